@@ -1,0 +1,1 @@
+//! The top floor towards the outside world: HTTP in, GitHub out, the database, the simulator.

@@ -1,0 +1,210 @@
+//! GitHub as the engine sees it. The adapter behind it is `adapters::github`; tests use a fake.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::clock::Millis;
+use super::thread::Thread;
+use super::trigger::{Place, Repo};
+use crate::formats::command::Permission;
+
+/// What a request to GitHub can come to when it is not an answer.
+///
+/// `Display` texts never hold a token; they may hold GitHub's own message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ForgeError {
+    /// 404: not there, or not for us.
+    #[error("GitHub answered 404 for {what}: it does not exist or the App may not see it")]
+    NotFound {
+        /// What was asked for, e.g. `issue #7 of o/r`.
+        what: String,
+    },
+    /// 410: gone, e.g. issues are disabled in the repository.
+    #[error("GitHub answered 410 for {what}: {message}")]
+    Gone {
+        /// What was asked for.
+        what: String,
+        /// GitHub's message.
+        message: String,
+    },
+    /// 403 that is not a rate limit: a permission is missing.
+    #[error("GitHub refuses {what}: {message}")]
+    Forbidden {
+        /// What was asked for.
+        what: String,
+        /// GitHub's message, with the permissions it names.
+        message: String,
+    },
+    /// The App's credentials are refused, or the installation is suspended or removed.
+    #[error("GitHub does not accept the App's credentials for {what}: {message}")]
+    Unauthorized {
+        /// What was asked for.
+        what: String,
+        /// GitHub's message.
+        message: String,
+    },
+    /// Primary or secondary rate limit: nothing was done, come back at `until`.
+    #[error("GitHub's rate limit stops {what} until {}", until.iso())]
+    Limited {
+        /// What was asked for.
+        what: String,
+        /// When to try again.
+        until: Millis,
+    },
+    /// Another 4xx (422 and friends): the request is wrong and stays wrong.
+    #[error("GitHub answered {status} for {what}: {message}")]
+    Rejected {
+        /// What was asked for.
+        what: String,
+        /// HTTP status.
+        status: u16,
+        /// GitHub's message and its error list.
+        message: String,
+    },
+    /// The request never reached GitHub (connection refused, name not resolved): nothing was done.
+    #[error("GitHub cannot be reached for {what}: {message}")]
+    Unreachable {
+        /// What was asked for.
+        what: String,
+        /// Why.
+        message: String,
+    },
+    /// Timeout, lost answer or 5xx: for a write nobody knows whether it happened.
+    #[error("the outcome of {what} is unknown: {message}")]
+    Unknown {
+        /// What was asked for.
+        what: String,
+        /// Why.
+        message: String,
+    },
+    /// An answer that cannot be read.
+    #[error("GitHub's answer to {what} cannot be read: {message}")]
+    Unreadable {
+        /// What was asked for.
+        what: String,
+        /// Why, naming the field.
+        message: String,
+    },
+}
+
+/// What the collaborator endpoint says of an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// Numeric id of the account that has this login now.
+    pub user_id: u64,
+    /// Role, from `role_name` where it is a standard one, else from `permission`. `None` = no access.
+    pub permission: Option<Permission>,
+}
+
+/// A comment or an issue that is there now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Comment id, or the issue's number.
+    pub id: u64,
+    /// Permalink.
+    pub url: String,
+    /// The body as GitHub has it.
+    pub body: String,
+}
+
+/// A label the bot makes sure of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LabelSpec {
+    /// Name.
+    pub name: &'static str,
+    /// Six hex digits without `#`.
+    pub colour: &'static str,
+    /// At most 100 characters.
+    pub description: &'static str,
+}
+
+/// The reactions the bot uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reaction {
+    /// 👀 picked up.
+    Eyes,
+    /// 🚀 done.
+    Rocket,
+    /// 😕 failed.
+    Confused,
+}
+
+/// What a reaction hangs on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReactTo {
+    /// A comment by id.
+    Comment(u64),
+    /// The issue or pull request itself.
+    Place,
+}
+
+/// The outside of GitHub that a run may touch. Every method is one logical operation; reads follow all pages.
+///
+/// Writes are not retried inside: after [`ForgeError::Unknown`] the caller decides (see `engine::effects`).
+#[async_trait]
+pub trait Forge: Send + Sync + 'static {
+    /// Role of `login` in `repo`.
+    async fn access(&self, repo: &Repo, login: &str) -> Result<Access, ForgeError>;
+
+    /// The whole conversation at `place`.
+    async fn thread(&self, place: &Place) -> Result<Thread, ForgeError>;
+
+    /// Issues this App created in `repo` since `since` (any state, newest first), bodies included.
+    async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError>;
+
+    /// Comments this App wrote at `number` in `repo` since `since`, ascending.
+    async fn own_comments(
+        &self,
+        repo: &Repo,
+        number: u64,
+        since: Millis,
+    ) -> Result<Vec<Written>, ForgeError>;
+
+    /// Creates an issue. `id` of the answer is the issue's number.
+    async fn create_issue(
+        &self,
+        repo: &Repo,
+        title: &str,
+        body: &str,
+        labels: &[&str],
+    ) -> Result<Written, ForgeError>;
+
+    /// Replaces an issue's body.
+    async fn update_issue_body(
+        &self,
+        repo: &Repo,
+        number: u64,
+        body: &str,
+    ) -> Result<(), ForgeError>;
+
+    /// Adds a comment.
+    async fn create_comment(
+        &self,
+        repo: &Repo,
+        number: u64,
+        body: &str,
+    ) -> Result<Written, ForgeError>;
+
+    /// Replaces a comment's body.
+    async fn update_comment(&self, repo: &Repo, comment: u64, body: &str)
+    -> Result<(), ForgeError>;
+
+    /// Makes sure the label exists in the repository; an existing one is left as it is.
+    async fn ensure_label(&self, repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError>;
+
+    /// Takes a label off the place; already gone is fine.
+    async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError>;
+
+    /// Adds a reaction and gives its id; adding it twice is fine.
+    async fn react(
+        &self,
+        place: &Place,
+        to: &ReactTo,
+        reaction: Reaction,
+    ) -> Result<u64, ForgeError>;
+
+    /// Removes a reaction by id; already gone is fine.
+    async fn unreact(&self, place: &Place, to: &ReactTo, id: u64) -> Result<(), ForgeError>;
+}

@@ -1,0 +1,40 @@
+//! The snapshot of the conversation a run works on.
+
+use serde::{Deserialize, Serialize};
+
+use super::clock::Millis;
+use super::trigger::{Actor, Place};
+
+/// One piece of the conversation: the opening text or a comment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Post {
+    /// Comment id; `None` for the opening text of the issue or pull request.
+    pub id: Option<u64>,
+    /// Who wrote it; `None` for a deleted account.
+    pub author: Option<Actor>,
+    /// GitHub's `author_association` (a social label, never a permission).
+    pub association: String,
+    /// When it was written.
+    pub created: Millis,
+    /// When it was last changed.
+    pub updated: Millis,
+    /// Markdown source.
+    pub body: String,
+    /// Permalink.
+    pub url: String,
+}
+
+/// Title, opening text and all comments in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Where.
+    pub place: Place,
+    /// Issue or pull-request title.
+    pub title: String,
+    /// Permalink of the issue or pull request.
+    pub url: String,
+    /// `open` or `closed`.
+    pub state: String,
+    /// Opening text first, then every comment of every page.
+    pub posts: Vec<Post>,
+}

@@ -1,0 +1,94 @@
+//! What a delivery asks for: command + actor + place + the text as it was in the payload.
+
+use serde::{Deserialize, Serialize};
+
+use super::clock::Millis;
+use crate::formats::command::Command;
+
+/// A repository as GitHub addresses it, within the installation that lets us in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Repo {
+    /// Installation id of our App.
+    pub installation: u64,
+    /// Numeric repository id: survives renames.
+    pub id: u64,
+    /// Owner login.
+    pub owner: String,
+    /// Repository name.
+    pub name: String,
+}
+
+impl Repo {
+    /// `owner/name`.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.owner, self.name)
+    }
+}
+
+/// An issue or a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// Repository.
+    pub repo: Repo,
+    /// Issue or pull-request number.
+    pub number: u64,
+    /// True for a pull request.
+    pub pull_request: bool,
+}
+
+impl Place {
+    /// The key that commands on one place share: `<repository id>#<number>`.
+    pub fn key(&self) -> String {
+        format!("{}#{}", self.repo.id, self.number)
+    }
+}
+
+/// A GitHub account.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Actor {
+    /// Numeric id: the identity. A login can be re-used.
+    pub id: u64,
+    /// Login.
+    pub login: String,
+    /// GitHub's `type` is `Bot`.
+    pub bot: bool,
+}
+
+/// What set the trigger off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Origin {
+    /// A comment on the place.
+    Comment {
+        /// Comment id.
+        id: u64,
+        /// The comment's whole text as it was in the payload.
+        text: String,
+        /// Permalink of the comment.
+        url: String,
+    },
+    /// A label set on the place.
+    Label {
+        /// Label name as it was in the payload.
+        name: String,
+    },
+}
+
+/// One command asked for by one delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// What is asked for.
+    pub command: Command,
+    /// Who asks: the payload's `sender`.
+    pub actor: Actor,
+    /// Where.
+    pub place: Place,
+    /// What set it off.
+    pub origin: Origin,
+    /// Free text behind the command; empty when there is none.
+    pub guidance: String,
+    /// A plan that stands in the command's own comment, verbatim.
+    pub inline: Option<String>,
+    /// When GitHub says it happened (comment's `created_at`, issue's `updated_at`); the snapshot ends here.
+    pub at: Millis,
+}

@@ -1,0 +1,4 @@
+//! The ground floor: text ⇄ values. Pure: no I/O, no async, no clock.
+
+pub mod command;
+pub mod markdown;

@@ -1,0 +1,223 @@
+//! Markdown as GitHub reads it: top-level blocks with their exact source slices.
+//!
+//! Everything the bot decides from text (titles, sections, commands, fences) is decided from this tree, never from
+//! pattern matching on lines. Spans are byte ranges of the source as given, so a slice is always the author's own text.
+
+use std::ops::Range;
+
+use comrak::nodes::{ListType, NodeValue};
+use comrak::{Arena, Options, parse_document};
+
+/// What a top-level block is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A heading, ATX or setext, with its level (1-6) and its text without markup.
+    Heading {
+        /// 1 to 6.
+        level: u8,
+        /// Text content, inline markup removed.
+        text: String,
+        /// Written with an underline (`===`, `---`) instead of `#`.
+        setext: bool,
+    },
+    /// A paragraph with its text without markup.
+    Paragraph {
+        /// Text content, inline markup removed, lines joined by `\n`.
+        text: String,
+    },
+    /// A list; `items` counts its direct items.
+    List {
+        /// Numbered list.
+        ordered: bool,
+        /// Number of direct items.
+        items: usize,
+        /// Items with a task box.
+        tasks: usize,
+    },
+    /// Fenced or indented code.
+    Code {
+        /// Info string of the fence; empty for indented code.
+        info: String,
+        /// A fence (not indented code).
+        fenced: bool,
+        /// The closing fence is there (always true for indented code).
+        closed: bool,
+    },
+    /// Block quote or alert.
+    Quote,
+    /// A block of raw HTML, comments included.
+    Html,
+    /// GFM table.
+    Table,
+    /// Thematic break (`---`).
+    Rule,
+    /// Anything else (footnote definition, …).
+    Other,
+}
+
+/// One top-level block of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// What it is.
+    pub kind: Kind,
+    /// Byte range in the source, whole lines, without the final line end.
+    pub span: Range<usize>,
+    /// First line, 1-based.
+    pub line: usize,
+}
+
+/// The parse options used everywhere: GitHub Flavored Markdown.
+pub fn options() -> Options<'static> {
+    let mut options = Options::default();
+    options.extension.strikethrough = true;
+    options.extension.table = true;
+    options.extension.autolink = true;
+    options.extension.tasklist = true;
+    options.extension.footnotes = true;
+    options.extension.alerts = true;
+    options
+}
+
+/// Byte offsets of line starts; comrak numbers lines from 1.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    source: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    /// Indexes `source`. Line ends are `\n`, `\r\n` and a lone `\r`, as CommonMark has them.
+    pub fn new(source: &'a str) -> Self {
+        let bytes = source.as_bytes();
+        let mut starts = vec![0];
+        let mut at = 0;
+        while at < bytes.len() {
+            match bytes[at] {
+                b'\n' => starts.push(at + 1),
+                b'\r' if bytes.get(at + 1) != Some(&b'\n') => starts.push(at + 1),
+                _ => {}
+            }
+            at += 1;
+        }
+        Self { source, starts }
+    }
+
+    /// Byte offset where 1-based `line` begins; the source's length for a line past the end.
+    pub fn start(&self, line: usize) -> usize {
+        self.starts
+            .get(line.saturating_sub(1))
+            .copied()
+            .unwrap_or(self.source.len())
+    }
+
+    /// Byte range of 1-based `line` without its line end.
+    pub fn span(&self, line: usize) -> Range<usize> {
+        let start = self.start(line);
+        let end = self.start(line + 1);
+        let text = &self.source[start..end];
+        start..start + text.trim_end_matches(['\n', '\r']).len()
+    }
+
+    /// Text of 1-based `line` without its line end.
+    pub fn text(&self, line: usize) -> &'a str {
+        &self.source[self.span(line)]
+    }
+
+    /// 1-based line that holds byte `offset`.
+    pub fn at(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+}
+
+/// Top-level blocks of `source` in order.
+pub fn blocks(source: &str) -> Vec<Block> {
+    let arena = Arena::new();
+    let root = parse_document(&arena, source, &options());
+    let lines = Lines::new(source);
+    let mut found = Vec::new();
+    for node in root.children() {
+        let (kind, first, last) = {
+            let data = node.data();
+            let first = data.sourcepos.start.line;
+            let last = data.sourcepos.end.line.max(first);
+            (
+                match &data.value {
+                    NodeValue::Heading(heading) => Kind::Heading {
+                        level: heading.level,
+                        text: node.collect_text().trim().to_owned(),
+                        setext: heading.setext,
+                    },
+                    NodeValue::Paragraph => Kind::Paragraph {
+                        text: node.collect_text(),
+                    },
+                    NodeValue::List(list) => Kind::List {
+                        ordered: list.list_type == ListType::Ordered,
+                        items: node.children().count(),
+                        tasks: node
+                            .children()
+                            .filter(|item| matches!(item.data().value, NodeValue::TaskItem(_)))
+                            .count(),
+                    },
+                    NodeValue::CodeBlock(code) => Kind::Code {
+                        info: code.info.clone(),
+                        fenced: code.fenced,
+                        closed: code.closed || !code.fenced,
+                    },
+                    NodeValue::BlockQuote | NodeValue::Alert(_) => Kind::Quote,
+                    NodeValue::HtmlBlock(_) => Kind::Html,
+                    NodeValue::Table(_) => Kind::Table,
+                    NodeValue::ThematicBreak => Kind::Rule,
+                    _ => Kind::Other,
+                },
+                first,
+                last,
+            )
+        };
+        let start = lines.start(first);
+        let end = lines.span(last).end.max(start);
+        found.push(Block {
+            kind,
+            span: start..end,
+            line: first,
+        });
+    }
+    found
+}
+
+/// A heading with everything below it up to the next heading of the same or a higher level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// 1 to 6.
+    pub level: u8,
+    /// Heading text without markup.
+    pub title: String,
+    /// From the heading's first byte to the end of the section's last block.
+    pub span: Range<usize>,
+    /// First line, 1-based.
+    pub line: usize,
+}
+
+/// Every section of `source` in order of its heading (nested ones too).
+pub fn sections(source: &str) -> Vec<Section> {
+    let blocks = blocks(source);
+    let mut found = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let Kind::Heading { level, text, .. } = &block.kind else {
+            continue;
+        };
+        let end = blocks[index + 1..]
+            .iter()
+            .take_while(
+                |next| !matches!(&next.kind, Kind::Heading { level: other, .. } if other <= level),
+            )
+            .last()
+            .map_or(block.span.end, |last| last.span.end);
+        found.push(Section {
+            level: *level,
+            title: text.clone(),
+            span: block.span.start..end,
+            line: block.line,
+        });
+    }
+    found
+}

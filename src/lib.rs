@@ -1,0 +1,6 @@
+//! Planwright: a GitHub App that saves implementation plans from conversations, exactly once.
+#![forbid(unsafe_code)]
+
+pub mod adapters;
+pub mod engine;
+pub mod formats;
