@@ -2,8 +2,16 @@
 //! [`store::Store`], [`forge::Forge`] and [`clock::Clock`].
 
 pub mod clock;
+pub mod code;
+pub mod effects;
+pub mod execute;
 pub mod forge;
+pub mod progress;
 pub mod run;
+pub mod say;
+pub mod settings;
+pub mod steps;
 pub mod store;
 pub mod thread;
 pub mod trigger;
+pub mod worker;

@@ -12,6 +12,8 @@ pub struct Post {
     pub id: Option<u64>,
     /// Who wrote it; `None` for a deleted account.
     pub author: Option<Actor>,
+    /// Written by this App itself.
+    pub own: bool,
     /// GitHub's `author_association` (a social label, never a permission).
     pub association: String,
     /// When it was written.

@@ -1,0 +1,74 @@
+//! The error codes a user can see, and what a run ends with when it fails.
+
+use serde::{Deserialize, Serialize};
+
+/// Stable codes of error markers. Programs match on the name; people read the sentence beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// Nothing in the conversation looks like a plan.
+    NoPlanFound,
+    /// There is guidance, but nothing to apply it to.
+    GuidanceWithoutPlan,
+    /// The plan does not pass the title or content gate.
+    ValidationFailed,
+    /// Who asked may not.
+    PermissionDenied,
+    /// More text than the bot posts.
+    PlanTooLarge,
+    /// The repository has no issues to save a plan in.
+    IssuesDisabled,
+    /// The App's installation or settings are not sufficient.
+    ConfigInvalid,
+    /// GitHub did not do it, for long enough to give up.
+    GithubUnavailable,
+    /// Somebody stopped it.
+    Cancelled,
+    /// A defect, or a state nobody foresaw.
+    Internal,
+}
+
+impl Code {
+    /// Every code, for documentation and tests.
+    pub const ALL: [Self; 10] = [
+        Self::NoPlanFound,
+        Self::GuidanceWithoutPlan,
+        Self::ValidationFailed,
+        Self::PermissionDenied,
+        Self::PlanTooLarge,
+        Self::IssuesDisabled,
+        Self::ConfigInvalid,
+        Self::GithubUnavailable,
+        Self::Cancelled,
+        Self::Internal,
+    ];
+
+    /// The name in markers, blocks and the database.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoPlanFound => "no_plan_found",
+            Self::GuidanceWithoutPlan => "guidance_without_plan",
+            Self::ValidationFailed => "validation_failed",
+            Self::PermissionDenied => "permission_denied",
+            Self::PlanTooLarge => "plan_too_large",
+            Self::IssuesDisabled => "issues_disabled",
+            Self::ConfigInvalid => "config_invalid",
+            Self::GithubUnavailable => "github_unavailable",
+            Self::Cancelled => "cancelled",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// A decided failure: it is remembered, then reported, then the run ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Which kind.
+    pub code: Code,
+    /// What happened, one sentence for people.
+    pub message: String,
+    /// Particulars: what was looked at, what GitHub said, what exists already. May be empty.
+    pub details: Vec<String>,
+    /// What to do about it, one sentence.
+    pub remedy: String,
+}

@@ -1,0 +1,281 @@
+//! One attempt at one run: from the claimed row to how it is given back.
+//!
+//! An attempt can end anywhere (crash, lost lease, rate limit); the next one starts from the top, skips what is remembered
+//! in the progress and in the effects, and goes on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::clock::{Clock, Millis};
+use super::code::Failure;
+use super::effects::{Effects, Stop};
+use super::forge::{Forge, ForgeError, Reaction};
+use super::progress::{Progress, Saved};
+use super::say::{failures, replies};
+use super::settings::Settings;
+use super::steps::authorise::{self, Authorised, Verdict};
+use super::steps::{Context, control, publish, report, verify};
+use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
+use super::trigger::Trigger;
+
+/// The parts an attempt works with.
+#[derive(Clone)]
+pub struct Parts {
+    /// Durable memory.
+    pub store: Arc<dyn Store>,
+    /// GitHub.
+    pub forge: Arc<dyn Forge>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The operator's settings.
+    pub settings: Arc<Settings>,
+}
+
+/// Who asked a running run to stop; set by the heartbeat, read between steps.
+#[derive(Debug, Default)]
+pub struct StopFlag {
+    set: AtomicBool,
+    by: std::sync::Mutex<Option<String>>,
+}
+
+impl StopFlag {
+    /// Asks the run to stop.
+    pub fn set(&self, by: &str) {
+        if let Ok(mut slot) = self.by.lock() {
+            *slot = Some(by.to_owned());
+        }
+        self.set.store(true, Ordering::Release);
+    }
+
+    fn get(&self) -> Option<String> {
+        if !self.set.load(Ordering::Acquire) {
+            return None;
+        }
+        self.by.lock().ok().and_then(|by| by.clone())
+    }
+}
+
+/// Works on a claimed run until it ends or has to wait. `None`: the lease is lost, or the store fails; touch nothing more.
+pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Option<Finish> {
+    let mut context = match context(parts, claimed) {
+        Ok(context) => context,
+        Err(finish) => return Some(finish),
+    };
+    let poisoned = claimed.attempt > parts.settings.max_attempts;
+    let result = if poisoned {
+        let failure = failures::internal(&format!(
+            "The run was started {} times and never came to an end.",
+            claimed.attempt - 1
+        ));
+        Err(Stop::Failed(failure))
+    } else {
+        work(&mut context, stop).await
+    };
+    match result {
+        Ok(finish) => Some(finish),
+        Err(stop) => conclude(&mut context, stop, claimed.attempt).await,
+    }
+}
+
+/// Says 👀 and, where the run has to wait, its place in the queue. Best effort: the run itself repeats what is missing.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
+    let Ok(mut context) = context(parts, claimed) else { return Ok(()) };
+    report::acknowledge(&context).await?;
+    let allowed = authorise::check(&*parts.forge, &context.trigger).await?;
+    if matches!(allowed, Verdict::Allowed(_)) && context.trigger.command.spec().serial {
+        let ahead = parts.store.ahead_of(&claimed.lease.run).await?;
+        report::queued(&mut context, ahead).await?;
+    }
+    Ok(())
+}
+
+fn context(parts: &Parts, claimed: &Claimed) -> Result<Context, Finish> {
+    let unreadable = |what: &str, error: serde_json::Error| Finish::Failed {
+        code: "internal".to_owned(),
+        message: format!("{what} of the run cannot be read: {error}"),
+    };
+    let trigger: Trigger =
+        serde_json::from_str(&claimed.trigger).map_err(|error| unreadable("The trigger", error))?;
+    let progress = Progress::read(claimed.progress.as_deref())
+        .map_err(|error| unreadable("The progress", error))?;
+    Ok(Context {
+        trigger,
+        round: claimed.round,
+        effects: effects(parts, &claimed.lease),
+        progress,
+        settings: Arc::clone(&parts.settings),
+        status_written: None,
+    })
+}
+
+fn effects(parts: &Parts, lease: &Lease) -> Effects {
+    Effects {
+        store: Arc::clone(&parts.store),
+        forge: Arc::clone(&parts.forge),
+        clock: Arc::clone(&parts.clock),
+        lease: lease.clone(),
+        adopt_delay: parts.settings.adopt_delay,
+    }
+}
+
+async fn work(context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
+    if let Some((round, failure)) = context.progress.failure.clone() {
+        if round == context.round {
+            return Err(Stop::Failed(failure));
+        }
+        context.progress.failure = None;
+    }
+    if context.progress.started.is_none() {
+        context.progress.started = Some(context.effects.clock.now());
+        context.remember().await?;
+    }
+    report::acknowledge(context).await?;
+    let allowed = match authorise::check(&*context.effects.forge, &context.trigger).await? {
+        Verdict::Allowed(allowed) => allowed,
+        Verdict::Denied { has } => {
+            let body = replies::refusal(&context.trigger, has);
+            report::reply(context, &body, Reaction::Confused).await?;
+            audit(context, "refused", &body).await?;
+            return Ok(Finish::Failed { code: "permission_denied".to_owned(), message: body });
+        }
+    };
+    if !context.trigger.command.spec().serial {
+        control::answer(context, &allowed).await?;
+        return Ok(Finish::Succeeded);
+    }
+    let saved = save(context, stop, &allowed).await?;
+    report::saved(context, &saved).await?;
+    audit(context, "saved", &saved.url).await?;
+    Ok(Finish::Succeeded)
+}
+
+async fn save(
+    context: &mut Context,
+    stop: &StopFlag,
+    allowed: &Authorised,
+) -> Result<Saved, Stop> {
+    let prepared = if let Some(prepared) = context.progress.prepared.clone() {
+        prepared
+    } else {
+        heed(stop)?;
+        report::step(context, "reading the conversation").await?;
+        let thread = context.effects.forge.thread(&context.trigger.place).await?;
+        heed(stop)?;
+        let prepared = verify::prepare(&context.trigger, thread, &context.settings).await?;
+        context.progress.prepared = Some(prepared.clone());
+        context.progress.outage = None;
+        context.remember().await?;
+        prepared
+    };
+    if context.progress.saved.is_none() {
+        // Once the issue may exist the run goes through: half a plan helps nobody.
+        heed(stop)?;
+    }
+    publish::publish(context, &prepared, allowed).await
+}
+
+fn heed(stop: &StopFlag) -> Result<(), Stop> {
+    stop.get().map_or(Ok(()), |by| Err(Stop::Cancelled(by)))
+}
+
+/// Turns what stopped the work into how the run is given back, reporting to people where it ends.
+async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Finish> {
+    let now = context.effects.clock.now();
+    let failure = match stop {
+        Stop::Store(error) => {
+            tracing::warn!(run.id = %context.run(), error = %error, "the run is left to its lease");
+            return None;
+        }
+        Stop::Settling { until } => return Some(park(until, "an earlier write is settling")),
+        Stop::Failed(failure) => failure,
+        Stop::Cancelled(by) => failures::cancelled(&by),
+        Stop::Forge(error) => match weigh(context, &error, now) {
+            Weighed::Later(finish) => {
+                return match context.remember().await {
+                    Ok(()) => Some(finish),
+                    Err(_) => None,
+                };
+            }
+            Weighed::Over(failure) => failure,
+        },
+    };
+    end(context, failure, attempt).await
+}
+
+enum Weighed {
+    Later(Finish),
+    Over(Failure),
+}
+
+/// Later, or over? Limits and outages are waited out; refusals are final.
+fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
+    match error {
+        ForgeError::Limited { until, .. } => Weighed::Later(park(*until, &error.to_string())),
+        ForgeError::Unreachable { .. }
+        | ForgeError::Unknown { .. }
+        | ForgeError::Unreadable { .. } => {
+            let (since, faults) = context.progress.outage.unwrap_or((now, 0));
+            let give_up = context.settings.give_up_after;
+            if now.since(since) >= give_up {
+                return Weighed::Over(failures::gave_up(error, give_up.as_secs() / 3600));
+            }
+            context.progress.outage = Some((since, faults + 1));
+            let wait = context.settings.backoff_after(faults + 1);
+            Weighed::Later(park(now.plus(wait), &error.to_string()))
+        }
+        _ => Weighed::Over(failures::refused(error, &context.trigger.place)),
+    }
+}
+
+fn park(until: Millis, reason: &str) -> Finish {
+    Finish::Park { until, reason: reason.to_owned(), counts: false }
+}
+
+/// Remembers the failure, reports it, and ends the run. A report that cannot be made now is made later; one that GitHub
+/// refuses for good is left to the log and the audit.
+async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Finish> {
+    context.progress.failure = Some((context.round, failure.clone()));
+    context.remember().await.ok()?;
+    let reported = if context.trigger.command.spec().serial {
+        report::failed(context, &failure).await
+    } else {
+        let body = format!("😕 {}: {}", failure.code.name(), failure.message);
+        report::reply(context, &super::say::plain(&body), Reaction::Confused).await
+    };
+    let now = context.effects.clock.now();
+    match reported {
+        Err(Stop::Store(_)) => return None,
+        Err(Stop::Settling { until }) => {
+            return Some(park(until, "an earlier write is settling"));
+        }
+        Err(Stop::Forge(ref error)) => match weigh(context, error, now) {
+            Weighed::Later(finish) if attempt <= context.settings.max_attempts + 5 => {
+                context.remember().await.ok()?;
+                return Some(finish);
+            }
+            _ => tracing::warn!(run.id = %context.run(), error = %error, "the failure could not be reported"),
+        },
+        Ok(()) | Err(Stop::Failed(_) | Stop::Cancelled(_)) => {}
+    }
+    let why = format!("{}: {}", failure.code.name(), failure.message);
+    audit(context, "failed", &why).await.ok()?;
+    if failure.code == super::code::Code::Cancelled {
+        return Some(Finish::Cancelled);
+    }
+    Some(Finish::Failed { code: failure.code.name().to_owned(), message: failure.message })
+}
+
+async fn audit(context: &Context, decision: &str, why: &str) -> Result<(), StoreError> {
+    let entry = AuditEntry {
+        at: context.effects.clock.now(),
+        run: Some(context.run().clone()),
+        guid: None,
+        actor: context.trigger.actor.login.clone(),
+        decision: decision.to_owned(),
+        why: why.to_owned(),
+    };
+    context.effects.store.audit(entry).await
+}

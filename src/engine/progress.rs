@@ -1,0 +1,74 @@
+//! What a run remembers between its steps and across restarts. Kept as JSON in the run's row.
+
+use serde::{Deserialize, Serialize};
+
+use super::clock::Millis;
+use super::code::Failure;
+
+/// A plan that passed the gates, ready to be saved. Stored before the first write that saves it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// Issue title, with the configured prefix, at most 250 characters.
+    pub issue_title: String,
+    /// The plan's own title.
+    pub title: String,
+    /// The document to save, before neutralisation.
+    pub document: String,
+    /// Where the plan was found, one phrase for people.
+    pub found: String,
+    /// Execution summary: one sentence.
+    pub sentence: String,
+    /// Execution summary: three bullets.
+    pub bullets: Vec<String>,
+    /// What the reader should know (no agent, guidance not applied, posts left out).
+    pub notes: Vec<String>,
+    /// Title of the issue or pull request it came from.
+    pub source_title: String,
+}
+
+/// What is left of a saved plan when it has been saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saved {
+    /// Plan issue number.
+    pub number: u64,
+    /// Plan issue permalink.
+    pub url: String,
+    /// Ids of the comments that hold the plan, in order.
+    pub comments: Vec<u64>,
+}
+
+/// Everything remembered. Unknown members of a newer version are ignored by an older one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Progress {
+    /// When the first attempt began to work.
+    pub started: Option<Millis>,
+    /// Id of the status comment.
+    pub status_comment: Option<u64>,
+    /// Step that is being done or was last done, for people.
+    pub step: Option<String>,
+    /// Extracted, checked, ready to save.
+    pub prepared: Option<Prepared>,
+    /// Saved.
+    pub saved: Option<Saved>,
+    /// Decided failure, and the round (how often the run was put back in line) it belongs to.
+    pub failure: Option<(u32, Failure)>,
+    /// Since when GitHub has not answered usefully, and how many times in a row.
+    pub outage: Option<(Millis, u32)>,
+}
+
+impl Progress {
+    /// Reads what an earlier attempt stored.
+    ///
+    /// # Errors
+    /// The text is not a progress record.
+    pub fn read(text: Option<&str>) -> Result<Self, serde_json::Error> {
+        text.map_or_else(|| Ok(Self::default()), serde_json::from_str)
+    }
+
+    /// As JSON.
+    pub fn write(&self) -> String {
+        // Plain data with string keys: serialisation has no failing case; an empty record would only repeat work.
+        serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
+    }
+}

@@ -1,0 +1,178 @@
+//! Every sentence the bot can say. Pure: values in, Markdown out.
+//!
+//! Two rules hold for everything here: no text of a user or of GitHub is quoted without [`quiet`] (it could ping people,
+//! close issues or carry a command), and no line begins with a live command of ours.
+
+pub mod failures;
+pub mod replies;
+
+use serde_json::{Map, Value, json};
+
+use super::code::Failure;
+use super::progress::{Prepared, Saved};
+use super::run::RunId;
+use super::trigger::{Origin, Place, Trigger};
+use crate::formats::block::frame::quiet;
+use crate::formats::block::render_yaml;
+
+/// Key of the block that tells programs how a run ended.
+pub const RESULT_BLOCK: &str = "planwright-result";
+/// Key of the block that tells programs why a run failed.
+pub const ERROR_BLOCK: &str = "planwright-error";
+
+/// The command as somebody gave it: "`/save-plan`" or "label `save-plan`".
+pub fn asked(trigger: &Trigger) -> String {
+    match &trigger.origin {
+        Origin::Comment { .. } => format!("`/{}`", trigger.command.name()),
+        Origin::Label { name } => format!("label {}", code_span(name)),
+    }
+}
+
+/// The last line of every status comment.
+fn footer(run: &RunId) -> String {
+    format!("<sub>planwright · run `{run}`</sub>")
+}
+
+/// Status while other commands on the same place come first.
+pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64) -> String {
+    let before = match ahead {
+        0 => "It is next.".to_owned(),
+        1 => "One command here comes first.".to_owned(),
+        n => format!("{n} commands here come first."),
+    };
+    format!("⏳ Queued: {} for {}. {before}\n\n{}", asked(trigger), person(trigger), footer(run))
+}
+
+/// Status while a run works.
+pub fn working(trigger: &Trigger, run: &RunId, step: &str) -> String {
+    format!("👀 Working on {} for {}: {step}.\n\n{}", asked(trigger), person(trigger), footer(run))
+}
+
+/// Final status of a saved plan, in erk's success layout (execution summary, link, next steps with real numbers).
+pub fn saved(trigger: &Trigger, run: &RunId, prepared: &Prepared, saved: &Saved, seconds: f64) -> String {
+    let raw = trigger.command == crate::formats::command::Command::SaveRawPlan;
+    let mut text = String::from("**Execution Summary:**\n\n");
+    text.push_str(&quiet(&prepared.sentence));
+    text.push_str("\n\n");
+    for bullet in &prepared.bullets {
+        text.push_str("- ");
+        text.push_str(&quiet(bullet));
+        text.push('\n');
+    }
+    let what = if raw { "Raw plan" } else { "Plan" };
+    text.push_str(&format!(
+        "\n✅ {what} saved to GitHub issue\n\n**Issue:** {}\n\n**Plan:** {} ({})\n\n",
+        saved.url,
+        quiet(&prepared.title),
+        prepared.found
+    ));
+    for note in &prepared.notes {
+        text.push_str(&format!("> [!NOTE]\n> {}\n\n", quiet(note).replace('\n', "\n> ")));
+    }
+    text.push_str(&next_steps(&trigger.place, saved.number));
+    if raw {
+        text.push_str("**Note:** This plan was saved exactly as found, without enrichment.\n\n");
+    }
+    let mut fields = Map::new();
+    fields.insert("status".into(), json!("succeeded"));
+    fields.insert("run".into(), json!(run.0));
+    fields.insert("command".into(), json!(trigger.command.name()));
+    fields.insert("plan_issue".into(), json!(saved.number));
+    fields.insert("plan_url".into(), json!(saved.url));
+    fields.insert("plan_comments".into(), Value::from(saved.comments.clone()));
+    text.push_str(&render_yaml(RESULT_BLOCK, &fields));
+    text.push_str(&format!("\n\n<sub>planwright · run `{run}` · {seconds:.1} s</sub>"));
+    text
+}
+
+/// The "Next steps" part: one command a line, real numbers.
+pub fn next_steps(place: &Place, number: u64) -> String {
+    let repo = place.repo.full_name();
+    format!(
+        "**Next steps:**\n\n\
+         View the plan:\n\n    gh issue view {number} --repo {repo} --comments\n\n\
+         Implement directly:\n\n    erk implement {number}\n\n\
+         Implement with auto-confirmation (yolo mode):\n\n    erk implement {number} --yolo\n\n\
+         Implement and auto-submit PR (dangerous mode):\n\n    erk implement {number} --dangerous\n\n\
+         Submit plan to erk queue:\n\n    erk submit {number}\n\n"
+    )
+}
+
+/// Final status of a run that failed: the error marker for people and programs.
+pub fn failed(trigger: &Trigger, run: &RunId, failure: &Failure, exists: Option<&Saved>) -> String {
+    let mut text = format!(
+        "## Error: {}\n\n{}\n\n### Details\n\n- Asked for: {} by {}\n",
+        failure.code.name(),
+        quiet(&failure.message),
+        asked(trigger),
+        person(trigger)
+    );
+    for detail in &failure.details {
+        text.push_str(&format!("- {}\n", quiet(detail).replace('\n', "\n  ")));
+    }
+    match exists {
+        Some(saved) => text.push_str(&format!("- What exists already: {}\n", saved.url)),
+        None => text.push_str("- What exists already: nothing was saved\n"),
+    }
+    text.push_str(&format!("\n**What to do:** {}\n\n", failure.remedy));
+    let mut fields = Map::new();
+    fields.insert("code".into(), json!(failure.code.name()));
+    fields.insert("message".into(), json!(one_line(&quiet(&failure.message))));
+    fields.insert("run".into(), json!(run.0));
+    fields.insert("command".into(), json!(trigger.command.name()));
+    fields.insert("plan_issue".into(), exists.map_or(Value::Null, |saved| json!(saved.number)));
+    text.push_str(&render_yaml(ERROR_BLOCK, &fields));
+    text.push_str(&format!("\n\n{}", footer(run)));
+    text
+}
+
+/// Body of the plan issue: header block, link back to the source, and, once the number is known, the next steps.
+pub fn plan_issue(trigger: &Trigger, run: &RunId, prepared: &Prepared, header: &str, number: Option<u64>) -> String {
+    let place = &trigger.place;
+    let kind = if place.pull_request { "pull request" } else { "issue" };
+    let source = match &trigger.origin {
+        Origin::Comment { url, .. } => url.clone(),
+        Origin::Label { .. } => String::new(),
+    };
+    let mut text = format!("{header}\n\n");
+    let reference = format!("{}#{}", place.repo.full_name(), place.number);
+    text.push_str(&format!(
+        "Plan from {kind} {reference} ({}), asked for by {} with {}{}. The plan is in the first comment{}.\n",
+        quiet(&one_line(&prepared.source_title)),
+        person(trigger),
+        asked(trigger),
+        if source.is_empty() { String::new() } else { format!(" in [this comment]({source})") },
+        if number.is_some() { "" } else { " (being written)" },
+    ));
+    if let Some(number) = number {
+        text.push_str(&format!("\n{}", next_steps(place, number)));
+    }
+    text.push_str(&format!("\n{}", footer(run)));
+    text
+}
+
+/// Who asked, as a link that notifies nobody.
+pub fn person(trigger: &Trigger) -> String {
+    quiet(&trigger.actor.login)
+}
+
+/// A text of our own that quotes others, made safe to post.
+pub fn plain(text: &str) -> String {
+    quiet(text)
+}
+
+/// Text as an inline code span, whatever back-ticks it holds.
+pub fn code_span(text: &str) -> String {
+    let text = one_line(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    if longest == 0 { format!("`{text}`") } else { format!("{fence} {text} {fence}") }
+}
+
+/// White space of any kind collapsed to single blanks.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

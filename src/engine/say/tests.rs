@@ -1,0 +1,142 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use super::super::clock::Millis;
+use super::super::forge::ForgeError;
+use super::super::run::{RunId, State};
+use super::super::store::RunView;
+use super::super::trigger::{Actor, Repo};
+use super::*;
+use crate::formats::command::{self, Command, Permission};
+
+fn trigger(command: Command) -> Trigger {
+    let repo = Repo { installation: 1, id: 42, owner: "acme".into(), name: "search".into() };
+    Trigger {
+        command,
+        actor: Actor { id: 7, login: "ada".into(), bot: false },
+        place: Place { repo, number: 12, pull_request: false },
+        origin: Origin::Comment { id: 5, text: String::new(), url: "https://github.test/c5".into() },
+        guidance: String::new(),
+        inline: None,
+        at: Millis(1_780_000_000_000),
+    }
+}
+
+fn by_label() -> Trigger {
+    Trigger { origin: Origin::Label { name: "save-plan".into() }, ..trigger(Command::SavePlan) }
+}
+
+fn run() -> RunId {
+    RunId("01K00000000000000000000000".into())
+}
+
+fn prepared() -> Prepared {
+    Prepared {
+        issue_title: "Cache the index".into(),
+        title: "Cache the index".into(),
+        document: "# Plan: Cache the index".into(),
+        found: "found in a comment by ada".into(),
+        sentence: "Keep the index on disk, as @bob asked; fixes #3.".into(),
+        bullets: vec!["Write it".into(), "Read it".into(), "Test it".into()],
+        notes: vec!["No agent is configured, so the plan was saved as found.".into()],
+        source_title: "Search is slow @everyone".into(),
+    }
+}
+
+fn saved_issue() -> Saved {
+    Saved { number: 14, url: "https://github.test/acme/search/issues/14".into(), comments: vec![31] }
+}
+
+/// Every text the bot can post, by name.
+fn everything() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
+    let save = trigger(Command::SavePlan);
+    add("queued_next", queued(&save, &run(), 0));
+    add("queued_one", queued(&save, &run(), 1));
+    add("queued_many", queued(&by_label(), &run(), 3));
+    add("working", working(&save, &run(), "reading the conversation"));
+    add("saved", saved(&save, &run(), &prepared(), &saved_issue(), 1.25));
+    let raw = trigger(Command::SaveRawPlan);
+    add("saved_raw", saved(&raw, &run(), &prepared(), &saved_issue(), 1.25));
+    let header = "<!-- header block -->";
+    add("plan_issue_new", plan_issue(&save, &run(), &prepared(), header, None));
+    add("plan_issue_done", plan_issue(&by_label(), &run(), &prepared(), header, Some(14)));
+    let place = &save.place;
+    let what = || "creating an issue".to_owned();
+    let message = || "Resource not accessible by integration".to_owned();
+    let failures = [
+        ("no_plan", failures::no_plan_found(vec!["Looked at: 3 posts; the best scored 4 of 12".into()])),
+        ("guidance", failures::guidance_without_plan("use `redis` @all\n/save-plan", vec![])),
+        ("validation", failures::validation_failed("Plan too short (12 characters, minimum 100)", "Say more.")),
+        ("too_large", failures::plan_too_large(31, 20)),
+        ("cancelled", failures::cancelled("grace")),
+        ("internal", failures::internal("The run was started 5 times and never came to an end.")),
+        ("gave_up", failures::gave_up(&ForgeError::Unknown { what: what(), message: "502".into() }, 6)),
+        ("disabled", failures::refused(&ForgeError::Gone { what: what(), message: message() }, place)),
+        ("forbidden", failures::refused(&ForgeError::Forbidden { what: what(), message: message() }, place)),
+        ("credentials", failures::refused(&ForgeError::Unauthorized { what: what(), message: message() }, place)),
+        ("refused", failures::refused(&ForgeError::Rejected { what: what(), status: 422, message: message() }, place)),
+    ];
+    for (name, failure) in &failures {
+        add(&format!("failed_{name}"), failed(&save, &run(), failure, None));
+    }
+    add("failed_with_issue", failed(&save, &run(), &failures[7].1, Some(&saved_issue())));
+    add("refusal", replies::refusal(&save, Some(Permission::Triage)));
+    add("refusal_none", replies::refusal(&by_label(), None));
+    add("help", replies::help());
+    add("status_none", replies::status(&[]));
+    let view = RunView {
+        id: run(),
+        command: "save-plan".into(),
+        state: State::Failed,
+        trigger: String::new(),
+        progress: None,
+        attempt: 1,
+        code: Some("no_plan_found".into()),
+        note: Some("nothing | @bob\n/save-plan".into()),
+        created: Millis(1_780_000_000_000),
+        finished: None,
+    };
+    add("status_one", replies::status(&[view]));
+    add("cancel_none", replies::cancelling(&[]));
+    add("cancel_two", replies::cancelling(&[run(), run()]));
+    add("retry_none", replies::retrying(None));
+    add("retry_one", replies::retrying(Some(&run())));
+    all
+}
+
+#[test]
+fn every_text_is_as_reviewed() {
+    for (name, text) in everything() {
+        insta::assert_snapshot!(name, text);
+    }
+}
+
+#[test]
+fn no_text_carries_a_live_command_or_pings_anybody() {
+    for (name, text) in everything() {
+        assert!(command::parse(&text).is_empty(), "{name} carries a live command:\n{text}");
+        for word in ["@bob", "@all", "@everyone"] {
+            assert!(!text.contains(word), "{name} pings {word}:\n{text}");
+        }
+        assert!(!text.contains("fixes #3"), "{name} closes an issue:\n{text}");
+    }
+}
+
+#[test]
+fn every_failure_code_has_a_text() {
+    let all = everything();
+    for code in super::super::code::Code::ALL {
+        let shown = all.iter().any(|(_, text)| text.contains(code.name()));
+        // A refusal is one line for people; its code is in the run and the audit.
+        let one_line = code == super::super::code::Code::PermissionDenied;
+        assert!(shown || one_line, "{}", code.name());
+    }
+}
+
+#[test]
+fn code_spans_hold_any_text() {
+    assert_eq!(code_span("a"), "`a`");
+    assert_eq!(code_span("a`b"), "`` a`b ``");
+    assert_eq!(code_span("a\nb"), "`a b`");
+}

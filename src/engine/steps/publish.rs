@@ -1,0 +1,113 @@
+//! Saving: label, issue, plan comments, and the one body update that completes the header.
+
+use serde_json::{Map, Value, json};
+
+use super::super::effects::Stop;
+use super::super::forge::LabelSpec;
+use super::super::progress::{Prepared, Saved};
+use super::super::say;
+use super::super::say::failures;
+use super::authorise::Authorised;
+use super::{Context, report};
+use crate::formats::block::{plan_body, render_yaml};
+use crate::formats::plan::names::worktree_name;
+use crate::formats::plan::split::{Limits, split};
+
+/// The label that marks a plan issue; name, colour and description are erk's.
+pub const PLAN_LABEL: LabelSpec = LabelSpec {
+    name: "erk-plan",
+    colour: "0E8A16",
+    description: "Implementation plan for manual execution",
+};
+
+/// Most a whole body may hold. GitHub takes 65,536 characters and 262,144 bytes; which is enforced where is disputed, so
+/// both are counted and some room is left for the effect's marker.
+const BODY: Limits = Limits { chars: 63_800, bytes: 261_800 };
+
+/// What one part holds at first: the frame (block, part line) needs under 800 characters.
+const PART: Limits = Limits { chars: 63_000, bytes: 260_000 };
+
+/// Effect under which the plan issue is created.
+const ISSUE: &str = "plan-issue";
+
+/// The comments that hold a document, ready to post: each one a `plan-body` block, `part i/n` above it when there are several.
+///
+/// Neutralising mentions and frame tokens makes a text longer, so the parts are made smaller until every body fits.
+pub fn comments(document: &str) -> Vec<String> {
+    let mut limits = PART;
+    loop {
+        let bodies = framed(document, &limits);
+        let fits = |body: &String| body.len() <= BODY.bytes && body.chars().count() <= BODY.chars;
+        if bodies.iter().all(fits) || limits.chars < 1_000 {
+            return bodies;
+        }
+        limits = Limits { chars: limits.chars * 4 / 5, bytes: limits.bytes * 4 / 5 };
+    }
+}
+
+fn framed(document: &str, limits: &Limits) -> Vec<String> {
+    let parts = split(document, limits);
+    let many = parts.len();
+    parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| {
+            let block = plan_body(&part.text);
+            if many == 1 { block } else { format!("part {}/{many}\n\n{block}", index + 1) }
+        })
+        .collect()
+}
+
+/// The `plan-header` block, in the fields that erk's parsers of every era read.
+fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> String {
+    let mut fields = Map::new();
+    fields.insert("schema_version".into(), json!("2"));
+    let created = context.progress.started.unwrap_or(context.trigger.at);
+    fields.insert("created_at".into(), json!(created.iso()));
+    fields.insert("created_by".into(), json!(context.trigger.actor.login));
+    fields.insert("worktree_name".into(), json!(worktree_name(&prepared.title)));
+    fields.insert("plan_comment_id".into(), comment.map_or(Value::Null, |id| json!(id)));
+    render_yaml("plan-header", &fields)
+}
+
+/// Saves the prepared plan as an issue with its comments. Every write happens exactly once, however often this is called.
+///
+/// # Errors
+/// GitHub or the store did not do it, or the plan needs more comments than the operator allows.
+pub async fn publish(
+    context: &mut Context,
+    prepared: &Prepared,
+    _allowed: &Authorised,
+) -> Result<Saved, Stop> {
+    let place = context.trigger.place.clone();
+    let repo = &place.repo;
+    let bodies = comments(&prepared.document);
+    if bodies.len() > context.settings.most_parts {
+        let failure = failures::plan_too_large(bodies.len(), context.settings.most_parts);
+        return Err(Stop::Failed(failure));
+    }
+    report::step(context, "saving the plan as an issue").await?;
+    let effects = context.effects.clone();
+    effects.idempotent("plan-label", effects.forge.ensure_label(repo, &PLAN_LABEL)).await?;
+
+    let header_only = header(context, prepared, None);
+    let body = say::plan_issue(&context.trigger, context.run(), prepared, &header_only, None);
+    let issue = effects
+        .create_issue(ISSUE, repo, &prepared.issue_title, &body, &[PLAN_LABEL.name])
+        .await?;
+    let mut saved = Saved { number: issue.id(), url: issue.url().to_owned(), comments: Vec::new() };
+    context.progress.saved = Some(saved.clone());
+    context.remember().await?;
+
+    for (index, body) in bodies.iter().enumerate() {
+        let key = format!("plan-part-{}", index + 1);
+        saved.comments.push(effects.create_comment(&key, repo, saved.number, body).await?.id());
+    }
+    let complete = header(context, prepared, saved.comments.first().copied());
+    let body =
+        say::plan_issue(&context.trigger, context.run(), prepared, &complete, Some(saved.number));
+    effects.edit_issue("plan-issue-complete", repo, saved.number, ISSUE, &body).await?;
+    context.progress.saved = Some(saved.clone());
+    context.remember().await?;
+    Ok(saved)
+}

@@ -1,0 +1,277 @@
+//! The loops that work the queue. Each is a loop around a `step` that says what happened, so tests drive them without sleeping.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::clock::Millis;
+use super::execute::{self, Parts, StopFlag};
+use super::run::{RunId, State};
+use super::store::{Claimed, Finish, Lease, StoreError};
+
+/// Longest a loop waits without looking again: the safety net under missed wake-ups.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How long a ready run may stand unclaimed before it is acknowledged apart.
+const ACKNOWLEDGE_AFTER: Duration = Duration::from_secs(2);
+/// How often finished runs past their retention are deleted.
+const PRUNE_EVERY: Duration = Duration::from_secs(3600);
+
+/// What one step of a loop came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// A run was worked on; its state now, or `None` when its lease was lost.
+    Did(RunId, Option<State>),
+    /// Nothing to do.
+    Idle,
+    /// Nothing to do before then.
+    Wait(Millis),
+}
+
+/// One worker: claims a run, works on it, gives it back.
+#[derive(Clone)]
+pub struct Worker {
+    parts: Parts,
+    owner: Arc<str>,
+}
+
+impl Worker {
+    /// A worker of the process `owner` (unique per process start).
+    pub fn new(parts: Parts, owner: &str) -> Self {
+        Self { parts, owner: owner.into() }
+    }
+
+    /// Claims and works on at most one run.
+    ///
+    /// # Errors
+    /// The store fails; try again later.
+    pub async fn step(&self) -> Result<Outcome, StoreError> {
+        let now = self.parts.clock.now();
+        let lease = self.parts.settings.lease;
+        let Some(claimed) = self.parts.store.claim(&self.owner, now, lease).await? else {
+            return Ok(match self.parts.store.next_due().await? {
+                Some(due) => Outcome::Wait(due),
+                None => Outcome::Idle,
+            });
+        };
+        let run = claimed.lease.run.clone();
+        let span = tracing::info_span!("run", run.id = %run, delivery.guid = %claimed.guid);
+        let state = tracing::Instrument::instrument(self.work(&claimed), span).await?;
+        Ok(Outcome::Did(run, state))
+    }
+
+    /// Acknowledges at most one run that cannot start at once.
+    ///
+    /// # Errors
+    /// The store fails; try again later.
+    pub async fn acknowledge_step(&self) -> Result<Outcome, StoreError> {
+        let now = self.parts.clock.now();
+        let lease = self.parts.settings.lease;
+        let before = now.minus(ACKNOWLEDGE_AFTER);
+        let store = &self.parts.store;
+        let claimed = store.claim_unacknowledged(&self.owner, now, lease, before).await?;
+        let Some(claimed) = claimed else { return Ok(Outcome::Idle) };
+        let done = self.leased(&claimed.lease, &StopFlag::default(), async {
+            execute::acknowledge(&self.parts, &claimed).await
+        });
+        match done.await {
+            Some(Ok(())) | None => {}
+            Some(Err(stop)) => {
+                // The run itself says 👀 when it starts; what is missing here is only the waiting message.
+                tracing::debug!(run.id = %claimed.lease.run, error = %stop, "not acknowledged ahead of its start");
+            }
+        }
+        match store.acknowledged(&claimed.lease).await {
+            Ok(()) | Err(StoreError::Fenced(_)) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(Outcome::Did(claimed.lease.run, None))
+    }
+
+    async fn work(&self, claimed: &Claimed) -> Result<Option<State>, StoreError> {
+        let stop = StopFlag::default();
+        if let Some(by) = &claimed.cancel_requested {
+            stop.set(by);
+        }
+        tracing::info!(attempt = claimed.attempt, "run started");
+        let attempt = execute::attempt(&self.parts, claimed, &stop);
+        let Some(Some(finish)) = self.leased(&claimed.lease, &stop, attempt).await else {
+            tracing::warn!("run left to its lease");
+            return Ok(None);
+        };
+        match &finish {
+            Finish::Failed { code, message } => {
+                tracing::warn!(code, message, "run failed");
+            }
+            Finish::Park { until, reason, .. } => {
+                tracing::info!(until = until.iso(), reason, "run waits");
+            }
+            Finish::Succeeded | Finish::Cancelled => tracing::info!("run ended"),
+        }
+        let now = self.parts.clock.now();
+        match self.parts.store.finish(&claimed.lease, &finish, now).await {
+            Ok(()) => Ok(Some(match finish {
+                Finish::Succeeded => State::Succeeded,
+                Finish::Failed { .. } => State::Failed,
+                Finish::Cancelled => State::Cancelled,
+                Finish::Park { .. } => State::Waiting,
+            })),
+            Err(StoreError::Fenced(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs `work` while keeping the lease alive; `None` when the lease is lost (then `work` is dropped at once).
+    async fn leased<T>(
+        &self,
+        lease: &Lease,
+        stop: &StopFlag,
+        work: impl Future<Output = T> + Send,
+    ) -> Option<T> {
+        let mut work = std::pin::pin!(work);
+        loop {
+            let pause = self.parts.clock.sleep(self.parts.settings.lease / 3);
+            tokio::select! {
+                biased;
+                done = &mut work => return Some(done),
+                () = pause => {}
+            }
+            // The work goes on while the heartbeat is on its way: it must not wait for itself.
+            let now = self.parts.clock.now();
+            let held = std::slice::from_ref(lease);
+            let beat = self.parts.store.heartbeat(held, now, self.parts.settings.lease);
+            let beat = tokio::select! {
+                biased;
+                done = &mut work => return Some(done),
+                beat = beat => beat,
+            };
+            match beat {
+                Ok(beats) => {
+                    let Some(beat) = beats.first() else { continue };
+                    if !beat.held {
+                        return None;
+                    }
+                    if let Some(by) = &beat.cancel_requested {
+                        stop.set(by);
+                    }
+                }
+                // The lease outlives two missed heartbeats; the fence stops us if it does not.
+                Err(error) => tracing::warn!(run.id = %lease.run, error = %error, "heartbeat failed"),
+            }
+        }
+    }
+}
+
+/// All loops of one process.
+pub struct Workers {
+    parts: Parts,
+    owner: String,
+    token: CancellationToken,
+    hard: CancellationToken,
+    tracker: TaskTracker,
+}
+
+impl Workers {
+    /// Starts the workers, the acknowledger and the keeper (lease recovery, pruning after `retention`).
+    pub fn start(parts: Parts, retention: Duration) -> Self {
+        let owner = RunId::new().0;
+        let token = CancellationToken::new();
+        let hard = CancellationToken::new();
+        let tracker = TaskTracker::new();
+        let worker = Worker::new(parts.clone(), &owner);
+        for _ in 0..parts.settings.concurrency.max(1) {
+            let (worker, token) = (worker.clone(), token.clone());
+            spawn(&tracker, &hard, async move {
+                drive(&worker.parts, &token, || worker.step()).await;
+            });
+        }
+        let (acknowledger, stop) = (worker.clone(), token.clone());
+        spawn(&tracker, &hard, async move {
+            drive(&acknowledger.parts, &stop, || acknowledger.acknowledge_step()).await;
+        });
+        let (keeper, stop) = (parts.clone(), token.clone());
+        spawn(&tracker, &hard, async move { keep(&keeper, &stop, retention).await });
+        tracker.close();
+        Self { parts, owner, token, hard, tracker }
+    }
+
+    /// Stops claiming, gives running work `grace`, then gives what is left back to the queue.
+    pub async fn stop(self, grace: Duration) {
+        self.token.cancel();
+        tokio::select! {
+            () = self.tracker.wait() => {}
+            () = self.parts.clock.sleep(grace) => {
+                self.hard.cancel();
+                self.tracker.wait().await;
+            }
+        }
+        match self.parts.store.release(&self.owner).await {
+            Ok(0) => {}
+            Ok(runs) => tracing::info!(runs, "gave unfinished runs back to the queue"),
+            Err(error) => tracing::warn!(error = %error, "leases could not be released; they expire"),
+        }
+    }
+}
+
+/// Runs `work` until it ends or `hard` cuts it off.
+fn spawn(
+    tracker: &TaskTracker,
+    hard: &CancellationToken,
+    work: impl Future<Output = ()> + Send + 'static,
+) {
+    let hard = hard.clone();
+    tracker.spawn(async move {
+        tokio::select! {
+            () = work => {}
+            () = hard.cancelled() => {}
+        }
+    });
+}
+
+/// Repeats `step` until told to stop, waiting for work in between.
+async fn drive<F, S>(parts: &Parts, stop: &CancellationToken, mut step: F)
+where
+    F: FnMut() -> S,
+    S: Future<Output = Result<Outcome, StoreError>>,
+{
+    while !stop.is_cancelled() {
+        let wait = match step().await {
+            Ok(Outcome::Did(..)) => continue,
+            Ok(Outcome::Idle) => LOOK_AGAIN,
+            Ok(Outcome::Wait(until)) => until.since(parts.clock.now()).min(LOOK_AGAIN),
+            Err(error) => {
+                tracing::error!(error = %error, "the queue cannot be worked");
+                LOOK_AGAIN
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = parts.store.work_arrived() => {}
+            () = parts.clock.sleep(wait.max(Duration::from_millis(1))) => {}
+        }
+    }
+}
+
+/// Recovers expired leases and deletes what is past its retention.
+async fn keep(parts: &Parts, stop: &CancellationToken, retention: Duration) {
+    let mut pruned = parts.clock.now();
+    while !stop.is_cancelled() {
+        let now = parts.clock.now();
+        match parts.store.recover(now, false).await {
+            Ok(0) => {}
+            Ok(runs) => tracing::warn!(runs, "took runs back from workers that stopped answering"),
+            Err(error) => tracing::error!(error = %error, "leases cannot be checked"),
+        }
+        if now.since(pruned) >= PRUNE_EVERY {
+            pruned = now;
+            if let Err(error) = parts.store.prune(now.minus(retention)).await {
+                tracing::error!(error = %error, "old runs cannot be deleted");
+            }
+        }
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = parts.clock.sleep(parts.settings.lease / 3) => {}
+        }
+    }
+}

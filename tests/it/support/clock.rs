@@ -1,0 +1,38 @@
+//! A clock that stands still until the test moves it.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright::engine::clock::{Clock, Millis};
+
+/// Time owned by the test. `sleep` never returns: what waits is driven by steps, not by waking up.
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    /// A clock that begins at a fixed moment in 2026.
+    pub fn new() -> Self {
+        Self(AtomicI64::new(1_780_000_000_000))
+    }
+
+    /// Moves to `to` (never back).
+    pub fn advance_to(&self, to: Millis) {
+        self.0.fetch_max(to.0, Ordering::SeqCst);
+    }
+
+    /// Moves on by `by`.
+    pub fn advance(&self, by: Duration) {
+        self.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Clock for ManualClock {
+    fn now(&self) -> Millis {
+        Millis(self.0.load(Ordering::SeqCst))
+    }
+
+    async fn sleep(&self, _duration: Duration) {
+        std::future::pending::<()>().await;
+    }
+}

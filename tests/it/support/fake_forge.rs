@@ -1,0 +1,350 @@
+//! GitHub as a small state machine behind `Forge`, with faults at chosen calls.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright::engine::clock::{Clock, Millis};
+use planwright::engine::forge::{
+    Access, Forge, ForgeError, LabelSpec, ReactTo, Reaction, Written,
+};
+use planwright::engine::thread::{Post, Thread};
+use planwright::engine::trigger::{Actor, Place, Repo};
+use planwright::formats::command::Permission;
+
+use super::clock::ManualClock;
+
+/// What goes wrong with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// 502 and nothing happened.
+    LostBefore,
+    /// It happened, the answer is lost.
+    LostAfter,
+    /// Rate limit for so long.
+    Limited(Duration),
+    /// The call never returns, and nothing happened: the process dies here.
+    DieBefore,
+    /// It happened, then the process dies.
+    DieAfter,
+    /// Refused for good.
+    Forbidden,
+}
+
+#[derive(Debug, Clone)]
+pub struct Issue {
+    pub title: String,
+    pub body: String,
+    pub labels: Vec<String>,
+    pub own: bool,
+    pub created: Millis,
+    pub comments: Vec<u64>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Comment {
+    pub body: String,
+    pub own: bool,
+    pub created: Millis,
+    pub edits: u32,
+}
+
+#[derive(Default)]
+pub struct World {
+    pub issues: BTreeMap<u64, Issue>,
+    pub comments: BTreeMap<u64, Comment>,
+    pub reactions: Vec<(u64, String, Reaction)>,
+    pub labels: Vec<String>,
+    pub roles: BTreeMap<String, (u64, Permission)>,
+    pub writes: u64,
+    pub calls: u64,
+    /// Faults by write number (from 1).
+    pub faults: BTreeMap<u64, Fault>,
+    /// Every call fails as unreachable.
+    pub down: bool,
+    next: u64,
+}
+
+#[derive(Clone)]
+pub struct FakeForge {
+    pub world: Arc<Mutex<World>>,
+    pub clock: Arc<ManualClock>,
+    /// Told when a call with a `Die…` fault was reached.
+    pub died: Arc<tokio::sync::Notify>,
+}
+
+impl FakeForge {
+    pub fn new(clock: Arc<ManualClock>) -> Self {
+        let world = World { next: 1000, ..World::default() };
+        Self { world: Arc::new(Mutex::new(world)), clock, died: Arc::default() }
+    }
+
+    /// A conversation at `number`: opening text, then comments by people.
+    pub fn open(&self, number: u64, title: &str, posts: &[&str]) {
+        let created = self.clock.now().minus(Duration::from_secs(3600));
+        let mut world = self.world.lock().unwrap();
+        let mut comments = Vec::new();
+        for body in &posts[1..] {
+            let id = world.id();
+            let comment = Comment { body: (*body).to_owned(), own: false, created, edits: 0 };
+            world.comments.insert(id, comment);
+            comments.push(id);
+        }
+        let issue = Issue {
+            title: title.to_owned(),
+            body: posts[0].to_owned(),
+            labels: Vec::new(),
+            own: false,
+            created,
+            comments,
+        };
+        world.issues.insert(number, issue);
+    }
+
+    pub fn grant(&self, login: &str, id: u64, role: Permission) {
+        self.world.lock().unwrap().roles.insert(login.to_owned(), (id, role));
+    }
+
+    /// Issues the App made.
+    pub fn plans(&self) -> Vec<(u64, Issue)> {
+        let world = self.world.lock().unwrap();
+        world.issues.iter().filter(|(_, i)| i.own).map(|(n, i)| (*n, i.clone())).collect()
+    }
+
+    /// Bodies of the App's comments at `number`, in order.
+    pub fn own_bodies(&self, number: u64) -> Vec<String> {
+        let world = self.world.lock().unwrap();
+        world.issues[&number]
+            .comments
+            .iter()
+            .filter_map(|id| world.comments.get(id))
+            .filter(|c| c.own)
+            .map(|c| c.body.clone())
+            .collect()
+    }
+
+    async fn read<T>(&self, act: impl FnOnce(&World) -> T + Send) -> Result<T, ForgeError> {
+        let mut world = self.world.lock().unwrap();
+        world.calls += 1;
+        if world.down {
+            return Err(ForgeError::Unreachable { what: "a read".into(), message: "down".into() });
+        }
+        Ok(act(&world))
+    }
+
+    async fn write<T: Send>(
+        &self,
+        act: impl FnOnce(&mut World, Millis) -> T + Send,
+    ) -> Result<T, ForgeError> {
+        let what = "a write".to_owned();
+        let message = "scripted".to_owned();
+        let now = self.clock.now();
+        let (fault, done) = {
+            let mut world = self.world.lock().unwrap();
+            if world.down {
+                return Err(ForgeError::Unreachable { what, message });
+            }
+            world.calls += 1;
+            world.writes += 1;
+            let number = world.writes;
+            let fault = world.faults.remove(&number);
+            match fault {
+                Some(Fault::LostBefore | Fault::DieBefore) => (fault, None),
+                Some(Fault::Limited(wait)) => {
+                    return Err(ForgeError::Limited { what, until: now.plus(wait) });
+                }
+                Some(Fault::Forbidden) => return Err(ForgeError::Forbidden { what, message }),
+                _ => (fault, Some(act(&mut world, now))),
+            }
+        };
+        match fault {
+            Some(Fault::LostBefore | Fault::LostAfter) => {
+                Err(ForgeError::Unknown { what, message })
+            }
+            Some(Fault::DieBefore | Fault::DieAfter) => {
+                self.died.notify_one();
+                std::future::pending().await
+            }
+            _ => done.ok_or(ForgeError::Unknown { what, message }),
+        }
+    }
+}
+
+impl World {
+    fn id(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+}
+
+fn written(id: u64, body: &str) -> Written {
+    Written { id, url: format!("https://github.test/{id}"), body: body.to_owned() }
+}
+
+#[async_trait]
+impl Forge for FakeForge {
+    async fn access(&self, _repo: &Repo, login: &str) -> Result<Access, ForgeError> {
+        self.read(|world| {
+            let found = world.roles.get(login);
+            Access { user_id: found.map_or(0, |f| f.0), permission: found.map(|f| f.1) }
+        })
+        .await
+    }
+
+    async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
+        let place = place.clone();
+        self.read(|world| {
+            let issue = &world.issues[&place.number];
+            let author = Actor { id: 7, login: "ada".into(), bot: false };
+            let post = |id: Option<u64>, body: &str, own: bool, created: Millis| Post {
+                id,
+                author: Some(author.clone()),
+                own,
+                association: "MEMBER".into(),
+                created,
+                updated: created,
+                body: body.to_owned(),
+                url: "https://github.test/post".into(),
+            };
+            let mut posts = vec![post(None, &issue.body, issue.own, issue.created)];
+            for id in &issue.comments {
+                if let Some(c) = world.comments.get(id) {
+                    posts.push(post(Some(*id), &c.body, c.own, c.created));
+                }
+            }
+            Thread {
+                url: "https://github.test/issue".into(),
+                title: issue.title.clone(),
+                state: "open".into(),
+                place,
+                posts,
+            }
+        })
+        .await
+    }
+
+    async fn own_issues(&self, _repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
+        self.read(|world| {
+            let own = world.issues.iter().rev().filter(|(_, i)| i.own && i.created >= since);
+            own.map(|(n, i)| written(*n, &i.body)).collect()
+        })
+        .await
+    }
+
+    async fn own_comments(
+        &self,
+        _repo: &Repo,
+        number: u64,
+        since: Millis,
+    ) -> Result<Vec<Written>, ForgeError> {
+        self.read(|world| {
+            let ids = world.issues[&number].comments.iter();
+            ids.filter_map(|id| world.comments.get(id).map(|c| (*id, c)))
+                .filter(|(_, c)| c.own && c.created >= since)
+                .map(|(id, c)| written(id, &c.body))
+                .collect()
+        })
+        .await
+    }
+
+    async fn create_issue(
+        &self,
+        _repo: &Repo,
+        title: &str,
+        body: &str,
+        labels: &[&str],
+    ) -> Result<Written, ForgeError> {
+        self.write(|world, now| {
+            let number = world.id();
+            let issue = Issue {
+                title: title.to_owned(),
+                body: body.to_owned(),
+                labels: labels.iter().map(|l| (*l).to_owned()).collect(),
+                own: true,
+                created: now,
+                comments: Vec::new(),
+            };
+            world.issues.insert(number, issue);
+            written(number, body)
+        })
+        .await
+    }
+
+    async fn update_issue_body(
+        &self,
+        _repo: &Repo,
+        number: u64,
+        body: &str,
+    ) -> Result<(), ForgeError> {
+        self.write(|world, _| world.issues.get_mut(&number).unwrap().body = body.to_owned()).await
+    }
+
+    async fn create_comment(
+        &self,
+        _repo: &Repo,
+        number: u64,
+        body: &str,
+    ) -> Result<Written, ForgeError> {
+        self.write(|world, now| {
+            let id = world.id();
+            let comment = Comment { body: body.to_owned(), own: true, created: now, edits: 0 };
+            world.comments.insert(id, comment);
+            world.issues.get_mut(&number).unwrap().comments.push(id);
+            written(id, body)
+        })
+        .await
+    }
+
+    async fn update_comment(
+        &self,
+        _repo: &Repo,
+        comment: u64,
+        body: &str,
+    ) -> Result<(), ForgeError> {
+        self.write(|world, _| {
+            let comment = world.comments.get_mut(&comment).unwrap();
+            comment.body = body.to_owned();
+            comment.edits += 1;
+        })
+        .await
+    }
+
+    async fn ensure_label(&self, _repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError> {
+        self.write(|world, _| {
+            if !world.labels.iter().any(|l| l == label.name) {
+                world.labels.push(label.name.to_owned());
+            }
+        })
+        .await
+    }
+
+    async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError> {
+        let number = place.number;
+        self.write(|world, _| world.issues.get_mut(&number).unwrap().labels.retain(|l| l != name))
+            .await
+    }
+
+    async fn react(
+        &self,
+        _place: &Place,
+        to: &ReactTo,
+        reaction: Reaction,
+    ) -> Result<u64, ForgeError> {
+        let to = format!("{to:?}");
+        self.write(|world, _| {
+            let there = world.reactions.iter().find(|(_, t, r)| *t == to && *r == reaction);
+            if let Some((id, ..)) = there {
+                return *id;
+            }
+            let id = world.id();
+            world.reactions.push((id, to, reaction));
+            id
+        })
+        .await
+    }
+
+    async fn unreact(&self, _place: &Place, _to: &ReactTo, id: u64) -> Result<(), ForgeError> {
+        self.write(|world, _| world.reactions.retain(|(other, ..)| *other != id)).await
+    }
+}

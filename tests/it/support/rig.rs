@@ -1,0 +1,135 @@
+//! The engine with a real store in a temporary folder, a fake GitHub and a clock of the test's own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright::adapters::store::SqliteStore;
+use planwright::engine::clock::Clock;
+use planwright::engine::execute::Parts;
+use planwright::engine::run::{RunId, State};
+use planwright::engine::settings::Settings;
+use planwright::engine::store::{NewDelivery, NewRun, RunView, Store};
+use planwright::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
+use planwright::engine::worker::{Outcome, Worker};
+use planwright::formats::command::{Command, Permission};
+
+use super::clock::ManualClock;
+use super::fake_forge::FakeForge;
+
+/// A plan that passes the gates.
+pub const PLAN: &str = "# Plan: Cache the search index\n\n## Overview\n\nThe index is rebuilt on every start, which takes \
+a minute. Keep it on disk between starts.\n\n## Steps\n\n1. Write the index to a file after building it\n2. Read the file \
+at start when it is newer than the data\n3. Delete the file when the format changes\n\n## Testing\n\n- Start twice and \
+compare the times\n";
+
+pub const HERE: u64 = 7;
+
+pub struct Rig {
+    pub clock: Arc<ManualClock>,
+    pub forge: FakeForge,
+    pub store: Arc<SqliteStore>,
+    pub parts: Parts,
+    _folder: tempfile::TempDir,
+    deliveries: std::sync::atomic::AtomicU64,
+}
+
+impl Rig {
+    pub async fn new() -> Self {
+        Self::with(Settings { adopt_delay: Duration::from_secs(12), ..Settings::default() }).await
+    }
+
+    pub async fn with(settings: Settings) -> Self {
+        let clock = Arc::new(ManualClock::new());
+        let forge = FakeForge::new(Arc::clone(&clock));
+        forge.open(HERE, "Search is slow to start", &["It takes a minute.", PLAN]);
+        forge.grant("ada", 7, Permission::Write);
+        let folder = tempfile::tempdir().unwrap();
+        let store = super::store::open(&folder.path().join("rig.sqlite")).await;
+        let parts = Parts {
+            store: store.clone(),
+            forge: Arc::new(forge.clone()),
+            clock: clock.clone(),
+            settings: Arc::new(settings),
+        };
+        Self { clock, forge, store, parts, _folder: folder, deliveries: 0.into() }
+    }
+
+    pub fn place(number: u64) -> Place {
+        let repo =
+            Repo { installation: 1, id: 42, owner: "acme".into(), name: "search".into() };
+        Place { repo, number, pull_request: false }
+    }
+
+    pub fn trigger(&self, command: Command, login: &str, id: u64, number: u64) -> Trigger {
+        Trigger {
+            command,
+            actor: Actor { id, login: login.to_owned(), bot: false },
+            place: Self::place(number),
+            origin: Origin::Comment {
+                id: 99,
+                text: format!("/{}", command.name()),
+                url: "https://github.test/comment".into(),
+            },
+            guidance: String::new(),
+            inline: None,
+            at: self.clock.now(),
+        }
+    }
+
+    /// Delivers one command by `ada`, who may write.
+    pub async fn say(&self, command: Command) -> RunId {
+        self.deliver(self.trigger(command, "ada", 7, HERE)).await
+    }
+
+    pub async fn deliver(&self, trigger: Trigger) -> RunId {
+        let id = RunId::new();
+        let number = self.deliveries.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let serial = trigger.command.spec().serial.then(|| trigger.place.key());
+        let run = NewRun {
+            id: id.clone(),
+            command: trigger.command.name().to_owned(),
+            serial,
+            place: trigger.place.key(),
+            repo_id: trigger.place.repo.id,
+            installation: 1,
+            trigger: serde_json::to_string(&trigger).unwrap(),
+        };
+        let delivery = NewDelivery {
+            guid: format!("guid-{number}"),
+            event: "issue_comment".into(),
+            action: Some("created".into()),
+            installation: 1,
+            received: self.clock.now(),
+            payload: None,
+            runs: vec![run],
+            installation_gone: false,
+        };
+        self.store.accept(delivery).await.unwrap();
+        id
+    }
+
+    pub fn worker(&self, owner: &str) -> Worker {
+        Worker::new(self.parts.clone(), owner)
+    }
+
+    /// Steps until nothing is left to do, moving the clock where a run waits. Bounded.
+    pub async fn settle(&self) {
+        let worker = self.worker("rig");
+        for _ in 0..2_000 {
+            match worker.step().await.unwrap() {
+                Outcome::Did(..) => {}
+                Outcome::Idle => return,
+                Outcome::Wait(until) => self.clock.advance_to(until),
+            }
+        }
+        panic!("the queue never came to rest");
+    }
+
+    pub async fn view(&self, run: &RunId) -> RunView {
+        self.store.run(run).await.unwrap().unwrap()
+    }
+
+    pub async fn state(&self, run: &RunId) -> State {
+        self.view(run).await.state
+    }
+}
