@@ -55,7 +55,10 @@ async fn octokit_asks_as_the_app_and_reports_a_refusal() {
     let (path, headers) = requests.recv().await.unwrap();
     assert_eq!(path, "/api/v3/app");
     let authorization = headers["authorization"].to_str().unwrap();
-    assert!(authorization.to_ascii_lowercase().starts_with("bearer eyj"), "the App's JWT");
+    assert!(
+        authorization.to_ascii_lowercase().starts_with("bearer eyj"),
+        "the App's JWT"
+    );
     tap.assert_clean();
 }
 
@@ -63,5 +66,7 @@ async fn octokit_asks_as_the_app_and_reports_a_refusal() {
 fn pem() -> String {
     use rsa::pkcs1::EncodeRsaPrivateKey;
     let key = rsa::RsaPrivateKey::new(&mut rsa::rand_core::OsRng, 2048).unwrap();
-    key.to_pkcs1_pem(rsa::pkcs8::LineEnding::LF).unwrap().to_string()
+    key.to_pkcs1_pem(rsa::pkcs8::LineEnding::LF)
+        .unwrap()
+        .to_string()
 }

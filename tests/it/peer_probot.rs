@@ -32,7 +32,11 @@ async fn probot_accepts_every_signed_example_and_refuses_forgeries() {
     let mut tampered = delivery(&url, SECRET, &examples[0]);
     *tampered.body_mut() = examples[1].payload.clone().into();
     assert_eq!(send(tampered).await, 400, "tampered");
-    assert_eq!(send(delivery(&url, "another secret", &examples[0])).await, 400, "forged");
+    assert_eq!(
+        send(delivery(&url, "another secret", &examples[0])).await,
+        400,
+        "forged"
+    );
     let mut form = delivery(&url, SECRET, &examples[0]);
     let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
     form.headers_mut().insert("content-type", kind);
@@ -43,7 +47,11 @@ async fn probot_accepts_every_signed_example_and_refuses_forgeries() {
     assert_eq!(statuses, BTreeSet::from([200]), "{answers:?}");
     let (events, success) = probot.finish().await;
     assert!(success);
-    assert_eq!(events.len(), examples.len(), "only what was signed came through");
+    assert_eq!(
+        events.len(),
+        examples.len(),
+        "only what was signed came through"
+    );
     let pairs = events.iter().zip(&examples);
     for (event, example) in pairs {
         assert_eq!(event["event"], example.event.as_str());

@@ -21,5 +21,9 @@ fn all_published_examples_are_there() {
         example.event == "issue_comment" && example.action.as_deref() == Some("created")
     });
     assert_eq!(created.count(), 5);
-    assert!(examples.iter().all(|example| example.payload.starts_with(b"{")));
+    assert!(
+        examples
+            .iter()
+            .all(|example| example.payload.starts_with(b"{"))
+    );
 }

@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
 
 /// Longest a peer may take for everything it does.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// The project's own files of the peers.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 
@@ -32,8 +32,7 @@ pub(crate) fn peers() -> Option<&'static Path> {
         }
         let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let folder = target.parent().unwrap_or(target).join("peers");
-        install(&folder)
-            .unwrap_or_else(|error| panic!("the peers cannot be installed: {error}"));
+        install(&folder).unwrap_or_else(|error| panic!("the peers cannot be installed: {error}"));
         Some(folder.join("node_modules"))
     });
     found.as_deref()
@@ -66,7 +65,9 @@ fn install(folder: &Path) -> io::Result<()> {
     }
     for entry in fs::read_dir(SOURCE)? {
         let path = entry?.path();
-        if let (Some("mjs"), Some(name)) = (path.extension().and_then(|e| e.to_str()), path.file_name()) {
+        if let (Some("mjs"), Some(name)) =
+            (path.extension().and_then(|e| e.to_str()), path.file_name())
+        {
             fs::copy(&path, folder.join(name))?;
         }
     }
@@ -115,7 +116,9 @@ impl Script {
     /// The next line that the script prints, read as JSON; `None` at the end of its output.
     pub(crate) async fn next(&mut self) -> Option<serde_json::Value> {
         let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await;
-        let line = line.expect("a peer prints its next line in time").unwrap()?;
+        let line = line
+            .expect("a peer prints its next line in time")
+            .unwrap()?;
         Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a JSON line: {line}")))
     }
 

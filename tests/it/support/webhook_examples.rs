@@ -73,7 +73,10 @@ pub(crate) async fn post_all(url: &str, secret: &str) -> Option<Vec<(String, u16
     let client = Client::builder(TokioExecutor::new()).build_http();
     let mut all = Vec::new();
     for example in webhook_examples()? {
-        let answer = client.request(delivery(url, secret, &example)).await.unwrap();
+        let answer = client
+            .request(delivery(url, secret, &example))
+            .await
+            .unwrap();
         let name = match &example.action {
             Some(action) => format!("{}.{action}", example.event),
             None => example.event.clone(),

@@ -43,7 +43,8 @@ pub(super) fn headers(client: Client, template: &str, headers: &HeaderMap) -> Ve
         found.push("header User-Agent is missing".to_owned());
     }
     match get("accept") {
-        Some(accept) if accept.starts_with("application/vnd.github") && accept.contains("json") => {}
+        Some(accept) if accept.starts_with("application/vnd.github") && accept.contains("json") => {
+        }
         None if !strict => {}
         Some(accept) if !strict && (accept == "*/*" || accept.contains("json")) => {}
         other => found.push(format!(
@@ -95,14 +96,20 @@ pub(super) fn content_type(headers: &HeaderMap, found: &mut Vec<String>) {
 }
 
 pub(super) fn query(name: &str, value: &str, found: &mut Vec<String>) {
-    if name == "per_page" && !value.parse().is_ok_and(|n: u64| (1..=PER_PAGE).contains(&n)) {
+    if name == "per_page"
+        && !value
+            .parse()
+            .is_ok_and(|n: u64| (1..=PER_PAGE).contains(&n))
+    {
         found.push(format!("per_page is {value}, not 1 to {PER_PAGE}"));
     }
 }
 
 pub(super) fn body(method: &str, template: &str, value: &Value, found: &mut Vec<String>) {
     let mut limit = |member: &str, most: usize| {
-        let length = value[member].as_str().map_or(0, |text| text.chars().count());
+        let length = value[member]
+            .as_str()
+            .map_or(0, |text| text.chars().count());
         if length > most {
             found.push(format!("`{member}` has {length} characters, most {most}"));
         }

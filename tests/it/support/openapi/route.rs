@@ -52,7 +52,9 @@ impl Operation<'_> {
 
     /// Names and decoded values of the path parameters.
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.values.iter().map(|(name, value)| (*name, value.as_str()))
+        self.values
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
     }
 }
 
@@ -72,7 +74,12 @@ impl Routes {
                 }
             }
         }
-        routes.sort_by(|a, b| a.segments.cmp(&b.segments));
+        // Of two with the same start the longer comes first: a spanning variable would swallow the rest.
+        routes.sort_by(|a, b| {
+            let shared = a.segments.iter().zip(&b.segments);
+            let order = shared.map(|(a, b)| a.cmp(b)).find(|order| order.is_ne());
+            order.unwrap_or_else(|| b.segments.len().cmp(&a.segments.len()))
+        });
         Self(routes)
     }
 
@@ -87,19 +94,19 @@ impl Routes {
             parts.splice(0..2, ["repos", "-", id]);
         }
         let method = method.to_ascii_lowercase();
-        let candidates = self.0.iter().filter(|route| route.method == method);
-        candidates
-            .filter_map(|route| {
-                let mut values = Vec::new();
-                matches(&route.segments, &parts, &mut values)
-                    .then_some(Operation { route, values })
-            })
-            .next()
+        let mut candidates = self.0.iter().filter(|route| route.method == method);
+        candidates.find_map(|route| {
+            let mut values = Vec::new();
+            matches(&route.segments, &parts, &mut values).then_some(Operation { route, values })
+        })
     }
 }
 
 fn segment(text: &str) -> Segment {
-    match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+    match text
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+    {
         Some(name @ ("path" | "ref")) => Segment::Spanning(name.to_owned()),
         Some(name) => Segment::Variable(name.to_owned()),
         None => Segment::Literal(text.to_owned()),
@@ -138,7 +145,10 @@ fn matches<'a>(
 
 /// Undoes percent encoding; `+` is itself in a path.
 fn decoded(text: &str) -> String {
-    let kept = text.replace('+', "%2B").replace('&', "%26").replace('=', "%3D");
+    let kept = text
+        .replace('+', "%2B")
+        .replace('&', "%26")
+        .replace('=', "%3D");
     let pair = url::form_urlencoded::parse(kept.as_bytes()).next();
     pair.map_or_else(String::new, |(name, _)| name.into_owned())
 }

@@ -92,7 +92,9 @@ impl Tap {
         }
         let seen = self.exchanges();
         assert!(!seen.is_empty(), "the tap saw no request");
-        let bad = seen.iter().filter(|exchange| !exchange.violations.is_empty());
+        let bad = seen
+            .iter()
+            .filter(|exchange| !exchange.violations.is_empty());
         let list: Vec<String> = bad.map(ToString::to_string).collect();
         assert!(
             list.is_empty(),
@@ -106,7 +108,9 @@ impl Tap {
 
 impl fmt::Display for Exchange {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let status = self.status.map_or("no answer".to_owned(), |code| code.to_string());
+        let status = self
+            .status
+            .map_or("no answer".to_owned(), |code| code.to_string());
         write!(out, "{} -> {status}", self.request)?;
         for violation in &self.violations {
             write!(out, "\n    {violation}")?;
@@ -133,7 +137,10 @@ async fn pass(State(tap): State<Tap>, request: Request, next: Next) -> Response 
         return next.run(request).await;
     };
     let (parts, body) = request.into_parts();
-    let body = body.collect().await.map(http_body_util::Collected::to_bytes);
+    let body = body
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes);
     let body = body.unwrap_or_default();
     let method = parts.method.as_str().to_owned();
     let target = parts
@@ -164,7 +171,9 @@ async fn pass(State(tap): State<Tap>, request: Request, next: Next) -> Response 
     };
     tap.inner.seen.lock().unwrap().push(Exchange {
         request: format!("{method} {target}"),
-        operation: description.operation(&method, &path).map(|found| found.name()),
+        operation: description
+            .operation(&method, &path)
+            .map(|found| found.name()),
         status,
         violations,
     });
