@@ -1,14 +1,38 @@
 //! Octokit, GitHub's own client.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+use std::path::Path;
+
 use axum::Router;
 use axum::extract::Request;
 use http::{HeaderMap, StatusCode};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::support::openapi::Client;
 use crate::support::openapi::tap::Tap;
 use crate::support::peers;
+
+/// Runs the script against `base` as the App `app_id` with the key in the file `key`: the lines it printed, and
+/// whether every call did what it should. `None` where peers are missing.
+pub(crate) async fn octokit(
+    base: &str,
+    app_id: u64,
+    key: &Path,
+    installation: u64,
+    (owner, repo): (&str, &str),
+) -> Option<(Vec<Value>, bool)> {
+    let (app_id, installation) = (app_id.to_string(), installation.to_string());
+    let env = [
+        ("BASE_URL", base),
+        ("APP_ID", &app_id),
+        ("PRIVATE_KEY", key.to_str().unwrap()),
+        ("INSTALLATION_ID", &installation),
+        ("OWNER", owner),
+        ("REPO", repo),
+    ];
+    Some(peers::start("octokit.mjs", &env)?.finish().await)
+}
 
 /// The script against a server that knows nobody: it must ask as an App, and must say where it failed.
 #[tokio::test]
@@ -34,18 +58,9 @@ async fn octokit_asks_as_the_app_and_reports_a_refusal() {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key.pem");
     std::fs::write(&key, pem()).unwrap();
-    let env = [
-        ("BASE_URL", base.as_str()),
-        ("APP_ID", "7"),
-        ("PRIVATE_KEY", key.to_str().unwrap()),
-        ("INSTALLATION_ID", "1"),
-        ("OWNER", "o"),
-        ("REPO", "r"),
-    ];
-    let Some(script) = peers::start("octokit.mjs", &env) else {
+    let Some((lines, success)) = octokit(&base, 7, &key, 1, ("o", "r")).await else {
         return;
     };
-    let (lines, success) = script.finish().await;
     server.abort();
     assert!(!success);
     let last = lines.last().expect("the script says why it failed");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use hmac::{Hmac, KeyInit, Mac};
-use http::Request;
+use http::{HeaderValue, Request};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -41,14 +41,14 @@ pub(crate) fn webhook_examples() -> Option<Vec<Example>> {
 }
 
 /// `sha256=…`, GitHub's signature of `payload`.
-pub(crate) fn signature(secret: &str, payload: &[u8]) -> String {
+fn signature(secret: &str, payload: &[u8]) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(payload);
     format!("sha256={}", hex::encode(mac.finalize().into_bytes()))
 }
 
-/// A delivery as GitHub sends it; tests of refusals change its headers or body.
-pub(crate) fn delivery(url: &str, secret: &str, example: &Example) -> Request<Full<bytes::Bytes>> {
+/// A delivery as GitHub sends it.
+fn delivery(url: &str, secret: &str, example: &Example) -> Request<Full<bytes::Bytes>> {
     Request::post(url)
         .header("content-type", "application/json")
         .header("user-agent", "GitHub-Hookshot/044aadd")
@@ -63,9 +63,44 @@ pub(crate) fn delivery(url: &str, secret: &str, example: &Example) -> Request<Fu
 }
 
 /// Sends one request and gives the status of the answer.
-pub(crate) async fn send(request: Request<Full<bytes::Bytes>>) -> u16 {
+async fn send(request: Request<Full<bytes::Bytes>>) -> u16 {
     let client = Client::builder(TokioExecutor::new()).build_http();
     client.request(request).await.unwrap().status().as_u16()
+}
+
+/// Posts what a receiver must refuse: name of the case and status of the answer. The receiver must also
+/// let nothing of it through.
+pub(crate) async fn post_forgeries(url: &str, secret: &str) -> Option<Vec<(String, u16)>> {
+    let examples = webhook_examples()?;
+    let (first, second) = (examples.first()?, examples.get(1)?);
+    let genuine = || delivery(url, secret, first);
+    let mut cases = Vec::new();
+    for header in ["x-hub-signature-256", "x-github-event", "x-github-delivery"] {
+        let mut request = genuine();
+        request.headers_mut().remove(header);
+        cases.push((format!("without {header}"), request));
+    }
+    let mut tampered = genuine();
+    *tampered.body_mut() = second.payload.clone().into();
+    cases.push(("tampered".to_owned(), tampered));
+    cases.push((
+        "wrong secret".to_owned(),
+        delivery(url, "not the secret", first),
+    ));
+    let mut form = genuine();
+    let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+    form.headers_mut().insert("content-type", kind);
+    cases.push(("as a form".to_owned(), form));
+    let text = Example {
+        payload: b"{ not JSON".to_vec(),
+        ..first.clone()
+    };
+    cases.push(("not JSON".to_owned(), delivery(url, secret, &text)));
+    let mut answers = Vec::new();
+    for (name, request) in cases {
+        answers.push((name, send(request).await));
+    }
+    Some(answers)
 }
 
 /// Posts every example, one after another, and gives `event.action` and status of each.
