@@ -13,7 +13,15 @@ use tokio::process::{Child, ChildStdout};
 
 /// Longest a peer may take for everything it does.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// The project's own files of the peers.
+/// What is installed from: the lock file and the scripts that use the packages.
+const SOURCES: [&str; 5] = [
+    ".npmrc",
+    "package.json",
+    "package-lock.json",
+    "octokit.mjs",
+    "probot.mjs",
+];
+/// Where they are.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 
 /// `node_modules` with the peers, installed on first use.
@@ -58,17 +66,15 @@ fn install(folder: &Path) -> io::Result<()> {
     let guard = File::create(folder.join("lock"))?;
     guard.lock()?;
     let mut hash = Sha256::new();
-    for name in ["package.json", "package-lock.json", ".npmrc"] {
+    for name in SOURCES {
         let content = fs::read(Path::new(SOURCE).join(name))?;
-        hash.update(&content);
-        fs::write(folder.join(name), content)?;
-    }
-    for entry in fs::read_dir(SOURCE)? {
-        let path = entry?.path();
-        if let (Some("mjs"), Some(name)) =
-            (path.extension().and_then(|e| e.to_str()), path.file_name())
-        {
-            fs::copy(&path, folder.join(name))?;
+        let copy = folder.join(name);
+        // A script that another process is reading must not be cut short.
+        if fs::read(&copy).ok().as_ref() != Some(&content) {
+            fs::write(&copy, &content)?;
+        }
+        if !name.ends_with(".mjs") {
+            hash.update(&content);
         }
     }
     let hash = hex::encode(hash.finalize());
@@ -76,6 +82,8 @@ fn install(folder: &Path) -> io::Result<()> {
     if fs::read_to_string(&stamp).is_ok_and(|text| text == hash) {
         return Ok(());
     }
+    // Whatever happens from here on, what is there now is not what the stamp says.
+    fs::write(&stamp, "installing")?;
     let output = Command::new("npm")
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
         .current_dir(folder)
