@@ -41,6 +41,7 @@ fn answers_are_checked_with_open_objects() {
             "documentation_url",
         ),
         (labels, 403, error.to_string(), ""),
+        (labels, 307, error.to_string(), ""),
         (labels, 502, error.to_string(), ""),
         (labels, 502, "<html>".to_owned(), "error body is not JSON"),
         (

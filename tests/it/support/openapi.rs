@@ -27,8 +27,9 @@ use route::Routes;
 /// Name under which the description is registered with the schema validator.
 const BASE: &str = "json-schema:///github.json";
 
-/// Statuses GitHub answers on any operation although the description rarely lists them.
-const ANYWHERE: [u16; 8] = [400, 401, 403, 404, 410, 422, 429, 451];
+/// Statuses GitHub answers on any operation although the description rarely lists them; the redirects
+/// are those of a renamed repository.
+const ANYWHERE: [u16; 10] = [301, 307, 400, 401, 403, 404, 410, 422, 429, 451];
 
 /// GitHub's description, ready to judge. Schemas are compiled when first needed.
 pub(crate) struct Description {
