@@ -13,14 +13,10 @@ use tokio::process::{Child, ChildStdout};
 
 /// Longest a peer may take for everything it does.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What is installed from: the lock file and the scripts that use the packages.
-const SOURCES: [&str; 5] = [
-    ".npmrc",
-    "package.json",
-    "package-lock.json",
-    "octokit.mjs",
-    "probot.mjs",
-];
+/// What is installed from.
+const INSTALLED: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
+/// The scripts that use the packages.
+const SCRIPTS: [&str; 2] = ["octokit.mjs", "probot.mjs"];
 /// Where they are.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 
@@ -66,14 +62,14 @@ fn install(folder: &Path) -> io::Result<()> {
     let guard = File::create(folder.join("lock"))?;
     guard.lock()?;
     let mut hash = Sha256::new();
-    for name in SOURCES {
+    for name in INSTALLED.into_iter().chain(SCRIPTS) {
         let content = fs::read(Path::new(SOURCE).join(name))?;
         let copy = folder.join(name);
         // A script that another process is reading must not be cut short.
         if fs::read(&copy).ok().as_ref() != Some(&content) {
             fs::write(&copy, &content)?;
         }
-        if !name.ends_with(".mjs") {
+        if INSTALLED.contains(&name) {
             hash.update(&content);
         }
     }
