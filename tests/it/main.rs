@@ -1,1 +1,8 @@
-//! x
+//! The integration tests: one binary, so that everything is linked once.
+
+mod deploy_files;
+mod peer_octokit;
+mod peer_openapi;
+mod peer_probot;
+mod peer_webhook_examples;
+mod support;

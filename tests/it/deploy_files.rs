@@ -1,0 +1,174 @@
+//! What `deploy/` promises: exactly the permissions and events needed, only settings that exist, least privilege.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+/// The secrets, which may come from the environment or, with `_FILE` appended, from a file.
+const SECRETS: [&str; 2] = [
+    "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+    "PLANWRIGHT_WEBHOOK_SECRETS",
+];
+
+fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn deploy(name: &str) -> String {
+    let file = top().join("deploy").join(name);
+    fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+fn manifest() -> Value {
+    serde_json::from_str(&deploy("app-manifest.json")).unwrap()
+}
+
+#[test]
+fn the_manifest_asks_for_exactly_what_is_needed() {
+    let manifest = manifest();
+    assert_eq!(
+        manifest["default_permissions"],
+        json!({ "contents": "read", "issues": "write", "metadata": "read", "pull_requests": "write" })
+    );
+    assert_eq!(
+        manifest["default_events"],
+        json!(["issue_comment", "issues", "pull_request"])
+    );
+    assert_eq!(manifest["public"], false);
+    assert_eq!(manifest["hook_attributes"]["active"], true);
+    let url = url::Url::parse(manifest["hook_attributes"]["url"].as_str().unwrap()).unwrap();
+    assert_eq!((url.scheme(), url.path()), ("https", "/webhook"));
+    // The names that GitHub reads: "Registering a GitHub App from a manifest", docs.github.com.
+    let known = [
+        "name",
+        "url",
+        "description",
+        "hook_attributes",
+        "redirect_url",
+        "public",
+        "request_oauth_on_install",
+        "default_permissions",
+        "default_events",
+    ];
+    for name in manifest.as_object().unwrap().keys() {
+        assert!(known.contains(&name.as_str()), "{name}");
+    }
+}
+
+#[test]
+fn the_page_for_people_says_what_the_manifest_says() {
+    let manifest = manifest();
+    let page = deploy("install-by-hand.md");
+    let rows: BTreeSet<String> = page
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.contains(" — "))
+        .filter_map(|line| line.split('`').nth(1).map(str::to_owned))
+        .collect();
+    let permissions = manifest["default_permissions"].as_object().unwrap();
+    let expected = permissions
+        .iter()
+        .map(|(name, access)| format!("{name}: {}", access.as_str().unwrap()));
+    assert_eq!(rows, expected.collect());
+
+    let events: BTreeSet<&str> = page
+        .lines()
+        .skip_while(|line| *line != "| event | what for |")
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| line.split('`').nth(1))
+        .collect();
+    let expected = manifest["default_events"].as_array().unwrap().iter();
+    assert_eq!(
+        events,
+        expected.map(|event| event.as_str().unwrap()).collect()
+    );
+}
+
+#[test]
+fn every_variable_under_deploy_exists() {
+    let defaults = top().join("src/config/default.toml");
+    let Ok(defaults) = fs::read_to_string(defaults) else {
+        println!("skipped: src/config/default.toml is not there");
+        return;
+    };
+    let known = variables(&defaults);
+    let mut used = BTreeSet::new();
+    for file in files(&top().join("deploy")) {
+        used.extend(variables(&fs::read_to_string(file).unwrap()));
+    }
+    assert!(used.len() >= 4, "{used:?}");
+    for name in used {
+        let plain = name.strip_suffix("_FILE").unwrap_or(&name);
+        assert!(
+            known.contains(&name) || SECRETS.contains(&plain),
+            "deploy/ uses {name}, which src/config/default.toml does not name"
+        );
+    }
+}
+
+#[test]
+fn the_container_has_no_privileges() {
+    let compose: Value = serde_saphyr::from_str(&deploy("compose.yaml")).unwrap();
+    let service = &compose["services"]["planwright"];
+    assert_eq!(service["read_only"], true);
+    assert_eq!(service["cap_drop"], json!(["ALL"]));
+    assert_eq!(service["security_opt"], json!(["no-new-privileges:true"]));
+    assert_eq!(service["volumes"], json!(["data:/data"]));
+    for port in service["ports"].as_array().unwrap() {
+        assert!(port.as_str().unwrap().starts_with("127.0.0.1:"), "{port}");
+    }
+    for name in service["secrets"].as_array().unwrap() {
+        let name = name.as_str().unwrap();
+        assert!(compose["secrets"][name]["file"].is_string(), "{name}");
+        let path = Value::from(format!("/run/secrets/{name}"));
+        let environment = service["environment"].as_object().unwrap();
+        let variable = environment.iter().find(|(_, value)| **value == path);
+        assert!(variable.unwrap().0.ends_with("_FILE"), "{name}");
+    }
+
+    let image = deploy("Dockerfile");
+    let user = image.lines().rfind(|line| line.starts_with("USER "));
+    assert_eq!(user, Some("USER 65532:65532"));
+    assert!(image.contains("\nVOLUME /data\n"));
+    assert!(image.contains("GET /livez"));
+}
+
+#[test]
+fn the_unit_is_hardened_and_keeps_secrets_in_files() {
+    let unit = deploy("planwright.service");
+    let lines: Vec<&str> = unit.lines().collect();
+    for line in [
+        "DynamicUser=yes",
+        "ProtectSystem=strict",
+        "StateDirectory=planwright",
+        "NoNewPrivileges=yes",
+        "CapabilityBoundingSet=",
+        "SystemCallFilter=@system-service",
+        "Environment=PLANWRIGHT_GITHUB_PRIVATE_KEY_FILE=%d/github-private-key",
+        "Environment=PLANWRIGHT_WEBHOOK_SECRETS_FILE=%d/webhook-secrets",
+    ] {
+        assert!(lines.contains(&line), "{line}");
+    }
+    for name in ["github-private-key", "webhook-secrets"] {
+        let start = format!("LoadCredential={name}:");
+        assert!(lines.iter().any(|line| line.starts_with(&start)), "{name}");
+    }
+}
+
+/// Every `PLANWRIGHT_…` name in a text.
+fn variables(text: &str) -> BTreeSet<String> {
+    let letters = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    text.split(|c: char| !letters(c))
+        .filter(|word| word.starts_with("PLANWRIGHT_"))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let files = entries.map(|entry| entry.unwrap().path());
+    files.filter(|path| path.is_file()).collect()
+}

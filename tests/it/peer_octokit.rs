@@ -1,0 +1,87 @@
+//! Octokit, GitHub's own client.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::path::Path;
+
+use axum::Router;
+use axum::extract::Request;
+use http::{HeaderMap, StatusCode};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::support::openapi::Client;
+use crate::support::openapi::tap::Tap;
+use crate::support::peers;
+
+/// Runs the script against `base` as the App `app_id` with the key in the file `key`: the lines it printed, and
+/// whether every call did what it should. `None` where peers are missing.
+pub(crate) async fn octokit(
+    base: &str,
+    app_id: u64,
+    key: &Path,
+    installation: u64,
+    (owner, repo): (&str, &str),
+) -> Option<(Vec<Value>, bool)> {
+    let (app_id, installation) = (app_id.to_string(), installation.to_string());
+    let env = [
+        ("BASE_URL", base),
+        ("APP_ID", &app_id),
+        ("PRIVATE_KEY", key.to_str().unwrap()),
+        ("INSTALLATION_ID", &installation),
+        ("OWNER", owner),
+        ("REPO", repo),
+    ];
+    Some(peers::start("octokit.mjs", &env)?.finish().await)
+}
+
+/// The script against a server that knows nobody: it must ask as an App, and must say where it failed.
+#[tokio::test]
+async fn octokit_asks_as_the_app_and_reports_a_refusal() {
+    let tap = Tap::new(Client::Other);
+    let (sender, mut requests) = mpsc::unbounded_channel();
+    let stranger = Router::new().fallback(move |request: Request| {
+        let sent = sender.send((request.uri().path().to_owned(), request.headers().clone()));
+        async move {
+            sent.unwrap();
+            let body = r#"{"message":"Bad credentials","status":"401"}"#;
+            let headers = HeaderMap::from_iter([(
+                http::header::CONTENT_TYPE,
+                "application/json; charset=utf-8".parse().unwrap(),
+            )]);
+            (StatusCode::UNAUTHORIZED, headers, body)
+        }
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}/api/v3", listener.local_addr().unwrap());
+    let server = tokio::spawn(axum::serve(listener, tap.wrap(stranger)).into_future());
+
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key.pem");
+    std::fs::write(&key, pem()).unwrap();
+    let Some((lines, success)) = octokit(&base, 7, &key, 1, ("o", "r")).await else {
+        return;
+    };
+    server.abort();
+    assert!(!success);
+    let last = lines.last().expect("the script says why it failed");
+    assert_eq!(last["failed"], "app", "{last}");
+    assert_eq!(last["status"], 401, "{last}");
+    assert_eq!(last["message"], "Bad credentials", "{last}");
+    let (path, headers) = requests.recv().await.unwrap();
+    assert_eq!(path, "/api/v3/app");
+    let authorization = headers["authorization"].to_str().unwrap();
+    assert!(
+        authorization.to_ascii_lowercase().starts_with("bearer eyj"),
+        "the App's JWT"
+    );
+    tap.assert_clean();
+}
+
+/// A key of its own for the test, as GitHub hands it out (PKCS #1).
+fn pem() -> String {
+    use rsa::pkcs1::EncodeRsaPrivateKey;
+    let key = rsa::RsaPrivateKey::new(&mut rsa::rand_core::OsRng, 2048).unwrap();
+    key.to_pkcs1_pem(rsa::pkcs8::LineEnding::LF)
+        .unwrap()
+        .to_string()
+}

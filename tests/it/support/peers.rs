@@ -1,0 +1,140 @@
+//! The peers of `tests/peers`: installed once per target folder, found by the tests, run as processes.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout};
+
+/// Longest a peer may take for everything it does.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// What is installed from.
+const INSTALLED: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
+/// The scripts that use the packages.
+const SCRIPTS: [&str; 2] = ["octokit.mjs", "probot.mjs"];
+/// Where they are.
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
+
+/// `node_modules` with the peers, installed on first use.
+///
+/// `None`, after a line that says `skipped` and the remedy, where Node.js or npm is missing; with `CI=true`
+/// in the environment that is a failure.
+pub(crate) fn peers() -> Option<&'static Path> {
+    static PEERS: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = PEERS.get_or_init(|| {
+        if let Err(missing) = tools() {
+            let text = format!("skipped: {missing}: install Node.js 20 or newer with npm");
+            let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+            assert!(!ci, "{text}");
+            println!("{text}");
+            return None;
+        }
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let folder = target.parent().unwrap_or(target).join("peers");
+        install(&folder).unwrap_or_else(|error| panic!("the peers cannot be installed: {error}"));
+        Some(folder.join("node_modules"))
+    });
+    found.as_deref()
+}
+
+fn tools() -> Result<(), String> {
+    for (name, least) in [("node", 20), ("npm", 8)] {
+        let output = Command::new(name).arg("--version").output();
+        let output = output.map_err(|error| format!("`{name}` cannot be run ({error})"))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let version = text.trim().trim_start_matches('v').to_owned();
+        let major = version.split('.').next().and_then(|text| text.parse().ok());
+        if major.is_none_or(|major: u32| major < least) {
+            return Err(format!("`{name}` is version `{version}`"));
+        }
+    }
+    Ok(())
+}
+
+/// Installs what the lock file names, unless the stamp says that it is there. Other processes wait.
+fn install(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let guard = File::create(folder.join("lock"))?;
+    guard.lock()?;
+    let mut hash = Sha256::new();
+    for name in INSTALLED.into_iter().chain(SCRIPTS) {
+        let content = fs::read(Path::new(SOURCE).join(name))?;
+        let copy = folder.join(name);
+        // A script that another process is reading must not be cut short.
+        if fs::read(&copy).ok().as_ref() != Some(&content) {
+            fs::write(&copy, &content)?;
+        }
+        if INSTALLED.contains(&name) {
+            hash.update(&content);
+        }
+    }
+    let hash = hex::encode(hash.finalize());
+    let stamp = folder.join("installed");
+    if fs::read_to_string(&stamp).is_ok_and(|text| text == hash) {
+        return Ok(());
+    }
+    // Whatever happens from here on, what is there now is not what the stamp says.
+    fs::write(&stamp, "installing")?;
+    let output = Command::new("npm")
+        .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(io::Error::other(format!("npm ci: {text}")));
+    }
+    fs::write(stamp, hash)
+}
+
+/// A running script of `tests/peers`. It is ended when dropped.
+pub(crate) struct Script {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+/// Starts `name` with `env` beside `node_modules`. `None` where peers are missing.
+pub(crate) fn start(name: &str, env: &[(&str, &str)]) -> Option<Script> {
+    let folder = peers()?.parent()?;
+    let mut child = tokio::process::Command::new("node")
+        .arg(name)
+        .current_dir(folder)
+        .envs(env.iter().copied())
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap_or_else(|error| panic!("node {name} cannot be started: {error}"));
+    let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+    Some(Script { child, lines })
+}
+
+impl Script {
+    /// The next line that the script prints, read as JSON; `None` at the end of its output.
+    pub(crate) async fn next(&mut self) -> Option<serde_json::Value> {
+        let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await;
+        let line = line
+            .expect("a peer prints its next line in time")
+            .unwrap()?;
+        Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a JSON line: {line}")))
+    }
+
+    /// Closes its input, waits for the end, and gives its remaining lines and whether it succeeded.
+    pub(crate) async fn finish(mut self) -> (Vec<serde_json::Value>, bool) {
+        drop(self.child.stdin.take());
+        let mut rest = Vec::new();
+        while let Some(line) = self.next().await {
+            rest.push(line);
+        }
+        let status = tokio::time::timeout(PATIENCE, self.child.wait()).await;
+        let status = status.expect("a peer ends in time").unwrap();
+        (rest, status.success())
+    }
+}
