@@ -12,7 +12,7 @@ use super::code::Failure;
 use super::progress::{Prepared, Saved};
 use super::run::RunId;
 use super::trigger::{Origin, Place, Trigger};
-use crate::formats::block::frame::quiet;
+use crate::formats::block::quiet;
 use crate::formats::block::render_yaml;
 
 /// Key of the block that tells programs how a run ended.

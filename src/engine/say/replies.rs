@@ -4,7 +4,7 @@ use super::super::run::RunId;
 use super::super::store::RunView;
 use super::super::trigger::Trigger;
 use super::{asked, code_span, person};
-use crate::formats::block::frame::quiet;
+use crate::formats::block::quiet;
 use crate::formats::command::{Permission, REGISTRY};
 
 /// A refusal: one line, starts nothing.

@@ -1,0 +1,145 @@
+//! From the conversation to a plan that may be saved: extract, gate, document. Pure, but for the thread it runs on.
+
+use super::super::code::Failure;
+use super::super::effects::Stop;
+use super::super::progress::Prepared;
+use super::super::say::failures;
+use super::super::settings::Settings;
+use super::super::thread::Thread;
+use super::super::trigger::Trigger;
+use super::extract::{self, Candidate, MIN_SCORE, NoPlan, Readers, Source};
+use crate::formats::block::{self, Content};
+use crate::formats::command::{Command, without_commands};
+use crate::formats::plan::document::{Enrichment, Guidance, wrap};
+use crate::formats::plan::gate::gate_content;
+use crate::formats::plan::summary::summarise;
+use crate::formats::plan::title::{cut, gate_title};
+
+/// Longest issue title, in characters. GitHub takes 256.
+pub const TITLE_MAX: usize = 250;
+
+/// How the search reads comments: commands are no plan text, plan blocks hold plans.
+pub const READERS: Readers<'static> =
+    Readers { without_commands: &without_commands, plans_in_blocks: &plans_in_blocks };
+
+/// The plans in a text's `plan-body` blocks, as they were before they were framed.
+pub fn plans_in_blocks(text: &str) -> Vec<String> {
+    let blocks = block::parse(text).blocks.into_iter();
+    blocks
+        .filter(|block| block.key == "plan-body")
+        .filter_map(|block| match block.content {
+            Content::Text(plan) => Some(plan),
+            Content::Yaml(_) | Content::Raw(_) => None,
+        })
+        .collect()
+}
+
+/// Extracts and checks on a thread of its own: a long conversation takes milliseconds of pure computing.
+///
+/// # Errors
+/// [`Stop::Failed`] when there is no plan or it does not pass a gate.
+pub async fn prepare(
+    trigger: &Trigger,
+    thread: Thread,
+    settings: &Settings,
+) -> Result<Prepared, Stop> {
+    let trigger = trigger.clone();
+    let prefix = settings.title_prefix.clone();
+    tokio::task::spawn_blocking(move || prepare_now(&trigger, &thread, &prefix))
+        .await
+        .map_err(|error| Stop::Failed(failures::internal(&format!("Extraction ended early: {error}"))))?
+        .map_err(Stop::Failed)
+}
+
+/// Extracts, checks and documents the plan of a conversation.
+///
+/// # Errors
+/// The decided failure: no plan, or a gate that it does not pass.
+pub fn prepare_now(trigger: &Trigger, thread: &Thread, prefix: &str) -> Result<Prepared, Failure> {
+    let candidate =
+        extract::choose(thread, trigger, READERS).map_err(|none| no_plan(trigger, thread, none))?;
+    document(trigger, &candidate, &thread.title, prefix)
+}
+
+fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
+    let mut looked = vec![format!("Looked at: the command's comment and {} posts here", thread.posts.len())];
+    if let Some(best) = &none.best {
+        let title = best.title.as_deref().unwrap_or("untitled");
+        looked.push(format!(
+            "The best text ({}) has {} of the {MIN_SCORE} points a plan needs",
+            failures::shorten(title, 80),
+            best.score
+        ));
+    }
+    looked.extend(none.left_out.into_iter().map(|why| format!("Left out: {why}")));
+    if none.code == "guidance_without_plan" {
+        return failures::guidance_without_plan(&trigger.guidance, looked);
+    }
+    failures::no_plan_found(looked)
+}
+
+/// Checks a candidate and makes the document that would be saved.
+///
+/// # Errors
+/// `validation_failed` with erk's reason and what to change.
+pub fn document(
+    trigger: &Trigger,
+    candidate: &Candidate,
+    fallback_title: &str,
+    prefix: &str,
+) -> Result<Prepared, Failure> {
+    gate_content(&candidate.text)
+        .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
+    let own = candidate.title.as_deref().unwrap_or_default();
+    let title = match gate_title(own) {
+        Ok(()) => own,
+        Err(_) => fallback_title,
+    };
+    gate_title(title)
+        .map_err(|fault| failures::validation_failed(&fault.to_string(), &fault.feedback()))?;
+    let title = cut(title, TITLE_MAX);
+    let mut notes = Vec::new();
+    let mut enrichment = Enrichment::raw();
+    if trigger.command == Command::SavePlan {
+        notes.push("No agent is configured: the plan was saved exactly as found, without enrichment.".to_owned());
+    }
+    let guidance = trigger.guidance.trim();
+    if !guidance.is_empty() {
+        enrichment.guidance = Some(Guidance { text: guidance.to_owned(), applied: false });
+        notes.push("The guidance was recorded, but not applied.".to_owned());
+    }
+    enrichment.notes.clone_from(&notes);
+    let summary = summarise(&title, &candidate.text);
+    Ok(Prepared {
+        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
+        document: wrap(&title, &enrichment, &candidate.text),
+        title,
+        found: found(candidate),
+        sentence: summary.sentence,
+        bullets: summary.bullets.into(),
+        notes,
+        source_title: fallback_title.to_owned(),
+    })
+}
+
+/// Where a candidate was found, one phrase for people.
+pub fn found(candidate: &Candidate) -> String {
+    let post = |post: &Option<u64>| match post {
+        Some(_) => "a comment",
+        None => "the opening text",
+    };
+    let place = match &candidate.source {
+        Source::Inline => "the command's own comment".to_owned(),
+        Source::Block { post: at } => format!("a plan block in {}", post(at)),
+        Source::Section { post: at, .. } => format!("part of {}", post(at)),
+        Source::Whole { post: at } => post(at).to_owned(),
+    };
+    let place = match &candidate.url {
+        Some(url) if !url.is_empty() => format!("[{place}]({url})"),
+        _ => place,
+    };
+    match &candidate.author {
+        Some(author) => format!("found in {place} by {}", block::quiet(author)),
+        None => format!("found in {place}"),
+    }
+}
