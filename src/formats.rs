@@ -3,3 +3,4 @@
 pub mod command;
 pub mod markdown;
 pub mod plan;
+pub mod thread_file;

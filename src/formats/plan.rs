@@ -4,6 +4,7 @@ pub mod document;
 pub mod gate;
 mod inline;
 pub mod split;
+pub mod summary;
 pub mod title;
 
 /// A seed document beside the vectors, when `PLANWRIGHT_VECTORS` names their folder.
