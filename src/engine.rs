@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod forge;
 pub mod run;
+pub mod steps;
 pub mod store;
 pub mod thread;
 pub mod trigger;

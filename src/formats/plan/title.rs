@@ -153,7 +153,7 @@ fn first_line(text: &str, blocks: &[Block]) -> Option<String> {
 }
 
 /// Length of YAML front matter at the start of `text`; 0 when there is none. A lone `---` is a rule, not front matter.
-fn front_matter(text: &str) -> usize {
+pub(crate) fn front_matter(text: &str) -> usize {
     let mut at = 0;
     let mut keys = 0;
     for (index, line) in text.split_inclusive('\n').enumerate().take(200) {
