@@ -44,7 +44,9 @@ pub struct FilePost {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ThreadFileError {
     /// Nothing but white space.
-    #[error("the file is empty; write a comment, or posts that each begin with a line like `--- @alice`")]
+    #[error(
+        "the file is empty; write a comment, or posts that each begin with a line like `--- @alice`"
+    )]
     Empty,
     /// Text above the first separator.
     #[error(
@@ -56,7 +58,9 @@ pub enum ThreadFileError {
         line: usize,
     },
     /// Something else behind the login.
-    #[error("line {line}: `{found}` is not a time; write it like `2026-01-02T10:00:00Z` or leave it out")]
+    #[error(
+        "line {line}: `{found}` is not a time; write it like `2026-01-02T10:00:00Z` or leave it out"
+    )]
     Time {
         /// 1-based line.
         line: usize,
@@ -90,7 +94,8 @@ pub fn parse(text: &str) -> Result<ThreadFile, ThreadFileError> {
             posts.push((post, Vec::new()));
         } else if let Some((_, lines)) = posts.last_mut() {
             lines.push(line);
-        } else if let Some(value) = title_line(bare).filter(|_| title.is_none() && stray.is_none()) {
+        } else if let Some(value) = title_line(bare).filter(|_| title.is_none() && stray.is_none())
+        {
             title = Some(value.to_owned());
         } else if !bare.trim().is_empty() && stray.is_none() {
             stray = Some(index + 1);
@@ -151,7 +156,10 @@ fn separator(line: &str) -> Option<(&str, Option<&str>)> {
 fn body(lines: &[&str]) -> String {
     let blank = |line: &&str| line.trim().is_empty();
     let from = lines.iter().position(|line| !blank(line)).unwrap_or(0);
-    let to = lines.iter().rposition(|line| !blank(line)).map_or(from, |at| at + 1);
+    let to = lines
+        .iter()
+        .rposition(|line| !blank(line))
+        .map_or(from, |at| at + 1);
     let mut text = String::new();
     for line in &lines[from..to] {
         let escaped = line.strip_prefix('\\').filter(|rest| {

@@ -88,12 +88,12 @@ pub struct Search {
 
 /// Nothing good enough was found.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{code}: {}", explain(best.as_ref()))]
+#[error("{code}: {}", explain(best.as_deref()))]
 pub struct NoPlan {
     /// `no_plan_found` or `guidance_without_plan`.
     pub code: &'static str,
     /// The best of what there was, below [`MIN_SCORE`].
-    pub best: Option<Candidate>,
+    pub best: Option<Box<Candidate>>,
     /// Posts that were not looked at and why.
     pub left_out: Vec<String>,
 }
@@ -165,7 +165,9 @@ pub fn candidates(
     let mut candidates = ranked(found);
     if let Some(text) = inline {
         let mut candidate = candidate(Source::Inline, text.clone());
-        candidate.reasons.push((0, "stands in the command's own comment".to_owned()));
+        candidate
+            .reasons
+            .push((0, "stands in the command's own comment".to_owned()));
         candidate.author = Some(trigger.actor.login.clone());
         candidate.url = own_comment.map(|(_, _, url)| url.clone());
         candidates.insert(0, candidate);
@@ -210,7 +212,7 @@ pub fn choose(
             } else {
                 "guidance_without_plan"
             },
-            best,
+            best: best.map(Box::new),
             left_out: search.left_out,
         }),
     }
@@ -253,10 +255,10 @@ fn carries_marker(text: &str) -> bool {
 }
 
 fn name(post: &Post) -> String {
-    let author = post
-        .author
-        .as_ref()
-        .map_or_else(|| "a deleted account".to_owned(), |author| author.login.clone());
+    let author = post.author.as_ref().map_or_else(
+        || "a deleted account".to_owned(),
+        |author| author.login.clone(),
+    );
     match post.id {
         Some(id) => format!("comment {id} by {author}"),
         None => format!("the opening text by {author}"),
@@ -282,14 +284,20 @@ fn in_post(
     }
     region::regions(text)
         .into_iter()
-        .map(|Region { span, heading, whole }| {
-            let source = if whole {
-                Source::Whole { post }
-            } else {
-                Source::Section { post, heading }
-            };
-            candidate(source, text[span].to_owned())
-        })
+        .map(
+            |Region {
+                 span,
+                 heading,
+                 whole,
+             }| {
+                let source = if whole {
+                    Source::Whole { post }
+                } else {
+                    Source::Section { post, heading }
+                };
+                candidate(source, text[span].to_owned())
+            },
+        )
         .collect()
 }
 
@@ -329,13 +337,20 @@ fn ranked(mut found: Vec<(usize, Candidate)>) -> Vec<Candidate> {
     posts.dedup();
     for (post, candidate) in &mut found {
         let before = posts.iter().take_while(|other| *other < post).count();
-        let points = i32::try_from(before).unwrap_or(NEWER_MAX).saturating_mul(NEWER).min(NEWER_MAX);
+        let points = i32::try_from(before)
+            .unwrap_or(NEWER_MAX)
+            .saturating_mul(NEWER)
+            .min(NEWER_MAX);
         if points > 0 && candidate.score >= MIN_SCORE {
             add(candidate, points, "newer than other plans here");
         }
     }
     found.sort_by_key(|(post, candidate)| {
-        (Reverse(candidate.score), Reverse(*post), Reverse(candidate.text.len()))
+        (
+            Reverse(candidate.score),
+            Reverse(*post),
+            Reverse(candidate.text.len()),
+        )
     });
     found.into_iter().map(|(_, candidate)| candidate).collect()
 }

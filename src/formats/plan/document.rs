@@ -147,12 +147,20 @@ impl PlanDocument {
         out.push_str("\n\n## Enrichment Details\n\n### Process Summary\n\n");
         fact(&mut out, "Mode", enrichment.mode.as_str());
         let applied = enrichment.guidance.as_ref().is_some_and(|g| g.applied);
-        fact(&mut out, "Guidance applied", if applied { "yes" } else { "no" });
+        fact(
+            &mut out,
+            "Guidance applied",
+            if applied { "yes" } else { "no" },
+        );
         if let Some(guidance) = &enrichment.guidance {
             let quoted = format!("\"{}\"", guidance.text.replace('\0', "\u{FFFD}"));
             labelled(&mut out, "-", "Guidance text", &quoted);
         }
-        fact(&mut out, "Questions asked", &enrichment.questions.to_string());
+        fact(
+            &mut out,
+            "Questions asked",
+            &enrichment.questions.to_string(),
+        );
         let populated = enrichment.categories.iter().filter(|set| **set).count();
         fact(
             &mut out,
@@ -174,7 +182,11 @@ impl PlanDocument {
             out.push_str(name);
             out.push_str(if set { "\n" } else { " (none found)\n" });
         }
-        let notes: Vec<String> = enrichment.notes.iter().map(|n| inline::one_line(n)).collect();
+        let notes: Vec<String> = enrichment
+            .notes
+            .iter()
+            .map(|n| inline::one_line(n))
+            .collect();
         if notes.iter().any(|note| !note.is_empty()) {
             out.push_str("\n### Notes\n\n");
             for note in notes.iter().filter(|note| !note.is_empty()) {
@@ -212,7 +224,9 @@ pub fn wrap(title: &str, enrichment: &Enrichment, body: &str) -> String {
 }
 
 fn fact(out: &mut String, label: &str, value: &str) {
-    out.push_str(&format!("- **{label}**: {value}\n"));
+    for piece in ["- **", label, "**: ", value, "\n"] {
+        out.push_str(piece);
+    }
 }
 
 /// `- **label**: value` on one line, escaped as far as needed.

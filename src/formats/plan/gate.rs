@@ -32,7 +32,10 @@ impl fmt::Display for ContentFault {
         match self {
             Self::Empty => f.write_str("Plan is empty or contains only whitespace"),
             Self::TooShort { length } => {
-                write!(f, "Plan too short ({length} characters, minimum {MIN_CHARS})")
+                write!(
+                    f,
+                    "Plan too short ({length} characters, minimum {MIN_CHARS})"
+                )
             }
             Self::NoStructure => f.write_str("Plan lacks structure (no headers or lists found)"),
         }
@@ -45,7 +48,9 @@ impl ContentFault {
     /// What a person should change.
     pub fn feedback(&self) -> &'static str {
         match self {
-            Self::Empty => "Write the plan into a comment: what is to be done, in which steps, and how it is tested.",
+            Self::Empty => {
+                "Write the plan into a comment: what is to be done, in which steps, and how it is tested."
+            }
             Self::TooShort { .. } => {
                 "Say more: name the files to change, the steps in order, and how the result is tested."
             }
@@ -74,11 +79,18 @@ fn has_structure(text: &str) -> bool {
     let arena = Arena::new();
     parse_document(&arena, text, &markdown::options())
         .descendants()
-        .any(|node| matches!(node.data().value, NodeValue::Heading(_) | NodeValue::List(_)))
+        .any(|node| {
+            matches!(
+                node.data().value,
+                NodeValue::Heading(_) | NodeValue::List(_)
+            )
+        })
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
     use super::*;
 
     fn filler(count: usize) -> String {
@@ -97,9 +109,16 @@ mod tests {
             (format!("**bold** {}", filler(20)), false),
             (format!("2024 was good. Yes {}", filler(20)), false),
             (format!("---\n\n{}", filler(20)), false),
-            (format!("```\n# not a heading\n- not a list\n```\n{}", filler(20)), false),
+            (
+                format!("```\n# not a heading\n- not a list\n```\n{}", filler(20)),
+                false,
+            ),
         ] {
-            let expected = if ok { Ok(()) } else { Err(ContentFault::NoStructure) };
+            let expected = if ok {
+                Ok(())
+            } else {
+                Err(ContentFault::NoStructure)
+            };
             assert_eq!(gate_content(&text), expected, "{text}");
         }
     }

@@ -31,7 +31,8 @@ impl Escape {
         let mut before = ' ';
         let mut rest = text.chars().peekable();
         while let Some(c) = rest.next() {
-            let edge = before.is_whitespace() || rest.peek().is_none_or(|next| next.is_whitespace());
+            let edge =
+                before.is_whitespace() || rest.peek().is_none_or(|next| next.is_whitespace());
             match c {
                 '\0' => out.push('\u{FFFD}'),
                 ' ' if !edge => out.push(' '),
@@ -113,9 +114,7 @@ pub(super) fn pieces(source: &str) -> Vec<Piece> {
     let root = parse_document(&arena, source, &markdown::options());
     root.children()
         .filter_map(|node| match &node.data().value {
-            NodeValue::Heading(heading) => {
-                Some(Piece::Heading(heading.level, node.collect_text()))
-            }
+            NodeValue::Heading(heading) => Some(Piece::Heading(heading.level, node.collect_text())),
             NodeValue::List(_) => Some(Piece::List(node.children().map(item).collect())),
             _ => None,
         })
@@ -148,7 +147,7 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
 pub(super) fn plain(source: &str) -> String {
     let arena = Arena::new();
     let root = parse_document(&arena, source, &markdown::options());
-    let texts: Vec<String> = root.children().map(|node| node.collect_text()).collect();
+    let texts: Vec<String> = root.children().map(AstNode::collect_text).collect();
     one_line(&texts.join(" "))
 }
 
@@ -158,10 +157,16 @@ mod tests {
 
     #[test]
     fn plain_text_stays_plain() {
-        for text in ["Add CSV export", "Fix a_b_c in src/a_b.rs (#12)", "Is 3 < 4?", "Über-Plan: é"] {
-            let written = line(|e| format!("# {}", e.apply(text)), |l| {
-                pieces(l) == [Piece::Heading(1, text.to_owned())]
-            });
+        for text in [
+            "Add CSV export",
+            "Fix a_b_c in src/a_b.rs (#12)",
+            "Is 3 < 4?",
+            "Über-Plan: é",
+        ] {
+            let written = line(
+                |e| format!("# {}", e.apply(text)),
+                |l| pieces(l) == [Piece::Heading(1, text.to_owned())],
+            );
             assert_eq!(written, format!("# {text}"));
         }
     }
@@ -169,9 +174,10 @@ mod tests {
     #[test]
     fn markup_is_escaped_only_when_it_would_be_read() {
         let text = "Use Vec<String> and *stars*";
-        let written = line(|e| format!("# {}", e.apply(text)), |l| {
-            pieces(l) == [Piece::Heading(1, text.to_owned())]
-        });
+        let written = line(
+            |e| format!("# {}", e.apply(text)),
+            |l| pieces(l) == [Piece::Heading(1, text.to_owned())],
+        );
         assert_eq!(written, "# Use Vec\\<String\\> and \\*stars\\*");
     }
 

@@ -1,6 +1,6 @@
 //! One sentence and three bullets about a plan, from its own words.
 
-use comrak::nodes::NodeValue;
+use comrak::nodes::{AstNode, NodeValue};
 use comrak::{Arena, parse_document};
 
 use super::inline;
@@ -38,17 +38,30 @@ pub fn summarise(title: &str, plan: &str) -> Summary {
             count(steps.total, "step"),
             count(sections.max(1), "section")
         );
-        if title.is_empty() { format!("{parts}.") } else { format!("{parts}: {title}.") }
+        if title.is_empty() {
+            format!("{parts}.")
+        } else {
+            format!("{parts}: {title}.")
+        }
     });
     Summary {
         sentence: cut(&sentence, MAX_CHARS),
-        bullets: [steps.bullet(), files(plan), checks(&blocks)].map(|bullet| cut(&bullet, MAX_CHARS)),
+        bullets: [steps.bullet(), files(plan), checks(&blocks)]
+            .map(|bullet| cut(&bullet, MAX_CHARS)),
     }
 }
 
 /// The first real sentence of a section that says what the plan is for, else of the first paragraph.
 fn purpose(blocks: &[Block]) -> Option<String> {
-    const NAMES: [&str; 7] = ["overview", "goal", "goals", "objective", "summary", "purpose", "problem"];
+    const NAMES: [&str; 7] = [
+        "overview",
+        "goal",
+        "goals",
+        "objective",
+        "summary",
+        "purpose",
+        "problem",
+    ];
     let named = blocks.iter().position(|block| match &block.kind {
         Kind::Heading { text, .. } => NAMES.contains(&text.to_lowercase().trim_end_matches(':')),
         _ => false,
@@ -68,7 +81,8 @@ fn sentence_in<'a>(mut blocks: impl Iterator<Item = &'a Block>) -> Option<String
         Kind::Paragraph { text } => {
             let line = inline::one_line(text);
             let sentence = first_sentence(&line);
-            let says_something = sentence.chars().count() >= SHORTEST_SENTENCE && !sentence.ends_with(':');
+            let says_something =
+                sentence.chars().count() >= SHORTEST_SENTENCE && !sentence.ends_with(':');
             says_something.then(|| sentence.to_owned())
         }
         _ => None,
@@ -104,7 +118,10 @@ impl Steps {
         for block in blocks {
             if let Kind::Heading { level, text, .. } = &block.kind {
                 let name = inline::one_line(text);
-                let name = name.trim_start_matches("[x]").trim_start_matches("[ ]").trim();
+                let name = name
+                    .trim_start_matches("[x]")
+                    .trim_start_matches("[ ]")
+                    .trim();
                 if is_section_name(name) && name.contains(|c: char| c.is_ascii_digit()) {
                     phases.push((*level, name.to_owned()));
                 }
@@ -117,7 +134,9 @@ impl Steps {
             .map(|(_, name)| name)
             .collect();
         if names.len() > 1 {
-            let phase = names.iter().all(|name| name.to_lowercase().starts_with("phase"));
+            let phase = names
+                .iter()
+                .all(|name| name.to_lowercase().starts_with("phase"));
             return Self {
                 total: names.len(),
                 word: if phase { "phase" } else { "step" },
@@ -128,9 +147,11 @@ impl Steps {
             blocks
                 .iter()
                 .filter_map(|block| match block.kind {
-                    Kind::List { ordered, items, tasks } if !wanted || ordered || tasks > 0 => {
-                        Some((items, block))
-                    }
+                    Kind::List {
+                        ordered,
+                        items,
+                        tasks,
+                    } if !wanted || ordered || tasks > 0 => Some((items, block)),
                     _ => None,
                 })
                 .max_by_key(|(items, block)| (*items, std::cmp::Reverse(block.line)))
@@ -162,8 +183,8 @@ fn first_lines(list: &str) -> Vec<String> {
     let arena = Arena::new();
     let root = parse_document(&arena, list, &markdown::options());
     root.children()
-        .flat_map(|list| list.children())
-        .filter_map(|item| item.first_child())
+        .flat_map(AstNode::children)
+        .filter_map(AstNode::first_child)
         .map(|first| cut(&inline::one_line(&first.collect_text()), 45))
         .filter(|line| !line.is_empty())
         .collect()
@@ -192,7 +213,9 @@ fn files(plan: &str) -> String {
 /// The path in a code span such as `src/main.rs:10-20`; `None` for anything else.
 pub(crate) fn as_path(code: &str) -> Option<&str> {
     let path = code.split_once(':').map_or(code, |(path, lines)| {
-        let numbers = lines.chars().all(|c| c.is_ascii_digit() || "-,:".contains(c));
+        let numbers = lines
+            .chars()
+            .all(|c| c.is_ascii_digit() || "-,:".contains(c));
         if numbers { path } else { code }
     });
     let plain = !path.starts_with('/')
@@ -211,8 +234,9 @@ pub(crate) fn as_path(code: &str) -> Option<&str> {
 
 /// Extensions that make a name without a folder a file; `config.load` is a method.
 const KNOWN_EXTENSIONS: [&str; 30] = [
-    "c", "cfg", "cpp", "cs", "css", "go", "h", "html", "java", "js", "json", "jsx", "kt", "lock", "md", "php", "proto",
-    "py", "rb", "rs", "sh", "sql", "swift", "tf", "toml", "ts", "tsx", "txt", "yaml", "yml",
+    "c", "cfg", "cpp", "cs", "css", "go", "h", "html", "java", "js", "json", "jsx", "kt", "lock",
+    "md", "php", "proto", "py", "rb", "rs", "sh", "sql", "swift", "tf", "toml", "ts", "tsx", "txt",
+    "yaml", "yml",
 ];
 
 /// What the plan says about tests and risks, by its headings; else how many boxes there are to tick.
@@ -226,7 +250,13 @@ fn checks(blocks: &[Block]) -> String {
             _ => false,
         })
     };
-    let tests = has(&["test", "verification", "validation", "success criteria", "acceptance"]);
+    let tests = has(&[
+        "test",
+        "verification",
+        "validation",
+        "success criteria",
+        "acceptance",
+    ]);
     let risks = has(&["risk", "pitfall", "rollback", "migration"]);
     let boxes: usize = blocks
         .iter()
@@ -243,19 +273,20 @@ fn checks(blocks: &[Block]) -> String {
     }
     .to_owned();
     if boxes > 0 {
-        bullet.push_str(&format!("; {} to tick", count(boxes, "box")));
+        bullet.push_str("; ");
+        bullet.push_str(&count(boxes, "box"));
+        bullet.push_str(" to tick");
     }
     bullet
 }
 
 fn named(head: &str, names: &[String], total: usize, between: &str) -> String {
     let shown = &names[..names.len().min(NAMES)];
-    let more = total.saturating_sub(shown.len());
-    let mut text = format!("{head}: {}", shown.join(between));
-    if more > 0 {
-        text.push_str(&format!(" and {more} more"));
+    let listed = shown.join(between);
+    match total.saturating_sub(shown.len()) {
+        0 => format!("{head}: {listed}"),
+        more => format!("{head}: {listed} and {more} more"),
     }
-    text
 }
 
 fn count(number: usize, word: &str) -> String {

@@ -24,14 +24,63 @@ const PREFIXES: [&str; 8] = [
 
 /// Headings that name a part of a plan, not the plan.
 const SECTION_NAMES: [&str; 57] = [
-    "acceptance criteria", "action items", "action plan", "analysis", "approach", "architecture", "background",
-    "changes", "checklist", "context", "current state", "current state analysis", "dependencies", "description",
-    "design", "details", "documentation", "enrichment details", "files", "files to change", "files to modify", "goal",
-    "goals", "implementation", "implementation phases", "implementation plan", "implementation steps",
-    "implementation strategy", "introduction", "metadata", "motivation", "next steps", "non-goals", "notes",
-    "objective", "open questions", "out of scope", "overview", "phases", "plan", "problem", "problem statement",
-    "proposal", "proposed changes", "rationale", "references", "requirements", "risks", "rollout", "scope", "solution",
-    "steps", "success criteria", "summary", "tasks", "testing", "untitled plan",
+    "acceptance criteria",
+    "action items",
+    "action plan",
+    "analysis",
+    "approach",
+    "architecture",
+    "background",
+    "changes",
+    "checklist",
+    "context",
+    "current state",
+    "current state analysis",
+    "dependencies",
+    "description",
+    "design",
+    "details",
+    "documentation",
+    "enrichment details",
+    "files",
+    "files to change",
+    "files to modify",
+    "goal",
+    "goals",
+    "implementation",
+    "implementation phases",
+    "implementation plan",
+    "implementation steps",
+    "implementation strategy",
+    "introduction",
+    "metadata",
+    "motivation",
+    "next steps",
+    "non-goals",
+    "notes",
+    "objective",
+    "open questions",
+    "out of scope",
+    "overview",
+    "phases",
+    "plan",
+    "problem",
+    "problem statement",
+    "proposal",
+    "proposed changes",
+    "rationale",
+    "references",
+    "requirements",
+    "risks",
+    "rollout",
+    "scope",
+    "solution",
+    "steps",
+    "success criteria",
+    "summary",
+    "tasks",
+    "testing",
+    "untitled plan",
 ];
 
 /// The title of the plan in `text`, or `None` when it has none of its own; the caller then takes the title.
@@ -62,23 +111,17 @@ pub fn title_of(text: &str) -> Option<String> {
 
 /// `text` cut to `max` code points, the last one an ellipsis when something was cut off.
 pub fn cut(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        None => text.to_owned(),
-        Some(_) => {
-            let keep = text
-                .char_indices()
-                .nth(max.saturating_sub(1))
-                .map_or(0, |(at, _)| at);
-            format!("{}…", text[..keep].trim_end())
-        }
+    let start_of = |index: usize| text.char_indices().nth(index).map(|(at, _)| at);
+    if start_of(max).is_none() {
+        return text.to_owned();
     }
+    let keep = start_of(max.saturating_sub(1)).unwrap_or(0);
+    format!("{}…", text[..keep].trim_end())
 }
 
 /// `heading` without one leading `Plan:`, `Implementation Plan -` or the like; unchanged when nothing would be left.
 pub fn strip_prefix(heading: &str) -> &str {
-    let start = heading
-        .find(char::is_alphanumeric)
-        .unwrap_or(heading.len());
+    let start = heading.find(char::is_alphanumeric).unwrap_or(heading.len());
     let words = &heading[start..];
     for prefix in PREFIXES {
         let Some(rest) = words
@@ -164,7 +207,12 @@ pub(crate) fn front_matter(text: &str) -> usize {
             0 => {}
             _ if line == "---" || line == "..." => return if keys > 0 { at } else { 0 },
             _ if line.starts_with([' ', '#', '-']) => {}
-            _ if line.split_once(':').is_some_and(|(key, _)| !key.contains(' ')) => keys += 1,
+            _ if line
+                .split_once(':')
+                .is_some_and(|(key, _)| !key.contains(' ')) =>
+            {
+                keys += 1;
+            }
             _ => return 0,
         }
     }

@@ -19,8 +19,16 @@ fn posts_keep_their_text() {
         ThreadFile {
             title: "Export as CSV".to_owned(),
             posts: vec![
-                post("alice", Some("2026-01-02T10:00:00Z"), "  indented\n\n---\n\nmore"),
-                post("my-bot[bot]", None, "--- @alice\n\\--- @alice\n\\other\n--- not a separator"),
+                post(
+                    "alice",
+                    Some("2026-01-02T10:00:00Z"),
+                    "  indented\n\n---\n\nmore"
+                ),
+                post(
+                    "my-bot[bot]",
+                    None,
+                    "--- @alice\n\\--- @alice\n\\other\n--- not a separator"
+                ),
             ],
         }
     );
@@ -32,7 +40,10 @@ fn a_plain_file_is_one_post_byte_for_byte() {
     let read = parse(text).unwrap();
     assert_eq!(read.title, "Add CSV");
     assert_eq!(read.posts, [post(NOBODY, None, text)]);
-    assert_eq!(parse("title: x").unwrap().posts, [post(NOBODY, None, "title: x")]);
+    assert_eq!(
+        parse("title: x").unwrap().posts,
+        [post(NOBODY, None, "title: x")]
+    );
     assert_eq!(parse("```\nx\n```").unwrap().title, "Untitled conversation");
 }
 

@@ -44,7 +44,9 @@ pub(super) fn regions(text: &str) -> Vec<Region> {
     let mut at = 0;
     while at < blocks.len() {
         match &blocks[at].kind {
-            Kind::Heading { level, text: name, .. } if words::role(*level, name) == Role::Title => {
+            Kind::Heading {
+                level, text: name, ..
+            } if words::role(*level, name) == Role::Title => {
                 let end = section_end(text, &blocks, at, *level);
                 if (at..end) != outer && end > at {
                     found.push(region(&blocks, at..end));
@@ -72,13 +74,20 @@ fn region(blocks: &[Block], range: Range<usize>) -> Region {
 
 /// Contents of Markdown fences in a post that has no headings of its own.
 fn fenced(text: &str, blocks: &[Block]) -> Vec<Region> {
-    if blocks.iter().any(|block| matches!(block.kind, Kind::Heading { .. })) {
+    if blocks
+        .iter()
+        .any(|block| matches!(block.kind, Kind::Heading { .. }))
+    {
         return Vec::new();
     }
     blocks
         .iter()
         .filter(|block| match &block.kind {
-            Kind::Code { info, fenced: true, closed: true } => {
+            Kind::Code {
+                info,
+                fenced: true,
+                closed: true,
+            } => {
                 let language = info.split_whitespace().next().unwrap_or_default();
                 ["markdown", "md"].contains(&language.to_lowercase().as_str())
             }
@@ -118,7 +127,8 @@ fn without_talk(text: &str, blocks: &[Block]) -> (usize, usize) {
         let talk = match &blocks[from].kind {
             // Before a plan's own title everything that can be talk is.
             Kind::Paragraph { text } => {
-                titled || words::is_talk_before(text) && !(first.is_none() && words::announces(text))
+                titled
+                    || words::is_talk_before(text) && !(first.is_none() && words::announces(text))
             }
             Kind::Quote | Kind::Rule => titled || from > 0,
             Kind::Html => titled,
@@ -129,19 +139,27 @@ fn without_talk(text: &str, blocks: &[Block]) -> (usize, usize) {
         }
         from += 1;
     }
-    let to = if from > 0 { end_without_html(text, blocks, to) } else { to };
+    let to = if from > 0 {
+        end_without_html(text, blocks, to)
+    } else {
+        to
+    };
     (from, to.max(from))
 }
 
 /// Behind the plan: paragraphs of talk, and the rules that set them off.
 fn end_without_talk(text: &str, blocks: &[Block], from: usize, to: usize) -> usize {
-    let asks = blocks[from..to].iter().rev().find_map(|block| match &block.kind {
-        Kind::Heading { text, .. } => Some(text.to_lowercase().contains("question")),
-        _ => None,
-    });
+    let asks = blocks[from..to]
+        .iter()
+        .rev()
+        .find_map(|block| match &block.kind {
+            Kind::Heading { text, .. } => Some(text.to_lowercase().contains("question")),
+            _ => None,
+        });
     let mut end = to;
     while end > from + 1 && asks != Some(true) {
-        let talk = matches!(&blocks[end - 1].kind, Kind::Paragraph { text } if words::is_talk_after(text));
+        let talk =
+            matches!(&blocks[end - 1].kind, Kind::Paragraph { text } if words::is_talk_after(text));
         if !talk {
             break;
         }
@@ -150,7 +168,11 @@ fn end_without_talk(text: &str, blocks: &[Block], from: usize, to: usize) -> usi
             end -= 1;
         }
     }
-    if from > 0 { end_without_html(text, blocks, end) } else { end }
+    if from > 0 {
+        end_without_html(text, blocks, end)
+    } else {
+        end
+    }
 }
 
 /// Closing tags whose opening was left out.
@@ -158,7 +180,9 @@ fn end_without_html(text: &str, blocks: &[Block], to: usize) -> usize {
     let mut end = to;
     while end > 1
         && blocks[end - 1].kind == Kind::Html
-        && text[blocks[end - 1].span.clone()].trim_start().starts_with("</")
+        && text[blocks[end - 1].span.clone()]
+            .trim_start()
+            .starts_with("</")
     {
         end -= 1;
     }
@@ -171,7 +195,9 @@ fn section_end(text: &str, blocks: &[Block], at: usize, level: u8) -> usize {
     let end = blocks[at + 1..]
         .iter()
         .position(|block| match &block.kind {
-            Kind::Heading { level: other, text, .. } if *other <= level => {
+            Kind::Heading {
+                level: other, text, ..
+            } if *other <= level => {
                 *other < level || matches!(words::role(*other, text), Role::Title | Role::Other)
             }
             _ => false,

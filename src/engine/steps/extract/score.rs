@@ -34,14 +34,26 @@ pub(super) fn score(text: &str) -> Vec<(i32, String)> {
     if headings.titles > 1 {
         say(-20, format!("holds {} plans", headings.titles));
     }
-    say(points(headings.sections, 6, 30), counted(headings.sections, "section", "of a plan"));
-    say(points(headings.phases, 8, 24), counted(headings.phases, "heading", "of a phase or step"));
-    say(-points(headings.other, 12, 60), counted(headings.other, "section", "of some other document"));
+    say(
+        points(headings.sections, 6, 30),
+        counted(headings.sections, "section", "of a plan"),
+    );
+    say(
+        points(headings.phases, 8, 24),
+        counted(headings.phases, "heading", "of a phase or step"),
+    );
+    say(
+        -points(headings.other, 12, 60),
+        counted(headings.other, "section", "of some other document"),
+    );
     let lists = Lists::of(&blocks);
     match lists.ordered {
         0 | 1 => {}
         2 => say(6, "2 numbered steps".to_owned()),
-        count => say(12 + points(count - 3, 1, 6), format!("{count} numbered steps")),
+        count => say(
+            12 + points(count - 3, 1, 6),
+            format!("{count} numbered steps"),
+        ),
     }
     if lists.tasks >= 3 {
         say(8, format!("{} boxes to tick", lists.tasks));
@@ -107,9 +119,14 @@ impl Headings {
                     found.titles += usize::from(*level == highest);
                     if found.title.is_none() {
                         let lower = text.to_lowercase();
-                        found.revised = ["revised", "updated", "final", "v2", "v3"]
-                            .iter()
-                            .any(|word| lower.split(|c: char| !c.is_alphanumeric()).any(|w| w == *word));
+                        found.revised =
+                            ["revised", "updated", "final", "v2", "v3"]
+                                .iter()
+                                .any(|word| {
+                                    lower
+                                        .split(|c: char| !c.is_alphanumeric())
+                                        .any(|w| w == *word)
+                                });
                         found.title = Some(text.clone());
                     }
                 }
@@ -135,7 +152,12 @@ impl Lists {
     fn of(blocks: &[Block]) -> Self {
         let mut found = Self::default();
         for block in blocks {
-            if let Kind::List { ordered, items, tasks } = block.kind {
+            if let Kind::List {
+                ordered,
+                items,
+                tasks,
+            } = block.kind
+            {
                 found.tasks += tasks;
                 if ordered {
                     found.ordered = found.ordered.max(items);
@@ -166,7 +188,10 @@ fn files(text: &str) -> usize {
 }
 
 fn points(count: usize, each: i32, most: i32) -> i32 {
-    i32::try_from(count).unwrap_or(most).saturating_mul(each).min(most)
+    i32::try_from(count)
+        .unwrap_or(most)
+        .saturating_mul(each)
+        .min(most)
 }
 
 fn counted(count: usize, word: &str, rest: &str) -> String {

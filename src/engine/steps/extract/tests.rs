@@ -1,20 +1,29 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
 
-use chrono::DateTime;
-use proptest::prelude::*;
+mod texts;
 
 use super::*;
 use crate::engine::clock::Millis;
 use crate::engine::trigger::{Actor, Place, Repo};
 use crate::formats::command::Command;
-use crate::formats::plan::{seed, seed_block};
+use crate::formats::plan::seed_block;
 use crate::formats::thread_file;
+use chrono::DateTime;
 
 const BOT: u64 = 7;
 
 fn actor(login: &str) -> Actor {
     Actor {
-        id: if login == "planwright[bot]" { BOT } else { 1_000 + login.len() as u64 },
+        id: if login == "planwright[bot]" {
+            BOT
+        } else {
+            1_000 + login.len() as u64
+        },
         login: login.to_owned(),
         bot: login.ends_with("[bot]"),
     }
@@ -39,7 +48,9 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         .enumerate()
         .map(|(index, post)| {
             let time = post.created.as_deref().map_or(0, |time| {
-                DateTime::parse_from_rfc3339(time).unwrap().timestamp_millis()
+                DateTime::parse_from_rfc3339(time)
+                    .unwrap()
+                    .timestamp_millis()
             });
             Post {
                 id: (index > 0).then_some(index as u64),
@@ -52,7 +63,11 @@ fn conversation(text: &str) -> (Thread, Trigger) {
             }
         })
         .collect();
-    let own = posts.iter().rev().find(|post| post.body.starts_with("/save-plan")).unwrap();
+    let own = posts
+        .iter()
+        .rev()
+        .find(|post| post.body.starts_with("/save-plan"))
+        .unwrap();
     let (command, inline) = own.body.split_once("\n\n").unwrap_or((&own.body, ""));
     let trigger = Trigger {
         command: Command::SavePlan,
@@ -78,14 +93,18 @@ fn conversation(text: &str) -> (Thread, Trigger) {
 }
 
 fn without_commands(text: &str) -> String {
-    text.lines().filter(|line| !line.starts_with("/save-plan")).collect()
+    text.lines()
+        .filter(|line| !line.starts_with("/save-plan"))
+        .collect()
 }
 
 fn plans_in_blocks(text: &str) -> Vec<String> {
     if text.contains("erk:metadata-block") {
         return vec![seed_block(text).to_owned()];
     }
-    let inner = text.strip_prefix("<!-- block -->\n").and_then(|text| text.strip_suffix("<!-- /block -->"));
+    let inner = text
+        .strip_prefix("<!-- block -->\n")
+        .and_then(|text| text.strip_suffix("<!-- /block -->"));
     inner.map(str::to_owned).into_iter().collect()
 }
 
@@ -108,10 +127,23 @@ const LAST: &str = "- One test through the route";
 
 #[test]
 fn conversations() {
-    let whole = |post: u64| Some((Source::Whole { post: (post > 0).then_some(post) }, post));
+    let whole = |post: u64| {
+        Some((
+            Source::Whole {
+                post: (post > 0).then_some(post),
+            },
+            post,
+        ))
+    };
     let section = |post: u64, heading: Option<&str>| {
         let post_id = (post > 0).then_some(post);
-        Some((Source::Section { post: post_id, heading: heading.map(str::to_owned) }, post))
+        Some((
+            Source::Section {
+                post: post_id,
+                heading: heading.map(str::to_owned),
+            },
+            post,
+        ))
     };
     let csv = Some("Plan: Export monthly reports as CSV");
     for (name, expected, first, last) in [
@@ -169,13 +201,23 @@ fn conversations() {
             "Here is my plan:",
             "3. Clear the cache when an article changes",
         ),
-        ("phases-with-boxes", whole(1), "# New importer", "- [ ] Notes"),
+        (
+            "phases-with-boxes",
+            whole(1),
+            "# New importer",
+            "- [ ] Notes",
+        ),
         ("other-bot-wrote-the-plan", whole(1), CSV, LAST),
         ("own-posts-do-not-count", None, "", ""),
         ("status-marker-does-not-count", None, "", ""),
         ("quoted-plan-does-not-count", whole(1), CSV, LAST),
         ("plan-in-details", section(1, csv), CSV, LAST),
-        ("plan-in-block", Some((Source::Block { post: Some(1) }, 1)), CSV, LAST),
+        (
+            "plan-in-block",
+            Some((Source::Block { post: Some(1) }, 1)),
+            CSV,
+            LAST,
+        ),
         ("written-after-the-command", None, "", ""),
         (
             "two-plans-in-one-post",
@@ -184,13 +226,23 @@ fn conversations() {
             "Through the route.",
         ),
         ("front-matter", whole(1), "---", LAST),
-        ("open-questions-stay", whole(1), CSV, "Do you want TSV as well?"),
+        (
+            "open-questions-stay",
+            whole(1),
+            CSV,
+            "Do you want TSV as well?",
+        ),
         ("bug-report-is-no-plan", None, "", ""),
         ("pull-request-template-is-no-plan", None, "", ""),
         ("talk-is-no-plan", None, "", ""),
         ("pricing-plan-is-no-plan", None, "", ""),
         ("guidance-without-plan", None, "", ""),
-        ("inline-wins", Some((Source::Inline, 2)), "# Plan: Export as PDF", "1. Print it"),
+        (
+            "inline-wins",
+            Some((Source::Inline, 2)),
+            "# Plan: Export as PDF",
+            "1. Print it",
+        ),
     ] {
         let (thread, trigger) = conversation(&fixture(name));
         match (chosen(&thread, &trigger), expected) {
@@ -200,7 +252,11 @@ fn conversations() {
                 assert_eq!((lines[0], lines[lines.len() - 1]), (first, last), "{name}");
                 let post = &thread.posts[usize::try_from(post).unwrap()];
                 assert!(post.body.contains(&found.text), "{name}: not verbatim");
-                assert_eq!(found.author, post.author.as_ref().map(|author| author.login.clone()), "{name}");
+                assert_eq!(
+                    found.author,
+                    post.author.as_ref().map(|author| author.login.clone()),
+                    "{name}"
+                );
                 assert_eq!(found.url.as_ref(), Some(&post.url), "{name}");
                 if matches!(found.source, Source::Whole { .. }) {
                     assert_eq!(found.text, post.body, "{name}");
@@ -249,7 +305,10 @@ fn edited_comments_are_left_out_and_said() {
     thread.posts[0].updated = thread.posts[2].updated;
     let found = chosen(&thread, &trigger).unwrap();
     assert_eq!(found.source, Source::Whole { post: Some(1) });
-    let why = (0, "not looked at: comment 2 by dave: edited after the command".to_owned());
+    let why = (
+        0,
+        "not looked at: comment 2 by dave: edited after the command".to_owned(),
+    );
     assert_eq!(found.reasons.last(), Some(&why));
 }
 
@@ -258,74 +317,24 @@ fn the_command_s_own_text_comes_from_the_trigger() {
     let (mut thread, mut trigger) = conversation(&fixture("talk-is-no-plan"));
     let own = thread.posts.last_mut().unwrap();
     own.body = fixture("plan-in-comment");
-    assert!(chosen(&thread, &trigger).is_err(), "an edit of the comment is not read");
-    let plan = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plans/csv-export.md")).unwrap();
+    assert!(
+        chosen(&thread, &trigger).is_err(),
+        "an edit of the comment is not read"
+    );
+    let plan = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fixtures/plans/csv-export.md"
+    ))
+    .unwrap();
     if let Origin::Comment { text, .. } = &mut trigger.origin {
         *text = plan.clone();
     }
-    let readers = Readers { without_commands: &str::to_owned, ..READERS };
-    assert_eq!(choose(&thread, &trigger, Some(BOT), readers).unwrap().text, plan);
-}
-
-#[test]
-fn points_are_explained() {
-    let plan = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plans/csv-export.md")).unwrap();
-    let found = candidates_in_text(&plan, &plans_in_blocks).remove(0);
-    let reasons: Vec<String> = found.reasons.iter().map(|(points, why)| format!("{points:+} {why}")).collect();
+    let readers = Readers {
+        without_commands: &str::to_owned,
+        ..READERS
+    };
     assert_eq!(
-        reasons,
-        [
-            "+30 is titled \"Plan: Export monthly reports as CSV\"",
-            "+18 3 sections of a plan",
-            "+12 3 numbered steps",
-            "+4 1 file named",
-            "+3 316 characters",
-        ]
+        choose(&thread, &trigger, Some(BOT), readers).unwrap().text,
+        plan
     );
-    assert_eq!(found.score, 67);
-    assert_eq!(found.title.as_deref(), Some("Export monthly reports as CSV"));
-}
-
-#[test]
-fn fixture_plans_come_out_whole() {
-    for name in ["csv-export", "session-store", "saved-before"] {
-        let path = format!("{}/fixtures/plans/{name}.md", env!("CARGO_MANIFEST_DIR"));
-        let text = std::fs::read_to_string(path).unwrap();
-        let found = candidates_in_text(&text, &plans_in_blocks).remove(0);
-        assert_eq!((found.source, found.text), (Source::Whole { post: None }, text), "{name}");
-        assert!(found.score >= MIN_SCORE, "{name}");
-    }
-}
-
-#[test]
-fn the_seeds_come_out_byte_for_byte() {
-    for (name, source) in [
-        ("000_f479393f46429e10.txt", Source::Block { post: None }),
-        ("002_ef6477581d4ebaa4.txt", Source::Whole { post: None }),
-        ("003_ddef16d97171d1ea.txt", Source::Whole { post: None }),
-    ] {
-        let Some(text) = seed(name) else {
-            continue;
-        };
-        let expected = if name.starts_with("000") { seed_block(&text) } else { &text };
-        let found = candidates_in_text(&text, &plans_in_blocks).remove(0);
-        assert_eq!(found.source, source, "{name}");
-        assert_eq!(found.text, expected, "{name}");
-        assert!(found.score >= MIN_SCORE, "{name}");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn candidates_are_slices(parts in prop::collection::vec(prop::sample::select(vec![
-        "# Plan\n", "## Steps\n", "text\n", "\n", "Shall I?\n", "---\n", "```md\n", "```\n", "</details>\n", "- a\n",
-        "> q\n", "Here is the plan:\n", "1. x\n", "\r\n", "<details>\n", "a\n===\n", "    code\n", "[^1]: note\n",
-    ]), 0..30)) {
-        let text = parts.concat();
-        for found in candidates_in_text(&text, &|_| Vec::new()) {
-            prop_assert!(text.contains(&found.text));
-        }
-    }
 }

@@ -2,26 +2,93 @@
 
 /// Headings of a plan's parts, as words that stand in them.
 const PLAN_SECTIONS: [&str; 36] = [
-    "overview", "approach", "implementation", "steps", "tasks", "files", "testing", "tests", "test plan",
-    "success criteria", "acceptance criteria", "rollout", "rollback", "migration", "risks", "scope", "goal", "goals",
-    "objective", "objectives", "non-goals", "dependencies", "architecture", "design", "phases", "milestones",
-    "rationale", "verification", "validation", "proposed changes", "strategy", "current state", "todo", "timeline",
-    "deliverables", "work items",
+    "overview",
+    "approach",
+    "implementation",
+    "steps",
+    "tasks",
+    "files",
+    "testing",
+    "tests",
+    "test plan",
+    "success criteria",
+    "acceptance criteria",
+    "rollout",
+    "rollback",
+    "migration",
+    "risks",
+    "scope",
+    "goal",
+    "goals",
+    "objective",
+    "objectives",
+    "non-goals",
+    "dependencies",
+    "architecture",
+    "design",
+    "phases",
+    "milestones",
+    "rationale",
+    "verification",
+    "validation",
+    "proposed changes",
+    "strategy",
+    "current state",
+    "todo",
+    "timeline",
+    "deliverables",
+    "work items",
 ];
 
 /// Headings of other documents: bug reports, pull-request templates, minutes.
 const OTHER_SECTIONS: [&str; 34] = [
-    "steps to reproduce", "to reproduce", "reproduction", "how to reproduce", "expected behavior",
-    "expected behaviour", "actual behavior", "actual behaviour", "current behavior", "current behaviour",
-    "environment", "version", "versions", "logs", "stack trace", "traceback", "screenshots", "describe the bug",
-    "bug description", "additional context", "system info", "what happened", "changelog", "release notes",
-    "discussion", "feedback", "review", "meeting notes", "minutes", "attendees", "type of change", "related issues",
-    "what's changed", "how has this been tested",
+    "steps to reproduce",
+    "to reproduce",
+    "reproduction",
+    "how to reproduce",
+    "expected behavior",
+    "expected behaviour",
+    "actual behavior",
+    "actual behaviour",
+    "current behavior",
+    "current behaviour",
+    "environment",
+    "version",
+    "versions",
+    "logs",
+    "stack trace",
+    "traceback",
+    "screenshots",
+    "describe the bug",
+    "bug description",
+    "additional context",
+    "system info",
+    "what happened",
+    "changelog",
+    "release notes",
+    "discussion",
+    "feedback",
+    "review",
+    "meeting notes",
+    "minutes",
+    "attendees",
+    "type of change",
+    "related issues",
+    "what's changed",
+    "how has this been tested",
 ];
 
 /// Plans that are a part of another document.
 const PARTIAL_PLANS: [&str; 9] = [
-    "test", "testing", "qa", "rollback", "rollout", "verification", "validation", "backout", "release",
+    "test",
+    "testing",
+    "qa",
+    "rollback",
+    "rollout",
+    "verification",
+    "validation",
+    "backout",
+    "release",
 ];
 
 /// What a heading is to a plan.
@@ -77,7 +144,10 @@ fn names_plan(lower: &str, words: &[&str]) -> bool {
     let Some(at) = words.iter().position(|word| *word == "plan") else {
         return false;
     };
-    let partial = at > 0 && words.get(at - 1).is_some_and(|word| PARTIAL_PLANS.contains(word));
+    let partial = at > 0
+        && words
+            .get(at - 1)
+            .is_some_and(|word| PARTIAL_PLANS.contains(word));
     let joined = words
         .get(at + 1)
         .is_none_or(|next| ["for", "to", "of", "v2", "v3"].contains(next));
@@ -91,7 +161,15 @@ fn names_plan(lower: &str, words: &[&str]) -> bool {
 pub(super) fn is_lead(text: &str) -> bool {
     let lower = text.trim().to_lowercase();
     let plain = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let named = ["plan", "the plan", "implementation plan", "proposed plan", "updated plan", "revised plan", "new plan"];
+    let named = [
+        "plan",
+        "the plan",
+        "implementation plan",
+        "proposed plan",
+        "updated plan",
+        "revised plan",
+        "new plan",
+    ];
     named.iter().any(|name| {
         plain
             .strip_prefix(name)
@@ -102,15 +180,42 @@ pub(super) fn is_lead(text: &str) -> bool {
 /// A sentence that leads to a plan: `… plan:`.
 pub(super) fn announces(text: &str) -> bool {
     let lower = text.trim().to_lowercase();
-    lower.len() < 300 && lower.ends_with(':') && lower.split(|c: char| !c.is_alphanumeric()).any(|word| word == "plan")
+    lower.len() < 300
+        && lower.ends_with(':')
+        && lower
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| word == "plan")
 }
 
 /// Talk before a plan.
 pub(super) fn is_talk_before(text: &str) -> bool {
     const STARTS: [&str; 26] = [
-        "here is", "here's", "here’s", "here are", "below is", "ok", "okay", "sure", "great", "good point", "thanks",
-        "thank you", "as discussed", "i've", "i’ve", "i have", "i looked", "let me", "hi", "hello", "hey", "alright",
-        "right", "following up", "perfect", "got it",
+        "here is",
+        "here's",
+        "here’s",
+        "here are",
+        "below is",
+        "ok",
+        "okay",
+        "sure",
+        "great",
+        "good point",
+        "thanks",
+        "thank you",
+        "as discussed",
+        "i've",
+        "i’ve",
+        "i have",
+        "i looked",
+        "let me",
+        "hi",
+        "hello",
+        "hey",
+        "alright",
+        "right",
+        "following up",
+        "perfect",
+        "got it",
     ];
     short(text) && (starts(text, &STARTS) || is_command(text) || text.trim_start().starts_with('@'))
 }
@@ -118,13 +223,43 @@ pub(super) fn is_talk_before(text: &str) -> bool {
 /// Talk behind a plan.
 pub(super) fn is_talk_after(text: &str) -> bool {
     const STARTS: [&str; 14] = [
-        "let me know", "please let me know", "happy to", "feedback welcome", "wdyt", "i'll wait", "i’ll wait",
-        "please review", "thoughts", "generated with", "comments welcome", "over to you", "cc", "tell me",
+        "let me know",
+        "please let me know",
+        "happy to",
+        "feedback welcome",
+        "wdyt",
+        "i'll wait",
+        "i’ll wait",
+        "please review",
+        "thoughts",
+        "generated with",
+        "comments welcome",
+        "over to you",
+        "cc",
+        "tell me",
     ];
     const QUESTIONS: [&str; 21] = [
-        "shall i", "shall we", "should i", "would you", "do you", "want me to", "does this", "does that", "is this ok",
-        "is that ok", "is this fine", "ready to", "any objections", "any thoughts", "what do you", "can i", "may i",
-        "ok to", "okay to", "sound good", "how does",
+        "shall i",
+        "shall we",
+        "should i",
+        "would you",
+        "do you",
+        "want me to",
+        "does this",
+        "does that",
+        "is this ok",
+        "is that ok",
+        "is this fine",
+        "ready to",
+        "any objections",
+        "any thoughts",
+        "what do you",
+        "can i",
+        "may i",
+        "ok to",
+        "okay to",
+        "sound good",
+        "how does",
     ];
     short(text)
         && (starts(text, &STARTS)

@@ -3,7 +3,9 @@
 use crate::formats::markdown::{self, Block, Kind, Lines};
 use crate::formats::plan::inline::{self, Item, Piece};
 
-use super::{CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, PlanDocument, Reading};
+use super::{
+    CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, PlanDocument, Reading,
+};
 
 /// Reads `text` by its tree.
 ///
@@ -87,9 +89,9 @@ fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
     let details = below.iter().position(|block| {
         matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
     })?;
-    let end = below[details + 1..].iter().find(|block| {
-        matches!(block.kind, Kind::Rule | Kind::Heading { level: 1 | 2, .. })
-    });
+    let end = below[details + 1..]
+        .iter()
+        .find(|block| matches!(block.kind, Kind::Rule | Kind::Heading { level: 1 | 2, .. }));
     let ours = below[details + 1..]
         .iter()
         .take_while(|block| end.is_none_or(|end| block.span.start < end.span.start))
@@ -152,9 +154,7 @@ fn is_code(word: &str) -> bool {
 }
 
 fn error(text: &str, below: &[Block], code: &str) -> ErrorDocument {
-    let is_details = |block: &Block| {
-        matches!(&block.kind, Kind::Heading { text, .. } if text.eq_ignore_ascii_case("Details"))
-    };
+    let is_details = |block: &Block| matches!(&block.kind, Kind::Heading { text, .. } if text.eq_ignore_ascii_case("Details"));
     let source = |part: &[Block]| match (part.first(), part.last()) {
         (Some(first), Some(last)) => text[first.span.start..last.span.end].trim().to_owned(),
         _ => String::new(),

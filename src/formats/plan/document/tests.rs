@@ -1,4 +1,9 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use proptest::prelude::*;
 
@@ -15,7 +20,10 @@ fn document() -> PlanDocument {
             }),
             questions: 1,
             categories: [true, false, false, false, true, false, false, false],
-            clarifications: vec![("Line ends".to_owned(), "CRLF, as Excel wants *them*".to_owned())],
+            clarifications: vec![(
+                "Line ends".to_owned(),
+                "CRLF, as Excel wants *them*".to_owned(),
+            )],
             notes: vec!["The agent ran for 3 minutes.".to_owned()],
         },
         body: "## Steps\n\n1. Write it\n\n---\n\n## Error: none\n".to_owned(),
@@ -102,12 +110,22 @@ fn errors_count_only_as_the_first_heading() {
         })
     };
     for (text, expected) in [
-        ("## Error: no_plan_found\n\nNo plan.\n", error("no_plan_found", "No plan.", None)),
+        (
+            "## Error: no_plan_found\n\nNo plan.\n",
+            error("no_plan_found", "No plan.", None),
+        ),
         (
             "I looked everywhere.\n\n## Error: invalid_input\n\nExpected `mode`.\n\nTwice.\n\n### Details\n\n- a\n- b\n",
-            error("invalid_input", "Expected `mode`.\n\nTwice.", Some("- a\n- b")),
+            error(
+                "invalid_input",
+                "Expected `mode`.\n\nTwice.",
+                Some("- a\n- b"),
+            ),
         ),
-        ("## Error: `no_plan_found`", error("no_plan_found", "", None)),
+        (
+            "## Error: `no_plan_found`",
+            error("no_plan_found", "", None),
+        ),
     ] {
         assert_eq!(read(text), expected, "{text}");
     }
@@ -123,15 +141,30 @@ fn errors_count_only_as_the_first_heading() {
 #[test]
 fn what_is_neither_says_why() {
     for (text, why) in [
-        ("All done!", "The text has no heading; it must begin with `# Plan: <title>`."),
-        ("```\n# Plan: X\n```", "The text has no heading; it must begin with `# Plan: <title>`."),
-        ("# My plan\n\ntext", "The first heading is \"My plan\"; it must be `# Plan: <title>`."),
-        ("## Plan: X\n\ntext", "The first heading is \"Plan: X\"; it must be `# Plan: <title>`."),
+        (
+            "All done!",
+            "The text has no heading; it must begin with `# Plan: <title>`.",
+        ),
+        (
+            "```\n# Plan: X\n```",
+            "The text has no heading; it must begin with `# Plan: <title>`.",
+        ),
+        (
+            "# My plan\n\ntext",
+            "The first heading is \"My plan\"; it must be `# Plan: <title>`.",
+        ),
+        (
+            "## Plan: X\n\ntext",
+            "The first heading is \"Plan: X\"; it must be `# Plan: <title>`.",
+        ),
         (
             "## Error: handling is bad\n\ntext",
             "The first heading is \"Error: handling is bad\"; it must be `# Plan: <title>`.",
         ),
-        ("# Plan:\n\ntext", "The heading `# Plan:` has no title behind it."),
+        (
+            "# Plan:\n\ntext",
+            "The heading `# Plan:` has no title behind it.",
+        ),
         (
             "# Plan: X\n\n## Overview\n\ntext",
             "The section `## Enrichment Details` is missing below the title.",
@@ -157,11 +190,17 @@ fn other_writers_are_understood() {
     assert_eq!(read.enrichment.questions, 2);
     assert_eq!(
         read.enrichment.guidance,
-        Some(Guidance { text: "be brief".to_owned(), applied: true })
+        Some(Guidance {
+            text: "be brief".to_owned(),
+            applied: true
+        })
     );
     let clarified = [("A", "one"), ("B", "two")].map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(read.enrichment.clarifications, clarified);
-    assert_eq!(read.enrichment.categories, [false, false, false, false, true, false, false, false]);
+    assert_eq!(
+        read.enrichment.categories,
+        [false, false, false, false, true, false, false, false]
+    );
     assert!(!is_success_document(text), "there is chat before it");
 }
 
@@ -201,27 +240,95 @@ fn the_seed_is_such_a_document() {
     assert_eq!(wrap("T", &Enrichment::raw(), inner), inner);
     assert_eq!(plan_text(inner), inner);
     let read = plan(inner);
-    assert_eq!(read.title, "Convert plan-extractor from JSON to Markdown Output");
-    assert!(read.body.starts_with("## Overview\n\nChange the plan-extractor"));
+    assert_eq!(
+        read.title,
+        "Convert plan-extractor from JSON to Markdown Output"
+    );
+    assert!(
+        read.body
+            .starts_with("## Overview\n\nChange the plan-extractor")
+    );
     assert_eq!(read.enrichment.questions, 3);
     assert_eq!(read.enrichment.clarifications.len(), 3);
-    assert_eq!(read.enrichment.categories, [false, true, false, true, true, true, false, true]);
+    assert_eq!(
+        read.enrichment.categories,
+        [false, true, false, true, true, true, false, true]
+    );
 }
 
 /// Text full of what Markdown reads as something else.
 fn nasty() -> impl Strategy<Value = String> {
     let atoms = prop::sample::select(vec![
-        "a", "Z", "é", "表", " ", "  ", "\n", "\r\n", "\r", "\t", "*", "**", "_", "`", "``", "```", "~~~", "<", ">",
-        "<b>", "<!--", "-->", "[", "]", "(x)", "[x]", "!", "&", "&amp;", "&#10;", "\\", "\"", "'", "#", " #", "---",
-        "\n---\n", "===", "- ", "1. ", ": ", ":", "|", "~", "~~", "@a", "https://e.org/a_b", "www.e.org", "a@b.org",
-        "[^1]", "[ ] ", "\u{a0}", "\u{2028}", "\u{85}", "\u{7f}", "🚀", "Plan:", "## Error: x\n", "</details>",
-        "# Plan: y\n", "## Enrichment Details\n", "<!-- planwright:plan -->\n",
+        "a",
+        "Z",
+        "é",
+        "表",
+        " ",
+        "  ",
+        "\n",
+        "\r\n",
+        "\r",
+        "\t",
+        "*",
+        "**",
+        "_",
+        "`",
+        "``",
+        "```",
+        "~~~",
+        "<",
+        ">",
+        "<b>",
+        "<!--",
+        "-->",
+        "[",
+        "]",
+        "(x)",
+        "[x]",
+        "!",
+        "&",
+        "&amp;",
+        "&#10;",
+        "\\",
+        "\"",
+        "'",
+        "#",
+        " #",
+        "---",
+        "\n---\n",
+        "===",
+        "- ",
+        "1. ",
+        ": ",
+        ":",
+        "|",
+        "~",
+        "~~",
+        "@a",
+        "https://e.org/a_b",
+        "www.e.org",
+        "a@b.org",
+        "[^1]",
+        "[ ] ",
+        "\u{a0}",
+        "\u{2028}",
+        "\u{85}",
+        "\u{7f}",
+        "🚀",
+        "Plan:",
+        "## Error: x\n",
+        "</details>",
+        "# Plan: y\n",
+        "## Enrichment Details\n",
+        "<!-- planwright:plan -->\n",
     ]);
     prop::collection::vec(atoms, 0..14).prop_map(|parts| parts.concat())
 }
 
 fn line() -> impl Strategy<Value = String> {
-    nasty().prop_map(|text| inline::one_line(&text)).prop_filter("empty", |text| !text.is_empty())
+    nasty()
+        .prop_map(|text| inline::one_line(&text))
+        .prop_filter("empty", |text| !text.is_empty())
 }
 
 proptest! {

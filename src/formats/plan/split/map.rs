@@ -45,7 +45,9 @@ impl Map {
             headings: Vec::new(),
             blocks: root.children().map(&start).collect(),
             items: Vec::new(),
-            lines: (1..=lines.at(text.len())).map(|line| lines.start(line)).collect(),
+            lines: (1..=lines.at(text.len()))
+                .map(|line| lines.start(line))
+                .collect(),
             fences: Vec::new(),
         };
         for node in root.children() {
@@ -68,7 +70,11 @@ impl Map {
 
     /// Bytes of the longest closing line.
     pub(super) fn longest_closing(&self) -> usize {
-        self.fences.iter().map(|fence| fence.closing.len()).max().unwrap_or(0)
+        self.fences
+            .iter()
+            .map(|fence| fence.closing.len())
+            .max()
+            .unwrap_or(0)
     }
 
     /// The fence whose code a cut at `offset` goes through.
@@ -108,7 +114,8 @@ impl Map {
             Some(blank) if blank + 1 >= late => at + blank + 1,
             _ => end,
         };
-        if text.as_bytes().get(cut) == Some(&b'\n') && text[at..cut].ends_with('\r') && cut - at > 1 {
+        if text.as_bytes().get(cut) == Some(&b'\n') && text[at..cut].ends_with('\r') && cut - at > 1
+        {
             cut -= 1;
         }
         // Half a fence line would open a fence that nobody closes.
@@ -137,7 +144,9 @@ impl Fence {
         }
         let first = data.sourcepos.start.line;
         let last = data.sourcepos.end.line.max(first);
-        let run = char::from(code.fence_char).to_string().repeat(code.fence_length);
+        let run = char::from(code.fence_char)
+            .to_string()
+            .repeat(code.fence_length);
         let line = lines.text(first);
         let from = data.sourcepos.start.column.saturating_sub(1);
         let column = from + line.get(from..)?.find(&run)?;
@@ -173,7 +182,7 @@ fn around(before: &str, indentation: usize) -> (String, String) {
     let list = width.saturating_sub(indentation);
     let bullets = match list {
         0 | 1 => " ".repeat(list),
-        _ if list % 2 == 0 => "- ".repeat(list / 2),
+        _ if list.is_multiple_of(2) => "- ".repeat(list / 2),
         _ => format!("{}-  ", "- ".repeat(list / 2 - 1)),
     };
     (

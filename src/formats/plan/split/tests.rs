@@ -9,9 +9,15 @@ use crate::formats::markdown::{Kind, blocks};
 
 fn parts(text: &str, chars: usize, bytes: usize) -> Vec<String> {
     let limits = Limits { chars, bytes };
-    let parts: Vec<String> = split(text, &limits).into_iter().map(|part| part.text).collect();
+    let parts: Vec<String> = split(text, &limits)
+        .into_iter()
+        .map(|part| part.text)
+        .collect();
     for part in &parts {
-        assert!(part.chars().count() <= chars && part.len() <= bytes, "{part}");
+        assert!(
+            part.chars().count() <= chars && part.len() <= bytes,
+            "{part}"
+        );
     }
     let borrowed: Vec<&str> = parts.iter().map(String::as_str).collect();
     assert_eq!(join(&borrowed).as_deref(), Some(text));
@@ -24,7 +30,13 @@ fn words(count: usize) -> String {
 
 #[test]
 fn what_fits_is_left_alone() {
-    for text in ["", "a", "```\nunclosed", &format!("x\n{CUT}"), &format!("{OPEN}\n```\nx\n```\n{CLOSED}")] {
+    for text in [
+        "",
+        "a",
+        "```\nunclosed",
+        &format!("x\n{CUT}"),
+        &format!("{OPEN}\n```\nx\n```\n{CLOSED}"),
+    ] {
         assert_eq!(parts(text, 256, 256), [text]);
     }
 }
@@ -32,9 +44,17 @@ fn what_fits_is_left_alone() {
 #[test]
 fn headings_come_first() {
     let section = |name: &str, count| format!("## {name}\n\n{}\n\n", words(count).trim_end());
-    let text = format!("# Plan\n\n{}{}{}", section("One", 15), section("Two", 15), section("Three", 15));
+    let text = format!(
+        "# Plan\n\n{}{}{}",
+        section("One", 15),
+        section("Two", 15),
+        section("Three", 15)
+    );
     let found = parts(&text, 400, 4_000);
-    let starts: Vec<&str> = found.iter().map(|part| part.lines().nth(1).unwrap_or_default()).collect();
+    let starts: Vec<&str> = found
+        .iter()
+        .map(|part| part.lines().nth(1).unwrap_or_default())
+        .collect();
     assert_eq!(starts, ["", "## Two", "## Three"], "{found:#?}");
     assert!(found[0].ends_with(&format!("\n\n{CUT}")));
 }
@@ -72,7 +92,10 @@ fn fences_are_closed_and_opened_again() {
             "{part}"
         );
         if index > 0 {
-            assert!(part.starts_with(&format!("{OPEN}\n~~~~rust,ignore title=\"a\"\nlet x")), "{part}");
+            assert!(
+                part.starts_with(&format!("{OPEN}\n~~~~rust,ignore title=\"a\"\nlet x")),
+                "{part}"
+            );
         }
         if index + 1 < found.len() {
             assert!(part.ends_with(&format!("so on\n~~~~\n{CLOSED}")), "{part}");
@@ -100,20 +123,33 @@ fn fences_in_lists_and_quotes_stay_fences() {
             let outside: String = root
                 .descendants()
                 .filter(|node| matches!(node.data().value, comrak::nodes::NodeValue::Text(_)))
-                .map(|node| node.collect_text())
+                .map(comrak::nodes::AstNode::collect_text)
                 .collect();
             assert!(!outside.contains("let x"), "{head}{part}");
-            assert!(root.descendants().all(|node| match &node.data().value {
-                comrak::nodes::NodeValue::CodeBlock(code) => code.closed && code.info == "rust",
-                _ => true,
-            }), "{head}{part}");
+            assert!(
+                root.descendants().all(|node| match &node.data().value {
+                    comrak::nodes::NodeValue::CodeBlock(code) => code.closed && code.info == "rust",
+                    _ => true,
+                }),
+                "{head}{part}"
+            );
         }
     }
 }
 
 #[test]
 fn a_text_that_contains_markers_survives() {
-    let hostile = [CUT, CUT_IN_LINE, CLOSED, CLOSED_IN_LINE, CONTINUED, OPEN, "```", ""].join("\n");
+    let hostile = [
+        CUT,
+        CUT_IN_LINE,
+        CLOSED,
+        CLOSED_IN_LINE,
+        CONTINUED,
+        OPEN,
+        "```",
+        "",
+    ]
+    .join("\n");
     let found = parts(&hostile.repeat(20), 300, 300);
     assert!(found.len() > 5);
 }
@@ -131,27 +167,67 @@ fn what_is_not_a_split_is_refused() {
 #[test]
 fn parts_edited_on_the_page_still_join() {
     let text = "a line of text\n".repeat(50);
-    let found: Vec<String> = parts(&text, 300, 300).iter().map(|part| part.replace('\n', "\r\n") + "\r\n").collect();
+    let found: Vec<String> = parts(&text, 300, 300)
+        .iter()
+        .map(|part| part.replace('\n', "\r\n") + "\r\n")
+        .collect();
     let borrowed: Vec<&str> = found.iter().map(String::as_str).collect();
-    assert_eq!(join(&borrowed).unwrap().replace("\r\n", "\n").trim_end(), text.trim_end());
+    assert_eq!(
+        join(&borrowed).unwrap().replace("\r\n", "\n").trim_end(),
+        text.trim_end()
+    );
 }
 
 #[test]
 fn few_parts_for_large_texts() {
     let limits = Limits::GITHUB;
-    for text in ["x".repeat(1_000_000), "one line of many\n".repeat(100_000), format!("```\n{}```\n", "code\n".repeat(200_000))] {
+    for text in [
+        "x".repeat(1_000_000),
+        "one line of many\n".repeat(100_000),
+        format!("```\n{}```\n", "code\n".repeat(200_000)),
+    ] {
         let found = parts(&text, limits.chars, limits.bytes);
         assert!(found.len() <= text.len() / 63_000 + 1, "{}", found.len());
     }
-    assert_eq!(limits.less("é\n"), Limits { chars: 63_998, bytes: 261_997 });
+    assert_eq!(
+        limits.less("é\n"),
+        Limits {
+            chars: 63_998,
+            bytes: 261_997
+        }
+    );
 }
 
 fn pieces() -> impl Strategy<Value = String> {
     let atoms = prop::sample::select(vec![
-        "word ", "表", "\n", "\n\n", "\r\n", "\r", "# H\n", "- item\n", "  - sub\n", "> q\n", "```\n", "```rust\n",
-        "  ```\n", "    ```py\n", "- ```x\n", "> ```\n", "````\n", "~~~\n", "`", "<!-- planwright:cut -->",
-        "<!-- planwright:fence-open -->\n", "\n<!-- planwright:fence-closed -->\n", "[^1]: x\n\n    ```\n", "\t```\n",
-        "a long run of text that does not end soon and goes on ", "===\n", "---\n", "```                     \n",
+        "word ",
+        "表",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\r",
+        "# H\n",
+        "- item\n",
+        "  - sub\n",
+        "> q\n",
+        "```\n",
+        "```rust\n",
+        "  ```\n",
+        "    ```py\n",
+        "- ```x\n",
+        "> ```\n",
+        "````\n",
+        "~~~\n",
+        "`",
+        "<!-- planwright:cut -->",
+        "<!-- planwright:fence-open -->\n",
+        "\n<!-- planwright:fence-closed -->\n",
+        "[^1]: x\n\n    ```\n",
+        "\t```\n",
+        "a long run of text that does not end soon and goes on ",
+        "===\n",
+        "---\n",
+        "```                     \n",
     ]);
     prop::collection::vec(atoms, 0..120).prop_map(|parts| parts.concat())
 }

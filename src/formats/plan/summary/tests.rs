@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn lines(title: &str, plan: &str) -> [String; 4] {
-    let Summary { sentence, bullets: [a, b, c] } = summarise(title, plan);
+    let Summary {
+        sentence,
+        bullets: [a, b, c],
+    } = summarise(title, plan);
     [sentence, a, b, c]
 }
 
@@ -28,7 +31,10 @@ fn from_the_plan_s_own_words() {
 #[test]
 fn without_a_sentence_it_counts() {
     assert_eq!(
-        lines("Add CSV export", "## Do\n\n1. **Write** `x`\n2. Test\n   - deep\n\n## Done\n\n- ok"),
+        lines(
+            "Add CSV export",
+            "## Do\n\n1. **Write** `x`\n2. Test\n   - deep\n\n## Done\n\n- ok"
+        ),
         [
             "Plan with 2 steps in 2 sections: Add CSV export.",
             "2 steps: Write x; Test",
@@ -49,7 +55,11 @@ fn without_a_sentence_it_counts() {
 
 #[test]
 fn long_things_are_cut() {
-    let plan = format!("# T\n\n{}\n\n1. {}\n2. b\n3. c\n4. d\n", "very ".repeat(60), "long ".repeat(60));
+    let plan = format!(
+        "# T\n\n{}\n\n1. {}\n2. b\n3. c\n4. d\n",
+        "very ".repeat(60),
+        "long ".repeat(60)
+    );
     let [sentence, steps, ..] = lines("T", &plan);
     assert!(sentence.ends_with('…') && sentence.chars().count() <= MAX_CHARS);
     assert!(steps.ends_with("…; b; c and 1 more"), "{steps}");
@@ -63,14 +73,21 @@ fn the_seeds() {
             "The /orchestrate command has a fully implemented mechanism",
             "3 phases: Phase 1: Strengthen Agent Directive",
         ),
-        ("003_ddef16d97171d1ea.txt", "Plan with ", "4 phases: Phase 1: Configuration & Dependencies"),
+        (
+            "003_ddef16d97171d1ea.txt",
+            "Plan with ",
+            "4 phases: Phase 1: Configuration & Dependencies",
+        ),
     ] {
         let Some(text) = crate::formats::plan::seed(name) else {
             continue;
         };
         let [found, first, ..] = lines("Plan mode", &text);
         assert!(first.starts_with(steps), "{first}");
-        assert!(name.starts_with("003") || found.starts_with(sentence), "{found}");
+        assert!(
+            name.starts_with("003") || found.starts_with(sentence),
+            "{found}"
+        );
     }
 }
 

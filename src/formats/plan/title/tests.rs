@@ -8,27 +8,51 @@ fn titles() {
         ("# Add CSV export\n\ntext", Some("Add CSV export")),
         ("# Plan: Add CSV export", Some("Add CSV export")),
         ("# plan - Add CSV export", Some("Add CSV export")),
-        ("# 📋 Implementation Plan: Add CSV export", Some("Add CSV export")),
+        (
+            "# 📋 Implementation Plan: Add CSV export",
+            Some("Add CSV export"),
+        ),
         ("# Documentation Plan: Learn it", Some("Learn it")),
         ("# Plan: Plan: twice", Some("Plan: twice")),
         ("# Extraction Plan: main", Some("Extraction Plan: main")),
-        ("# Plan Mode - Implementation Plan", Some("Plan Mode - Implementation Plan")),
-        ("# **Add** `csv` [export](https://e.org)  ##", Some("Add csv export")),
+        (
+            "# Plan Mode - Implementation Plan",
+            Some("Plan Mode - Implementation Plan"),
+        ),
+        (
+            "# **Add** `csv` [export](https://e.org)  ##",
+            Some("Add csv export"),
+        ),
         ("Add CSV\nexport\n======\n\ntext", Some("Add CSV export")),
         ("## Add CSV export\n\ntext", Some("Add CSV export")),
-        ("## Overview\n\ntext\n\n## Add CSV export", Some("Add CSV export")),
+        (
+            "## Overview\n\ntext\n\n## Add CSV export",
+            Some("Add CSV export"),
+        ),
         ("## Overview\n\n## Phase 1: Config\n\n## 2. Wire up", None),
-        ("# Implementation Plan\n\n## Add CSV export\n", Some("Add CSV export")),
+        (
+            "# Implementation Plan\n\n## Add CSV export\n",
+            Some("Add CSV export"),
+        ),
         ("# Implementation Plan\n\n1. a\n", None),
         ("**Plan: Add CSV export**\n\n1. a", Some("Add CSV export")),
-        ("Implementation plan: add CSV\n\n## Rows\n\n- a", Some("add CSV")),
+        (
+            "Implementation plan: add CSV\n\n## Rows\n\n- a",
+            Some("add CSV"),
+        ),
         ("Some plain text\n\nMore", Some("Some plain text")),
         ("1. First thing\n2. Second", Some("First thing")),
-        ("---\ntitle: foo\ntags:\n  - a\n---\n# Real title\n", Some("Real title")),
+        (
+            "---\ntitle: foo\ntags:\n  - a\n---\n# Real title\n",
+            Some("Real title"),
+        ),
         ("---\n\n# After a rule", Some("After a rule")),
         ("```sh\n# comment\n```\n\n# Real title", Some("Real title")),
         ("```sh\n# comment\n```", None),
-        ("<!-- # hidden -->\n\n> # Quoted\n\n# Real title", Some("Real title")),
+        (
+            "<!-- # hidden -->\n\n> # Quoted\n\n# Real title",
+            Some("Real title"),
+        ),
         ("", None),
         (" \n\t\n", None),
     ] {
@@ -56,7 +80,10 @@ fn the_gate() {
         ("", Some("Title is empty or whitespace-only")),
         (" \n", Some("Title is empty or whitespace-only")),
         (" ab ", Some("Too short (2 characters, minimum 5)")),
-        ("12345 67890", Some("Must contain at least one alphabetic character")),
+        (
+            "12345 67890",
+            Some("Must contain at least one alphabetic character"),
+        ),
         (
             "Implementation Plan",
             Some("'Implementation Plan' is a default fallback title, not a descriptive plan title"),
@@ -79,8 +106,14 @@ fn the_gate() {
 #[test]
 fn titles_of_the_seeds() {
     for (name, title) in [
-        ("002_ef6477581d4ebaa4.txt", "Fix /orchestrate Research Agent Report Creation Implementation Plan"),
-        ("003_ddef16d97171d1ea.txt", "Plan Mode - Implementation Plan"),
+        (
+            "002_ef6477581d4ebaa4.txt",
+            "Fix /orchestrate Research Agent Report Creation Implementation Plan",
+        ),
+        (
+            "003_ddef16d97171d1ea.txt",
+            "Plan Mode - Implementation Plan",
+        ),
     ] {
         if let Some(text) = crate::formats::plan::seed(name) {
             assert_eq!(title_of(&text).as_deref(), Some(title));
