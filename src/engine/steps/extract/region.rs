@@ -7,6 +7,9 @@ use crate::formats::markdown::{self, Block, Kind};
 use crate::formats::plan::document::is_success_document;
 use crate::formats::plan::title::front_matter;
 
+/// The most sections of one post that are looked at, the last ones; nobody writes more plans into one comment.
+const MAX_SECTIONS: usize = 50;
+
 /// A part of a post.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Region {
@@ -41,6 +44,7 @@ pub(super) fn regions(text: &str) -> Vec<Region> {
     } else {
         region(&blocks, outer.clone())
     });
+    let mut sections = Vec::new();
     let mut at = 0;
     while at < blocks.len() {
         match &blocks[at].kind {
@@ -49,13 +53,14 @@ pub(super) fn regions(text: &str) -> Vec<Region> {
             } if words::role(*level, name) == Role::Title => {
                 let end = section_end(text, &blocks, at, *level);
                 if (at..end) != outer && end > at {
-                    found.push(region(&blocks, at..end));
+                    sections.push(region(&blocks, at..end));
                 }
                 at = end.max(at + 1);
             }
             _ => at += 1,
         }
     }
+    found.extend(sections.split_off(sections.len().saturating_sub(MAX_SECTIONS)));
     found
 }
 

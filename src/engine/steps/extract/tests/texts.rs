@@ -75,17 +75,15 @@ fn the_seeds_come_out_byte_for_byte() {
 
 #[test]
 fn large_texts_take_no_long_time() {
-    let headings = (0..40_000)
-        .map(|n| format!("## Plan for {n}\n\n1. a\n\n"))
-        .collect::<String>();
-    let lines = "- `src/a.rs`\n".repeat(60_000);
-    let one = "*a `b [c](".repeat(60_000);
+    let headings = "## Plan for n\n\n1. a\n\n".repeat(20_000);
+    let lines = "- `src/a.rs`\n".repeat(20_000);
+    let one = "*a `b [c](".repeat(20_000);
     for text in [headings, lines, one] {
         let started = std::time::Instant::now();
         let found = candidates_in_text(&text, &|_| Vec::new());
         assert!(!found.is_empty());
         // Quadratic work would take minutes.
-        assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+        assert!(started.elapsed().as_secs() < 15, "{:?}", started.elapsed());
     }
 }
 
