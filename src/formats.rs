@@ -2,3 +2,5 @@
 
 pub mod command;
 pub mod markdown;
+pub mod plan;
+pub mod thread_file;

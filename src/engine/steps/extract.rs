@@ -1,0 +1,350 @@
+//! Choosing the plan from a conversation without an agent. Pure.
+//!
+//! A plan that stands in the command's own comment wins. Otherwise every post gives candidates: plan blocks in it, the
+//! whole post, sections of it. Each gets points for what its tree shows (see [`score`](self::score)); the best wins,
+//! and of plans that are about equal the newest.
+//!
+//! Not looked at: posts of the bot itself and posts that carry its status or error markers; posts written after the
+//! command; comments edited after it. The opening text has no edit time of its own on GitHub's REST API (`updated_at`
+//! of an issue moves with every comment and label), so only its creation counts.
+
+mod region;
+mod score;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::cmp::Reverse;
+
+use thiserror::Error;
+
+use crate::engine::thread::{Post, Thread};
+use crate::engine::trigger::{Origin, Trigger};
+use crate::formats::markdown::{self, Kind};
+use crate::formats::plan::title::title_of;
+use region::Region;
+
+/// Fewer points than this and a text is no plan. A title with "plan" alone is worth as much, and so are three typical
+/// sections with numbered steps; a pull request's summary with a test list, or a bug report, stays below.
+pub const MIN_SCORE: i32 = 30;
+/// Points for standing in a plan block: somebody already said that it is one.
+const BLOCK: i32 = 40;
+/// Points that a plan gains for each plan before it, so that of about equal plans the newest wins.
+const NEWER: i32 = 8;
+/// The most that being newer brings: a short sketch must not beat a full plan.
+const NEWER_MAX: i32 = 24;
+
+/// Where a candidate stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// In the command's own comment.
+    Inline,
+    /// In a plan block (`plan-body` or older forms) of a post.
+    Block {
+        /// Comment id; `None` for the opening text.
+        post: Option<u64>,
+    },
+    /// A part of a post.
+    Section {
+        /// Comment id; `None` for the opening text.
+        post: Option<u64>,
+        /// Heading it begins with.
+        heading: Option<String>,
+    },
+    /// A whole post.
+    Whole {
+        /// Comment id; `None` for the opening text.
+        post: Option<u64>,
+    },
+}
+
+/// Text that may be the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where it stands.
+    pub source: Source,
+    /// Verbatim.
+    pub text: String,
+    /// Its own title.
+    pub title: Option<String>,
+    /// Sum of the points.
+    pub score: i32,
+    /// Points and what they are for.
+    pub reasons: Vec<(i32, String)>,
+    /// Login of the author.
+    pub author: Option<String>,
+    /// Permalink of the post.
+    pub url: Option<String>,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Search {
+    /// Best first.
+    pub candidates: Vec<Candidate>,
+    /// Posts that were not looked at and why, one sentence each.
+    pub left_out: Vec<String>,
+}
+
+/// Nothing good enough was found.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{code}: {}", explain(best.as_deref()))]
+pub struct NoPlan {
+    /// `no_plan_found` or `guidance_without_plan`.
+    pub code: &'static str,
+    /// The best of what there was, below [`MIN_SCORE`].
+    pub best: Option<Box<Candidate>>,
+    /// Posts that were not looked at and why.
+    pub left_out: Vec<String>,
+}
+
+fn explain(best: Option<&Candidate>) -> String {
+    match best {
+        None => "nothing in the conversation looks like a plan".to_owned(),
+        Some(best) => format!(
+            "the best text in the conversation has {} points of the {MIN_SCORE} that a plan needs",
+            best.score
+        ),
+    }
+}
+
+/// What the search needs from the formats of comments.
+#[derive(Clone, Copy)]
+pub struct Readers<'a> {
+    /// A comment's text without command lines and their guidance.
+    pub without_commands: &'a dyn Fn(&str) -> String,
+    /// The plans in a post's plan blocks, verbatim.
+    pub plans_in_blocks: &'a dyn Fn(&str) -> Vec<String>,
+}
+
+/// Every candidate in `thread`, best first.
+pub fn candidates(
+    thread: &Thread,
+    trigger: &Trigger,
+    readers: Readers<'_>,
+) -> Search {
+    let mut left_out = Vec::new();
+    let mut found: Vec<(usize, Candidate)> = Vec::new();
+    let own_comment = match &trigger.origin {
+        Origin::Comment { id, text, url } => Some((*id, text, url)),
+        Origin::Label { .. } => None,
+    };
+    let inline = trigger
+        .inline
+        .as_ref()
+        .filter(|text| !text.trim().is_empty());
+    for (index, post) in thread.posts.iter().enumerate() {
+        let commands = own_comment.is_some_and(|(id, ..)| post.id == Some(id));
+        if commands {
+            continue;
+        }
+        match unfit(post, trigger) {
+            Some(why) => left_out.push(format!("{}: {why}", name(post))),
+            None => found.extend(
+                in_post(&post.body, post.id, readers.plans_in_blocks)
+                    .into_iter()
+                    .map(|candidate| (index, by(candidate, post))),
+            ),
+        }
+    }
+    if let Some((id, text, url)) = own_comment.filter(|_| inline.is_none()) {
+        let text = (readers.without_commands)(text);
+        let author = Some(trigger.actor.login.clone());
+        found.extend(
+            in_post(&text, Some(id), readers.plans_in_blocks)
+                .into_iter()
+                .map(|candidate| Candidate {
+                    author: author.clone(),
+                    url: Some(url.clone()),
+                    ..candidate
+                })
+                .map(|candidate| (thread.posts.len(), candidate)),
+        );
+    }
+    let mut candidates = ranked(found);
+    if let Some(text) = inline {
+        let mut candidate = candidate(Source::Inline, text.clone());
+        candidate
+            .reasons
+            .push((0, "stands in the command's own comment".to_owned()));
+        candidate.author = Some(trigger.actor.login.clone());
+        candidate.url = own_comment.map(|(_, _, url)| url.clone());
+        candidates.insert(0, candidate);
+    }
+    Search {
+        candidates,
+        left_out,
+    }
+}
+
+/// Every candidate in one text, best first.
+pub fn candidates_in_text(
+    text: &str,
+    plans_in_blocks: &dyn Fn(&str) -> Vec<String>,
+) -> Vec<Candidate> {
+    let found = in_post(text, None, plans_in_blocks);
+    ranked(found.into_iter().map(|candidate| (0, candidate)).collect())
+}
+
+/// The plan: an inline one, else the best candidate with at least [`MIN_SCORE`] points.
+pub fn choose(
+    thread: &Thread,
+    trigger: &Trigger,
+    readers: Readers<'_>,
+) -> Result<Candidate, NoPlan> {
+    let search = candidates(thread, trigger, readers);
+    let best = search.candidates.into_iter().next();
+    match best {
+        Some(mut best) if best.source == Source::Inline || best.score >= MIN_SCORE => {
+            best.reasons.extend(
+                search
+                    .left_out
+                    .into_iter()
+                    .map(|why| (0, format!("not looked at: {why}"))),
+            );
+            Ok(best)
+        }
+        best => Err(NoPlan {
+            code: if trigger.guidance.trim().is_empty() {
+                "no_plan_found"
+            } else {
+                "guidance_without_plan"
+            },
+            best: best.map(Box::new),
+            left_out: search.left_out,
+        }),
+    }
+}
+
+/// Why a post is not looked at.
+fn unfit(post: &Post, trigger: &Trigger) -> Option<&'static str> {
+    if post.own {
+        Some("written by the bot itself")
+    } else if post.created > trigger.at {
+        Some("written after the command")
+    } else if post.id.is_some() && post.updated > trigger.at {
+        Some("edited after the command")
+    } else if carries_marker(&post.body) {
+        Some("carries a status or error marker of the bot")
+    } else {
+        None
+    }
+}
+
+/// True when a block of HTML is a marker of a status or error message.
+fn carries_marker(text: &str) -> bool {
+    text.contains("planwright")
+        && markdown::blocks(text).iter().any(|block| {
+            let html = &text[block.span.clone()];
+            block.kind == Kind::Html
+                && [
+                    "<!-- planwright:status",
+                    "<!-- planwright:error",
+                    "<!-- planwright:run",
+                    "metadata-block:planwright-",
+                ]
+                .iter()
+                .any(|marker| html.contains(marker))
+        })
+}
+
+fn name(post: &Post) -> String {
+    let author = post.author.as_ref().map_or_else(
+        || "a deleted account".to_owned(),
+        |author| author.login.clone(),
+    );
+    match post.id {
+        Some(id) => format!("comment {id} by {author}"),
+        None => format!("the opening text by {author}"),
+    }
+}
+
+fn in_post(
+    text: &str,
+    post: Option<u64>,
+    plans_in_blocks: &dyn Fn(&str) -> Vec<String>,
+) -> Vec<Candidate> {
+    let mut plans = plans_in_blocks(text);
+    plans.retain(|plan| !plan.trim().is_empty());
+    if !plans.is_empty() {
+        return plans
+            .into_iter()
+            .map(|plan| {
+                let mut found = candidate(Source::Block { post }, plan);
+                add(&mut found, BLOCK, "stands in a plan block");
+                found
+            })
+            .collect();
+    }
+    region::regions(text)
+        .into_iter()
+        .map(
+            |Region {
+                 span,
+                 heading,
+                 whole,
+             }| {
+                let source = if whole {
+                    Source::Whole { post }
+                } else {
+                    Source::Section { post, heading }
+                };
+                candidate(source, text[span].to_owned())
+            },
+        )
+        .collect()
+}
+
+fn candidate(source: Source, text: String) -> Candidate {
+    let reasons = score::score(&text);
+    Candidate {
+        source,
+        title: title_of(&text),
+        score: reasons.iter().map(|(points, _)| points).sum(),
+        reasons,
+        author: None,
+        url: None,
+        text,
+    }
+}
+
+fn by(candidate: Candidate, post: &Post) -> Candidate {
+    Candidate {
+        author: post.author.as_ref().map(|author| author.login.clone()),
+        url: Some(post.url.clone()),
+        ..candidate
+    }
+}
+
+fn add(candidate: &mut Candidate, points: i32, why: &str) {
+    candidate.score = candidate.score.saturating_add(points);
+    candidate.reasons.push((points, why.to_owned()));
+}
+
+/// Best first; of equals the newer, then the longer. The number is the position of the post.
+fn ranked(mut found: Vec<(usize, Candidate)>) -> Vec<Candidate> {
+    let mut posts: Vec<usize> = found
+        .iter()
+        .filter(|(_, candidate)| candidate.score >= MIN_SCORE)
+        .map(|(post, _)| *post)
+        .collect();
+    posts.dedup();
+    for (post, candidate) in &mut found {
+        let before = posts.iter().take_while(|other| *other < post).count();
+        let points = i32::try_from(before)
+            .unwrap_or(NEWER_MAX)
+            .saturating_mul(NEWER)
+            .min(NEWER_MAX);
+        if points > 0 && candidate.score >= MIN_SCORE {
+            add(candidate, points, "newer than other plans here");
+        }
+    }
+    found.sort_by_key(|(post, candidate)| {
+        (
+            Reverse(candidate.score),
+            Reverse(*post),
+            Reverse(candidate.text.len()),
+        )
+    });
+    found.into_iter().map(|(_, candidate)| candidate).collect()
+}

@@ -1,0 +1,340 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+mod texts;
+
+use super::*;
+use crate::engine::clock::Millis;
+use crate::engine::trigger::{Actor, Place, Repo};
+use crate::formats::command::Command;
+use crate::formats::plan::seed_block;
+use crate::formats::thread_file;
+use chrono::DateTime;
+
+const BOT: u64 = 7;
+
+fn actor(login: &str) -> Actor {
+    Actor {
+        id: if login == "planwright[bot]" {
+            BOT
+        } else {
+            1_000 + login.len() as u64
+        },
+        login: login.to_owned(),
+        bot: login.ends_with("[bot]"),
+    }
+}
+
+/// A conversation as in a fixture; the last post with a command is the trigger.
+fn conversation(text: &str) -> (Thread, Trigger) {
+    let file = thread_file::parse(text).unwrap();
+    let place = Place {
+        repo: Repo {
+            installation: 1,
+            id: 2,
+            owner: "acme".to_owned(),
+            name: "shop".to_owned(),
+        },
+        number: 3,
+        pull_request: false,
+    };
+    let posts: Vec<Post> = file
+        .posts
+        .iter()
+        .enumerate()
+        .map(|(index, post)| {
+            let time = post.created.as_deref().map_or(0, |time| {
+                DateTime::parse_from_rfc3339(time)
+                    .unwrap()
+                    .timestamp_millis()
+            });
+            Post {
+                id: (index > 0).then_some(index as u64),
+                author: Some(actor(&post.author)),
+                association: "NONE".to_owned(),
+                created: Millis(time),
+                updated: Millis(time),
+                body: post.body.clone(),
+                url: format!("https://github.com/acme/shop/issues/3#{index}"),
+            }
+        })
+        .collect();
+    let own = posts
+        .iter()
+        .rev()
+        .find(|post| post.body.starts_with("/save-plan"))
+        .unwrap();
+    let (command, inline) = own.body.split_once("\n\n").unwrap_or((&own.body, ""));
+    let trigger = Trigger {
+        command: Command::SavePlan,
+        actor: own.author.clone().unwrap(),
+        place: place.clone(),
+        origin: Origin::Comment {
+            id: own.id.unwrap(),
+            text: own.body.clone(),
+            url: own.url.clone(),
+        },
+        guidance: command.trim_start_matches("/save-plan").trim().to_owned(),
+        inline: (!inline.is_empty()).then(|| inline.to_owned()),
+        at: own.created,
+    };
+    let thread = Thread {
+        place,
+        title: file.title,
+        url: String::new(),
+        state: "open".to_owned(),
+        posts,
+    };
+    (thread, trigger)
+}
+
+fn without_commands(text: &str) -> String {
+    text.lines()
+        .filter(|line| !line.starts_with("/save-plan"))
+        .collect()
+}
+
+fn plans_in_blocks(text: &str) -> Vec<String> {
+    if text.contains("erk:metadata-block") {
+        return vec![seed_block(text).to_owned()];
+    }
+    let inner = text
+        .strip_prefix("<!-- block -->\n")
+        .and_then(|text| text.strip_suffix("<!-- /block -->"));
+    inner.map(str::to_owned).into_iter().collect()
+}
+
+const READERS: Readers<'static> = Readers {
+    without_commands: &without_commands,
+    plans_in_blocks: &plans_in_blocks,
+};
+
+fn chosen(thread: &Thread, trigger: &Trigger) -> Result<Candidate, NoPlan> {
+    choose(thread, trigger, Some(BOT), READERS)
+}
+
+fn fixture(name: &str) -> String {
+    let path = format!("{}/fixtures/threads/{name}.md", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+const CSV: &str = "# Plan: Export monthly reports as CSV";
+const LAST: &str = "- One test through the route";
+
+#[test]
+fn conversations() {
+    let whole = |post: u64| {
+        Some((
+            Source::Whole {
+                post: (post > 0).then_some(post),
+            },
+            post,
+        ))
+    };
+    let section = |post: u64, heading: Option<&str>| {
+        let post_id = (post > 0).then_some(post);
+        Some((
+            Source::Section {
+                post: post_id,
+                heading: heading.map(str::to_owned),
+            },
+            post,
+        ))
+    };
+    let csv = Some("Plan: Export monthly reports as CSV");
+    for (name, expected, first, last) in [
+        ("plan-in-opening-text", whole(0), CSV, LAST),
+        ("plan-in-comment", whole(1), CSV, LAST),
+        ("chat-around-titled-plan", section(1, csv), CSV, LAST),
+        (
+            "chat-around-untitled-sections",
+            section(1, Some("Overview")),
+            "## Overview",
+            "Logins end once, at the first deploy.",
+        ),
+        (
+            "plan-section-in-bug-report",
+            section(0, Some("Implementation plan")),
+            "## Implementation plan",
+            "3. Add a test with an empty body",
+        ),
+        (
+            "whole-issue-is-plan-with-own-title",
+            whole(0),
+            "# Add dark mode to the settings page",
+            "A theme editor.",
+        ),
+        (
+            "sibling-sections-belong-together",
+            section(1, Some("Implementation Plan")),
+            "## Implementation Plan",
+            "- A test with a paused clock",
+        ),
+        ("plan-in-markdown-fence", section(1, None), CSV, "```"),
+        (
+            "fence-example-is-not-the-plan",
+            whole(0),
+            "# Plan: Describe the plan format in the manual",
+            "- [ ] Check the example in CI",
+        ),
+        ("newest-of-equals", whole(2), CSV, LAST),
+        (
+            "revised-plan-is-a-little-shorter",
+            whole(2),
+            "# Revised plan: Export monthly reports as CSV",
+            LAST,
+        ),
+        ("later-sketch-does-not-win", whole(1), CSV, "Excel files."),
+        (
+            "bold-lead-and-list",
+            whole(1),
+            "**Plan: Cache the start page**",
+            "3. Clear it when an article changes",
+        ),
+        (
+            "plan-behind-announcement",
+            whole(1),
+            "Here is my plan:",
+            "3. Clear the cache when an article changes",
+        ),
+        (
+            "phases-with-boxes",
+            whole(1),
+            "# New importer",
+            "- [ ] Notes",
+        ),
+        ("other-bot-wrote-the-plan", whole(1), CSV, LAST),
+        ("own-posts-do-not-count", None, "", ""),
+        ("status-marker-does-not-count", None, "", ""),
+        ("quoted-plan-does-not-count", whole(1), CSV, LAST),
+        ("plan-in-details", section(1, csv), CSV, LAST),
+        (
+            "plan-in-block",
+            Some((Source::Block { post: Some(1) }, 1)),
+            CSV,
+            LAST,
+        ),
+        ("written-after-the-command", None, "", ""),
+        (
+            "two-plans-in-one-post",
+            section(1, Some("Plan B: CSV on the server")),
+            "# Plan B: CSV on the server",
+            "Through the route.",
+        ),
+        ("front-matter", whole(1), "---", LAST),
+        (
+            "open-questions-stay",
+            whole(1),
+            CSV,
+            "Do you want TSV as well?",
+        ),
+        ("bug-report-is-no-plan", None, "", ""),
+        ("pull-request-template-is-no-plan", None, "", ""),
+        ("talk-is-no-plan", None, "", ""),
+        ("pricing-plan-is-no-plan", None, "", ""),
+        ("guidance-without-plan", None, "", ""),
+        (
+            "inline-wins",
+            Some((Source::Inline, 2)),
+            "# Plan: Export as PDF",
+            "1. Print it",
+        ),
+    ] {
+        let (thread, trigger) = conversation(&fixture(name));
+        match (chosen(&thread, &trigger), expected) {
+            (Ok(found), Some((source, post))) => {
+                assert_eq!(found.source, source, "{name}: {found:#?}");
+                let lines: Vec<&str> = found.text.trim().lines().collect();
+                assert_eq!((lines[0], lines[lines.len() - 1]), (first, last), "{name}");
+                let post = &thread.posts[usize::try_from(post).unwrap()];
+                assert!(post.body.contains(&found.text), "{name}: not verbatim");
+                assert_eq!(
+                    found.author,
+                    post.author.as_ref().map(|author| author.login.clone()),
+                    "{name}"
+                );
+                assert_eq!(found.url.as_ref(), Some(&post.url), "{name}");
+                if matches!(found.source, Source::Whole { .. }) {
+                    assert_eq!(found.text, post.body, "{name}");
+                }
+            }
+            (Err(_), None) => {}
+            (found, expected) => panic!("{name}: expected {expected:?}, found {found:#?}"),
+        }
+    }
+}
+
+#[test]
+fn nothing_found_has_a_code_and_the_nearest_miss() {
+    let code = |name: &str| {
+        let (thread, trigger) = conversation(&fixture(name));
+        chosen(&thread, &trigger).unwrap_err()
+    };
+    assert_eq!(code("guidance-without-plan").code, "guidance_without_plan");
+    let miss = code("pull-request-template-is-no-plan");
+    assert_eq!(miss.code, "no_plan_found");
+    let score = miss.best.as_ref().unwrap().score;
+    assert_eq!(
+        miss.to_string(),
+        format!(
+            "no_plan_found: the best text in the conversation has {score} points of the 30 that a plan needs"
+        )
+    );
+    assert_eq!(
+        code("own-posts-do-not-count").left_out,
+        ["comment 1 by planwright[bot]: written by the bot itself"]
+    );
+    assert_eq!(
+        code("written-after-the-command").left_out,
+        ["comment 2 by mallory: written after the command"]
+    );
+    assert_eq!(
+        code("status-marker-does-not-count").left_out,
+        ["comment 1 by dave: carries a status or error marker of the bot"]
+    );
+}
+
+#[test]
+fn edited_comments_are_left_out_and_said() {
+    let (mut thread, trigger) = conversation(&fixture("newest-of-equals"));
+    thread.posts[2].updated = trigger.at.plus(std::time::Duration::from_secs(1));
+    thread.posts[0].updated = thread.posts[2].updated;
+    let found = chosen(&thread, &trigger).unwrap();
+    assert_eq!(found.source, Source::Whole { post: Some(1) });
+    let why = (
+        0,
+        "not looked at: comment 2 by dave: edited after the command".to_owned(),
+    );
+    assert_eq!(found.reasons.last(), Some(&why));
+}
+
+#[test]
+fn the_command_s_own_text_comes_from_the_trigger() {
+    let (mut thread, mut trigger) = conversation(&fixture("talk-is-no-plan"));
+    let own = thread.posts.last_mut().unwrap();
+    own.body = fixture("plan-in-comment");
+    assert!(
+        chosen(&thread, &trigger).is_err(),
+        "an edit of the comment is not read"
+    );
+    let plan = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fixtures/plans/csv-export.md"
+    ))
+    .unwrap();
+    if let Origin::Comment { text, .. } = &mut trigger.origin {
+        *text = plan.clone();
+    }
+    let readers = Readers {
+        without_commands: &str::to_owned,
+        ..READERS
+    };
+    assert_eq!(
+        choose(&thread, &trigger, Some(BOT), readers).unwrap().text,
+        plan
+    );
+}

@@ -1,0 +1,103 @@
+//! Candidates in one text.
+
+use proptest::prelude::*;
+
+use super::super::*;
+use super::plans_in_blocks;
+use crate::formats::plan::{seed, seed_block};
+
+#[test]
+fn points_are_explained() {
+    let plan = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fixtures/plans/csv-export.md"
+    ))
+    .unwrap();
+    let found = candidates_in_text(&plan, &plans_in_blocks).remove(0);
+    let reasons: Vec<String> = found
+        .reasons
+        .iter()
+        .map(|(points, why)| format!("{points:+} {why}"))
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            "+30 is titled \"Plan: Export monthly reports as CSV\"",
+            "+18 3 sections of a plan",
+            "+12 3 numbered steps",
+            "+4 1 file named",
+            "+3 316 characters",
+        ]
+    );
+    assert_eq!(found.score, 67);
+    assert_eq!(
+        found.title.as_deref(),
+        Some("Export monthly reports as CSV")
+    );
+}
+
+#[test]
+fn fixture_plans_come_out_whole() {
+    for name in ["csv-export", "session-store", "saved-before"] {
+        let path = format!("{}/fixtures/plans/{name}.md", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let found = candidates_in_text(&text, &plans_in_blocks).remove(0);
+        assert_eq!(
+            (found.source, found.text),
+            (Source::Whole { post: None }, text),
+            "{name}"
+        );
+        assert!(found.score >= MIN_SCORE, "{name}");
+    }
+}
+
+#[test]
+fn the_seeds_come_out_byte_for_byte() {
+    for (name, source) in [
+        ("000_f479393f46429e10.txt", Source::Block { post: None }),
+        ("002_ef6477581d4ebaa4.txt", Source::Whole { post: None }),
+        ("003_ddef16d97171d1ea.txt", Source::Whole { post: None }),
+    ] {
+        let Some(text) = seed(name) else {
+            continue;
+        };
+        let expected = if name.starts_with("000") {
+            seed_block(&text)
+        } else {
+            &text
+        };
+        let found = candidates_in_text(&text, &plans_in_blocks).remove(0);
+        assert_eq!(found.source, source, "{name}");
+        assert_eq!(found.text, expected, "{name}");
+        assert!(found.score >= MIN_SCORE, "{name}");
+    }
+}
+
+#[test]
+fn large_texts_take_no_long_time() {
+    let headings = "## Plan for n\n\n1. a\n\n".repeat(20_000);
+    let lines = "- `src/a.rs`\n".repeat(20_000);
+    let one = "*a `b [c](".repeat(20_000);
+    for text in [headings, lines, one] {
+        let started = std::time::Instant::now();
+        let found = candidates_in_text(&text, &|_| Vec::new());
+        assert!(!found.is_empty());
+        // Quadratic work would take minutes.
+        assert!(started.elapsed().as_secs() < 15, "{:?}", started.elapsed());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn candidates_are_slices(parts in prop::collection::vec(prop::sample::select(vec![
+        "# Plan\n", "## Steps\n", "text\n", "\n", "Shall I?\n", "---\n", "```md\n", "```\n", "</details>\n", "- a\n",
+        "> q\n", "Here is the plan:\n", "1. x\n", "\r\n", "<details>\n", "a\n===\n", "    code\n", "[^1]: note\n",
+    ]), 0..30)) {
+        let text = parts.concat();
+        for found in candidates_in_text(&text, &|_| Vec::new()) {
+            prop_assert!(text.contains(&found.text));
+        }
+    }
+}

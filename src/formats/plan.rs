@@ -1,0 +1,34 @@
+//! The plan: its document, its title, the gate it must pass, a short summary, and parts that fit into comments.
+
+pub mod document;
+pub mod gate;
+mod inline;
+pub mod names;
+pub mod split;
+pub mod summary;
+pub mod title;
+
+/// A seed document beside the vectors, when `PLANWRIGHT_VECTORS` names their folder.
+#[cfg(test)]
+pub(crate) fn seed(name: &str) -> Option<String> {
+    let Ok(folder) = std::env::var("PLANWRIGHT_VECTORS") else {
+        eprintln!("skipped: PLANWRIGHT_VECTORS is not set, {name} is not read");
+        return None;
+    };
+    let path = std::path::Path::new(&folder).join("../seeds").join(name);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            eprintln!("skipped: {}: {error}", path.display());
+            None
+        }
+    }
+}
+
+/// The text inside the first block of a seed document.
+#[cfg(test)]
+pub(crate) fn seed_block(text: &str) -> &str {
+    let start = text.find("</summary>\n\n").map_or(0, |at| at + 12);
+    let end = text.rfind("\n\n</details>").unwrap_or(text.len());
+    &text[start..end]
+}

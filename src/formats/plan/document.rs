@@ -1,0 +1,261 @@
+//! The document a plan is saved as, and what an extractor may answer.
+//!
+//! ```text
+//! # Plan: <title>
+//!
+//! ## Enrichment Details
+//!
+//! ### Process Summary
+//! …
+//! <!-- planwright:plan -->
+//!
+//! ---
+//!
+//! <the plan, byte for byte>
+//! ```
+//!
+//! The frame is erk's; the two additions are the section `### Notes` and the invisible line before the rule. That
+//! line says that the frame is ours, so that [`plan_text`] can tell a plan we framed from a plan that already came in
+//! this form and was saved as it was.
+//!
+//! Values in the frame stand on one line each. A value that Markdown would change is escaped (see `inline`), a line
+//! end in it is written `&#10;`: what GitHub shows and what [`read`] returns is the text as given.
+
+mod read;
+
+pub use read::{is_success_document, plan_text, read};
+
+use super::inline::{self, Item, Piece};
+
+/// The eight context categories in erk's order.
+pub const CATEGORIES: [&str; 8] = [
+    "API/Tool Quirks",
+    "Architectural Insights",
+    "Domain Logic & Business Rules",
+    "Complex Reasoning",
+    "Known Pitfalls",
+    "Raw Discoveries Log",
+    "Planning Artifacts",
+    "Implementation Risks",
+];
+
+/// The invisible line that says: the plan begins behind the next rule, and it is the source byte for byte.
+const FRAME_MARK: &str = "<!-- planwright:plan -->";
+
+/// What was done to the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Guidance, questions and context were worked in.
+    Enriched,
+    /// Exactly as found.
+    Raw,
+}
+
+impl Mode {
+    /// The word in the document.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enriched => "enriched",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+/// What the person wrote behind the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guidance {
+    /// Any text; NUL becomes U+FFFD when rendered.
+    pub text: String,
+    /// It was worked into the plan.
+    pub applied: bool,
+}
+
+/// The section "Enrichment Details".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enrichment {
+    /// Enriched or raw.
+    pub mode: Mode,
+    /// Guidance, when some was given.
+    pub guidance: Option<Guidance>,
+    /// How many questions were asked.
+    pub questions: u32,
+    /// Which of [`CATEGORIES`] have content.
+    pub categories: [bool; 8],
+    /// Topic and answer. The topic is one line; the answer any text.
+    pub clarifications: Vec<(String, String)>,
+    /// Sentences for the reader, one line each, for example that no agent is configured.
+    pub notes: Vec<String>,
+}
+
+impl Enrichment {
+    /// Nothing was added: mode raw, no guidance, no questions, no category.
+    pub fn raw() -> Self {
+        Self {
+            mode: Mode::Raw,
+            guidance: None,
+            questions: 0,
+            categories: [false; 8],
+            clarifications: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// A plan with its title and what was done to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanDocument {
+    /// One line of plain text; white space is collapsed when rendered.
+    pub title: String,
+    /// The section "Enrichment Details".
+    pub enrichment: Enrichment,
+    /// The plan, verbatim.
+    pub body: String,
+}
+
+/// An extractor's answer that there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorDocument {
+    /// Stable code, lower case with underscores.
+    pub code: String,
+    /// What is wrong, as Markdown source; may be empty.
+    pub message: String,
+    /// The section "Details", as Markdown source.
+    pub details: Option<String>,
+}
+
+/// What a text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    /// A plan document.
+    Plan(PlanDocument),
+    /// An error document.
+    Error(ErrorDocument),
+    /// Neither of the two: why, in one sentence for people.
+    Neither(String),
+}
+
+impl PlanDocument {
+    /// The document as Markdown. [`read`] gives the same document back for every body, for a non-empty title of one
+    /// line, and for topics and notes of one line.
+    pub fn render(&self) -> String {
+        let title = inline::one_line(&self.title);
+        let enrichment = &self.enrichment;
+        let mut out = inline::line(
+            |escape| format!("# Plan: {}", escape.apply(&title)),
+            |line| inline::pieces(line) == [Piece::Heading(1, format!("Plan: {title}"))],
+        );
+        out.push_str("\n\n## Enrichment Details\n\n### Process Summary\n\n");
+        fact(&mut out, "Mode", enrichment.mode.as_str());
+        let applied = enrichment.guidance.as_ref().is_some_and(|g| g.applied);
+        fact(
+            &mut out,
+            "Guidance applied",
+            if applied { "yes" } else { "no" },
+        );
+        if let Some(guidance) = &enrichment.guidance {
+            let quoted = format!("\"{}\"", guidance.text.replace('\0', "\u{FFFD}"));
+            labelled(&mut out, "-", "Guidance text", &quoted);
+        }
+        fact(
+            &mut out,
+            "Questions asked",
+            &enrichment.questions.to_string(),
+        );
+        let populated = enrichment.categories.iter().filter(|set| **set).count();
+        fact(
+            &mut out,
+            "Context categories extracted",
+            &format!("{populated} of {}", CATEGORIES.len()),
+        );
+        if !enrichment.clarifications.is_empty() {
+            out.push_str("\n### Clarifications Made\n\n");
+            for (index, (topic, answer)) in enrichment.clarifications.iter().enumerate() {
+                let topic = inline::one_line(topic);
+                let topic = if topic.is_empty() { "Question" } else { &topic };
+                let answer = answer.replace('\0', "\u{FFFD}");
+                labelled(&mut out, &format!("{}.", index + 1), topic, &answer);
+            }
+        }
+        out.push_str("\n### Context Categories Populated\n\n");
+        for (name, set) in CATEGORIES.iter().zip(enrichment.categories) {
+            out.push_str(if set { "- ✅ " } else { "- ❌ " });
+            out.push_str(name);
+            out.push_str(if set { "\n" } else { " (none found)\n" });
+        }
+        let notes: Vec<String> = enrichment
+            .notes
+            .iter()
+            .map(|n| inline::one_line(n))
+            .collect();
+        if notes.iter().any(|note| !note.is_empty()) {
+            out.push_str("\n### Notes\n\n");
+            for note in notes.iter().filter(|note| !note.is_empty()) {
+                let expected = Item {
+                    label: None,
+                    text: note.clone(),
+                };
+                out.push_str(&inline::line(
+                    |escape| format!("- {}", escape.apply(note)),
+                    |line| inline::pieces(line) == [Piece::List(vec![expected.clone()])],
+                ));
+                out.push('\n');
+            }
+        }
+        out.push('\n');
+        out.push_str(FRAME_MARK);
+        out.push_str("\n\n---\n\n");
+        out.push_str(&self.body);
+        out
+    }
+}
+
+/// The text to save: `body` itself when it already is a plan document, else `body` framed with `title` and
+/// `enrichment`. A plan is never framed twice.
+pub fn wrap(title: &str, enrichment: &Enrichment, body: &str) -> String {
+    if is_success_document(body) {
+        return body.to_owned();
+    }
+    PlanDocument {
+        title: title.to_owned(),
+        enrichment: enrichment.clone(),
+        body: body.to_owned(),
+    }
+    .render()
+}
+
+fn fact(out: &mut String, label: &str, value: &str) {
+    for piece in ["- **", label, "**: ", value, "\n"] {
+        out.push_str(piece);
+    }
+}
+
+/// `- **label**: value` on one line, escaped as far as needed.
+fn labelled(out: &mut String, bullet: &str, label: &str, value: &str) {
+    let expected = Item {
+        label: Some(label.to_owned()),
+        text: format!(": {value}"),
+    };
+    // Markdown drops the blank before an empty value.
+    let empty = Item {
+        label: Some(label.to_owned()),
+        text: ":".to_owned(),
+    };
+    out.push_str(&inline::line(
+        |escape| {
+            format!(
+                "{bullet} **{}**: {}",
+                escape.apply(label),
+                escape.apply(value)
+            )
+        },
+        |line| {
+            let read = inline::pieces(line);
+            read == [Piece::List(vec![expected.clone()])]
+                || value.is_empty() && read == [Piece::List(vec![empty.clone()])]
+        },
+    ));
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests;

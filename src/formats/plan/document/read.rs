@@ -1,0 +1,249 @@
+//! Reading a document: plan, error, or neither.
+
+use crate::formats::markdown::{self, Block, Kind, Lines};
+use crate::formats::plan::inline::{self, Item, Piece};
+
+use super::{
+    CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, PlanDocument, Reading,
+};
+
+/// Reads `text` by its tree.
+///
+/// * Its first heading `# Plan: <title>`, then `## Enrichment Details`, then a rule (`---`): a plan. The body is
+///   everything behind the rule and the one blank line after it, byte for byte. When the rule was forgotten, the body
+///   begins at the next heading of level 1 or 2, so that nothing of the plan is lost.
+/// * Its first heading `## Error: <code>`: an error. Such a heading further down, or in code, is the plan's own text.
+///
+/// Text before the first heading is ignored.
+pub fn read(text: &str) -> Reading {
+    let blocks = markdown::blocks(text);
+    let Some((start, level, heading)) = first_heading(&blocks) else {
+        return neither("The text has no heading; it must begin with `# Plan: <title>`.");
+    };
+    if level == 2
+        && let Some(code) = heading.strip_prefix("Error:").map(str::trim)
+        && is_code(code)
+    {
+        return Reading::Error(error(text, &blocks[start + 1..], code));
+    }
+    let Some(title) = plan_title(level, heading) else {
+        return neither(&format!(
+            "The first heading is \"{}\"; it must be `# Plan: <title>`.",
+            shorten(heading)
+        ));
+    };
+    if title.is_empty() {
+        return neither("The heading `# Plan:` has no title behind it.");
+    }
+    let Some(frame) = frame(text, &blocks, start) else {
+        return neither("The section `## Enrichment Details` is missing below the title.");
+    };
+    if text[frame.body..].trim().is_empty() {
+        return neither("There is no plan behind `## Enrichment Details`.");
+    }
+    let head = inline::pieces(&text[blocks[start].span.start..frame.head_end]);
+    Reading::Plan(PlanDocument {
+        title: title_in(&head).unwrap_or(title),
+        enrichment: enrichment(&head),
+        body: text[frame.body..].to_owned(),
+    })
+}
+
+/// True when `text` is a plan document from its first block on.
+pub fn is_success_document(text: &str) -> bool {
+    let blocks = markdown::blocks(text);
+    let Some((0, level, heading)) = first_heading(&blocks) else {
+        return false;
+    };
+    plan_title(level, heading).is_some_and(|title| !title.is_empty())
+        && frame(text, &blocks, 0).is_some_and(|frame| !text[frame.body..].trim().is_empty())
+}
+
+/// The plan in a saved document, byte for byte as it was found.
+///
+/// * A document framed by us: the text behind the frame.
+/// * Any other text, also a plan that already came as a plan document: the whole text.
+pub fn plan_text(saved: &str) -> &str {
+    let blocks = markdown::blocks(saved);
+    let framed = matches!(first_heading(&blocks), Some((0, level, heading)) if plan_title(level, heading).is_some());
+    if framed
+        && let Some(frame) = frame(saved, &blocks, 0)
+        && frame.ours
+    {
+        return &saved[frame.body..];
+    }
+    saved
+}
+
+struct Frame {
+    /// End of the head, before the rule.
+    head_end: usize,
+    /// Where the plan begins.
+    body: usize,
+    /// The head carries our mark.
+    ours: bool,
+}
+
+fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
+    let below = &blocks[start + 1..];
+    let details = below.iter().position(|block| {
+        matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
+    })?;
+    let end = below[details + 1..]
+        .iter()
+        .find(|block| matches!(block.kind, Kind::Rule | Kind::Heading { level: 1 | 2, .. }));
+    let ours = below[details + 1..]
+        .iter()
+        .take_while(|block| end.is_none_or(|end| block.span.start < end.span.start))
+        .any(|block| block.kind == Kind::Html && text[block.span.clone()].trim() == FRAME_MARK);
+    let Some(end) = end else {
+        return Some(Frame {
+            head_end: text.len(),
+            body: text.len(),
+            ours,
+        });
+    };
+    let body = if end.kind == Kind::Rule {
+        let lines = Lines::new(text);
+        let behind = lines.start(end.line + 1);
+        // One blank line belongs to the frame. Only an empty one: blanks would be the plan's own bytes.
+        if behind < text.len() && lines.span(end.line + 1).is_empty() {
+            lines.start(end.line + 2)
+        } else {
+            behind
+        }
+    } else {
+        end.span.start
+    };
+    Some(Frame {
+        head_end: end.span.start,
+        body,
+        ours,
+    })
+}
+
+fn first_heading(blocks: &[Block]) -> Option<(usize, u8, &str)> {
+    blocks
+        .iter()
+        .enumerate()
+        .find_map(|(index, block)| match &block.kind {
+            Kind::Heading { level, text, .. } => Some((index, *level, text.as_str())),
+            _ => None,
+        })
+}
+
+fn plan_title(level: u8, heading: &str) -> Option<String> {
+    let rest = heading.strip_prefix("Plan:").filter(|_| level == 1)?;
+    Some(inline::one_line(rest))
+}
+
+/// The title as the head alone reads it: a link definition in the plan must not change it.
+fn title_in(head: &[Piece]) -> Option<String> {
+    match head.first() {
+        Some(Piece::Heading(level, text)) => plan_title(*level, text),
+        _ => None,
+    }
+}
+
+fn is_code(word: &str) -> bool {
+    !word.is_empty()
+        && word.len() <= 64
+        && word
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+fn error(text: &str, below: &[Block], code: &str) -> ErrorDocument {
+    let is_details = |block: &Block| matches!(&block.kind, Kind::Heading { text, .. } if text.eq_ignore_ascii_case("Details"));
+    let source = |part: &[Block]| match (part.first(), part.last()) {
+        (Some(first), Some(last)) => text[first.span.start..last.span.end].trim().to_owned(),
+        _ => String::new(),
+    };
+    let cut = below.iter().position(is_details).unwrap_or(below.len());
+    let details = below.get(cut + 1..).map(source).filter(|d| !d.is_empty());
+    ErrorDocument {
+        code: code.to_owned(),
+        message: source(&below[..cut]),
+        details,
+    }
+}
+
+fn enrichment(head: &[Piece]) -> Enrichment {
+    let mut found = Enrichment::raw();
+    let mut section = String::new();
+    let mut applied = false;
+    let mut text = None;
+    for piece in head {
+        let items = match piece {
+            Piece::Heading(_, title) => {
+                title.trim().clone_into(&mut section);
+                continue;
+            }
+            Piece::List(items) => items,
+        };
+        match section.as_str() {
+            "Process Summary" => {
+                for item in items {
+                    let value = item.value();
+                    match item.label.as_deref().map(str::trim) {
+                        Some("Mode") if value.trim() == "enriched" => found.mode = Mode::Enriched,
+                        Some("Guidance applied") => applied = value.trim() == "yes",
+                        Some("Guidance text") => text = Some(unquote(value)),
+                        Some("Questions asked") => {
+                            found.questions = value.trim().parse().unwrap_or(0);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            "Clarifications Made" => found.clarifications.extend(items.iter().map(clarification)),
+            "Context Categories Populated" => {
+                for (name, set) in CATEGORIES.iter().zip(&mut found.categories) {
+                    *set |= items.iter().any(|item| {
+                        item.text.contains(name)
+                            && !item.text.contains('❌')
+                            && !item.text.contains("(none found)")
+                    });
+                }
+            }
+            "Notes" => found.notes.extend(items.iter().map(|item| {
+                let label = item.label.as_deref().unwrap_or_default();
+                format!("{label}{}", item.text)
+            })),
+            _ => {}
+        }
+    }
+    if applied || text.is_some() {
+        found.guidance = Some(Guidance {
+            text: text.unwrap_or_default(),
+            applied,
+        });
+    }
+    found
+}
+
+fn clarification(item: &Item) -> (String, String) {
+    match &item.label {
+        Some(label) => (label.clone(), item.value().to_owned()),
+        None => match item.text.split_once(": ") {
+            Some((topic, answer)) => (topic.to_owned(), answer.to_owned()),
+            None => ("Question".to_owned(), item.text.clone()),
+        },
+    }
+}
+
+fn unquote(value: &str) -> String {
+    value
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .unwrap_or(value)
+        .to_owned()
+}
+
+fn neither(why: &str) -> Reading {
+    Reading::Neither(why.to_owned())
+}
+
+fn shorten(text: &str) -> String {
+    super::super::title::cut(text, 80)
+}

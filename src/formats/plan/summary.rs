@@ -1,0 +1,301 @@
+//! One sentence and three bullets about a plan, from its own words.
+
+use comrak::nodes::{AstNode, NodeValue};
+use comrak::{Arena, parse_document};
+
+use super::inline;
+use super::title::{cut, is_section_name};
+use crate::formats::markdown::{self, Block, Kind};
+
+/// Longest sentence or bullet in Unicode code points.
+pub const MAX_CHARS: usize = 160;
+/// A sentence shorter than this says too little.
+const SHORTEST_SENTENCE: usize = 25;
+/// Names listed in a bullet before the rest is counted.
+const NAMES: usize = 3;
+
+/// What a plan says, in plain text without line ends. The caller quiets mentions and commands before it posts this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// What the plan is for.
+    pub sentence: String,
+    /// Steps; files; tests and risks. Counts where the plan does not name them.
+    pub bullets: [String; 3],
+}
+
+/// Summarises `plan`. The same text gives the same summary.
+pub fn summarise(title: &str, plan: &str) -> Summary {
+    let blocks = markdown::blocks(plan);
+    let steps = Steps::of(plan, &blocks);
+    let sections = blocks
+        .iter()
+        .filter(|block| matches!(block.kind, Kind::Heading { level: 2, .. }))
+        .count();
+    let sentence = purpose(&blocks).unwrap_or_else(|| {
+        let title = inline::one_line(title);
+        let parts = format!(
+            "Plan with {} in {}",
+            count(steps.total, "step"),
+            count(sections.max(1), "section")
+        );
+        if title.is_empty() {
+            format!("{parts}.")
+        } else {
+            format!("{parts}: {title}.")
+        }
+    });
+    Summary {
+        sentence: cut(&sentence, MAX_CHARS),
+        bullets: [steps.bullet(), files(plan), checks(&blocks)]
+            .map(|bullet| cut(&bullet, MAX_CHARS)),
+    }
+}
+
+/// The first real sentence of a section that says what the plan is for, else of the first paragraph.
+fn purpose(blocks: &[Block]) -> Option<String> {
+    const NAMES: [&str; 7] = [
+        "overview",
+        "goal",
+        "goals",
+        "objective",
+        "summary",
+        "purpose",
+        "problem",
+    ];
+    let named = blocks.iter().position(|block| match &block.kind {
+        Kind::Heading { text, .. } => NAMES.contains(&text.to_lowercase().trim_end_matches(':')),
+        _ => false,
+    });
+    named
+        .and_then(|at| {
+            let section = blocks[at + 1..]
+                .iter()
+                .take_while(|block| !matches!(block.kind, Kind::Heading { .. }));
+            sentence_in(section)
+        })
+        .or_else(|| sentence_in(blocks.iter()))
+}
+
+fn sentence_in<'a>(mut blocks: impl Iterator<Item = &'a Block>) -> Option<String> {
+    blocks.find_map(|block| match &block.kind {
+        Kind::Paragraph { text } => {
+            let line = inline::one_line(text);
+            let sentence = first_sentence(&line);
+            let says_something =
+                sentence.chars().count() >= SHORTEST_SENTENCE && !sentence.ends_with(':');
+            says_something.then(|| sentence.to_owned())
+        }
+        _ => None,
+    })
+}
+
+/// Up to the first full stop, question or exclamation mark that a blank and a capital or nothing follows.
+fn first_sentence(line: &str) -> &str {
+    let mut ends = line
+        .char_indices()
+        .filter(|(_, c)| matches!(c, '.' | '!' | '?' | '。'))
+        .map(|(at, c)| at + c.len_utf8());
+    let end = ends.find(|end| {
+        let rest = &line[*end..];
+        let next = rest.trim_start();
+        line[..*end].chars().count() >= SHORTEST_SENTENCE
+            && (next.is_empty()
+                || rest.len() > next.len() && next.starts_with(|c: char| !c.is_lowercase()))
+    });
+    &line[..end.unwrap_or(line.len())]
+}
+
+struct Steps {
+    /// Headings of phases and steps, or list items.
+    total: usize,
+    word: &'static str,
+    names: Vec<String>,
+}
+
+impl Steps {
+    fn of(plan: &str, blocks: &[Block]) -> Self {
+        let mut phases: Vec<(u8, String)> = Vec::new();
+        for block in blocks {
+            if let Kind::Heading { level, text, .. } = &block.kind {
+                let name = inline::one_line(text);
+                let name = name
+                    .trim_start_matches("[x]")
+                    .trim_start_matches("[ ]")
+                    .trim();
+                if is_section_name(name) && name.contains(|c: char| c.is_ascii_digit()) {
+                    phases.push((*level, name.to_owned()));
+                }
+            }
+        }
+        let top = phases.iter().map(|(level, _)| *level).min();
+        let names: Vec<String> = phases
+            .into_iter()
+            .filter(|(level, _)| Some(*level) == top)
+            .map(|(_, name)| name)
+            .collect();
+        if names.len() > 1 {
+            let phase = names
+                .iter()
+                .all(|name| name.to_lowercase().starts_with("phase"));
+            return Self {
+                total: names.len(),
+                word: if phase { "phase" } else { "step" },
+                names,
+            };
+        }
+        let longest = |wanted: bool| {
+            blocks
+                .iter()
+                .filter_map(|block| match block.kind {
+                    Kind::List {
+                        ordered,
+                        items,
+                        tasks,
+                    } if !wanted || ordered || tasks > 0 => Some((items, block)),
+                    _ => None,
+                })
+                .max_by_key(|(items, block)| (*items, std::cmp::Reverse(block.line)))
+        };
+        match longest(true).or_else(|| longest(false)) {
+            Some((total, block)) => Self {
+                total,
+                word: "step",
+                names: first_lines(&plan[block.span.clone()]),
+            },
+            None => Self {
+                total: 0,
+                word: "step",
+                names,
+            },
+        }
+    }
+
+    fn bullet(&self) -> String {
+        if self.total == 0 {
+            return "Steps are described in prose".to_owned();
+        }
+        named(&count(self.total, self.word), &self.names, self.total, "; ")
+    }
+}
+
+/// The first lines of a list's items, short.
+fn first_lines(list: &str) -> Vec<String> {
+    let arena = Arena::new();
+    let root = parse_document(&arena, list, &markdown::options());
+    root.children()
+        .flat_map(AstNode::children)
+        .filter_map(AstNode::first_child)
+        .map(|first| cut(&inline::one_line(&first.collect_text()), 45))
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+/// Paths in code spans, in the order in which they are named.
+fn files(plan: &str) -> String {
+    let arena = Arena::new();
+    let root = parse_document(&arena, plan, &markdown::options());
+    let mut found: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for node in root.descendants() {
+        if let NodeValue::Code(code) = &node.data().value
+            && let Some(path) = as_path(&code.literal)
+            && seen.insert(path.to_owned())
+        {
+            found.push(path.to_owned());
+        }
+    }
+    if found.is_empty() {
+        return "No files are named".to_owned();
+    }
+    named(&count(found.len(), "file"), &found, found.len(), ", ")
+}
+
+/// The path in a code span such as `src/main.rs:10-20`; `None` for anything else.
+pub(crate) fn as_path(code: &str) -> Option<&str> {
+    let path = code.split_once(':').map_or(code, |(path, lines)| {
+        let numbers = lines
+            .chars()
+            .all(|c| c.is_ascii_digit() || "-,:".contains(c));
+        if numbers { path } else { code }
+    });
+    let plain = !path.starts_with('/')
+        && path
+            .chars()
+            .all(|c| c.is_alphanumeric() || "./_-+".contains(c));
+    let (_, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let (stem, extension) = file.rsplit_once('.')?;
+    let named = !extension.is_empty()
+        && extension.len() <= 10
+        && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+        && extension.chars().all(|c| c.is_ascii_alphanumeric())
+        && (path.contains('/') || !stem.is_empty() && KNOWN_EXTENSIONS.contains(&extension));
+    (plain && named && path.len() <= 200).then_some(path)
+}
+
+/// Extensions that make a name without a folder a file; `config.load` is a method.
+const KNOWN_EXTENSIONS: [&str; 30] = [
+    "c", "cfg", "cpp", "cs", "css", "go", "h", "html", "java", "js", "json", "jsx", "kt", "lock",
+    "md", "php", "proto", "py", "rb", "rs", "sh", "sql", "swift", "tf", "toml", "ts", "tsx", "txt",
+    "yaml", "yml",
+];
+
+/// What the plan says about tests and risks, by its headings; else how many boxes there are to tick.
+fn checks(blocks: &[Block]) -> String {
+    let has = |words: &[&str]| {
+        blocks.iter().any(|block| match &block.kind {
+            Kind::Heading { text, .. } => {
+                let lower = text.to_lowercase();
+                words.iter().any(|word| lower.contains(word))
+            }
+            _ => false,
+        })
+    };
+    let tests = has(&[
+        "test",
+        "verification",
+        "validation",
+        "success criteria",
+        "acceptance",
+    ]);
+    let risks = has(&["risk", "pitfall", "rollback", "migration"]);
+    let boxes: usize = blocks
+        .iter()
+        .map(|block| match block.kind {
+            Kind::List { tasks, .. } => tasks,
+            _ => 0,
+        })
+        .sum();
+    let mut bullet = match (tests, risks) {
+        (true, true) => "Says how it is tested and what can go wrong",
+        (true, false) => "Says how it is tested; no section on risks",
+        (false, true) => "Says what can go wrong; no section on tests",
+        (false, false) => "No section on tests or risks",
+    }
+    .to_owned();
+    if boxes > 0 {
+        bullet.push_str("; ");
+        bullet.push_str(&count(boxes, "box"));
+        bullet.push_str(" to tick");
+    }
+    bullet
+}
+
+fn named(head: &str, names: &[String], total: usize, between: &str) -> String {
+    let shown = &names[..names.len().min(NAMES)];
+    let listed = shown.join(between);
+    match total.saturating_sub(shown.len()) {
+        0 => format!("{head}: {listed}"),
+        more => format!("{head}: {listed} and {more} more"),
+    }
+}
+
+fn count(number: usize, word: &str) -> String {
+    match (number, word) {
+        (1, _) => format!("1 {word}"),
+        (_, "box") => format!("{number} boxes"),
+        _ => format!("{number} {word}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use super::*;
+
+#[test]
+fn titles() {
+    for (text, expected) in [
+        ("# Add CSV export\n\ntext", Some("Add CSV export")),
+        ("# Plan: Add CSV export", Some("Add CSV export")),
+        ("# plan - Add CSV export", Some("Add CSV export")),
+        (
+            "# 📋 Implementation Plan: Add CSV export",
+            Some("Add CSV export"),
+        ),
+        ("# Documentation Plan: Learn it", Some("Learn it")),
+        ("# Plan: Plan: twice", Some("Plan: twice")),
+        ("# Extraction Plan: main", Some("Extraction Plan: main")),
+        (
+            "# Plan Mode - Implementation Plan",
+            Some("Plan Mode - Implementation Plan"),
+        ),
+        (
+            "# **Add** `csv` [export](https://e.org)  ##",
+            Some("Add csv export"),
+        ),
+        ("Add CSV\nexport\n======\n\ntext", Some("Add CSV export")),
+        ("## Add CSV export\n\ntext", Some("Add CSV export")),
+        (
+            "## Overview\n\ntext\n\n## Add CSV export",
+            Some("Add CSV export"),
+        ),
+        ("## Overview\n\n## Phase 1: Config\n\n## 2. Wire up", None),
+        (
+            "# Implementation Plan\n\n## Add CSV export\n",
+            Some("Add CSV export"),
+        ),
+        ("# Implementation Plan\n\n1. a\n", None),
+        ("**Plan: Add CSV export**\n\n1. a", Some("Add CSV export")),
+        (
+            "Implementation plan: add CSV\n\n## Rows\n\n- a",
+            Some("add CSV"),
+        ),
+        ("Some plain text\n\nMore", Some("Some plain text")),
+        ("1. First thing\n2. Second", Some("First thing")),
+        (
+            "---\ntitle: foo\ntags:\n  - a\n---\n# Real title\n",
+            Some("Real title"),
+        ),
+        ("---\n\n# After a rule", Some("After a rule")),
+        ("```sh\n# comment\n```\n\n# Real title", Some("Real title")),
+        ("```sh\n# comment\n```", None),
+        (
+            "<!-- # hidden -->\n\n> # Quoted\n\n# Real title",
+            Some("Real title"),
+        ),
+        ("", None),
+        (" \n\t\n", None),
+    ] {
+        assert_eq!(title_of(text).as_deref(), expected, "{text}");
+    }
+}
+
+#[test]
+fn long_titles_are_cut_on_a_character() {
+    let title = title_of(&format!("# {}", "ü".repeat(300))).unwrap();
+    assert_eq!(title.chars().count(), MAX_CHARS);
+    assert!(title.ends_with("ü…"));
+    let whole = "ü".repeat(MAX_CHARS);
+    assert_eq!(title_of(&format!("# {whole}")), Some(whole));
+    assert_eq!(cut("abc def", 5), "abc…");
+    assert_eq!(cut("abc", 0), "…");
+}
+
+#[test]
+fn the_gate() {
+    for (title, expected) in [
+        ("Add user authentication", None),
+        ("hello", None),
+        ("你好世界的计划", None),
+        ("", Some("Title is empty or whitespace-only")),
+        (" \n", Some("Title is empty or whitespace-only")),
+        (" ab ", Some("Too short (2 characters, minimum 5)")),
+        (
+            "12345 67890",
+            Some("Must contain at least one alphabetic character"),
+        ),
+        (
+            "Implementation Plan",
+            Some("'Implementation Plan' is a default fallback title, not a descriptive plan title"),
+        ),
+        (
+            " untitled plan ",
+            Some("'untitled plan' is a default fallback title, not a descriptive plan title"),
+        ),
+    ] {
+        let fault = gate_title(title).err().map(|fault| fault.to_string());
+        assert_eq!(fault.as_deref(), expected, "{title}");
+    }
+    assert_eq!(
+        TitleFault::NoLetter.feedback(),
+        "Must contain at least one alphabetic character. Start the plan with a heading that says what it will do, \
+         for example `# Plan: Add user authentication`."
+    );
+}
+
+#[test]
+fn titles_of_the_seeds() {
+    for (name, title) in [
+        (
+            "002_ef6477581d4ebaa4.txt",
+            "Fix /orchestrate Research Agent Report Creation Implementation Plan",
+        ),
+        (
+            "003_ddef16d97171d1ea.txt",
+            "Plan Mode - Implementation Plan",
+        ),
+    ] {
+        if let Some(text) = crate::formats::plan::seed(name) {
+            assert_eq!(title_of(&text).as_deref(), Some(title));
+        }
+    }
+}

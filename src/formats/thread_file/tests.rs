@@ -1,0 +1,76 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use super::*;
+
+fn post(author: &str, created: Option<&str>, body: &str) -> FilePost {
+    FilePost {
+        author: author.to_owned(),
+        created: created.map(str::to_owned),
+        body: body.to_owned(),
+    }
+}
+
+#[test]
+fn posts_keep_their_text() {
+    let text = "Title: Export as CSV\n\n--- @alice 2026-01-02T10:00:00Z\n\n  indented\n\n---\n\nmore\n\n--- @my-bot[bot]\n\
+        \\--- @alice\n\\\\--- @alice\n\\other\n--- not a separator\n";
+    assert_eq!(
+        parse(text).unwrap(),
+        ThreadFile {
+            title: "Export as CSV".to_owned(),
+            posts: vec![
+                post(
+                    "alice",
+                    Some("2026-01-02T10:00:00Z"),
+                    "  indented\n\n---\n\nmore"
+                ),
+                post(
+                    "my-bot[bot]",
+                    None,
+                    "--- @alice\n\\--- @alice\n\\other\n--- not a separator"
+                ),
+            ],
+        }
+    );
+}
+
+#[test]
+fn a_plain_file_is_one_post_byte_for_byte() {
+    let text = "\n# Plan: Add CSV\n\n---\ntitle: x\r\n\n";
+    let read = parse(text).unwrap();
+    assert_eq!(read.title, "Add CSV");
+    assert_eq!(read.posts, [post(NOBODY, None, text)]);
+    assert_eq!(
+        parse("title: x").unwrap().posts,
+        [post(NOBODY, None, "title: x")]
+    );
+    assert_eq!(parse("```\nx\n```").unwrap().title, "Untitled conversation");
+}
+
+#[test]
+fn the_title_may_be_left_out_and_posts_may_be_empty() {
+    let read = parse("--- @a\n# Add CSV\n--- @b\n\n--- @c\n/save-plan\n").unwrap();
+    assert_eq!(read.title, "Add CSV");
+    assert_eq!(read.posts[1], post("b", None, ""));
+}
+
+#[test]
+fn errors_name_the_line_and_the_remedy() {
+    for (text, message) in [
+        (
+            " \n\n",
+            "the file is empty; write a comment, or posts that each begin with a line like `--- @alice`",
+        ),
+        (
+            "title: x\nstray\n--- @a\nb",
+            "line 2: only `title: …` may stand above the first `--- @login` line; move this text below a line like \
+             `--- @alice`",
+        ),
+        (
+            "--- @a yesterday\nb",
+            "line 1: `yesterday` is not a time; write it like `2026-01-02T10:00:00Z` or leave it out",
+        ),
+    ] {
+        assert_eq!(parse(text).unwrap_err().to_string(), message);
+    }
+}
