@@ -26,6 +26,7 @@ mod operations;
 mod tests;
 mod transport;
 mod wire;
+mod writes;
 
 /// How to reach GitHub, and as whom.
 #[derive(Debug, Clone)]
@@ -59,8 +60,8 @@ impl GitHubConfig {
             app_id,
             private_key,
             app_slug: None,
-            write_gap: call::WRITE_GAP,
-            notify_gap: call::NOTIFY_GAP,
+            write_gap: limit::WRITE_GAP,
+            notify_gap: limit::NOTIFY_GAP,
             request_timeout: Duration::from_secs(10),
             user_agent: concat!("planwright/", env!("CARGO_PKG_VERSION")).to_owned(),
             redactor: Redactor::default(),
@@ -159,12 +160,11 @@ impl GitHub {
     pub async fn identity(&self) -> Result<AppIdentity, ForgeError> {
         self.identity
             .get_or_try_init(|| async {
-                let (app_id, slug) = match &self.app_slug {
-                    Some(slug) => (self.app.id, slug.clone()),
-                    None => {
-                        let app = self.ask_for_app().await?;
-                        (app.id, app.slug)
-                    }
+                let (app_id, slug) = if let Some(slug) = &self.app_slug {
+                    (self.app.id, slug.clone())
+                } else {
+                    let app = self.ask_for_app().await?;
+                    (app.id, app.slug)
                 };
                 let login = format!("{slug}[bot]");
                 Ok(AppIdentity {
@@ -185,7 +185,7 @@ impl GitHub {
             what: "the App itself".to_owned(),
         };
         let answer = self.as_app(&request).await?;
-        self.judge(&answer, &request)?;
+        answer::judge(&answer, &request)?;
         answer::read(&answer, &request)
     }
 

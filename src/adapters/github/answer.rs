@@ -65,8 +65,16 @@ impl Complaint {
     }
 }
 
-/// The error that this answer means, rate limits aside. Never called with a success.
-pub(super) fn error(answer: &Answer, complaint: &Complaint, request: &Request) -> ForgeError {
+/// A success, or the error that the answer means, rate limits aside.
+pub(super) fn judge(answer: &Answer, request: &Request) -> Result<(), ForgeError> {
+    if answer.status.is_success() {
+        Ok(())
+    } else {
+        Err(error(answer, &Complaint::of(answer), request))
+    }
+}
+
+fn error(answer: &Answer, complaint: &Complaint, request: &Request) -> ForgeError {
     let what = request.what.clone();
     let message = complaint.text();
     match answer.status {

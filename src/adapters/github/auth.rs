@@ -18,16 +18,16 @@ use crate::engine::clock::Millis;
 use crate::engine::forge::ForgeError;
 
 /// GitHub's clock may be a little behind ours.
-const BACKDATED: Duration = Duration::from_secs(60);
+const BACKDATED: Duration = Duration::from_mins(1);
 
 /// GitHub takes at most ten minutes; one is left for clocks that differ.
-const JWT_LIFE: Duration = Duration::from_secs(9 * 60);
+const JWT_LIFE: Duration = Duration::from_mins(9);
 
 /// A token is replaced this long before it expires, so that no request starts with one that ends on the way.
-const REFRESH_EARLY: Duration = Duration::from_secs(5 * 60);
+const REFRESH_EARLY: Duration = Duration::from_mins(5);
 
 /// A token younger than this may not be known everywhere at GitHub yet: its 401 is worth another try.
-const YOUNG: Duration = Duration::from_secs(60);
+const YOUNG: Duration = Duration::from_mins(1);
 
 /// Pauses before those tries.
 const PATIENCE: [Duration; 3] = [
@@ -223,7 +223,7 @@ impl GitHub {
                 ),
             });
         }
-        self.judge(&answer, &request).map_err(before_the_request)?;
+        answer::judge(&answer, &request).map_err(before_the_request)?;
         let token: wire::AccessToken =
             answer::read(&answer, &request).map_err(before_the_request)?;
         let client = self

@@ -1,7 +1,6 @@
 //! The way of every request: budget, lane, token, redirect, pages.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use http::header::{LINK, LOCATION};
 use http::{Method, StatusCode};
@@ -60,11 +59,11 @@ impl GitHub {
         };
         let installation = self.installation(installation);
         let answer = self.call(&installation, &request).await?;
-        self.judge(&answer, &request)?;
+        answer::judge(&answer, &request)?;
         Ok((request, answer))
     }
 
-    /// One write, in the installation's lane. Its answer may be a refusal: see [`GitHub::judge`].
+    /// One write, in the installation's lane. Its answer may be a refusal: see [`answer::judge`].
     pub(super) async fn write(
         &self,
         installation: u64,
@@ -220,19 +219,4 @@ impl GitHub {
         }
         None
     }
-
-    /// A success, or the error the answer means.
-    #[expect(clippy::unused_self, reason = "reads like the other steps of a call")]
-    pub(super) fn judge(&self, answer: &Answer, request: &Request) -> Result<(), ForgeError> {
-        if answer.status.is_success() {
-            Ok(())
-        } else {
-            Err(answer::error(answer, &Complaint::of(answer), request))
-        }
-    }
 }
-
-/// Default pauses, as octokit's throttling plugin has them.
-pub(super) const WRITE_GAP: Duration = Duration::from_secs(1);
-/// See [`WRITE_GAP`].
-pub(super) const NOTIFY_GAP: Duration = Duration::from_secs(3);

@@ -13,14 +13,20 @@ use super::transport::Answer;
 use crate::engine::clock::{Clock, Millis};
 use crate::engine::forge::ForgeError;
 
+/// Default pause between writes, from GitHub's best practices.
+pub(super) const WRITE_GAP: Duration = Duration::from_secs(1);
+
+/// Default pause between writes that notify people, as in octokit's throttling plugin.
+pub(super) const NOTIFY_GAP: Duration = Duration::from_secs(3);
+
 /// First wait when GitHub limits without saying for how long.
-const FALLBACK: Duration = Duration::from_secs(60);
+const FALLBACK: Duration = Duration::from_mins(1);
 
 /// The fallback doubles up to 64 minutes.
 const MAX_DOUBLINGS: u32 = 6;
 
 /// The primary limit's window is an hour. A longer wait is a broken clock on one side: ask again by then.
-const MAX_WAIT: Duration = Duration::from_secs(2 * 3600);
+const MAX_WAIT: Duration = Duration::from_hours(2);
 
 /// How long GitHub wants us to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

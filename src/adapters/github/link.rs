@@ -13,7 +13,7 @@ pub(super) fn encode(text: &str) -> String {
         match byte {
             b'.' if dots => out.push_str("%2E"),
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte))
+                out.push(char::from(byte));
             }
             _ => {
                 let _ = write!(out, "%{byte:02X}");

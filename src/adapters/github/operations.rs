@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use http::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::answer::{self, Complaint};
 use super::call::{Notifies, PER_PAGE};
-use super::transport::{Answer, Request};
+use super::writes::written;
 use super::{GitHub, link, wire};
 use crate::engine::clock::Millis;
 use crate::engine::forge::{Access, Forge, ForgeError, LabelSpec, ReactTo, Reaction, Written};
@@ -17,7 +17,7 @@ use crate::engine::trigger::{Place, Repo};
 
 /// Lists of own posts begin this much earlier: GitHub's times are whole seconds of another clock. Too many are harmless,
 /// since markers decide.
-const LOOK_BACK: Duration = Duration::from_secs(600);
+const LOOK_BACK: Duration = Duration::from_mins(10);
 
 #[async_trait]
 impl Forge for GitHub {
@@ -249,7 +249,7 @@ impl Forge for GitHub {
         {
             return Ok(());
         }
-        self.judge(&answer, &request)
+        answer::judge(&answer, &request)
     }
 
     async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError> {
@@ -299,70 +299,6 @@ impl Forge for GitHub {
     }
 }
 
-impl GitHub {
-    /// A write that must succeed.
-    async fn post(
-        &self,
-        repo: &Repo,
-        notifies: Notifies,
-        method: Method,
-        path: &str,
-        body: Value,
-        what: String,
-    ) -> Result<(Request, Answer), ForgeError> {
-        let path = self.repo_path(repo, path);
-        let (request, answer) = self
-            .write(repo.installation, notifies, method, path, Some(body), what)
-            .await?;
-        self.judge(&answer, &request)?;
-        Ok((request, answer))
-    }
-
-    async fn replace_body(
-        &self,
-        repo: &Repo,
-        path: &str,
-        body: &str,
-        what: String,
-    ) -> Result<(), ForgeError> {
-        let body = self.redactor.redact(body);
-        let (request, answer) = self
-            .post(
-                repo,
-                Notifies::Nobody,
-                Method::PATCH,
-                path,
-                json!({"body": body}),
-                what,
-            )
-            .await?;
-        // Done whatever the answer says; it only serves the comparison.
-        if let Ok(echo) = answer::read::<wire::Echo>(&answer, &request) {
-            compare(&body, echo.body.as_deref().unwrap_or_default());
-        }
-        Ok(())
-    }
-
-    /// A deletion; already gone is fine.
-    async fn delete(&self, repo: &Repo, path: &str, what: String) -> Result<(), ForgeError> {
-        let path = self.repo_path(repo, path);
-        let (request, answer) = self
-            .write(
-                repo.installation,
-                Notifies::Nobody,
-                Method::DELETE,
-                path,
-                None,
-                what,
-            )
-            .await?;
-        if answer.status == StatusCode::NOT_FOUND {
-            return Ok(());
-        }
-        self.judge(&answer, &request)
-    }
-}
-
 fn issue_of(repo: &Repo, number: u64) -> String {
     format!("issue #{number} of {}", repo.full_name())
 }
@@ -371,26 +307,5 @@ fn reactions(place: &Place, to: &ReactTo) -> String {
     match to {
         ReactTo::Comment(id) => format!("/issues/comments/{id}/reactions"),
         ReactTo::Place => format!("/issues/{}/reactions", place.number),
-    }
-}
-
-fn written(id: u64, echo: wire::Echo, sent: &str) -> Written {
-    let body = echo.body.unwrap_or_default();
-    compare(sent, &body);
-    Written {
-        id,
-        url: echo.html_url,
-        body,
-    }
-}
-
-/// GitHub may alter what it stores; whoever reads it back by hash or byte for byte should find a trace of that.
-fn compare(sent: &str, stored: &str) {
-    if sent != stored {
-        tracing::warn!(
-            sent_bytes = sent.len(),
-            stored_bytes = stored.len(),
-            "GitHub stored another text than the one sent"
-        );
     }
 }

@@ -106,8 +106,8 @@ pub(super) struct Scan<'t> {
     bytes: &'t [u8],
     /// The last run found for each class: a run entered again in its middle is not walked again.
     runs: [Cell<(usize, usize)>; Class::COUNT],
-    /// Where the next PEM end marker is, as far as it was looked for: keeps repeated begin markers linear.
-    pem_end: Cell<Option<Option<usize>>>,
+    /// The last PEM end marker found, or the end of the text: keeps repeated begin markers linear.
+    pem_end: Cell<usize>,
 }
 
 impl<'t> Scan<'t> {
@@ -116,7 +116,7 @@ impl<'t> Scan<'t> {
             text,
             bytes: text.as_bytes(),
             runs: Default::default(),
-            pem_end: Cell::new(None),
+            pem_end: Cell::new(0),
         }
     }
 
@@ -309,19 +309,12 @@ impl<'t> Scan<'t> {
     }
 
     fn next_pem_end(&self, from: usize) -> Option<usize> {
-        match self.pem_end.get() {
-            Some(None) => None,
-            Some(Some(known)) if known >= from => Some(known),
-            _ => {
-                let found = self
-                    .text
-                    .get(from..)
-                    .and_then(|rest| rest.find(PEM_END))
-                    .map(|offset| from + offset);
-                self.pem_end.set(Some(found));
-                found
-            }
+        if self.pem_end.get() < from {
+            let rest = self.text.get(from..).unwrap_or_default();
+            let found = rest.find(PEM_END).map(|offset| from + offset);
+            self.pem_end.set(found.unwrap_or(self.text.len()));
         }
+        Some(self.pem_end.get()).filter(|end| *end < self.text.len())
     }
 
     /// The password in `scheme://user:password@host`.
