@@ -1,1 +1,3 @@
-//! x
+//! The integration tests: one binary, one module for each area.
+
+mod github_client;

@@ -1,0 +1,384 @@
+//! The App's JWT and installation tokens: minted once, renewed in time, never shown.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
+use planwright::adapters::github::{GitHub, GitHubConfig, GitHubError};
+use planwright::engine::forge::{Forge, ForgeError};
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+use super::stub::*;
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Claims {
+    iat: i64,
+    exp: i64,
+    iss: String,
+}
+
+fn claims(jwt: &str) -> Claims {
+    let mut rules = Validation::new(Algorithm::RS256);
+    rules.validate_exp = false;
+    let key = DecodingKey::from_rsa_pem(keys().1.as_bytes()).unwrap();
+    jsonwebtoken::decode(jwt, &key, &rules).unwrap().claims
+}
+
+/// Answers every permission question.
+fn permission(asked: &Asked) -> Option<Reply> {
+    asked
+        .path
+        .ends_with("/permission")
+        .then(|| {
+            reply(
+                200,
+                json!({"permission": "read", "user": {"id": 1, "login": "a"}}),
+            )
+        })
+        .flatten()
+}
+
+fn unauthorised(message: &str) -> Option<Reply> {
+    reply(401, json!({"message": message}))
+}
+
+#[tokio::test]
+async fn eight_first_calls_mint_one_token() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, permission).await;
+    let github = client(&stub, &clock);
+    let repo = repo();
+    for answer in join_all((0..8).map(|_| github.access(&repo, "a"))).await {
+        answer.unwrap();
+    }
+    assert_eq!(stub.mints(), 1);
+    let mint = &stub.asked()[0];
+    assert_eq!(mint.line(), "POST /app/installations/5/access_tokens");
+    let seconds = START.0 / 1000;
+    assert_eq!(
+        claims(mint.token()),
+        Claims {
+            iat: seconds - 60,
+            exp: seconds + 480,
+            iss: APP.to_string()
+        }
+    );
+}
+
+#[tokio::test]
+async fn eight_first_calls_share_a_failed_mint_and_the_next_tries_again() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, |asked| {
+        (asked.path.ends_with("/access_tokens") && asked.before == 0)
+            .then_some(Reply::Raw(502, ""))
+            .or_else(|| permission(asked))
+    })
+    .await;
+    let github = client(&stub, &clock);
+    let repo = repo();
+    for answer in join_all((0..8).map(|_| github.access(&repo, "a"))).await {
+        // The operation itself was never sent.
+        assert_eq!(
+            answer.unwrap_err().to_string(),
+            "GitHub cannot be reached for an access token of installation 5: GitHub answered 502: Bad Gateway"
+        );
+    }
+    assert_eq!(stub.mints(), 1);
+    github.access(&repo, "a").await.unwrap();
+    assert_eq!(stub.mints(), 2);
+}
+
+#[tokio::test]
+async fn every_installation_has_its_own_token() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, permission).await;
+    let github = client(&stub, &clock);
+    let mut other = repo();
+    other.installation = 6;
+    github.access(&repo(), "a").await.unwrap();
+    github.access(&other, "a").await.unwrap();
+    let mints: Vec<_> = stub
+        .asked()
+        .iter()
+        .map(Asked::line)
+        .filter(|line| line.contains("tokens"))
+        .collect();
+    assert_eq!(
+        mints,
+        [
+            "POST /app/installations/5/access_tokens",
+            "POST /app/installations/6/access_tokens"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_token_is_renewed_five_minutes_before_it_expires() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, permission).await;
+    let github = client(&stub, &clock);
+    github.access(&repo(), "a").await.unwrap();
+    clock.pass(Duration::from_secs(55 * 60 - 1));
+    github.access(&repo(), "a").await.unwrap();
+    assert_eq!(stub.mints(), 1);
+    clock.pass(Duration::from_secs(1));
+    github.access(&repo(), "a").await.unwrap();
+    assert_eq!(stub.mints(), 2);
+    let used: Vec<_> = stub
+        .asked()
+        .into_iter()
+        .filter(|asked| asked.path.ends_with("/permission"))
+        .collect();
+    let used: Vec<_> = used.iter().map(Asked::token).collect();
+    assert_eq!(used, [token(0), token(0), token(1)]);
+}
+
+#[tokio::test]
+async fn a_young_token_that_is_not_known_yet_gets_time() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, |asked| {
+        if !asked.path.ends_with("/comments") {
+            return None;
+        }
+        match asked.before {
+            0 | 1 => unauthorised("Bad credentials"),
+            _ => reply(201, own_comment(1, "b")),
+        }
+    })
+    .await;
+    client(&stub, &clock)
+        .create_comment(&repo(), 7, "b")
+        .await
+        .unwrap();
+    assert_eq!(clock.slept(), [1, 2]);
+    assert_eq!((stub.mints(), stub.lines().len()), (1, 3));
+}
+
+#[tokio::test]
+async fn an_old_token_is_minted_anew_once() {
+    let clock = TestClock::new();
+    let revoked = Arc::new(AtomicBool::new(false));
+    let stub = Stub::start(&clock, {
+        let revoked = Arc::clone(&revoked);
+        move |asked| match asked.path.ends_with("/permission") && asked.token() == token(0) {
+            true if revoked.load(Ordering::SeqCst) => unauthorised("Bad credentials"),
+            _ => permission(asked),
+        }
+    })
+    .await;
+    let github = client(&stub, &clock);
+    github.access(&repo(), "a").await.unwrap();
+    clock.pass(Duration::from_mins(2));
+    revoked.store(true, Ordering::SeqCst);
+    let repo = repo();
+    for answer in join_all((0..4).map(|_| github.access(&repo, "a"))).await {
+        answer.unwrap();
+    }
+    assert_eq!(stub.mints(), 2);
+    assert!(clock.slept().is_empty());
+}
+
+#[tokio::test]
+async fn credentials_that_stay_refused_are_an_error_in_the_end() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, |asked| {
+        asked
+            .path
+            .ends_with("/permission")
+            .then(|| unauthorised("Bad credentials"))
+            .flatten()
+    })
+    .await;
+    let github = client(&stub, &clock);
+    let error = github.access(&repo(), "a").await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "GitHub does not accept the App's credentials for the permission of a in octo/plans: Bad credentials"
+    );
+    assert_eq!((stub.mints(), stub.lines().len()), (1, 4));
+}
+
+#[tokio::test]
+async fn a_refused_mint_says_what_to_look_at() {
+    for (status, message) in [
+        (401, "A JSON web token could not be decoded"),
+        (403, "This installation has been suspended"),
+        (404, "Not Found"),
+    ] {
+        let clock = TestClock::new();
+        let stub = Stub::start(&clock, move |asked| {
+            asked
+                .path
+                .ends_with("/access_tokens")
+                .then(|| reply(status, json!({"message": message})))
+                .flatten()
+        })
+        .await;
+        let error = client(&stub, &clock)
+            .create_comment(&repo(), 7, "b")
+            .await
+            .unwrap_err();
+        assert!(matches!(error, ForgeError::Unauthorized { .. }));
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "GitHub does not accept the App's credentials for an access token of installation 5: \
+                 {status} {message}; is the App still installed and not suspended, and do app id and private key \
+                 belong together?"
+            )
+        );
+        assert_eq!(stub.asked().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_is_off_is_corrected_by_githubs() {
+    const COMPLAINT: &str = "'Expiration time' claim ('exp') is too far in the future";
+    let clock = TestClock::new();
+    // GitHub is twenty minutes behind us.
+    let date = "Wed, 31 Dec 2025 23:40:00 GMT";
+    let github_now = START.0 / 1000 - 1200;
+    let stub = Stub::start(&clock, move |asked| {
+        if !asked.path.ends_with("/access_tokens") {
+            return permission(asked);
+        }
+        if claims(asked.token()).exp > github_now + 600 {
+            let headers = vec![("date", date.to_owned())];
+            return Some(Reply::With(401, headers, json!({"message": COMPLAINT})));
+        }
+        reply(
+            201,
+            json!({"token": token(0), "expires_at": "2026-01-01T00:40:00Z"}),
+        )
+    })
+    .await;
+    let github = client(&stub, &clock);
+    github.access(&repo(), "a").await.unwrap();
+    assert_eq!(stub.mints(), 2);
+    assert_eq!(claims(stub.asked()[1].token()).iat, github_now - 60);
+    // The token lives by GitHub's clock: 00:40 there is an hour from now.
+    clock.pass(Duration::from_mins(50));
+    github.access(&repo(), "a").await.unwrap();
+    assert_eq!(stub.mints(), 2);
+}
+
+#[tokio::test]
+async fn a_correction_that_does_not_help_is_not_repeated() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, |asked| {
+        let complaint = "'Issued at' claim ('iat') must be an Integer";
+        asked
+            .path
+            .ends_with("/access_tokens")
+            .then(|| unauthorised(complaint))
+            .flatten()
+    })
+    .await;
+    client(&stub, &clock)
+        .access(&repo(), "a")
+        .await
+        .unwrap_err();
+    assert_eq!(stub.mints(), 2);
+}
+
+fn refused(change: impl FnOnce(&mut GitHubConfig)) -> GitHubError {
+    let mut config = config(&Url::parse("https://api.github.com").unwrap());
+    change(&mut config);
+    GitHub::new(config, TestClock::new()).unwrap_err()
+}
+
+#[tokio::test]
+async fn bad_settings_are_named_without_the_secret() {
+    let halves: String = keys().0.lines().take(5).collect();
+    for pem in [
+        String::new(),
+        "hunter2".to_owned(),
+        keys().1.clone(),
+        halves,
+        keys().0.replace('\n', "\\n"),
+        keys().0.replacen("MII", "XXX", 1),
+    ] {
+        let error = refused(|config| config.private_key = SecretString::from(pem));
+        assert_eq!(
+            error.to_string(),
+            "the App's private key (github.private_key) is not an RSA private key in PEM form; \
+             it begins with a line -----BEGIN RSA PRIVATE KEY----- and has real line breaks"
+        );
+    }
+    let url = |url: &str| refused(|config| config.api_url = url.parse().unwrap()).to_string();
+    let advice = "it looks like https://api.github.com or https://HOST/api/v3";
+    assert_eq!(
+        url("ftp://host/"),
+        format!(
+            "the API address ftp://host/ (github.api_url) cannot be used: it is neither http nor https; {advice}"
+        )
+    );
+    assert_eq!(
+        url("https://me:hunter2@host/"),
+        format!(
+            "the API address https://me:***REDACTED:url-password***@host/ (github.api_url) cannot be used: \
+             it holds a user name or password; {advice}"
+        )
+    );
+    assert_eq!(
+        url("https://host/?a"),
+        format!(
+            "the API address https://host/?a (github.api_url) cannot be used: it holds a query or a fragment; {advice}"
+        )
+    );
+    assert_eq!(
+        refused(|config| config.user_agent = "a\nb".to_owned()).to_string(),
+        "the user agent (github.user_agent) may only hold printable ASCII characters"
+    );
+}
+
+#[tokio::test]
+async fn no_token_and_no_key_in_any_debug_or_error_text() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, |asked| {
+        // A server that sends the credentials back in every text it has.
+        let echo = asked.headers["authorization"].to_str().unwrap().to_owned();
+        match asked.path.as_str() {
+            path if path.ends_with("/permission") => reply(403, json!({"message": echo})),
+            path if path.ends_with("/issues") => {
+                reply(422, json!({"message": "no", "errors": [echo]}))
+            }
+            path if path.ends_with("/comments") => reply(201, json!({"id": echo})),
+            path if path.ends_with("/7") => Some(Reply::With(
+                301,
+                vec![("location", format!("https://{}/", token(0)))],
+                json!({}),
+            )),
+            "/app" => reply(500, json!({"message": echo})),
+            _ => None,
+        }
+    })
+    .await;
+    let config = config(&stub.url);
+    let mut texts = vec![format!("{config:?}")];
+    let github = GitHub::new(config, clock).unwrap();
+    for error in [
+        github.access(&repo(), "a").await.unwrap_err(),
+        github
+            .create_issue(&repo(), "t", "b", &[])
+            .await
+            .unwrap_err(),
+        github.create_comment(&repo(), 7, "b").await.unwrap_err(),
+        github.thread(&place()).await.unwrap_err(),
+        github.identity().await.unwrap_err(),
+    ] {
+        texts.push(format!("{error} {error:?}"));
+    }
+    texts.push(format!("{github:?} {github:#?}"));
+    assert_eq!(texts.len(), 7);
+    for text in texts {
+        for secret in ["ghs_", "a1B2c3D4", "eyJ", "PRIVATE KEY", "MII"] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+}
