@@ -260,18 +260,17 @@ impl GitHub {
                 .send(&client, request, &request.path)
                 .await
                 .map_err(|lost| before_the_request(answer::lost(lost, request)))?;
-            let complaint = Complaint::of(&answer);
-            if let Some(until) = self.limit(&self.app.budget, &answer, &complaint) {
+            if let Some(until) = self.limit(&self.app.budget, &answer) {
                 return Err(ForgeError::Limited {
                     what: request.what.clone(),
                     until,
                 });
             }
-            let about_time =
-                complaint.message.contains("'exp'") || complaint.message.contains("'iat'");
-            if answer.status == StatusCode::UNAUTHORIZED && about_time && !corrected {
+            if answer.status == StatusCode::UNAUTHORIZED && !corrected {
                 corrected = true;
-                if self.app.learn_skew(&answer, self.clock.now()) {
+                let message = Complaint::of(&answer).message;
+                let about_time = message.contains("'exp'") || message.contains("'iat'");
+                if about_time && self.app.learn_skew(&answer, self.clock.now()) {
                     continue;
                 }
             }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::GitHub;
-use super::answer::{self, Complaint};
+use super::answer;
 use super::auth::Installation;
 use super::limit::{self, Budget};
 use super::link;
@@ -184,8 +184,7 @@ impl GitHub {
                     }
                 }
             }
-            let complaint = Complaint::of(&answer);
-            if let Some(until) = self.limit(&installation.budget, &answer, &complaint) {
+            if let Some(until) = self.limit(&installation.budget, &answer) {
                 return Err(ForgeError::Limited {
                     what: request.what.clone(),
                     until,
@@ -196,14 +195,9 @@ impl GitHub {
     }
 
     /// Notes what the answer says about limits; the moment to come back when it is a limit itself.
-    pub(super) fn limit(
-        &self,
-        budget: &Budget,
-        answer: &Answer,
-        complaint: &Complaint,
-    ) -> Option<Millis> {
+    pub(super) fn limit(&self, budget: &Budget, answer: &Answer) -> Option<Millis> {
         let now = self.clock.now();
-        if let Some(wait) = limit::limited(answer, &complaint.message, now) {
+        if let Some(wait) = limit::limited(answer, now) {
             let until = budget.stop(wait, now);
             tracing::warn!(
                 status = answer.status.as_u16(),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use chrono::DateTime;
 use http::StatusCode;
 
+use super::answer::Complaint;
 use super::transport::Answer;
 use crate::engine::clock::{Clock, Millis};
 use crate::engine::forge::ForgeError;
@@ -37,15 +38,15 @@ pub(super) enum Wait {
     Unsaid,
 }
 
-/// Whether the answer is a rate limit, and for how long. `message` is the `message` of its body.
-pub(super) fn limited(answer: &Answer, message: &str, now: Millis) -> Option<Wait> {
+/// Whether the answer is a rate limit, and for how long.
+pub(super) fn limited(answer: &Answer, now: Millis) -> Option<Wait> {
     if !matches!(
         answer.status,
         StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
     ) {
         return None;
     }
-    let message = message.to_ascii_lowercase();
+    let message = Complaint::of(answer).message.to_ascii_lowercase();
     let said = message.contains("rate limit") || message.contains("abuse detection");
     // The last request of the hour may well be one that is forbidden anyway.
     let refused = message.contains("not accessible by integration");

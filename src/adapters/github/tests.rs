@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::json;
 
-use super::answer::{self, Complaint};
+use super::answer;
 use super::limit::{Budget, Wait, limited, spent};
 use super::transport::{Answer, Request};
 use super::wire;
@@ -114,9 +114,8 @@ fn limits_are_told_from_refusals() {
         (503, vec![("retry-after", "5")], "", None),
     ] {
         let answer = answer(status, &headers, body);
-        let message = Complaint::of(&answer).message;
         assert_eq!(
-            limited(&answer, &message, NOW),
+            limited(&answer, NOW),
             expected,
             "{status} {headers:?} {body}"
         );

@@ -1,7 +1,8 @@
 //! One request, sent once: octocrab over its own hyper service, without retries, redirects or page helpers.
 //!
 //! octocrab's ready-made client is not used because it adds a second `User-Agent` and reports every 5xx as an error of
-//! its own. The service below knows one thing more: whether a failed request can have reached GitHub.
+//! its own. hyper itself repeats a request only when a pooled connection turned out closed before its first byte was written.
+//! The service below knows one thing more: whether a failed request can have reached GitHub.
 
 use std::error::Error;
 use std::time::Duration;

@@ -165,9 +165,12 @@ async fn an_old_token_is_minted_anew_once() {
     let revoked = Arc::new(AtomicBool::new(false));
     let stub = Stub::start(&clock, {
         let revoked = Arc::clone(&revoked);
-        move |asked| match asked.path.ends_with("/permission") && asked.token() == token(0) {
-            true if revoked.load(Ordering::SeqCst) => unauthorised("Bad credentials"),
-            _ => permission(asked),
+        move |asked| {
+            let old = asked.path.ends_with("/permission") && asked.token() == token(0);
+            if old && revoked.load(Ordering::SeqCst) {
+                return unauthorised("Bad credentials");
+            }
+            permission(asked)
         }
     })
     .await;

@@ -52,6 +52,14 @@ async fn a_get_is_sent_once_as_well() {
     assert_eq!(stub.lines().len(), 1);
 }
 
+/// The answer that holds a token, on a connection that ends with it.
+fn mint() -> String {
+    let expires = START.plus(Duration::from_hours(1)).iso();
+    let body = json!({"token": token(0), "expires_at": expires}).to_string();
+    let length = body.len();
+    format!("HTTP/1.1 201 Created\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}")
+}
+
 /// A server that hands tokens out, reads everything else and closes the connection on it.
 async fn closing(reads: &Arc<AtomicUsize>) -> Url {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -67,16 +75,7 @@ async fn closing(reads: &Arc<AtomicUsize>) -> Url {
                 .windows(13)
                 .any(|part| part == b"access_tokens")
             {
-                let expires = START.plus(Duration::from_hours(1)).iso();
-                let body = json!({"token": token(0), "expires_at": expires}).to_string();
-                let head = format!(
-                    "HTTP/1.1 201 Created\r\nconnection: close\r\ncontent-length: {}",
-                    body.len()
-                );
-                socket
-                    .write_all(format!("{head}\r\n\r\n{body}").as_bytes())
-                    .await
-                    .unwrap();
+                socket.write_all(mint().as_bytes()).await.unwrap();
             } else {
                 reads.fetch_add(1, Ordering::SeqCst);
             }
@@ -115,6 +114,55 @@ async fn a_refused_connection_is_unreachable() {
         "{text}"
     );
     assert!(text.contains("onnection refused"), "{text}");
+}
+
+#[tokio::test]
+async fn a_write_that_finds_nobody_after_the_mint_is_unreachable() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap())
+        .parse()
+        .unwrap();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let read = socket.read(&mut [0; 4096]).await.unwrap();
+        assert!(read > 0);
+        // Closed before the answer, so that the next connection finds nobody.
+        drop(listener);
+        socket.write_all(mint().as_bytes()).await.unwrap();
+    });
+    let github = GitHub::new(config(&url), TestClock::new()).unwrap();
+    let error = github.create_comment(&repo(), 7, "b").await.unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, ForgeError::Unreachable { .. }), "{text}");
+    assert!(
+        text.starts_with("GitHub cannot be reached for a new comment on issue #7 of octo/plans: "),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_failed_tls_handshake_is_unreachable() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/", listener.local_addr().unwrap())
+        .parse()
+        .unwrap();
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        socket
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .await
+            .unwrap();
+        let _ = socket.read(&mut [0; 4096]).await;
+    });
+    let github = GitHub::new(config(&url), TestClock::new()).unwrap();
+    let error = github.identity().await.unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, ForgeError::Unreachable { .. }), "{text}");
+    assert!(
+        text.starts_with("GitHub cannot be reached for the App itself: "),
+        "{text}"
+    );
+    assert!(text.contains("corrupt message"), "{text}");
 }
 
 #[tokio::test]
