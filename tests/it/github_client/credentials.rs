@@ -207,6 +207,29 @@ async fn credentials_that_stay_refused_are_an_error_in_the_end() {
 }
 
 #[tokio::test]
+async fn slow_refusals_do_not_mint_for_ever() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, {
+        let clock = Arc::clone(&clock);
+        move |asked| {
+            // Every answer takes so long that the token is old when it comes.
+            clock.pass(Duration::from_mins(2));
+            if asked.path.ends_with("/permission") && asked.before < 5 {
+                return unauthorised("Bad credentials");
+            }
+            permission(asked)
+        }
+    })
+    .await;
+    let error = client(&stub, &clock)
+        .access(&repo(), "a")
+        .await
+        .unwrap_err();
+    assert!(matches!(error, ForgeError::Unauthorized { .. }), "{error}");
+    assert_eq!((stub.mints(), stub.lines().len()), (2, 2));
+}
+
+#[tokio::test]
 async fn a_refused_mint_says_what_to_look_at() {
     for (status, message) in [
         (401, "A JSON web token could not be decoded"),
