@@ -10,4 +10,5 @@ mod limits;
 mod outcomes;
 mod pages;
 mod requests;
+mod secrecy;
 mod stub;

@@ -60,8 +60,8 @@ fn mint() -> String {
     format!("HTTP/1.1 201 Created\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}")
 }
 
-/// A server that hands tokens out, reads everything else and closes the connection on it.
-async fn closing(reads: &Arc<AtomicUsize>) -> Url {
+/// A server that hands tokens out, reads everything else, writes `last` and closes the connection.
+async fn closing(reads: &Arc<AtomicUsize>, last: &'static str) -> Url {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap())
         .parse()
@@ -78,6 +78,7 @@ async fn closing(reads: &Arc<AtomicUsize>) -> Url {
                 socket.write_all(mint().as_bytes()).await.unwrap();
             } else {
                 reads.fetch_add(1, Ordering::SeqCst);
+                socket.write_all(last.as_bytes()).await.unwrap();
             }
         }
     });
@@ -87,15 +88,29 @@ async fn closing(reads: &Arc<AtomicUsize>) -> Url {
 #[tokio::test]
 async fn a_lost_answer_is_unknown_and_nothing_is_sent_again() {
     let reads = Arc::new(AtomicUsize::new(0));
-    let github = GitHub::new(config(&closing(&reads).await), TestClock::new()).unwrap();
+    for last in ["", "HTTP/1.1 201 Created\r\ncontent-length: 100\r\n\r\n{"] {
+        let github = GitHub::new(config(&closing(&reads, last).await), TestClock::new()).unwrap();
+        let error = github.create_comment(&repo(), 7, "b").await.unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, ForgeError::Unknown { .. }), "{text}");
+        assert!(
+            text.starts_with("the outcome of a new comment on issue #7 of octo/plans is unknown: "),
+            "{text}"
+        );
+    }
+    assert_eq!(reads.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_refusal_that_breaks_off_is_still_a_refusal() {
+    let last = "HTTP/1.1 422 Unprocessable Entity\r\ncontent-length: 100\r\n\r\n{";
+    let url = closing(&Arc::default(), last).await;
+    let github = GitHub::new(config(&url), TestClock::new()).unwrap();
     let error = github.create_comment(&repo(), 7, "b").await.unwrap_err();
-    let text = error.to_string();
-    assert!(matches!(error, ForgeError::Unknown { .. }), "{text}");
-    assert!(
-        text.starts_with("the outcome of a new comment on issue #7 of octo/plans is unknown: "),
-        "{text}"
+    assert_eq!(
+        error.to_string(),
+        "GitHub answered 422 for a new comment on issue #7 of octo/plans: Unprocessable Entity"
     );
-    assert_eq!(reads.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
