@@ -61,7 +61,8 @@ pub enum ForgeError {
         /// GitHub's message and its error list.
         message: String,
     },
-    /// The request never reached GitHub (connection refused, name not resolved): nothing was done.
+    /// The request never reached GitHub (connection refused, name not resolved, no token to send it with): nothing was
+    /// done.
     #[error("GitHub cannot be reached for {what}: {message}")]
     Unreachable {
         /// What was asked for.
@@ -69,7 +70,8 @@ pub enum ForgeError {
         /// Why.
         message: String,
     },
-    /// Timeout, lost answer or 5xx: for a write nobody knows whether it happened.
+    /// Timeout, lost answer or 5xx: for a write nobody knows whether it happened. Also a write that happened, but whose
+    /// answer (the new id) cannot be read.
     #[error("the outcome of {what} is unknown: {message}")]
     Unknown {
         /// What was asked for.
@@ -77,7 +79,7 @@ pub enum ForgeError {
         /// Why.
         message: String,
     },
-    /// An answer that cannot be read.
+    /// An answer to a read that cannot be read, or a list whose pages do not end or leave GitHub.
     #[error("GitHub's answer to {what} cannot be read: {message}")]
     Unreadable {
         /// What was asked for.
@@ -90,7 +92,7 @@ pub enum ForgeError {
 /// What the collaborator endpoint says of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// Numeric id of the account that has this login now.
+    /// Numeric id of the account that has this login now. Zero, which no account has, when GitHub knows none.
     pub user_id: u64,
     /// Role, from `role_name` where it is a standard one, else from `permission`. `None` = no access.
     pub permission: Option<Permission>,
@@ -145,16 +147,18 @@ pub enum ReactTo {
 /// Writes are not retried inside: after [`ForgeError::Unknown`] the caller decides (see `engine::effects`).
 #[async_trait]
 pub trait Forge: Send + Sync + 'static {
-    /// Role of `login` in `repo`.
+    /// Role of `login` in `repo`. An account that GitHub does not know (404) has no role and the id zero.
     async fn access(&self, repo: &Repo, login: &str) -> Result<Access, ForgeError>;
 
     /// The whole conversation at `place`.
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError>;
 
-    /// Issues this App created in `repo` since `since` (any state, newest first), bodies included.
+    /// Issues this App created in `repo` since `since` (any state, newest first), bodies included. Some older ones may be
+    /// among them: GitHub's clock is another.
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError>;
 
-    /// Comments this App wrote at `number` in `repo` since `since`, ascending.
+    /// Comments this App wrote or changed at `number` in `repo` since `since`, ascending; some older ones may be among
+    /// them.
     async fn own_comments(
         &self,
         repo: &Repo,

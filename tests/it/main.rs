@@ -1,6 +1,9 @@
 //! The integration tests: one binary, so that everything is linked once.
 
 mod deploy_files;
+mod engine_control;
+mod engine_save;
+mod github_client;
 mod peer_octokit;
 mod peer_openapi;
 mod peer_probot;

@@ -1,0 +1,216 @@
+//! The way of every request: budget, lane, token, redirect, pages.
+
+use std::collections::HashSet;
+
+use http::header::{LINK, LOCATION};
+use http::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::GitHub;
+use super::answer;
+use super::auth::Installation;
+use super::limit::{self, Budget};
+use super::link;
+use super::transport::{Answer, Request};
+use crate::engine::clock::Millis;
+use crate::engine::forge::ForgeError;
+use crate::engine::trigger::Repo;
+
+/// Items per page: GitHub's maximum.
+pub(super) const PER_PAGE: usize = 100;
+
+/// Pages of one list. GitHub itself takes no more than 2,500 comments on an issue.
+const MAX_PAGES: usize = 100;
+
+/// Whether a write tells people something: GitHub wants those further apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notifies {
+    /// A new issue or comment.
+    People,
+    /// An edit, a label, a reaction.
+    Nobody,
+}
+
+impl GitHub {
+    /// A path below the API's base, as the server sees it.
+    pub(super) fn path(&self, path: &str) -> String {
+        format!("{}{path}", link::prefix(&self.api_url))
+    }
+
+    /// A path below a repository.
+    pub(super) fn repo_path(&self, repo: &Repo, path: &str) -> String {
+        let (owner, name) = (link::encode(&repo.owner), link::encode(&repo.name));
+        self.path(&format!("/repos/{owner}/{name}{path}"))
+    }
+
+    /// One `GET`.
+    pub(super) async fn get(
+        &self,
+        installation: u64,
+        path: String,
+        what: String,
+    ) -> Result<(Request, Answer), ForgeError> {
+        let request = Request {
+            method: Method::GET,
+            path,
+            body: None,
+            what,
+        };
+        let installation = self.installation(installation);
+        let answer = self.call(&installation, &request).await?;
+        answer::judge(&answer, &request)?;
+        Ok((request, answer))
+    }
+
+    /// One write, in the installation's lane. Its answer may be a refusal: see [`answer::judge`].
+    pub(super) async fn write(
+        &self,
+        installation: u64,
+        notifies: Notifies,
+        method: Method,
+        path: String,
+        body: Option<Value>,
+        what: String,
+    ) -> Result<(Request, Answer), ForgeError> {
+        let request = Request {
+            method,
+            path,
+            body,
+            what,
+        };
+        let installation = self.installation(installation);
+        // Asked before the turn as well, so that a limited installation's callers do not queue.
+        installation.budget.check(&request.what, self.clock.now())?;
+        let _turn = installation
+            .lane
+            .enter(self.gaps, notifies == Notifies::People, self.clock.as_ref())
+            .await;
+        let answer = self.call(&installation, &request).await?;
+        Ok((request, answer))
+    }
+
+    /// Every item of every page, as long as `more` wants to go on after a page.
+    pub(super) async fn pages<T: DeserializeOwned>(
+        &self,
+        repo: &Repo,
+        path: String,
+        what: &str,
+        mut more: impl FnMut(&[T]) -> bool + Send,
+    ) -> Result<Vec<T>, ForgeError> {
+        let unreadable = |message: String| ForgeError::Unreadable {
+            what: what.to_owned(),
+            message,
+        };
+        let mut items = Vec::new();
+        let mut seen = HashSet::new();
+        let mut path = path;
+        loop {
+            let (request, answer) = self
+                .get(repo.installation, path.clone(), what.to_owned())
+                .await?;
+            let page: Vec<T> = answer::read(&answer, &request)?;
+            let go_on = more(&page);
+            items.extend(page);
+            let next = answer
+                .headers
+                .get_all(LINK)
+                .iter()
+                .find_map(|header| link::next(header.to_str().ok()?));
+            let Some(next) = next.filter(|_| go_on) else {
+                return Ok(items);
+            };
+            let next = link::below(&self.api_url, &path, next).map_err(|named| {
+                unreadable(format!(
+                    "the next page is said to be at {named}, which is not below {}",
+                    self.api_url
+                ))
+            })?;
+            seen.insert(std::mem::replace(&mut path, next));
+            if seen.contains(&path) {
+                return Err(unreadable(format!("its pages go in a circle at {path}")));
+            }
+            if seen.len() == MAX_PAGES {
+                return Err(unreadable(format!(
+                    "there are more than {MAX_PAGES} pages of {PER_PAGE} items"
+                )));
+            }
+        }
+    }
+
+    /// Sends the request, follows one redirect below the API's base, and minds the limits. Success or refusal: the
+    /// caller judges.
+    async fn call(
+        &self,
+        installation: &Installation,
+        request: &Request,
+    ) -> Result<Answer, ForgeError> {
+        let mut path = request.path.clone();
+        let mut redirected = false;
+        loop {
+            let answer = self.authorised(installation, request, &path).await?;
+            tracing::debug!(
+                method = %request.method,
+                path,
+                status = answer.status.as_u16(),
+                remaining = answer.header("x-ratelimit-remaining"),
+                "asked GitHub"
+            );
+            if answer.status.is_redirection()
+                && let Some(address) = answer
+                    .headers
+                    .get(LOCATION)
+                    .and_then(|value| value.to_str().ok())
+            {
+                let target = link::below(&self.api_url, &path, address);
+                // 301 and 302 would turn a write into a read.
+                let follow = request.reads()
+                    || matches!(
+                        answer.status,
+                        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+                    );
+                match target {
+                    Ok(target) if follow && !redirected => {
+                        redirected = true;
+                        path = target;
+                        continue;
+                    }
+                    Ok(elsewhere) | Err(elsewhere) => {
+                        return Err(ForgeError::Rejected {
+                            what: request.what.clone(),
+                            status: answer.status.as_u16(),
+                            message: answer::tidy(&format!("it has moved to {elsewhere}")),
+                        });
+                    }
+                }
+            }
+            if let Some(until) = self.limit(&installation.budget, &answer) {
+                return Err(ForgeError::Limited {
+                    what: request.what.clone(),
+                    until,
+                });
+            }
+            return Ok(answer);
+        }
+    }
+
+    /// Notes what the answer says about limits; the moment to come back when it is a limit itself.
+    pub(super) fn limit(&self, budget: &Budget, answer: &Answer) -> Option<Millis> {
+        let now = self.clock.now();
+        if let Some(wait) = limit::limited(answer, now) {
+            let until = budget.stop(wait, now);
+            tracing::warn!(
+                status = answer.status.as_u16(),
+                wait_ms = u64::try_from(until.since(now).as_millis()).unwrap_or(u64::MAX),
+                "GitHub limits the rate"
+            );
+            return Some(until);
+        }
+        if let Some(until) = limit::spent(answer, now) {
+            budget.stop(limit::Wait::Until(until), now);
+        } else if answer.status.is_success() {
+            budget.went_through(now);
+        }
+        None
+    }
+}

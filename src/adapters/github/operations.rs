@@ -1,0 +1,311 @@
+//! The operations of [`Forge`] in GitHub's REST API (version 2022-11-28).
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http::{Method, StatusCode};
+use serde_json::json;
+
+use super::answer::{self, Complaint};
+use super::call::{Notifies, PER_PAGE};
+use super::writes::written;
+use super::{GitHub, link, wire};
+use crate::engine::clock::Millis;
+use crate::engine::forge::{Access, Forge, ForgeError, LabelSpec, ReactTo, Reaction, Written};
+use crate::engine::thread::Thread;
+use crate::engine::trigger::{Place, Repo};
+
+/// Lists of own posts begin this much earlier: GitHub's times are whole seconds of another clock. Too many are harmless,
+/// since markers decide.
+const LOOK_BACK: Duration = Duration::from_mins(10);
+
+#[async_trait]
+impl Forge for GitHub {
+    async fn access(&self, repo: &Repo, login: &str) -> Result<Access, ForgeError> {
+        let path = self.repo_path(
+            repo,
+            &format!("/collaborators/{}/permission", link::encode(login)),
+        );
+        let what = format!("the permission of {login} in {}", repo.full_name());
+        let (request, answer) = match self.get(repo.installation, path, what).await {
+            // GitHub does not know such an account.
+            Err(ForgeError::NotFound { .. }) => {
+                return Ok(Access {
+                    user_id: 0,
+                    permission: None,
+                });
+            }
+            other => other?,
+        };
+        let collaborator: wire::Collaborator = answer::read(&answer, &request)?;
+        Ok(Access {
+            user_id: collaborator.user_id(),
+            permission: collaborator.role(),
+        })
+    }
+
+    async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
+        let repo = &place.repo;
+        let number = place.number;
+        let path = self.repo_path(repo, &format!("/issues/{number}"));
+        let (request, answer) = self
+            .get(repo.installation, path, issue_of(repo, number))
+            .await?;
+        let issue: wire::Issue = answer::read(&answer, &request)?;
+        let comments: Vec<wire::Comment> = self
+            .pages(
+                repo,
+                self.repo_path(
+                    repo,
+                    &format!("/issues/{number}/comments?per_page={PER_PAGE}"),
+                ),
+                &format!("the comments of {}", issue_of(repo, number)),
+                |_| true,
+            )
+            .await?;
+        let url = issue.text.html_url.clone();
+        let mut posts: Vec<_> = comments
+            .into_iter()
+            .map(|comment| comment.text.post(Some(comment.id)))
+            .collect();
+        posts.sort_by_key(|post| (post.created, post.id));
+        // A comment that arrived between two pages can stand on both.
+        posts.dedup_by_key(|post| post.id);
+        posts.insert(0, issue.text.post(None));
+        Ok(Thread {
+            place: Place {
+                pull_request: issue.pull_request.is_some(),
+                ..place.clone()
+            },
+            title: issue.title,
+            url,
+            state: issue.state,
+            posts,
+        })
+    }
+
+    async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
+        let own = self.identity().await?;
+        let since = since.minus(LOOK_BACK);
+        let path = self.repo_path(
+            repo,
+            &format!(
+                "/issues?creator={}&state=all&since={}&sort=created&direction=desc&per_page={PER_PAGE}",
+                link::encode(&own.login),
+                link::encode(&since.iso()),
+            ),
+        );
+        let issues: Vec<wire::Issue> = self
+            .pages(
+                repo,
+                path,
+                &format!("the issues of {} in {}", own.login, repo.full_name()),
+                // `since` goes by the last change; behind the first older issue there are only older ones.
+                |page: &[wire::Issue]| {
+                    page.last()
+                        .is_some_and(|issue| Millis::from(issue.text.created_at) >= since)
+                },
+            )
+            .await?;
+        Ok(issues
+            .into_iter()
+            .filter(|issue| {
+                issue.pull_request.is_none()
+                    && Millis::from(issue.text.created_at) >= since
+                    && issue.text.is_own(own.app_id, &own.login)
+            })
+            .map(|issue| Written {
+                id: issue.number,
+                url: issue.text.html_url,
+                body: issue.text.body.unwrap_or_default(),
+            })
+            .collect())
+    }
+
+    async fn own_comments(
+        &self,
+        repo: &Repo,
+        number: u64,
+        since: Millis,
+    ) -> Result<Vec<Written>, ForgeError> {
+        let own = self.identity().await?;
+        let since = link::encode(&since.minus(LOOK_BACK).iso());
+        let comments: Vec<wire::Comment> = self
+            .pages(
+                repo,
+                self.repo_path(
+                    repo,
+                    &format!("/issues/{number}/comments?since={since}&per_page={PER_PAGE}"),
+                ),
+                &format!("the comments of {}", issue_of(repo, number)),
+                |_| true,
+            )
+            .await?;
+        let mut own: Vec<_> = comments
+            .into_iter()
+            .filter(|comment| comment.text.is_own(own.app_id, &own.login))
+            .map(|comment| Written {
+                id: comment.id,
+                url: comment.text.html_url,
+                body: comment.text.body.unwrap_or_default(),
+            })
+            .collect();
+        own.sort_by_key(|comment| comment.id);
+        own.dedup_by_key(|comment| comment.id);
+        Ok(own)
+    }
+
+    async fn create_issue(
+        &self,
+        repo: &Repo,
+        title: &str,
+        body: &str,
+        labels: &[&str],
+    ) -> Result<Written, ForgeError> {
+        let title = self.redactor.redact(title);
+        let body = self.redactor.redact(body);
+        let (request, echo) = self
+            .post(
+                repo,
+                Notifies::People,
+                Method::POST,
+                "/issues",
+                json!({"title": title, "body": body, "labels": labels}),
+                format!("a new issue in {}", repo.full_name()),
+            )
+            .await?;
+        let echo: wire::Echo = answer::read(&echo, &request)?;
+        let number = echo.number.ok_or_else(|| ForgeError::Unknown {
+            what: request.what.clone(),
+            message: "the answer cannot be read: missing field `number`".to_owned(),
+        })?;
+        Ok(written(number, echo, &body))
+    }
+
+    async fn update_issue_body(
+        &self,
+        repo: &Repo,
+        number: u64,
+        body: &str,
+    ) -> Result<(), ForgeError> {
+        let path = format!("/issues/{number}");
+        let what = format!("the new text of {}", issue_of(repo, number));
+        self.replace_body(repo, &path, body, what).await
+    }
+
+    async fn create_comment(
+        &self,
+        repo: &Repo,
+        number: u64,
+        body: &str,
+    ) -> Result<Written, ForgeError> {
+        let body = self.redactor.redact(body);
+        let (request, echo) = self
+            .post(
+                repo,
+                Notifies::People,
+                Method::POST,
+                &format!("/issues/{number}/comments"),
+                json!({"body": body}),
+                format!("a new comment on {}", issue_of(repo, number)),
+            )
+            .await?;
+        let echo: wire::Echo = answer::read(&echo, &request)?;
+        Ok(written(echo.id, echo, &body))
+    }
+
+    async fn update_comment(
+        &self,
+        repo: &Repo,
+        comment: u64,
+        body: &str,
+    ) -> Result<(), ForgeError> {
+        let path = format!("/issues/comments/{comment}");
+        let what = format!("the new text of comment {comment} in {}", repo.full_name());
+        self.replace_body(repo, &path, body, what).await
+    }
+
+    async fn ensure_label(&self, repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError> {
+        let what = format!("the label {} in {}", label.name, repo.full_name());
+        let path = self.repo_path(repo, &format!("/labels/{}", link::encode(label.name)));
+        match self.get(repo.installation, path, what.clone()).await {
+            Err(ForgeError::NotFound { .. }) => {}
+            other => return other.map(|_| ()),
+        }
+        let (request, answer) = self
+            .write(
+                repo.installation,
+                Notifies::Nobody,
+                Method::POST,
+                self.repo_path(repo, "/labels"),
+                Some(json!({
+                    "name": label.name, "color": label.colour, "description": label.description,
+                })),
+                what,
+            )
+            .await?;
+        if answer.status == StatusCode::UNPROCESSABLE_ENTITY
+            && Complaint::of(&answer).already_exists
+        {
+            return Ok(());
+        }
+        answer::judge(&answer, &request)
+    }
+
+    async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError> {
+        let path = format!("/issues/{}/labels/{}", place.number, link::encode(name));
+        let what = format!(
+            "taking the label {name} off {}",
+            issue_of(&place.repo, place.number)
+        );
+        self.delete(&place.repo, &path, what).await
+    }
+
+    async fn react(
+        &self,
+        place: &Place,
+        to: &ReactTo,
+        reaction: Reaction,
+    ) -> Result<u64, ForgeError> {
+        let content = match reaction {
+            Reaction::Eyes => "eyes",
+            Reaction::Rocket => "rocket",
+            Reaction::Confused => "confused",
+        };
+        let (request, echo) = self
+            .post(
+                &place.repo,
+                Notifies::Nobody,
+                Method::POST,
+                &reactions(place, to),
+                json!({"content": content}),
+                format!(
+                    "the reaction {content} on {}",
+                    issue_of(&place.repo, place.number)
+                ),
+            )
+            .await?;
+        let echo: wire::Echo = answer::read(&echo, &request)?;
+        Ok(echo.id)
+    }
+
+    async fn unreact(&self, place: &Place, to: &ReactTo, id: u64) -> Result<(), ForgeError> {
+        let path = format!("{}/{id}", reactions(place, to));
+        let what = format!(
+            "taking reaction {id} off {}",
+            issue_of(&place.repo, place.number)
+        );
+        self.delete(&place.repo, &path, what).await
+    }
+}
+
+fn issue_of(repo: &Repo, number: u64) -> String {
+    format!("issue #{number} of {}", repo.full_name())
+}
+
+fn reactions(place: &Place, to: &ReactTo) -> String {
+    match to {
+        ReactTo::Comment(id) => format!("/issues/comments/{id}/reactions"),
+        ReactTo::Place => format!("/issues/{}/reactions", place.number),
+    }
+}

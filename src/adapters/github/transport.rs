@@ -1,0 +1,225 @@
+//! One request, sent once: octocrab over its own hyper service, without retries, redirects or page helpers.
+//!
+//! octocrab's ready-made client is not used because it adds a second `User-Agent` and reports every 5xx as an error of
+//! its own. hyper itself repeats a request only when a pooled connection turned out closed before its first byte was written.
+//! The service below knows one thing more: whether a failed request can have reached GitHub.
+
+use std::error::Error;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, HeaderMap, USER_AGENT};
+use http::{Method, StatusCode, Uri};
+use http_body_util::{BodyExt, Limited};
+use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use octocrab::service::middleware::base_uri::BaseUriLayer;
+use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
+use rustls::ClientConfig;
+use serde_json::Value;
+
+use super::{GitHubConfig, GitHubError};
+
+/// A page of a hundred comments of 262,144 bytes, escaped, stays under this; more is not an answer of the API.
+const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+/// GitHub's load balancer closes idle connections after a minute; a connection is dropped well before, because a
+/// request sent on a closing one has an unknown outcome.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// What GitHub answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// HTTP status.
+    pub(super) status: StatusCode,
+    /// Headers.
+    pub(super) headers: HeaderMap,
+    /// The whole body.
+    pub(super) body: Bytes,
+}
+
+impl Answer {
+    /// A header as text.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Lost {
+    /// No connection: GitHub cannot have seen the request.
+    NotSent(String),
+    /// The request went out, or may have.
+    Unknown(String),
+}
+
+/// A request as the API sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    /// Method.
+    pub(super) method: Method,
+    /// Path below the API's base, and query.
+    pub(super) path: String,
+    /// JSON body.
+    pub(super) body: Option<Value>,
+    /// What it is, for error messages, e.g. `issue #7 of o/r`.
+    pub(super) what: String,
+}
+
+impl Request {
+    /// Whether it only reads.
+    pub(super) fn reads(&self) -> bool {
+        self.method == Method::GET
+    }
+}
+
+/// Sends requests; cheap to clone. All clients share one connection pool.
+#[derive(Debug, Clone)]
+pub(super) struct Transport {
+    timeout: Duration,
+    user_agent: String,
+    /// Without credentials.
+    bare: Octocrab,
+}
+
+impl Transport {
+    /// Must be called inside a Tokio runtime (octocrab starts its queue there).
+    pub(super) fn new(config: &GitHubConfig) -> Result<Self, GitHubError> {
+        let root: Uri = config
+            .api_url
+            .as_str()
+            .parse()
+            .map_err(|why: http::uri::InvalidUri| GitHubError::ApiUrl {
+                url: config.api_url.to_string(),
+                why: why.to_string(),
+            })?;
+        let tls =
+            ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+                .with_safe_default_protocol_versions()
+                .map_err(|why| GitHubError::Tls(why.to_string()))?;
+        // The simulator is plain HTTP and must run where there are no certificates.
+        let connector = if config.api_url.scheme() == "https" {
+            let tls = tls
+                .with_native_roots()
+                .map_err(|why| GitHubError::Tls(why.to_string()))?
+                .with_no_client_auth();
+            HttpsConnectorBuilder::new()
+                .with_tls_config(tls)
+                .https_only()
+        } else {
+            let tls = tls
+                .with_root_certificates(rustls::RootCertStore::empty())
+                .with_no_client_auth();
+            HttpsConnectorBuilder::new()
+                .with_tls_config(tls)
+                .https_or_http()
+        };
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        // Half of the whole, so that a connection that cannot be made is told from an answer that does not come.
+        tcp.set_connect_timeout(Some(config.request_timeout / 2));
+        let client: Client<_, OctoBody> = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build(connector.enable_http1().wrap_connector(tcp));
+        let Ok(bare) = OctocrabBuilder::new_empty()
+            .with_service(client)
+            .with_layer(&BaseUriLayer::new(root))
+            .with_auth(AuthState::None)
+            .build();
+        Ok(Self {
+            timeout: config.request_timeout,
+            user_agent: config.user_agent.clone(),
+            bare,
+        })
+    }
+
+    /// A client that sends this bearer token.
+    pub(super) fn client(&self, token: &str) -> Result<Octocrab, octocrab::Error> {
+        self.bare.user_access_token(token)
+    }
+
+    /// Sends the request once, to `path`, and reads the whole answer.
+    pub(super) async fn send(
+        &self,
+        client: &Octocrab,
+        request: &Request,
+        path: &str,
+    ) -> Result<Answer, Lost> {
+        match tokio::time::timeout(self.timeout, self.exchange(client, request, path)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(Lost::Unknown(format!(
+                "no answer within {} ms",
+                self.timeout.as_millis()
+            ))),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        client: &Octocrab,
+        request: &Request,
+        path: &str,
+    ) -> Result<Answer, Lost> {
+        let builder = http::Request::builder()
+            .method(request.method.clone())
+            .uri(path)
+            .header(ACCEPT, "application/vnd.github+json")
+            .header(USER_AGENT, &self.user_agent);
+        // Adds `X-GitHub-Api-Version: 2022-11-28` and the content type.
+        let built = client
+            .build_request(builder, request.body.as_ref())
+            .map_err(|why| Lost::NotSent(chain(&why)))?;
+        let response = client.execute(built).await.map_err(|why| {
+            if connection_failed(&why) {
+                Lost::NotSent(chain(&why))
+            } else {
+                Lost::Unknown(chain(&why))
+            }
+        })?;
+        let (parts, body) = response.into_parts();
+        let body = match Limited::new(body, MAX_ANSWER).collect().await {
+            Ok(body) => body.to_bytes(),
+            // The status alone says that nothing was done.
+            Err(_) if parts.status.is_client_error() => Bytes::new(),
+            Err(why) => return Err(Lost::Unknown(chain(why.as_ref()))),
+        };
+        Ok(Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        })
+    }
+}
+
+/// Whether the failure came before there was a connection (refused, no such name, TLS handshake).
+fn connection_failed(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| {
+        cause
+            .downcast_ref::<hyper_util::client::legacy::Error>()
+            .is_some_and(hyper_util::client::legacy::Error::is_connect)
+    })
+}
+
+/// The messages of an error and its causes, each once.
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = String::new();
+    for cause in causes(error) {
+        let message = cause.to_string();
+        if text.is_empty() {
+            text = message;
+        } else if !text.contains(&message) {
+            text.push_str(": ");
+            text.push_str(&message);
+        }
+    }
+    text
+}
+
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}

@@ -1,0 +1,193 @@
+//! What is taken out, what stays, and that it stays linear.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use proptest::prelude::*;
+use secrecy::SecretString;
+
+use super::*;
+
+/// Fixtures are put together at run time, so that no secret scanner takes this file for a leak.
+fn made(prefix: &str, length: usize) -> String {
+    let rest: String = "aB3dE6gH9jK2mN5pQ8sT"
+        .chars()
+        .cycle()
+        .take(length)
+        .collect();
+    format!("{prefix}{rest}")
+}
+
+fn pem(label: &str, line_end: &str) -> String {
+    let line = made("MIIE", 60);
+    format!(
+        "-----BEGIN {label}-----{line_end}{line}{line_end}{line}{line_end}-----END {label}-----"
+    )
+}
+
+#[test]
+fn every_known_shape_is_taken_out_and_its_surroundings_stay() {
+    let jwt = format!("eyJ{}.eyJ{}.{}", made("", 20), made("", 40), made("", 43));
+    let cases = [
+        (made("ghp_", 36), "github-token"),
+        (made("gho_", 36), "github-token"),
+        (made("ghu_", 36), "github-token"),
+        (made("ghr_", 76), "github-token"),
+        (made("ghs_", 36), "github-token"),
+        (format!("ghs_1234_{jwt}"), "github-token"),
+        (made("github_pat_", 82), "github-token"),
+        (made("sk-ant-api03-", 90), "anthropic-key"),
+        (made("sk-proj-", 48), "openai-key"),
+        (made("sk-", 48), "openai-key"),
+        ("AKIA".to_owned() + "ABCDEFGHIJKLMNO2", "aws-key-id"),
+        (made("xoxb-12345-", 24), "slack-token"),
+        (made("AIza", 35), "google-key"),
+        (jwt, "jwt"),
+        (pem("RSA PRIVATE KEY", "\n"), "private-key"),
+        (pem("PRIVATE KEY", "\r\n"), "private-key"),
+        (pem("PRIVATE KEY", "\\n"), "private-key"),
+    ];
+    for (secret, kind) in cases {
+        for (before, behind) in [
+            ("", ""),
+            ("key: ", " end"),
+            ("`", "`"),
+            ("(", ")."),
+            ("é=", "é"),
+        ] {
+            let text = format!("{before}{secret}{behind}");
+            let expected = format!("{before}***REDACTED:{kind}***{behind}");
+            assert_eq!(redact(&text), expected, "{text}");
+            assert_eq!(redact(&expected), expected, "once is enough");
+        }
+    }
+}
+
+#[test]
+fn values_known_by_their_name_keep_the_name() {
+    let value = made("", 40);
+    for (text, expected) in [
+        (
+            format!("curl -H 'Authorization: Bearer {value}' x"),
+            "curl -H 'Authorization: Bearer ***REDACTED:authorization***' x",
+        ),
+        (
+            format!("{{\"authorization\": \"token {value}\"}}"),
+            "{\"authorization\": \"token ***REDACTED:authorization***\"}",
+        ),
+        (
+            "AUTHORIZATION=Basic dXNlcjpwYXNzMQ==".to_owned(),
+            "AUTHORIZATION=Basic ***REDACTED:authorization***",
+        ),
+        (
+            format!("aws_secret_access_key = {value}\n"),
+            "aws_secret_access_key = ***REDACTED:aws-secret***\n",
+        ),
+        (
+            format!("export AWS_SECRET_ACCESS_KEY=\"{value}\""),
+            "export AWS_SECRET_ACCESS_KEY=\"***REDACTED:aws-secret***\"",
+        ),
+        (
+            "postgres://app:hunter2!@db:5432/x".to_owned(),
+            "postgres://app:***REDACTED:url-password***@db:5432/x",
+        ),
+        (
+            "https://me:p@ss@example.org/".to_owned(),
+            "https://me:***REDACTED:url-password***@example.org/",
+        ),
+    ] {
+        assert_eq!(redact(&text), expected);
+        assert_eq!(redact(expected), expected);
+    }
+}
+
+#[test]
+fn a_truncated_key_is_taken_out_as_far_as_it_goes() {
+    let whole = pem("RSA PRIVATE KEY", "\n");
+    let cut = whole.split("-----END").next().unwrap();
+    assert_eq!(
+        redact(&format!("{cut}\nrest of it")),
+        "***REDACTED:private-key*** of it"
+    );
+}
+
+#[test]
+fn what_plans_are_full_of_stays() {
+    let image = format!(
+        "data:image/png;base64,{}AKIAABCDEFGHIJKLMNO2{}",
+        made("i/", 99),
+        made("+", 99)
+    );
+    for text in [
+        "",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "7d444840-9dc0-11d1-b245-5ffdce74fad2",
+        "01JD8Z0V3KQ4R5S6T7V8W9X0YZ",
+        image.as_str(),
+        "ghp_short, ghs_<token>, github_pat_…, sk-ant-…, AKIA…, AIza…",
+        "task-list-of-things-to-do, risk-assessment-2024-for-the-board, sk-circle-animation-delay-1",
+        "Authorization: only administrators and maintainers may do this",
+        "Authorization: Bearer <token> or $GITHUB_TOKEN or ${{ secrets.GITHUB_TOKEN }}",
+        "postgres://user:password@localhost/db and https://user:$PASS@host/ and https://host:8080/a@b",
+        "mailto:a@b.c, http://example.org/?q=a:b@c, git@github.com:o/r.git",
+        "the key begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----.",
+        "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBa\n-----END CERTIFICATE-----",
+        "eyJhbGciOiJIUzI1NiJ9 is the header of a JWT",
+        "AKIAABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    ] {
+        assert!(
+            matches!(redact(text), Cow::Borrowed(same) if same == text),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn configured_secrets_go_wherever_they_stand() {
+    let redactor = Redactor::new(vec![
+        SecretString::from("webhook-secret"),
+        SecretString::from("webhook-secret-longer\n"),
+        SecretString::from("short"),
+        SecretString::from(""),
+    ]);
+    assert_eq!(
+        redactor.redact("a webhook-secret-longer b webhook-secret c short"),
+        "a ***REDACTED:configured-secret*** b ***REDACTED:configured-secret*** c short"
+    );
+    assert!(matches!(redactor.redact("nothing here"), Cow::Borrowed(_)));
+    assert_eq!(format!("{redactor:?}"), "Redactor(2 known secrets)");
+}
+
+#[test]
+fn a_megabyte_of_near_misses_is_quick() {
+    for unit in [
+        "sk-",
+        "eyJ-",
+        "eyJ.eyJ",
+        "authorization=",
+        "-----BEGIN PRIVATE KEY-----",
+        "://a:",
+        "ghp_.",
+        "xox",
+        "aws_secret_access_key=",
+    ] {
+        let text = unit.repeat(1_000_000 / unit.len());
+        let start = std::time::Instant::now();
+        redact(&text);
+        // Quadratic work would take minutes here; linear work takes milliseconds.
+        assert!(
+            start.elapsed().as_secs() < 20,
+            "{unit}: {:?}",
+            start.elapsed()
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_panics_and_once_is_enough(
+        text in "(ghp_|sk-|eyJ|://|@|:|Authorization|-----BEGIN PRIVATE KEY-----|-----END |[a-zA-Z0-9._=+/é \n-]{0,40}){0,12}",
+    ) {
+        let once = redact(&text).into_owned();
+        prop_assert_eq!(redact(&once), once.as_str());
+    }
+}
