@@ -1,6 +1,6 @@
 //! YAML as far as metadata blocks need it: read tolerantly into JSON values, written the way erk's emitter writes.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use serde_saphyr::DuplicateKeyPolicy;
 
 mod write;

@@ -1,1 +1,2 @@
-//! x
+//! Integration tests: one binary, one module per area.
+mod formats_block;
