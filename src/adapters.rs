@@ -1,1 +1,7 @@
 //! The top floor towards the outside world: HTTP in, GitHub out, the database, the simulator.
+
+pub mod clock;
+pub mod http;
+pub mod signature;
+pub mod web;
+pub mod webhook;

@@ -46,12 +46,19 @@ pub enum Decision {
         /// Events the App should be subscribed to and is not.
         missing_events: Vec<&'static str>,
     },
-    /// These commands, in the order in which they stand. Never empty.
-    Runs(Vec<Trigger>),
+    /// Commands.
+    Runs {
+        /// The payload's action.
+        action: &'static str,
+        /// In the order in which they stand. Never empty.
+        triggers: Vec<Trigger>,
+    },
     /// The App was removed or suspended there: nothing more can be done for this installation.
     InstallationGone {
         /// Installation id.
         installation: u64,
+        /// The payload's action.
+        action: &'static str,
     },
     /// The App was installed, woken or given new permissions.
     Installed {
@@ -131,7 +138,14 @@ fn ping(body: &[u8]) -> Decision {
 fn installation(read: &payload::Installation<'_>) -> Decision {
     let installation = read.installation.id;
     match read.action.as_ref() {
-        "deleted" | "suspend" => Decision::InstallationGone { installation },
+        "deleted" => Decision::InstallationGone {
+            installation,
+            action: "deleted",
+        },
+        "suspend" => Decision::InstallationGone {
+            installation,
+            action: "suspend",
+        },
         "created" | "unsuspend" | "new_permissions_accepted" => Decision::Installed {
             installation,
             account: read.installation.account.login.to_string(),
@@ -185,8 +199,9 @@ fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
     } else {
         comment.created_at.0
     };
-    Decision::Runs(
-        found
+    Decision::Runs {
+        action: if edited { "edited" } else { "created" },
+        triggers: found
             .into_iter()
             .map(|found| Trigger {
                 command: found.command,
@@ -202,7 +217,7 @@ fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
                 at,
             })
             .collect(),
-    )
+    }
 }
 
 /// The commands an edit put into a comment. People with write access can edit what others wrote, and an agreed comment
@@ -255,19 +270,22 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
         return Decision::ignore(NO_INSTALLATION);
     };
     let is_pull_request = pull_request || read.issue.pull_request.is_some();
-    Decision::Runs(vec![Trigger {
-        command: *command,
-        actor: read.sender.actor(),
-        place: read
-            .repository
-            .place(installation.id, read.issue.number, is_pull_request),
-        origin: Origin::Label {
-            name: read.label.name.to_string(),
-        },
-        guidance: String::new(),
-        inline: None,
-        at: read.issue.updated_at.0,
-    }])
+    Decision::Runs {
+        action: "labeled",
+        triggers: vec![Trigger {
+            command: *command,
+            actor: read.sender.actor(),
+            place: read
+                .repository
+                .place(installation.id, read.issue.number, is_pull_request),
+            origin: Origin::Label {
+                name: read.label.name.to_string(),
+            },
+            guidance: String::new(),
+            inline: None,
+            at: read.issue.updated_at.0,
+        }],
+    }
 }
 
 /// Why `sender` is not listened to: ourselves, so that no loop can start, and bots that nobody allowed.

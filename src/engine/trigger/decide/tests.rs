@@ -59,7 +59,7 @@ fn with(body: &str, changes: &[(&str, Value)]) -> String {
 
 fn one(decision: Decision) -> Trigger {
     match decision {
-        Decision::Runs(mut runs) if runs.len() == 1 => runs.remove(0),
+        Decision::Runs { mut triggers, .. } if triggers.len() == 1 => triggers.remove(0),
         other => panic!("one run expected: {other:?}"),
     }
 }
@@ -113,7 +113,11 @@ fn several_commands_are_several_runs_in_order() {
         CREATED,
         &[("/comment/body", json!("/plan-status\n\n/cancel"))],
     );
-    let Decision::Runs(runs) = decided("issue_comment", &body) else {
+    let Decision::Runs {
+        triggers: runs,
+        action: "created",
+    } = decided("issue_comment", &body)
+    else {
         panic!("runs");
     };
     let commands: Vec<_> = runs.iter().map(|run| run.command).collect();
@@ -296,6 +300,10 @@ fn an_edit_that_adds_a_command_soon_by_its_author_is_a_run() {
     let run = one(decided("issue_comment", EDITED));
     assert_eq!(run.command, Command::SavePlan);
     assert_eq!(run.at, millis("2026-11-20T12:01:30Z"));
+    let Decision::Runs { action, .. } = decided("issue_comment", EDITED) else {
+        panic!("runs");
+    };
+    assert_eq!(action, "edited");
 }
 
 #[test]
@@ -368,16 +376,17 @@ fn installations_come_and_go() {
             }
         );
     }
-    let gone = Decision::InstallationGone {
+    let gone = |action| Decision::InstallationGone {
         installation: 51_020_304,
+        action,
     };
     assert_eq!(
         decided("installation", fixture!("installation.deleted")),
-        gone
+        gone("deleted")
     );
     assert_eq!(
         decided("installation", fixture!("installation.suspend")),
-        gone
+        gone("suspend")
     );
 }
 
