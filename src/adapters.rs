@@ -3,5 +3,6 @@
 pub mod clock;
 pub mod http;
 pub mod signature;
+pub mod telemetry;
 pub mod web;
 pub mod webhook;
