@@ -109,6 +109,8 @@ pub struct Claimed {
     pub progress: Option<String>,
     /// How often it was claimed to run, this time included. Releases and rate-limit parks do not count.
     pub attempt: u32,
+    /// How often it was put back in line after it had ended (`/retry`, redelivery).
+    pub round: u32,
     /// Somebody asked to stop it: login of who did.
     pub cancel_requested: Option<String>,
     /// When it was accepted.
@@ -158,10 +160,12 @@ pub struct Beat {
 pub enum EffectState {
     /// Recorded now, for the first time.
     New,
-    /// Recorded before, outcome unknown: look before you try again. First tried at `since`.
+    /// Recorded before, outcome unknown: look before you try again.
     Tried {
-        /// When it was first recorded.
+        /// When it was first tried.
         since: Millis,
+        /// When it was last tried.
+        last: Millis,
     },
     /// Known to have happened, with its result as JSON.
     Done(String),
@@ -278,6 +282,9 @@ pub trait Store: Send + Sync + 'static {
         key: &str,
         now: Millis,
     ) -> Result<EffectState, StoreError>;
+
+    /// Records that an effect of unknown outcome, looked for and not found, is tried once more.
+    async fn retry_effect(&self, lease: &Lease, key: &str, now: Millis) -> Result<(), StoreError>;
 
     /// Records that the effect is known to have happened.
     async fn end_effect(
