@@ -1,5 +1,6 @@
 //! `planwright replay`: send a payload from a file as GitHub would, or say what would be decided.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -206,13 +207,15 @@ fn run_as_text(trigger: &Trigger) -> String {
         .next()
         .filter(|line| !line.is_empty())
     {
-        text.push_str(&format!("  guidance  {line}\n"));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  guidance  {line}");
     }
     if let Some(inline) = &trigger.inline {
-        text.push_str(&format!(
-            "  plan      {} bytes in the comment itself\n",
+        let _ = writeln!(
+            text,
+            "  plan      {} bytes in the comment itself",
             inline.len()
-        ));
+        );
     }
     text
 }

@@ -7,6 +7,8 @@
     reason = "tests"
 )]
 
+mod cli_program;
+mod config_errors;
 mod receiver_limits;
 mod receiver_support;
 mod receiver_table;
