@@ -27,7 +27,7 @@ enum Rule {
 use Rule::{Address, Anything, Base, Directives, Ids, NotEmpty, OneOf, Route, Text, Whole};
 
 /// One rule for each key of `default.toml`.
-const RULES: [(&str, Rule); 28] = [
+const RULES: &[(&str, Rule)] = &[
     ("server.listen", Address),
     ("server.webhook_path", Route),
     ("server.max_connections", Whole(1, 65_536, "connections")),
@@ -57,16 +57,13 @@ const RULES: [(&str, Rule); 28] = [
     ("labels.save_raw_plan", Text(50)),
     ("publish.title_prefix", Text(50)),
     ("publish.most_parts", Whole(1, 100, "comments")),
-];
-
-const LOG_RULES: [(&str, Rule); 2] = [
     ("log.format", OneOf(&["text", "json"])),
     ("log.level", Directives),
 ];
 
 /// The first value that cannot be, in the order of the default file.
 pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
-    for (key, rule) in RULES.iter().chain(&LOG_RULES) {
+    for (key, rule) in RULES {
         let Some(entry) = merged.get(key) else {
             continue;
         };
@@ -174,11 +171,7 @@ mod tests {
         let merged = merge(&Sources::default()).unwrap();
         check(&merged).unwrap();
         let keys: Vec<&str> = merged.0.iter().map(|entry| entry.key.as_str()).collect();
-        let rules: Vec<&str> = RULES
-            .iter()
-            .chain(&LOG_RULES)
-            .map(|(key, _)| *key)
-            .collect();
+        let rules: Vec<&str> = RULES.iter().map(|(key, _)| *key).collect();
         assert_eq!(keys, rules);
         let mut comment = String::new();
         let mut section = "";

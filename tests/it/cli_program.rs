@@ -1,4 +1,10 @@
 //! The built program: help, exit codes, what goes to which stream.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -181,9 +187,9 @@ async fn replay_signs_and_sends() {
             .env("PLANWRIGHT_WEBHOOK_SECRETS", secret);
         tokio::task::spawn_blocking(move || command.output().unwrap())
     };
-    let sent = send(SECRET).await.unwrap();
-    assert_eq!(sent.status.code(), Some(0), "{}", err(&sent));
-    let answer: serde_json::Value = serde_json::from_str(&out(&sent)).unwrap();
+    let taken = send(SECRET).await.unwrap();
+    assert_eq!(taken.status.code(), Some(0), "{}", err(&taken));
+    let answer: serde_json::Value = serde_json::from_str(&out(&taken)).unwrap();
     assert_eq!(answer["delivery"], "replay-1");
     assert_eq!(answer["status"], 202);
     assert_eq!(answer["answer"]["status"], "accepted");

@@ -1,4 +1,10 @@
 //! What a configuration can get wrong, word for word, and how its layers stack.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::fs;
 
@@ -6,6 +12,14 @@ use planwright::config::{ConfigError, Loaded, Sources, load};
 use secrecy::ExposeSecret;
 
 const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----\nnot a real one\n-----END RSA PRIVATE KEY-----";
+
+/// File, environment, flags, and the error they make.
+type Case = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+    &'static str,
+);
 
 fn sources(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> Sources {
     Sources {
@@ -60,7 +74,7 @@ fn labels_reach_the_decision_and_an_empty_one_means_none() {
 
 #[test]
 fn errors_name_the_place_the_key_and_the_remedy() {
-    let cases: &[(&str, &[(&str, &str)], &[&str], &str)] = &[
+    let cases: &[Case] = &[
         (
             "[worker]\n\nconcurency = 2\n",
             &[],
@@ -224,7 +238,7 @@ fn secrets_come_from_the_environment() {
         .secrets
         .webhook
         .iter()
-        .map(|secret| secret.expose_secret())
+        .map(ExposeSecret::expose_secret)
         .collect();
     assert_eq!(
         secrets,

@@ -1,11 +1,4 @@
-//! The integration tests: one binary, one module for each area.
-#![allow(
-    missing_docs,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
+//! The integration tests: one binary, so that everything is linked once.
 
 mod cli_program;
 mod config_errors;

@@ -1,4 +1,10 @@
 //! Sizes, floods, slow senders, health and the orderly end.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,12 +16,12 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use planwright::adapters::webhook::BODY_LIMIT;
+use planwright::adapters::webhook::{BODY_LIMIT, LARGE_BODIES};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::receiver_support::{CREATED, Delivery, got, start};
+use crate::receiver_support::{CREATED, Delivery, got, start, start_bounded};
 
 /// JSON of exactly `size` bytes.
 fn padded(size: usize) -> Bytes {
@@ -128,6 +134,61 @@ async fn headers_that_dribble_in_end_the_connection() {
         answer.is_empty() || answer.starts_with("HTTP/1.1 408 "),
         "{answer}"
     );
+    assert!(before.elapsed() >= Duration::from_secs(15));
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_bodies_wait_for_their_places_and_not_for_ever() {
+    let rig = start().await;
+    let head = "POST /webhook HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-github-event: push\r\n\
+                x-github-delivery: a\r\nx-hub-signature-256: sha256=00\r\ncontent-length: 1000000\r\n\
+                expect: 100-continue\r\nconnection: close\r\n\r\n";
+    let mut holders = Vec::new();
+    for _ in 0..LARGE_BODIES {
+        let mut stream = TcpStream::connect(rig.address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // The server asks for the body: it has given away a place.
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 100");
+        holders.push(stream);
+    }
+    let before = tokio::time::Instant::now();
+    let answer = raw(rig.address, head.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(
+        answer.contains("too many large deliveries at once"),
+        "{answer}"
+    );
+    let waited = before.elapsed();
+    assert!(
+        waited >= Duration::from_secs(5) && waited < Duration::from_secs(10),
+        "{waited:?}"
+    );
+    // Small ones do not stand in that line.
+    assert_eq!(
+        rig.send(&Delivery::new("issue_comment", CREATED))
+            .await
+            .status,
+        202
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_over_the_limit_wait_until_one_ends() {
+    let rig = start_bounded(false, 1).await;
+    let request = b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let mut idle = TcpStream::connect(rig.address).await.unwrap();
+    idle.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .unwrap();
+    let mut first = [0; 12];
+    idle.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let before = tokio::time::Instant::now();
+    let answer = raw(rig.address, request).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    // That is when the idle one is closed.
     assert!(before.elapsed() >= Duration::from_secs(15));
 }
 

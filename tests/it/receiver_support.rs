@@ -1,4 +1,10 @@
 //! A receiver on a loopback port with a store in memory, and a client that signs.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -224,6 +230,10 @@ pub(crate) async fn start() -> Rig {
 }
 
 pub(crate) async fn start_with(keep_payloads: bool) -> Rig {
+    start_bounded(keep_payloads, 256).await
+}
+
+pub(crate) async fn start_bounded(keep_payloads: bool, max_connections: usize) -> Rig {
     let store = Arc::new(FakeStore::new());
     let clock = Arc::new(Hand(AtomicI64::new(1_780_000_000_000)));
     let facts = Facts {
@@ -245,7 +255,7 @@ pub(crate) async fn start_with(keep_payloads: bool) -> Rig {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let served = tokio::spawn(server::serve(listener, app, 256, stop.clone()));
+    let served = tokio::spawn(server::serve(listener, app, max_connections, stop.clone()));
     Rig {
         store,
         clock,

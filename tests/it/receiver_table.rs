@@ -1,4 +1,10 @@
 //! Every row of the table in `adapters::webhook`, over real HTTP.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use http::Method;
 use planwright::engine::trigger::Trigger;

@@ -92,7 +92,7 @@ pub fn decide(event: &str, body: &[u8], facts: &Facts) -> Result<Decision, Paylo
         },
         "installation" => match payload::read::<payload::Installation<'_>>(event, body) {
             Ok(read) => Ok(installation(&read)),
-            Err(error) => unreadable(event, body, &["created", "deleted", "suspend"], error),
+            Err(error) => unreadable(event, body, &["deleted", "suspend"], error),
         },
         "installation_repositories" => Ok(Decision::ignore(
             "nothing is kept per repository: a repository is looked at when a command comes from it",

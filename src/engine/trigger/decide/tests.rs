@@ -5,6 +5,9 @@
     reason = "tests"
 )]
 
+mod edits;
+mod unusable;
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -296,72 +299,6 @@ fn another_apps_comment_for_a_person_counts() {
 }
 
 #[test]
-fn an_edit_that_adds_a_command_soon_by_its_author_is_a_run() {
-    let run = one(decided("issue_comment", EDITED));
-    assert_eq!(run.command, Command::SavePlan);
-    assert_eq!(run.at, millis("2026-11-20T12:01:30Z"));
-    let Decision::Runs { action, .. } = decided("issue_comment", EDITED) else {
-        panic!("runs");
-    };
-    assert_eq!(action, "edited");
-}
-
-#[test]
-fn edits_that_do_not_count() {
-    let cases = [
-        (
-            "/changes/body",
-            Value::Null,
-            "the edit left the comment's text as it was",
-        ),
-        (
-            "/comment/user",
-            json!({"id": 1}),
-            "commands in a comment that somebody else edited do not count",
-        ),
-        (
-            "/comment/user",
-            Value::Null,
-            "commands in a comment that somebody else edited do not count",
-        ),
-        (
-            "/comment/updated_at",
-            json!("2026-11-20T12:10:00Z"),
-            "commands put into a comment ten minutes or more after it was made do not count",
-        ),
-        (
-            "/changes/body/from",
-            json!("/save-plan with other words"),
-            "the edit adds no command",
-        ),
-    ];
-    for (pointer, value, expected) in cases {
-        let body = with(EDITED, &[(pointer, value)]);
-        assert_eq!(why(decided("issue_comment", &body)), expected, "{pointer}");
-    }
-    let just_in_time = with(
-        EDITED,
-        &[("/comment/updated_at", json!("2026-11-20T12:09:59Z"))],
-    );
-    one(decided("issue_comment", &just_in_time));
-}
-
-#[test]
-fn only_the_added_commands_of_an_edit_run() {
-    let body = with(
-        EDITED,
-        &[
-            ("/changes/body/from", json!("/plan-status")),
-            ("/comment/body", json!("/plan-status\n/cancel")),
-        ],
-    );
-    assert_eq!(
-        one(decided("issue_comment", &body)).command,
-        Command::Cancel
-    );
-}
-
-#[test]
 fn installations_come_and_go() {
     let created = fixture!("installation.created");
     for action in ["created", "unsuspend", "new_permissions_accepted"] {
@@ -404,55 +341,4 @@ fn a_ping_tells_which_events_are_missing() {
         missing(r#"{"hook":{"events":["issues","push"]}}"#),
         ["issue_comment", "pull_request"]
     );
-}
-
-#[test]
-fn times_may_be_numbers() {
-    let body = with(CREATED, &[("/comment/created_at", json!(1_763_633_700))]);
-    assert_eq!(
-        one(decided("issue_comment", &body)).at,
-        Millis(1_763_633_700_000)
-    );
-}
-
-#[test]
-fn an_unusable_payload_names_the_member() {
-    let cases = [
-        (
-            with(CREATED, &[("/comment/id", json!("seven"))]),
-            "the `issue_comment` payload cannot be used: invalid type: string \"seven\", expected u64",
-            "(at `comment.id`)",
-        ),
-        (
-            with(CREATED, &[("/repository/owner/login", Value::Null)]),
-            "the `issue_comment` payload cannot be used: missing field `login`",
-            "(at `repository.owner`)",
-        ),
-        (
-            with(CREATED, &[("/comment/created_at", json!("yesterday"))]),
-            "the `issue_comment` payload cannot be used: invalid value: string \"yesterday\", expected a time as RFC 3339 text",
-            "(at `comment.created_at`)",
-        ),
-        (
-            with(CREATED, &[("/comment/created_at", json!(u64::MAX))]),
-            "the `issue_comment` payload cannot be used: invalid value: integer",
-            "(at `comment.created_at`)",
-        ),
-        (
-            "[".to_owned(),
-            "the `issue_comment` payload cannot be used: EOF while parsing",
-            "(at `",
-        ),
-        (
-            format!("{CREATED} trailing"),
-            "the `issue_comment` payload cannot be used: trailing characters",
-            "(at `.`)",
-        ),
-    ];
-    for (body, start, end) in cases {
-        let error = decide("issue_comment", body.as_bytes(), &facts()).unwrap_err();
-        let text = error.to_string();
-        assert!(text.starts_with(start), "{text}");
-        assert!(text.contains(end), "{text}");
-    }
 }
