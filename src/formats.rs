@@ -1,4 +1,6 @@
 //! The ground floor: text ⇄ values. Pure: no I/O, no async, no clock.
 
+pub mod block;
 pub mod command;
 pub mod markdown;
+pub mod yaml;

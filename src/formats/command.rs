@@ -1,6 +1,17 @@
 //! Slash commands: one registry, and the parser that finds commands in a comment.
+//!
+//! The registry is the only list of commands there is: parser, help text, documentation and label matching read it.
 
 use serde::{Deserialize, Serialize};
+
+mod parse;
+mod split;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use parse::slash;
+pub use parse::{Invocation, parse, without_commands};
 
 /// What a user can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,70 +47,144 @@ pub enum Permission {
     Admin,
 }
 
-/// One command found in a comment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invocation {
-    /// What is asked for.
+/// Everything there is to know about one command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommandSpec {
+    /// The command.
     pub command: Command,
-    /// The word as it was typed.
-    pub word: String,
-    /// 1-based line of the comment.
-    pub line: usize,
-    /// Free text behind the command.
-    pub guidance: String,
-    /// A plan that follows in the same comment, verbatim.
-    pub inline: Option<String>,
+    /// What is typed behind the slash.
+    pub name: &'static str,
+    /// Other names for the same, also typed behind a slash.
+    pub aliases: &'static [&'static str],
+    /// The least role that may ask for it.
+    pub permission: Permission,
+    /// Name of the free text behind the command, for help; `None` when it takes none.
+    pub argument: Option<&'static str>,
+    /// One line for help: what it does.
+    pub summary: &'static str,
+    /// A line somebody could type.
+    pub example: &'static str,
+    /// Default name of the label that means the same; `None` when no label does.
+    pub label: Option<&'static str>,
+    /// A plan may follow in the command's own comment.
+    pub takes_plan: bool,
+    /// Waits its turn behind other runs at the same place.
+    pub serial: bool,
 }
+
+/// All commands, in the order in which help lists them.
+pub const REGISTRY: &[CommandSpec] = &[
+    CommandSpec {
+        command: Command::SavePlan,
+        name: "save-plan",
+        aliases: &["erk:save-plan"],
+        permission: Permission::Write,
+        argument: Some("guidance"),
+        summary: "Find the plan here, enrich it with the guidance and the context, and save it as an issue.",
+        example: "/save-plan keep the old endpoint until the next release",
+        label: Some("save-plan"),
+        takes_plan: true,
+        serial: true,
+    },
+    CommandSpec {
+        command: Command::SaveRawPlan,
+        name: "save-raw-plan",
+        aliases: &["erk:save-raw-plan"],
+        permission: Permission::Write,
+        argument: None,
+        summary: "Find the plan here and save it as an issue exactly as it is.",
+        example: "/save-raw-plan",
+        label: Some("save-raw-plan"),
+        takes_plan: true,
+        serial: true,
+    },
+    CommandSpec {
+        command: Command::Cancel,
+        name: "cancel",
+        aliases: &[],
+        permission: Permission::Write,
+        argument: None,
+        summary: "Stop what is running here.",
+        example: "/cancel",
+        label: None,
+        takes_plan: false,
+        serial: false,
+    },
+    CommandSpec {
+        command: Command::Retry,
+        name: "retry",
+        aliases: &[],
+        permission: Permission::Write,
+        argument: None,
+        summary: "Run again what failed here, from the step that failed.",
+        example: "/retry",
+        label: None,
+        takes_plan: false,
+        serial: false,
+    },
+    CommandSpec {
+        command: Command::Status,
+        name: "plan-status",
+        aliases: &[],
+        permission: Permission::Read,
+        argument: None,
+        summary: "Show what is running here.",
+        example: "/plan-status",
+        label: None,
+        takes_plan: false,
+        serial: false,
+    },
+    CommandSpec {
+        command: Command::Help,
+        name: "plan-help",
+        aliases: &[],
+        permission: Permission::Read,
+        argument: None,
+        summary: "Show what can be said.",
+        example: "/plan-help",
+        label: None,
+        takes_plan: false,
+        serial: false,
+    },
+];
 
 impl Command {
-    /// The word after the slash.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::SavePlan => "save-plan",
-            Self::SaveRawPlan => "save-raw-plan",
-            Self::Cancel => "cancel",
-            Self::Retry => "retry",
-            Self::Status => "plan-status",
-            Self::Help => "plan-help",
-        }
+    /// The command's entry in the registry.
+    pub fn spec(self) -> &'static CommandSpec {
+        #[expect(
+            clippy::expect_used,
+            reason = "a test walks every variant; the registry is a constant"
+        )]
+        REGISTRY
+            .iter()
+            .find(|spec| spec.command == self)
+            .expect("every command is registered")
+    }
+
+    /// What is typed behind the slash.
+    pub fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// The command called `name` (no slash), by name or alias, in any ASCII case: telephones capitalise.
+    pub fn named(name: &str) -> Option<Self> {
+        REGISTRY
+            .iter()
+            .find(|spec| {
+                spec.name.eq_ignore_ascii_case(name)
+                    || spec
+                        .aliases
+                        .iter()
+                        .any(|alias| alias.eq_ignore_ascii_case(name))
+            })
+            .map(|spec| spec.command)
     }
 }
 
-/// The commands of a comment in the order in which they stand.
-pub fn parse(comment: &str) -> Vec<Invocation> {
-    use super::markdown::{Kind, blocks};
-    let all = [
-        Command::SavePlan,
-        Command::SaveRawPlan,
-        Command::Cancel,
-        Command::Retry,
-        Command::Status,
-        Command::Help,
-    ];
-    if !comment.contains('/') {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for block in blocks(comment) {
-        if !matches!(block.kind, Kind::Paragraph { .. }) {
-            continue;
-        }
-        for (index, line) in comment[block.span.clone()].lines().enumerate() {
-            let Some(rest) = line.trim_start().strip_prefix('/') else {
-                continue;
-            };
-            let (word, guidance) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            if let Some(command) = all.into_iter().find(|command| command.word() == word) {
-                let after = comment[block.span.end..].trim();
-                found.push(Invocation {
-                    command,
-                    word: word.to_owned(),
-                    line: block.line + index,
-                    guidance: guidance.trim().to_owned(),
-                    inline: (!after.is_empty()).then(|| after.to_owned()),
-                });
-            }
-        }
-    }
-    found
+/// The command that `label` stands for under the configured `names`; ASCII case does not matter, as on GitHub.
+pub fn for_label(label: &str, names: &[(Command, String)]) -> Option<Command> {
+    names
+        .iter()
+        .find(|(_, name)| name.eq_ignore_ascii_case(label))
+        .map(|(command, _)| *command)
 }

@@ -5,8 +5,15 @@
 
 use std::ops::Range;
 
-use comrak::nodes::{ListType, NodeValue};
+use comrak::nodes::{AstNode, ListType, NodeValue};
 use comrak::{Arena, Options, parse_document};
+
+mod code;
+
+pub use code::code;
+
+#[cfg(test)]
+mod tests;
 
 /// What a top-level block is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +82,8 @@ pub fn options() -> Options<'static> {
     options.extension.tasklist = true;
     options.extension.footnotes = true;
     options.extension.alerts = true;
+    // Otherwise comrak moves used footnote definitions to the end and drops unused ones.
+    options.parse.leave_footnote_definitions = true;
     options
 }
 
@@ -147,9 +156,7 @@ pub fn blocks(source: &str) -> Vec<Block> {
                         text: node.collect_text().trim().to_owned(),
                         setext: heading.setext,
                     },
-                    NodeValue::Paragraph => Kind::Paragraph {
-                        text: node.collect_text(),
-                    },
+                    NodeValue::Paragraph => Kind::Paragraph { text: text(node) },
                     NodeValue::List(list) => Kind::List {
                         ordered: list.list_type == ListType::Ordered,
                         items: node.children().count(),
@@ -182,6 +189,20 @@ pub fn blocks(source: &str) -> Vec<Block> {
         });
     }
     found
+}
+
+/// Text of a paragraph without markup, with its line ends kept as `\n`.
+fn text<'a>(paragraph: &'a AstNode<'a>) -> String {
+    let mut text = String::new();
+    for node in paragraph.descendants() {
+        match &node.data().value {
+            NodeValue::Text(literal) => text.push_str(literal),
+            NodeValue::Code(code) => text.push_str(&code.literal),
+            NodeValue::LineBreak | NodeValue::SoftBreak => text.push('\n'),
+            _ => {}
+        }
+    }
+    text
 }
 
 /// A heading with everything below it up to the next heading of the same or a higher level.

@@ -1,0 +1,26 @@
+//! User text inside the bot's own messages: it must not notify, close, command, or pass for the bot's own markers.
+
+use super::frame;
+use crate::formats::command;
+
+/// `text` for quoting in a message of the bot: looks the same on GitHub, but mentions nobody, closes nothing, holds no
+/// slash command, no block marker and no open fence. Cannot be undone.
+pub fn quiet(text: &str) -> String {
+    let marked = frame::mark(text);
+    let mut quiet = String::with_capacity(marked.len());
+    for line in marked.split_inclusive(['\n', '\r']) {
+        match command::slash(line) {
+            Some(at) => {
+                quiet.push_str(&line[..at]);
+                quiet.push('\u{200b}');
+                quiet.push_str(&line[at..]);
+            }
+            None => quiet.push_str(line),
+        }
+    }
+    if let Some(fence) = frame::open_fence(&quiet) {
+        quiet.push('\n');
+        quiet.push_str(&fence);
+    }
+    quiet
+}

@@ -1,0 +1,228 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use proptest::prelude::*;
+
+use super::*;
+
+mod places;
+
+/// `name:line|guidance|inline` of every command.
+fn say(comment: &str) -> Vec<String> {
+    parse(comment)
+        .into_iter()
+        .map(|found| {
+            let inline = found
+                .inline
+                .map_or(String::new(), |inline| format!("|{inline}"));
+            format!(
+                "{}:{}|{}{inline}",
+                found.command.name(),
+                found.line,
+                found.guidance
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn the_registry_is_complete_and_unambiguous() {
+    let mut names: Vec<String> = Vec::new();
+    for spec in REGISTRY {
+        assert_eq!(spec.command.spec(), spec);
+        assert_eq!(
+            parse(spec.example)[0].command,
+            spec.command,
+            "{}",
+            spec.example
+        );
+        assert!(spec.summary.ends_with('.') && !spec.summary.contains('\n'));
+        for name in spec.aliases.iter().chain([&spec.name]) {
+            assert!(!name.contains(char::is_whitespace) && !name.starts_with('/'));
+            assert!(!names.contains(&name.to_ascii_lowercase()), "{name} twice");
+            names.push(name.to_ascii_lowercase());
+        }
+    }
+    use Command::{Cancel, Help, Retry, SavePlan, SaveRawPlan, Status};
+    for command in [SavePlan, SaveRawPlan, Cancel, Retry, Status, Help] {
+        assert_eq!(Command::named(command.name()), Some(command));
+    }
+    assert_eq!(Command::named("plan"), None);
+}
+
+#[test]
+fn labels_are_matched_by_their_configured_names() {
+    let names = [
+        (Command::SavePlan, "Save it".to_owned()),
+        (Command::SaveRawPlan, "raw".to_owned()),
+    ];
+    assert_eq!(for_label("save IT", &names), Some(Command::SavePlan));
+    assert_eq!(for_label("RAW", &names), Some(Command::SaveRawPlan));
+    assert_eq!(for_label("save-plan", &names), None);
+    assert_eq!(for_label("", &names), None);
+}
+
+#[test]
+fn guidance_and_plan_are_divided() {
+    for (comment, want) in [
+        ("/save-plan  be *quick*  ", vec!["save-plan:1|be *quick*"]),
+        (
+            "/save-plan a\nb\n\nc\n/cancel\n",
+            vec!["save-plan:1|a\nb\n\nc", "cancel:5|"],
+        ),
+        (
+            "x\n\n/save-plan g\n\n# Plan: T\n\n- a\n\n\n",
+            vec!["save-plan:3|g|# Plan: T\n\n- a"],
+        ),
+        (
+            "/save-plan\n# T\n- a\n\n/retry",
+            vec!["save-plan:1||# T\n- a", "retry:5|"],
+        ),
+        (
+            "/save-plan\nPlan: T\n\n1. a",
+            vec!["save-plan:1||Plan: T\n\n1. a"],
+        ),
+        (
+            "/save-plan\n\n**Plan: T**\n\n1. a",
+            vec!["save-plan:1||**Plan: T**\n\n1. a"],
+        ),
+        (
+            "/save-plan\n\nImplementation Plan: T\nx",
+            vec!["save-plan:1||Implementation Plan: T\nx"],
+        ),
+        (
+            "/save-plan\n\nPlan: be careful",
+            vec!["save-plan:1|Plan: be careful"],
+        ),
+        (
+            "/save-plan\n\nplan: \n\n- a",
+            vec!["save-plan:1|plan: \n\n- a"],
+        ),
+        ("/save-plan\n\n- a\n- b", vec!["save-plan:1|- a\n- b"]),
+        (
+            "/save-plan g\n\n```md\n# T\n\n- a\n\n```\n\nmore",
+            vec!["save-plan:1|g\n\nmore|# T\n\n- a"],
+        ),
+        (
+            "/save-plan\r\n\r\n  ~~~ Plan x\r\n  # T\r\n    - a\r\n  ~~~",
+            vec!["save-plan:1||# T\r\n  - a"],
+        ),
+        (
+            "/save-plan\n\n```rust\nx\n```",
+            vec!["save-plan:1|```rust\nx\n```"],
+        ),
+        (
+            "/save-plan\n\n```markdown\n# open\n/cancel",
+            vec!["save-plan:1||# open\n/cancel"],
+        ),
+        (
+            "/save-plan g\n\n<!-- WARNING: Machine-generated. Manual edits may break erk tooling. -->\n<!-- erk:metadata-block:plan-body -->\n<details>\n\nx\n",
+            vec![
+                "save-plan:1|g|<!-- WARNING: Machine-generated. Manual edits may break erk tooling. -->\n<!-- erk:metadata-block:plan-body -->\n<details>\n\nx",
+            ],
+        ),
+        (
+            "/save-plan\n<!-- erk:plan-content -->\n\nx",
+            vec!["save-plan:1||<!-- erk:plan-content -->\n\nx"],
+        ),
+        (
+            "/save-raw-plan\nSteps:\n- a\n- b",
+            vec!["save-raw-plan:1||Steps:\n- a\n- b"],
+        ),
+        (
+            "/save-raw-plan please\n\nintro\n\n# H",
+            vec!["save-raw-plan:1|please|intro\n\n# H"],
+        ),
+        ("/save-raw-plan\n\nthanks", vec!["save-raw-plan:1|thanks"]),
+        (
+            "/save-raw-plan\n\n```md\n- a\n```\n\n- b",
+            vec!["save-raw-plan:1|- b|- a"],
+        ),
+        (
+            "/erk:save-raw-plan\n\n    \n  - a",
+            vec!["save-raw-plan:1||    \n  - a"],
+        ),
+        ("/cancel\n\n# Not a plan", vec!["cancel:1|# Not a plan"]),
+        ("/save-plan\n\n# T  \n\t\n", vec!["save-plan:1||# T  "]),
+    ] {
+        assert_eq!(say(comment), want, "{comment:?}");
+    }
+}
+
+#[test]
+fn what_remains_is_the_conversation() {
+    for (comment, want) in [
+        ("hello\n\n/save-plan g\nmore", "hello\n\n"),
+        (
+            "hello\r\n\r\n/save-plan g\r\n\r\n# T\r\n\r\n- a\r\n",
+            "hello\r\n\r\n# T\r\n\r\n- a\r\n",
+        ),
+        ("/save-plan g\n\n```md\nx\n```\nmore", "```md\nx\n```\n"),
+        ("/cancel", ""),
+        ("> /cancel\n", "> /cancel\n"),
+        ("/save-plan\n# A\n/cancel x\ny", "# A\n"),
+    ] {
+        assert_eq!(without_commands(comment), want, "{comment:?}");
+    }
+}
+
+#[test]
+fn the_word_is_kept_as_typed() {
+    let found = parse("/ERK:Save-Plan x");
+    assert_eq!(
+        (found[0].word.as_str(), found[0].command),
+        ("/ERK:Save-Plan", Command::SavePlan)
+    );
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let pieces: &[&'static str] = &[
+        "/save-plan",
+        "/save-raw-plan",
+        "/cancel x",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\r",
+        " ",
+        "# h",
+        "- a",
+        "> ",
+        "```",
+        "```md\n",
+        "~~~",
+        "    ",
+        "\t",
+        "Plan: x",
+        "<!-- erk:plan-content -->",
+        "<!--",
+        "-->",
+        "<details>",
+        "|a|\n|-|",
+        "[a]: b",
+        "[^1]: ",
+        "`",
+        "*",
+        "é",
+        "\u{feff}",
+        "\0",
+        "---",
+    ];
+    prop::collection::vec(prop::sample::select(pieces), 0..14).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
+
+    #[test]
+    fn everything_said_is_part_of_the_comment(comment in text()) {
+        let lines: Vec<usize> = parse(&comment).iter().map(|found| found.line).collect();
+        prop_assert!(lines.is_sorted());
+        for found in parse(&comment) {
+            prop_assert!(comment.contains(&found.word));
+            prop_assert!(found.inline.is_none() || found.command.spec().takes_plan);
+        }
+        let rest = without_commands(&comment);
+        prop_assert!(rest.len() <= comment.len());
+        prop_assert!(!lines.is_empty() || rest == comment);
+    }
+}

@@ -1,0 +1,50 @@
+//! Where a text is code: the places that GitHub neither links, notifies nor hides.
+
+use std::ops::Range;
+
+use comrak::nodes::NodeValue;
+use comrak::{Arena, parse_document};
+
+use super::{Lines, options};
+
+/// Byte ranges of `source` that are code, in order and without overlap: code blocks at any depth (whole lines) and
+/// code spans (back-ticks included).
+///
+/// Where the parser's position of a code span does not hold up (it is off after a link reference definition), the
+/// span is left out: a reader that treats code as text errs on the safe side.
+pub fn code(source: &str) -> Vec<Range<usize>> {
+    let arena = Arena::new();
+    let root = parse_document(&arena, source, &options());
+    let lines = Lines::new(source);
+    let mut found = Vec::new();
+    for node in root.descendants() {
+        let data = node.data();
+        let (start, end) = (data.sourcepos.start, data.sourcepos.end);
+        match data.value {
+            NodeValue::CodeBlock(_) => {
+                let first = lines.start(start.line);
+                found.push(first..lines.span(end.line).end.max(first));
+            }
+            NodeValue::Code(_) => {
+                let first = lines.start(start.line) + start.column.saturating_sub(1);
+                let last = lines.start(end.line) + end.column;
+                let holds = source.get(first..last).is_some_and(|text| {
+                    text.len() > 2 && text.starts_with('`') && text.ends_with('`')
+                });
+                if holds {
+                    found.push(first..last);
+                }
+            }
+            _ => {}
+        }
+    }
+    found.sort_by_key(|range| range.start);
+    found.dedup_by(|next, kept| {
+        let overlaps = next.start < kept.end;
+        if overlaps {
+            kept.end = kept.end.max(next.end);
+        }
+        overlaps
+    });
+    found
+}
