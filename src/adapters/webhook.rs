@@ -47,7 +47,6 @@ use crate::engine::clock::Clock;
 use crate::engine::run::RunId;
 use crate::engine::store::{Accepted, NewDelivery, NewRun, Store, StoreError};
 use crate::engine::trigger::{Decision, Facts, Trigger, decide};
-use crate::formats::command::Command;
 
 use answer::Answer;
 pub use body::{BODY_LIMIT, LARGE_BODIES, SMALL_BODY};
@@ -234,21 +233,14 @@ fn check_head(parts: &http::request::Parts) -> Result<headers::Head, Answer> {
 
 fn new_run(trigger: &Trigger) -> Result<NewRun, serde_json::Error> {
     let place = trigger.place.key();
+    let spec = trigger.command.spec();
     Ok(NewRun {
         id: RunId::new(),
-        command: trigger.command.word().to_owned(),
-        serial: is_serial(trigger.command).then(|| place.clone()),
+        command: spec.name.to_owned(),
+        serial: spec.serial.then(|| place.clone()),
         place,
         repo_id: trigger.place.repo.id,
         installation: trigger.place.repo.installation,
         trigger: serde_json::to_string(trigger)?,
     })
-}
-
-/// Whether a command waits for earlier ones at its place. What speaks of the line must not stand in it.
-fn is_serial(command: Command) -> bool {
-    match command {
-        Command::SavePlan | Command::SaveRawPlan => true,
-        Command::Cancel | Command::Retry | Command::Status | Command::Help => false,
-    }
 }

@@ -195,7 +195,7 @@ fn run_as_text(trigger: &Trigger) -> String {
     };
     let mut text = format!(
         "run {}\n  for       {} (id {})\n  at        {}#{}\n  because   {origin}\n",
-        trigger.command.word(),
+        trigger.command.spec().name,
         trigger.actor.login,
         trigger.actor.id,
         trigger.place.repo.full_name(),

@@ -9,6 +9,7 @@
 use std::fs;
 
 use planwright::config::{ConfigError, Loaded, Sources, load};
+use planwright::formats::command::REGISTRY;
 use secrecy::ExposeSecret;
 
 const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----\nnot a real one\n-----END RSA PRIVATE KEY-----";
@@ -70,6 +71,15 @@ fn labels_reach_the_decision_and_an_empty_one_means_none() {
         .facts();
     assert_eq!(facts.labels.len(), 1);
     assert_eq!(facts.labels[0].1, "save-plan");
+}
+
+#[test]
+fn the_default_labels_are_those_of_the_command_registry() {
+    let registry: Vec<_> = REGISTRY
+        .iter()
+        .filter_map(|spec| Some((spec.command, spec.label?.to_owned())))
+        .collect();
+    assert_eq!(loaded("", &[], &[]).config.facts().labels, registry);
 }
 
 #[test]
