@@ -2,4 +2,9 @@
 
 pub mod clock;
 pub mod github;
+pub mod http;
 pub mod redact;
+pub mod signature;
+pub mod telemetry;
+pub mod web;
+pub mod webhook;

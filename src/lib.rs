@@ -2,5 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod adapters;
+pub mod cli;
+pub mod config;
 pub mod engine;
 pub mod formats;

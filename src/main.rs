@@ -1,1 +1,11 @@
-fn main() {}
+//! The `planwright` program: parse the arguments, run, exit code.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use planwright::cli::Cli;
+
+fn main() -> ExitCode {
+    planwright::cli::run(Cli::parse())
+}

@@ -1,5 +1,7 @@
 //! The integration tests: one binary, so that everything is linked once.
 
+mod cli_program;
+mod config_errors;
 mod deploy_files;
 mod engine_control;
 mod engine_save;
@@ -9,4 +11,7 @@ mod peer_octokit;
 mod peer_openapi;
 mod peer_probot;
 mod peer_webhook_examples;
+mod receiver_limits;
+mod receiver_support;
+mod receiver_table;
 mod support;

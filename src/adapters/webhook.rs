@@ -1,0 +1,246 @@
+//! The receiver: one signed request in, one durable delivery and an answer out.
+//!
+//! Nothing is parsed before the signature is checked, and nothing of ours is answered with 2xx before it is on disk.
+//! The checks happen in the order of this table; the first that fails answers.
+//!
+//! | case | status | `status` in the answer | stored |
+//! |---|---|---|---|
+//! | not `POST` | 405, `Allow: POST` | `refused` | no |
+//! | content type is not `application/json` (the App's setting "Content type") | 415 | `refused` | no |
+//! | `X-GitHub-Event` or `X-GitHub-Delivery` missing, doubled or malformed | 400 | `refused` | no |
+//! | `X-Hub-Signature-256` missing (the App has no webhook secret) | 401 | `refused` | no |
+//! | body over 25 MiB | 413 | `refused` | no |
+//! | body not complete within 10 seconds, or broken off | 408, 400 | `refused` | no |
+//! | two bodies over 256 KiB are being read for more than 5 seconds | 503, `Retry-After` | `busy` | no |
+//! | signature malformed or made with another secret | 401 | `refused` | no |
+//! | `X-GitHub-Hook-Installation-Target-ID` is not our App's id (another App, or a repository's webhook) | 421 | `refused` | no |
+//! | `ping` | 200 | `pong` | no |
+//! | an event, action, label or comment that asks for nothing; bots; our own doing | 200 | `ignored` with `why` | no |
+//! | an event of ours with a body that cannot be used | 400 with the member's path | `refused` | no |
+//! | installation created, woken, given permissions | 200 | `installed` | no |
+//! | installation deleted or suspended | 202 | `accepted`, no runs | yes |
+//! | a command | 202 | `accepted` with `runs` | yes |
+//! | the same delivery again, known and not failed | 200 | `duplicate` | was |
+//! | the same delivery again after its runs failed (a redelivery) | 202 | `requeued` | was |
+//! | the store has too many deliveries in line, or fails | 503, `Retry-After` | `busy` | no |
+//!
+//! # Memory
+//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections` of them. Larger ones
+//! share [`LARGE_BODIES`] places. So a flood is bounded by `max_connections` × 256 KiB + 2 × 25 MiB, whatever it sends.
+
+mod answer;
+mod body;
+mod forged;
+mod headers;
+mod verified;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use http::{Method, StatusCode};
+use secrecy::SecretString;
+
+use crate::engine::clock::Clock;
+use crate::engine::run::RunId;
+use crate::engine::store::{Accepted, NewDelivery, NewRun, Store, StoreError};
+use crate::engine::trigger::{Decision, Facts, Trigger, decide};
+
+use answer::Answer;
+pub use body::{BODY_LIMIT, LARGE_BODIES, SMALL_BODY};
+pub use verified::Verified;
+
+/// What the receiver is made of.
+pub struct Receiver {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    facts: Facts,
+    secrets: Vec<SecretString>,
+    keep_payloads: bool,
+    large: body::LargeBodies,
+    forged: forged::Forged,
+}
+
+impl Receiver {
+    /// A receiver that accepts a signature made with any of `secrets` (several while one is being replaced). With
+    /// `keep_payloads` the raw body of every delivery with runs is stored for replay.
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        facts: Facts,
+        secrets: Vec<SecretString>,
+        keep_payloads: bool,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            facts,
+            secrets,
+            keep_payloads,
+            large: body::LargeBodies::default(),
+            forged: forged::Forged::default(),
+        }
+    }
+
+    /// How many deliveries with a wrong signature were refused since the start.
+    pub fn forged(&self) -> u64 {
+        self.forged.count()
+    }
+
+    /// The route, at `path`.
+    pub fn router(self: Arc<Self>, path: &str) -> Router {
+        Router::new().route(path, any(receive)).with_state(self)
+    }
+
+    /// Reads and checks everything that stands before the event.
+    async fn verify(&self, request: Request) -> Result<Verified, Answer> {
+        let (parts, incoming) = request.into_parts();
+        let head = match check_head(&parts) {
+            Ok(head) => head,
+            Err(answer) => {
+                body::discard(incoming).await;
+                return Err(answer);
+            }
+        };
+        let body = body::read(incoming, &self.large).await?;
+        let verified = Verified::check(&self.secrets, head, body).map_err(|error| {
+            self.forged.seen(self.clock.now());
+            Answer::refused(
+                StatusCode::UNAUTHORIZED,
+                "signature",
+                format!("{error}; check that the App's webhook secret is one of ours"),
+            )
+        })?;
+        headers::check_target(&parts.headers, self.facts.app_id)?;
+        Ok(verified)
+    }
+
+    /// Decides and, where it is ours, stores.
+    async fn take(&self, delivery: &Verified) -> Answer {
+        match decide(delivery.event(), delivery.body(), &self.facts) {
+            Err(error) => {
+                tracing::warn!(delivery.guid = delivery.guid(), error = %error, "delivery refused");
+                Answer::refused(StatusCode::BAD_REQUEST, "payload", error.to_string())
+            }
+            Ok(Decision::Ignore { why }) => {
+                tracing::debug!(delivery.guid = delivery.guid(), %why, "delivery ignored");
+                Answer::Ignored { why }
+            }
+            Ok(Decision::Ping { missing_events }) => {
+                if !missing_events.is_empty() {
+                    tracing::warn!(
+                        ?missing_events,
+                        "the App is not subscribed to all events it needs"
+                    );
+                }
+                Answer::Pong { missing_events }
+            }
+            Ok(Decision::Installed {
+                installation,
+                account,
+            }) => {
+                tracing::info!(installation.id = installation, account, "App installed");
+                Answer::Installed
+            }
+            Ok(Decision::InstallationGone {
+                installation,
+                action,
+            }) => {
+                tracing::info!(
+                    installation.id = installation,
+                    action,
+                    "App removed or suspended"
+                );
+                self.store(delivery, installation, action, Vec::new()).await
+            }
+            Ok(Decision::Runs { action, triggers }) => {
+                let installation = triggers
+                    .first()
+                    .map_or(0, |trigger| trigger.place.repo.installation);
+                match triggers.iter().map(new_run).collect() {
+                    Ok(runs) => self.store(delivery, installation, action, runs).await,
+                    Err(error) => Answer::busy(&StoreError::Failed(error.to_string())),
+                }
+            }
+        }
+    }
+
+    async fn store(
+        &self,
+        delivery: &Verified,
+        installation: u64,
+        action: &str,
+        runs: Vec<NewRun>,
+    ) -> Answer {
+        let ids: Vec<RunId> = runs.iter().map(|run| run.id.clone()).collect();
+        let accepted = self
+            .store
+            .accept(NewDelivery {
+                guid: delivery.guid().to_owned(),
+                event: delivery.event().to_owned(),
+                action: Some(action.to_owned()),
+                installation,
+                received: self.clock.now(),
+                payload: self.keep_payloads.then(|| delivery.body().to_vec()),
+                installation_gone: runs.is_empty(),
+                runs,
+            })
+            .await;
+        match accepted {
+            Ok(Accepted::New) => {
+                tracing::info!(
+                    delivery.guid = delivery.guid(),
+                    runs = ids.len(),
+                    "delivery accepted"
+                );
+                Answer::Accepted { runs: ids }
+            }
+            Ok(Accepted::Duplicate) => Answer::Duplicate,
+            Ok(Accepted::Requeued) => {
+                tracing::info!(
+                    delivery.guid = delivery.guid(),
+                    "redelivery: failed runs go again"
+                );
+                Answer::Requeued
+            }
+            Err(error) => {
+                if !matches!(error, StoreError::Busy) {
+                    tracing::error!(delivery.guid = delivery.guid(), error = %error, "delivery not stored");
+                }
+                Answer::busy(&error)
+            }
+        }
+    }
+}
+
+async fn receive(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
+    match receiver.verify(request).await {
+        Ok(delivery) => receiver.take(&delivery).await.into_response(),
+        Err(answer) => answer.into_response(),
+    }
+}
+
+/// Method, content type and headers: what can be refused before a byte of the body is read.
+fn check_head(parts: &http::request::Parts) -> Result<headers::Head, Answer> {
+    if parts.method != Method::POST {
+        return Err(Answer::method());
+    }
+    headers::check_content_type(&parts.headers)?;
+    headers::head(&parts.headers)
+}
+
+fn new_run(trigger: &Trigger) -> Result<NewRun, serde_json::Error> {
+    let place = trigger.place.key();
+    let spec = trigger.command.spec();
+    Ok(NewRun {
+        id: RunId::new(),
+        command: spec.name.to_owned(),
+        serial: spec.serial.then(|| place.clone()),
+        place,
+        repo_id: trigger.place.repo.id,
+        installation: trigger.place.repo.installation,
+        trigger: serde_json::to_string(trigger)?,
+    })
+}

@@ -1,0 +1,106 @@
+//! What the receiver answers: a status code and a small JSON document.
+//!
+//! GitHub shows it in the App's "Recent deliveries", so it is written for the person who looks there.
+
+use std::borrow::Cow;
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use http::header::{ALLOW, RETRY_AFTER};
+use http::{HeaderValue, StatusCode};
+use serde::Serialize;
+
+use crate::engine::run::RunId;
+use crate::engine::store::StoreError;
+
+/// Seconds after which a sender may try again. GitHub does not; its redelivery sweep does.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
+
+/// The answer to one request.
+#[derive(Debug, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub(super) enum Answer {
+    /// Stored.
+    Accepted { runs: Vec<RunId> },
+    /// Known, nothing to do.
+    Duplicate,
+    /// Known, goes again.
+    Requeued,
+    /// Answer to a ping.
+    Pong {
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        missing_events: Vec<&'static str>,
+    },
+    /// Noted.
+    Installed,
+    /// Not for us.
+    Ignored { why: Cow<'static, str> },
+    /// Wrong.
+    Refused {
+        #[serde(skip)]
+        code: StatusCode,
+        /// Which check: stable, for programs.
+        check: &'static str,
+        message: Cow<'static, str>,
+    },
+    /// Not now.
+    Busy { message: String },
+}
+
+impl Answer {
+    pub(super) fn refused(
+        code: StatusCode,
+        check: &'static str,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::Refused {
+            code,
+            check,
+            message: message.into(),
+        }
+    }
+
+    pub(super) fn method() -> Self {
+        Self::refused(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method",
+            "this address takes GitHub webhooks, sent with POST",
+        )
+    }
+
+    /// The store's own words stay in our log: whoever can sign is not thereby an operator.
+    pub(super) fn busy(error: &StoreError) -> Self {
+        Self::Busy {
+            message: match error {
+                StoreError::Busy => error.to_string(),
+                _ => "the delivery could not be stored".to_owned(),
+            },
+        }
+    }
+
+    fn code(&self) -> StatusCode {
+        match self {
+            Self::Accepted { .. } | Self::Requeued => StatusCode::ACCEPTED,
+            Self::Duplicate | Self::Pong { .. } | Self::Installed | Self::Ignored { .. } => {
+                StatusCode::OK
+            }
+            Self::Refused { code, .. } => *code,
+            Self::Busy { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let code = self.code();
+        let mut response = (code, Json(self)).into_response();
+        if code == StatusCode::METHOD_NOT_ALLOWED {
+            let headers = response.headers_mut();
+            headers.insert(ALLOW, HeaderValue::from_static("POST"));
+        } else if code == StatusCode::SERVICE_UNAVAILABLE {
+            let headers = response.headers_mut();
+            headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+        }
+        response
+    }
+}

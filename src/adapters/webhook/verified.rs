@@ -1,0 +1,41 @@
+//! A delivery whose signature was checked. The check is the only way to one.
+
+use secrecy::SecretString;
+
+use super::body::Buffered;
+use super::headers::Head;
+use crate::adapters::signature::{self, SignatureError};
+
+/// A delivery that was signed with one of our secrets.
+#[derive(Debug)]
+pub struct Verified {
+    head: Head,
+    body: Buffered,
+}
+
+impl Verified {
+    /// Checks the signature over the raw bytes.
+    pub(super) fn check(
+        secrets: &[SecretString],
+        head: Head,
+        body: Buffered,
+    ) -> Result<Self, SignatureError> {
+        signature::verify(secrets, &body.bytes, &head.signature)?;
+        Ok(Self { head, body })
+    }
+
+    /// `X-GitHub-Event`.
+    pub fn event(&self) -> &str {
+        &self.head.event
+    }
+
+    /// `X-GitHub-Delivery`.
+    pub fn guid(&self) -> &str {
+        &self.head.guid
+    }
+
+    /// The raw body.
+    pub fn body(&self) -> &[u8] {
+        &self.body.bytes
+    }
+}

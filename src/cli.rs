@@ -1,0 +1,85 @@
+//! The command line: one file for each subcommand.
+
+mod completions;
+mod config;
+mod failure;
+mod replay;
+mod serve;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Loaded, Sources, load};
+
+pub use failure::Failure;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  it worked
+  1  it was tried and failed
+  2  the arguments or the configuration are wrong; nothing was tried";
+
+/// Saves implementation plans from GitHub conversations as issues, exactly once.
+#[derive(Debug, Parser)]
+#[command(name = "planwright", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Where the configuration comes from.
+#[derive(Debug, Args)]
+struct Settings {
+    /// Configuration file [default: planwright.toml in the working directory, where there is one]
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+    /// Set one key, over file and environment, e.g. --set worker.concurrency=4
+    #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
+    set: Vec<String>,
+}
+
+impl Settings {
+    fn load(&self) -> Result<Loaded, Failure> {
+        let sources = Sources::gather(self.config.as_deref(), self.set.clone())?;
+        Ok(load(&sources)?)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Serve),
+    Replay(replay::Replay),
+    Config(config::Config),
+    Completions(completions::Completions),
+}
+
+/// Runs what was asked for. Errors go to standard error, one sentence each.
+pub fn run(cli: Cli) -> ExitCode {
+    let Cli { settings, command } = cli;
+    let done = match command {
+        Command::Serve(serve) => serve.run(settings),
+        Command::Replay(replay) => replay.run(&settings),
+        Command::Config(config) => config.run(&settings),
+        Command::Completions(completions) => completions.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+/// Runs `work` on a runtime of its own.
+fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("the runtime cannot start: {error}")))?
+        .block_on(work)
+}

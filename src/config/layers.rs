@@ -1,0 +1,347 @@
+//! The layers: defaults < file < environment < flags, each value with its origin.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use toml::Value;
+use toml::de::DeTable;
+
+use super::DEFAULT;
+use super::error::ConfigError;
+
+/// The file read when none is named.
+const FILE: &str = "planwright.toml";
+
+/// Where the configuration is taken from. No `Debug`: the environment holds secrets.
+#[derive(Clone, Default)]
+pub struct Sources {
+    /// Path and text of the file.
+    pub file: Option<(String, String)>,
+    /// Environment variables, `PLANWRIGHT_` ones at least.
+    pub environment: BTreeMap<String, String>,
+    /// `KEY=VALUE` of each `--set`.
+    pub flags: Vec<String>,
+}
+
+impl Sources {
+    /// The file `named` (or `planwright.toml` where it is there), this process's environment, and `flags`.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn gather(named: Option<&Path>, flags: Vec<String>) -> Result<Self, ConfigError> {
+        let path = named.unwrap_or_else(|| Path::new(FILE));
+        let file = match std::fs::read_to_string(path) {
+            Ok(text) => Some((path.display().to_string(), text)),
+            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                return Err(ConfigError::File {
+                    path: path.display().to_string(),
+                    why: error.to_string(),
+                });
+            }
+        };
+        let environment = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| name.starts_with(PREFIX))
+            .collect();
+        Ok(Self {
+            file,
+            environment,
+            flags,
+        })
+    }
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// `config/default.toml`.
+    Default,
+    /// A file and its 1-based line.
+    File {
+        /// Path as given.
+        path: String,
+        /// Line.
+        line: usize,
+    },
+    /// An environment variable.
+    Variable(String),
+    /// `--set`.
+    Flag,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, line } => write!(f, "{path}:{line}"),
+            Self::Variable(name) => f.write_str(name),
+            Self::Flag => f.write_str("--set"),
+        }
+    }
+}
+
+const PREFIX: &str = "PLANWRIGHT_";
+
+/// The variables that hold secrets; everything else with the prefix belongs to a key.
+pub(super) const SECRET_VARIABLES: [&str; 2] = [
+    "PLANWRIGHT_WEBHOOK_SECRETS",
+    "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+];
+
+/// Keys that people try to put secrets under: key, variable, key of the file.
+const SECRET_KEYS: [(&str, &str, &str); 6] = [
+    (
+        "webhook.secret",
+        SECRET_VARIABLES[0],
+        "webhook.secrets_file",
+    ),
+    (
+        "webhook.secrets",
+        SECRET_VARIABLES[0],
+        "webhook.secrets_file",
+    ),
+    (
+        "server.webhook_secret",
+        SECRET_VARIABLES[0],
+        "webhook.secrets_file",
+    ),
+    (
+        "server.webhook_secrets",
+        SECRET_VARIABLES[0],
+        "webhook.secrets_file",
+    ),
+    (
+        "github.webhook_secret",
+        SECRET_VARIABLES[0],
+        "webhook.secrets_file",
+    ),
+    (
+        "github.private_key",
+        SECRET_VARIABLES[1],
+        "github.private_key_file",
+    ),
+];
+
+/// One key with its effective value.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) value: Value,
+    pub(super) origin: Origin,
+}
+
+/// Every key in the order of the default file.
+#[derive(Debug, Clone)]
+pub(super) struct Merged(pub(super) Vec<Entry>);
+
+impl Merged {
+    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+        self.0.iter().find(|entry| entry.key == key)
+    }
+
+    /// As nested tables.
+    pub(super) fn table(&self) -> toml::Table {
+        let mut table = toml::Table::new();
+        for entry in &self.0 {
+            let (section, key) = entry.key.split_once('.').unwrap_or(("", &entry.key));
+            let section = table
+                .entry(section)
+                .or_insert_with(|| Value::Table(toml::Table::new()));
+            if let Value::Table(section) = section {
+                section.insert(key.to_owned(), entry.value.clone());
+            }
+        }
+        table
+    }
+
+    /// The entry that `key` sets, when it may.
+    fn known(&mut self, key: &str, origin: &Origin) -> Result<&mut Entry, ConfigError> {
+        let nearest = nearest(key, self.0.iter().map(|entry| entry.key.as_str()));
+        if let Some((_, variable, file_key)) = SECRET_KEYS.iter().find(|(name, ..)| *name == key) {
+            return Err(ConfigError::SecretInFile {
+                origin: origin.clone(),
+                key: key.to_owned(),
+                variable,
+                file_key,
+            });
+        }
+        self.0
+            .iter_mut()
+            .find(|entry| entry.key == key)
+            .ok_or_else(|| ConfigError::UnknownKey {
+                origin: origin.clone(),
+                key: key.to_owned(),
+                nearest,
+            })
+    }
+
+    fn set(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
+        let entry = self.known(key, &origin)?;
+        if !entry.value.same_type(&value) {
+            return Err(ConfigError::WrongType {
+                key: key.to_owned(),
+                expected: expected(&entry.value).to_owned(),
+                found: format!("{} {value}", article(value.type_str())),
+                origin,
+            });
+        }
+        (entry.value, entry.origin) = (value, origin);
+        Ok(())
+    }
+
+    /// Sets from text, which takes the type of the default.
+    fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
+        let entry = self.known(key, &origin)?;
+        let trimmed = text.trim();
+        let value = match &entry.value {
+            Value::Integer(_) => trimmed.parse().ok().map(Value::Integer),
+            Value::Boolean(_) => trimmed.parse().ok().map(Value::Boolean),
+            Value::Array(_) => trimmed
+                .trim_start_matches('[')
+                .trim_end_matches(']')
+                .split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(|item| item.parse().ok().map(Value::Integer))
+                .collect::<Option<Vec<_>>>()
+                .map(Value::Array),
+            _ => Some(Value::String(text.to_owned())),
+        };
+        let Some(value) = value else {
+            return Err(ConfigError::WrongType {
+                key: key.to_owned(),
+                expected: expected(&entry.value).to_owned(),
+                found: format!("{text:?}"),
+                origin,
+            });
+        };
+        (entry.value, entry.origin) = (value, origin);
+        Ok(())
+    }
+}
+
+/// Puts all layers together.
+pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
+    let mut merged = Merged(
+        entries("config/default.toml", DEFAULT)?
+            .into_iter()
+            .map(|entry| Entry {
+                origin: Origin::Default,
+                ..entry
+            })
+            .collect(),
+    );
+    if let Some((path, text)) = &sources.file {
+        for entry in entries(path, text)? {
+            merged.set(&entry.key, entry.value, entry.origin)?;
+        }
+    }
+    let keys: Vec<String> = merged.0.iter().map(|entry| entry.key.clone()).collect();
+    for key in &keys {
+        let name = variable(key);
+        if let Some(text) = sources.environment.get(&name) {
+            merged.set_text(key, text, Origin::Variable(name))?;
+        }
+    }
+    for flag in &sources.flags {
+        let (key, text) = flag.split_once('=').ok_or_else(|| ConfigError::Flag {
+            // A secret may be what was given by mistake.
+            given: flag.chars().take(40).collect(),
+        })?;
+        merged.set_text(key.trim(), text, Origin::Flag)?;
+    }
+    Ok(merged)
+}
+
+/// `PLANWRIGHT_` variables that set nothing. Only a warning: orchestrators make variables from service names.
+pub(super) fn unknown_variables(sources: &Sources) -> Vec<String> {
+    let Ok(defaults) = entries("config/default.toml", DEFAULT) else {
+        return Vec::new();
+    };
+    let mut known: Vec<String> = defaults.iter().map(|entry| variable(&entry.key)).collect();
+    known.extend(SECRET_VARIABLES.map(ToOwned::to_owned));
+    sources
+        .environment
+        .keys()
+        .filter(|name| name.starts_with(PREFIX) && !known.contains(name))
+        .map(
+            |name| match nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => {
+                    format!("the environment variable {name} sets nothing; did you mean {near}?")
+                }
+                None => format!("the environment variable {name} sets nothing"),
+            },
+        )
+        .collect()
+}
+
+/// The environment variable of a key.
+pub(super) fn variable(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "_").to_uppercase())
+}
+
+/// The keys of a TOML text in the order of the text.
+fn entries(path: &str, text: &str) -> Result<Vec<Entry>, ConfigError> {
+    let line_at = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
+    let syntax = |error: &toml::de::Error| ConfigError::Syntax {
+        path: path.to_owned(),
+        line: line_at(error.span().map_or(0, |span| span.start)),
+        why: error.message().to_owned(),
+    };
+    let spans = DeTable::parse(text).map_err(|error| syntax(&error))?;
+    let values: toml::Table = text.parse().map_err(|error| syntax(&error))?;
+    let mut found = Vec::new();
+    for (section, inner) in spans.get_ref() {
+        let name = section.get_ref().as_ref();
+        let at = section.span().start;
+        match (inner.get_ref().as_table(), values.get(name)) {
+            (Some(inner), Some(Value::Table(values))) => {
+                for key in inner.keys() {
+                    if let Some(value) = values.get(key.get_ref().as_ref()) {
+                        let path = format!("{name}.{}", key.get_ref());
+                        found.push((key.span().start, path, value.clone()));
+                    }
+                }
+            }
+            (_, Some(value)) => found.push((at, name.to_owned(), value.clone())),
+            (_, None) => {}
+        }
+    }
+    found.sort_by_key(|(at, ..)| *at);
+    Ok(found
+        .into_iter()
+        .map(|(at, key, value)| Entry {
+            key,
+            value,
+            origin: Origin::File {
+                path: path.to_owned(),
+                line: line_at(at),
+            },
+        })
+        .collect())
+}
+
+/// The known name that looks most like `wrong`, when it looks like it at all.
+fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    known
+        .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .filter(|(likeness, _)| *likeness > 0.85)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name.to_owned())
+}
+
+fn expected(default: &Value) -> &'static str {
+    match default {
+        Value::Integer(_) => "a whole number",
+        Value::Boolean(_) => "true or false",
+        Value::Array(_) => "a list of whole numbers",
+        _ => "text in quotes",
+    }
+}
+
+fn article(kind: &str) -> String {
+    let vowel = kind.starts_with(['a', 'e', 'i', 'o', 'u']);
+    format!("{} {kind}", if vowel { "an" } else { "a" })
+}

@@ -1,0 +1,115 @@
+//! Secrets: from the environment or from files of their own, never from the configuration file.
+
+use std::path::Path;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::Config;
+use super::error::ConfigError;
+use super::layers::{SECRET_VARIABLES, Sources};
+
+/// A shorter webhook secret can be guessed from one recorded delivery.
+const SHORT: usize = 16;
+
+/// Secrets and where they came from.
+#[derive(Debug, Default)]
+pub struct Secrets {
+    /// Webhook secrets; the first one signs (`replay`), any of them verifies.
+    pub webhook: Vec<SecretString>,
+    /// Private key of the App, PEM.
+    pub private_key: Option<SecretString>,
+    pub(super) webhook_origin: String,
+    pub(super) private_key_origin: String,
+}
+
+/// The secrets, and what is odd about them.
+pub(super) fn load(
+    config: &Config,
+    sources: &Sources,
+) -> Result<(Secrets, Vec<String>), ConfigError> {
+    let [webhook, key] = SECRET_VARIABLES;
+    let mut secrets = Secrets::default();
+    let webhook_file = config.webhook.secrets_file.as_deref();
+    if let Some((text, origin)) = one(sources, webhook, webhook_file, "webhook.secrets_file")? {
+        let separators: &[char] = if origin == webhook {
+            &[',', '\n']
+        } else {
+            &['\n']
+        };
+        secrets.webhook = text
+            .expose_secret()
+            .split(separators)
+            .map(str::trim)
+            .filter(|secret| !secret.is_empty())
+            .map(SecretString::from)
+            .collect();
+        if secrets.webhook.is_empty() {
+            return Err(ConfigError::Secret {
+                place: origin,
+                why: "holds no webhook secret; an empty secret would let everybody in".to_owned(),
+            });
+        }
+        secrets.webhook_origin = origin;
+    }
+    let key_file = config.github.private_key_file.as_deref();
+    if let Some((text, origin)) = one(sources, key, key_file, "github.private_key_file")? {
+        // Environments that cannot hold line breaks hold `\n`.
+        let pem = text.expose_secret().trim().replace("\\n", "\n");
+        if !pem.starts_with("-----BEGIN ") {
+            return Err(ConfigError::Secret {
+                place: origin,
+                why: "holds no private key in PEM form; it begins with a line -----BEGIN RSA PRIVATE KEY-----"
+                    .to_owned(),
+            });
+        }
+        secrets.private_key = Some(SecretString::from(pem));
+        secrets.private_key_origin = origin;
+    }
+    let mut warnings = Vec::new();
+    if secrets
+        .webhook
+        .iter()
+        .any(|secret| secret.expose_secret().len() < SHORT)
+    {
+        warnings.push(format!(
+            "{}: a webhook secret is shorter than {SHORT} characters; `openssl rand -hex 32` makes a good one",
+            secrets.webhook_origin
+        ));
+    }
+    if secrets.webhook.len() > 1 {
+        warnings.push(format!(
+            "{}: {} webhook secrets are accepted; take the old ones out when the App's settings hold the new one",
+            secrets.webhook_origin,
+            secrets.webhook.len()
+        ));
+    }
+    Ok((secrets, warnings))
+}
+
+/// The text of a secret from its variable or its file; both at once leave open which one is meant.
+fn one(
+    sources: &Sources,
+    variable: &str,
+    file: Option<&Path>,
+    file_key: &str,
+) -> Result<Option<(SecretString, String)>, ConfigError> {
+    let value = sources.environment.get(variable);
+    match (value, file) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Err(ConfigError::Secret {
+            place: variable.to_owned(),
+            why: format!("is set, and so is `{file_key}`; leave one of them out"),
+        }),
+        (Some(value), None) => Ok(Some((
+            SecretString::from(value.clone()),
+            variable.to_owned(),
+        ))),
+        (None, Some(path)) => match std::fs::read_to_string(path) {
+            Ok(text) => Ok(Some((SecretString::from(text), path.display().to_string()))),
+            Err(error) => Err(ConfigError::Secret {
+                place: path.display().to_string(),
+                why: format!("the file named by `{file_key}` cannot be read: {error}"),
+            }),
+        },
+    }
+}

@@ -1,0 +1,48 @@
+//! The effective configuration as a configuration file, with origins.
+
+use std::fmt::Write;
+
+use super::layers::{Merged, SECRET_VARIABLES};
+use super::secrets::Secrets;
+
+/// Column where the origins begin, where the values leave room.
+const COLUMN: usize = 48;
+
+pub(super) fn show(merged: &Merged, secrets: &Secrets) -> String {
+    let mut out = String::from(
+        "# Effective configuration. Secrets come from the environment or from files:\n",
+    );
+    let [webhook, key] = SECRET_VARIABLES;
+    secret(
+        &mut out,
+        webhook,
+        secrets.webhook.len(),
+        &secrets.webhook_origin,
+    );
+    secret(
+        &mut out,
+        key,
+        usize::from(secrets.private_key.is_some()),
+        &secrets.private_key_origin,
+    );
+    let mut last = "";
+    for entry in &merged.0 {
+        let (section, name) = entry.key.split_once('.').unwrap_or(("", &entry.key));
+        if section != last {
+            let _ = write!(out, "\n[{section}]\n");
+            last = section;
+        }
+        let line = format!("{name} = {}", entry.value);
+        let _ = writeln!(out, "{line:COLUMN$}  # {}", entry.origin);
+    }
+    out
+}
+
+fn secret(out: &mut String, name: &str, count: usize, origin: &str) {
+    // Writing to a String cannot fail.
+    let _ = match count {
+        0 => writeln!(out, "#   {name} = not set"),
+        1 => writeln!(out, "#   {name} = \"***\" (set, from {origin})"),
+        more => writeln!(out, "#   {name} = \"***\" ({more} set, from {origin})"),
+    };
+}

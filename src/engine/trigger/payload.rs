@@ -1,0 +1,260 @@
+//! What is read from a webhook payload, and nothing else.
+//!
+//! The structs borrow from the body and skip every member that is not named here: on a 19 kB comment delivery this costs
+//! about a fifth of what a generic JSON tree costs. Unknown members, actions and values are GitHub's right
+//! (<https://docs.github.com/en/webhooks/webhook-events-and-payloads>).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, IgnoredAny, Visitor};
+
+use crate::engine::clock::Millis;
+use crate::engine::trigger::{Actor, Place, Repo};
+
+/// Why a payload of an event we know cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the `{event}` payload cannot be used: {why} (at `{path}`)")]
+pub struct PayloadError {
+    /// `X-GitHub-Event`.
+    pub event: String,
+    /// Path of the member, `.` for the whole document.
+    pub path: String,
+    /// What the reader says.
+    pub why: String,
+}
+
+/// Reads a payload. The second, slower reading happens only to name the member that is wrong.
+pub(super) fn read<'a, T: Deserialize<'a>>(event: &str, body: &'a [u8]) -> Result<T, PayloadError> {
+    if let Ok(read) = serde_json::from_slice(body) {
+        return Ok(read);
+    }
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let found = serde_path_to_error::deserialize(&mut reader);
+    found
+        .map_err(|error| (error.path().to_string(), error.into_inner()))
+        .and_then(|read| {
+            reader
+                .end()
+                .map(|()| read)
+                .map_err(|error| (".".to_owned(), error))
+        })
+        .map_err(|(path, error)| PayloadError {
+            event: event.to_owned(),
+            path,
+            why: error.to_string(),
+        })
+}
+
+/// The member every event with actions has. Read alone only when the whole cannot be read.
+#[derive(Debug, Deserialize)]
+pub(super) struct Envelope<'a> {
+    #[serde(borrow, default)]
+    pub(super) action: Cow<'a, str>,
+}
+
+/// `issue_comment`.
+#[derive(Debug, Deserialize)]
+pub(super) struct IssueComment<'a> {
+    #[serde(borrow, default)]
+    pub(super) action: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) comment: Comment<'a>,
+    pub(super) issue: Issue,
+    #[serde(borrow)]
+    pub(super) repository: Repository<'a>,
+    #[serde(borrow)]
+    pub(super) sender: Account<'a>,
+    pub(super) installation: Option<Id>,
+    #[serde(borrow, default)]
+    pub(super) changes: Changes<'a>,
+}
+
+/// `issues` and `pull_request`, as far as `labeled` needs them.
+#[derive(Debug, Deserialize)]
+pub(super) struct Labeled<'a> {
+    #[serde(borrow, default)]
+    pub(super) action: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) label: Label<'a>,
+    #[serde(alias = "pull_request")]
+    pub(super) issue: Issue,
+    #[serde(borrow)]
+    pub(super) repository: Repository<'a>,
+    #[serde(borrow)]
+    pub(super) sender: Account<'a>,
+    pub(super) installation: Option<Id>,
+}
+
+/// `installation`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Installation<'a> {
+    #[serde(borrow, default)]
+    pub(super) action: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) installation: Installed<'a>,
+}
+
+/// `ping`. Everything is optional: a ping is answered whatever it holds.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Ping {
+    #[serde(default)]
+    pub(super) hook: Hook,
+}
+
+/// The hook a ping speaks of.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Hook {
+    #[serde(default)]
+    pub(super) events: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Installed<'a> {
+    pub(super) id: u64,
+    #[serde(borrow, default)]
+    pub(super) account: Login<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Login<'a> {
+    #[serde(borrow, default)]
+    pub(super) login: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Comment<'a> {
+    pub(super) id: u64,
+    #[serde(borrow)]
+    pub(super) body: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) html_url: Cow<'a, str>,
+    #[serde(default)]
+    pub(super) user: Option<Id>,
+    pub(super) created_at: Time,
+    pub(super) updated_at: Time,
+    #[serde(default)]
+    pub(super) performed_via_github_app: Option<Id>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Issue {
+    pub(super) number: u64,
+    pub(super) updated_at: Time,
+    /// Present, as an object, when an `issue_comment` or `issues` event speaks of a pull request.
+    #[serde(default)]
+    pub(super) pull_request: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Changes<'a> {
+    #[serde(borrow, default)]
+    pub(super) body: Option<Before<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Before<'a> {
+    #[serde(borrow)]
+    pub(super) from: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Label<'a> {
+    #[serde(borrow)]
+    pub(super) name: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Id {
+    pub(super) id: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Repository<'a> {
+    pub(super) id: u64,
+    #[serde(borrow)]
+    pub(super) name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) owner: Owner<'a>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Owner<'a> {
+    #[serde(borrow)]
+    pub(super) login: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Account<'a> {
+    pub(super) id: u64,
+    #[serde(borrow)]
+    pub(super) login: Cow<'a, str>,
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Cow<'a, str>,
+}
+
+impl Account<'_> {
+    /// GitHub's `type` says that a program acts.
+    pub(super) fn is_bot(&self) -> bool {
+        self.kind == "Bot"
+    }
+
+    pub(super) fn actor(&self) -> Actor {
+        Actor {
+            id: self.id,
+            login: self.login.to_string(),
+            bot: self.is_bot(),
+        }
+    }
+}
+
+impl Repository<'_> {
+    pub(super) fn place(&self, installation: u64, number: u64, pull_request: bool) -> Place {
+        Place {
+            repo: Repo {
+                installation,
+                id: self.id,
+                owner: self.owner.login.to_string(),
+                name: self.name.to_string(),
+            },
+            number,
+            pull_request,
+        }
+    }
+}
+
+/// A time: RFC 3339 text nearly everywhere, seconds since the epoch in some events.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Time(pub(super) Millis);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TimeVisitor)
+    }
+}
+
+struct TimeVisitor;
+
+impl Visitor<'_> for TimeVisitor {
+    type Value = Time;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time as RFC 3339 text or as seconds since 1970")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Time, E> {
+        DateTime::parse_from_rfc3339(text)
+            .map(|time| Time(Millis::from(time.with_timezone(&Utc))))
+            .map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+    }
+
+    fn visit_u64<E: de::Error>(self, seconds: u64) -> Result<Time, E> {
+        i64::try_from(seconds)
+            .ok()
+            .and_then(|seconds| seconds.checked_mul(1000))
+            .map(|millis| Time(Millis(millis)))
+            .ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(seconds), &self))
+    }
+}

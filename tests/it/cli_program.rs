@@ -1,0 +1,200 @@
+//! The built program: help, exit codes, what goes to which stream.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests"
+)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::receiver_support::{APP_ID, SECRET, start};
+
+const PAYLOAD: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/fixtures/payloads/issue_comment.created.json"
+);
+
+/// The program in an empty folder with an empty environment.
+fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
+    command.env_clear().current_dir(folder);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path()).args(arguments).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn help_tells_of_exit_codes_and_shows_examples() {
+    let help = run(&["--help"]);
+    assert_eq!(help.status.code(), Some(0));
+    for part in [
+        "serve",
+        "replay",
+        "config",
+        "completions",
+        "Exit codes:",
+        "nothing was tried",
+    ] {
+        assert!(out(&help).contains(part), "{part}: {}", out(&help));
+    }
+    for subcommand in ["serve", "replay", "config", "completions"] {
+        let help = run(&[subcommand, "--help"]);
+        assert_eq!(help.status.code(), Some(0));
+        assert!(out(&help).contains("Examples:\n"), "{subcommand}");
+    }
+}
+
+#[test]
+fn wrong_arguments_and_wrong_configuration_are_2() {
+    assert_eq!(run(&[]).status.code(), Some(2));
+    assert_eq!(run(&["conjure"]).status.code(), Some(2));
+    let unknown = run(&["config", "--set", "worker.concurency=2"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert_eq!(
+        err(&unknown),
+        "error: --set: unknown key `worker.concurency`, did you mean `worker.concurrency`?; `planwright config` prints every key\n"
+    );
+    assert_eq!(out(&unknown), "");
+}
+
+#[test]
+fn serve_refuses_to_start_on_what_is_missing() {
+    let refused = run(&["serve"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        err(&refused)
+            .starts_with("error: not everything is set that serving needs:\n  - a webhook secret")
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let empty = program(folder.path())
+        .arg("serve")
+        .env("PLANWRIGHT_WEBHOOK_SECRETS", ",")
+        .output()
+        .unwrap();
+    assert_eq!(empty.status.code(), Some(2));
+    assert!(err(&empty).contains("holds no webhook secret"));
+}
+
+#[test]
+fn config_prints_what_a_file_in_the_folder_says() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("planwright.toml"),
+        "[worker]\nconcurrency = 3\n",
+    )
+    .unwrap();
+    let shown = program(folder.path())
+        .args(["config"])
+        .env("PLANWRIGHT_WEBHOOK_SECRETS", SECRET)
+        .output()
+        .unwrap();
+    assert_eq!(shown.status.code(), Some(0));
+    assert!(out(&shown).contains("concurrency = 3"));
+    assert!(!out(&shown).contains(SECRET) && !err(&shown).contains(SECRET));
+    let default = program(folder.path())
+        .args(["config", "--default"])
+        .output()
+        .unwrap();
+    assert_eq!(out(&default), planwright::config::DEFAULT);
+    let check = program(folder.path())
+        .args(["config", "--check"])
+        .output()
+        .unwrap();
+    assert_eq!(check.status.code(), Some(2));
+}
+
+#[test]
+fn completions_are_scripts() {
+    let bash = run(&["completions", "bash"]);
+    assert_eq!(bash.status.code(), Some(0));
+    assert!(out(&bash).contains("complete -F _planwright"));
+}
+
+#[test]
+fn a_dry_run_decides_and_prints() {
+    let text = run(&["replay", PAYLOAD, "--event", "issue_comment", "--dry-run"]);
+    assert_eq!(text.status.code(), Some(0), "{}", err(&text));
+    assert!(out(&text).starts_with("run save-plan\n  for       mira-solano (id 70110311)\n  at        harbour-works/tidewatch#42\n"));
+    let json = run(&[
+        "replay",
+        PAYLOAD,
+        "--event",
+        "issue_comment",
+        "--dry-run",
+        "--json",
+    ]);
+    let json: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    assert_eq!(json["decision"], "run");
+    assert_eq!(json["runs"][0]["command"], "save-plan");
+    let other = run(&["replay", PAYLOAD, "--event", "gollum", "--dry-run"]);
+    assert_eq!(
+        out(&other),
+        "ignore: `gollum` events do not concern this App\n"
+    );
+    let wrong = run(&["replay", PAYLOAD, "--event", "installation", "--dry-run"]);
+    assert_eq!(
+        wrong.status.code(),
+        Some(0),
+        "an action that does not concern us may look as it likes"
+    );
+    let missing = run(&["replay", "none.json", "--event", "issues", "--dry-run"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(err(&missing).starts_with("error: none.json cannot be read: "));
+}
+
+#[test]
+fn replay_needs_a_secret_to_sign_with() {
+    let unsigned = run(&["replay", PAYLOAD, "--event", "issue_comment"]);
+    assert_eq!(unsigned.status.code(), Some(2));
+    assert_eq!(
+        err(&unsigned),
+        "error: there is no webhook secret to sign with: set PLANWRIGHT_WEBHOOK_SECRETS or webhook.secrets_file\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn replay_signs_and_sends() {
+    let rig = start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let send = |secret: &str| {
+        let mut command = program(folder.path());
+        let address = format!("server.listen={}", rig.address);
+        let app = format!("github.app_id={APP_ID}");
+        command
+            .args([
+                "replay",
+                PAYLOAD,
+                "--event",
+                "issue_comment",
+                "--delivery",
+                "replay-1",
+                "--json",
+            ])
+            .args(["--set", &address, "--set", &app])
+            .env("PLANWRIGHT_WEBHOOK_SECRETS", secret);
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+    };
+    let taken = send(SECRET).await.unwrap();
+    assert_eq!(taken.status.code(), Some(0), "{}", err(&taken));
+    let answer: serde_json::Value = serde_json::from_str(&out(&taken)).unwrap();
+    assert_eq!(answer["delivery"], "replay-1");
+    assert_eq!(answer["status"], 202);
+    assert_eq!(answer["answer"]["status"], "accepted");
+    assert_eq!(rig.store.deliveries.lock().unwrap()[0].guid, "replay-1");
+    let refused = send("another secret").await.unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(err(&refused).contains("error: the delivery was refused with status 401\n"));
+}
