@@ -72,7 +72,8 @@ impl Worker {
         let store = &self.parts.store;
         let claimed = store.claim_unacknowledged(&self.owner, now, lease, before).await?;
         let Some(claimed) = claimed else { return Ok(Outcome::Idle) };
-        let done = self.leased(&claimed.lease, &StopFlag::default(), async {
+        let stop = StopFlag::default();
+        let done = self.leased(&claimed.lease, &stop, async {
             execute::acknowledge(&self.parts, &claimed).await
         });
         match done.await {

@@ -52,6 +52,7 @@ impl Forge for GitHub {
             .get(repo.installation, path, issue_of(repo, number))
             .await?;
         let issue: wire::Issue = answer::read(&answer, &request)?;
+        let own = self.identity().await?;
         let comments: Vec<wire::Comment> = self
             .pages(
                 repo,
@@ -66,12 +67,12 @@ impl Forge for GitHub {
         let url = issue.text.html_url.clone();
         let mut posts: Vec<_> = comments
             .into_iter()
-            .map(|comment| comment.text.post(Some(comment.id)))
+            .map(|comment| comment.text.post(Some(comment.id), &own))
             .collect();
         posts.sort_by_key(|post| (post.created, post.id));
         // A comment that arrived between two pages can stand on both.
         posts.dedup_by_key(|post| post.id);
-        posts.insert(0, issue.text.post(None));
+        posts.insert(0, issue.text.post(None, &own));
         Ok(Thread {
             place: Place {
                 pull_request: issue.pull_request.is_some(),

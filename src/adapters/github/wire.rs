@@ -5,6 +5,7 @@ use secrecy::SecretString;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
+use super::AppIdentity;
 use crate::engine::thread::Post;
 use crate::engine::trigger::Actor;
 use crate::formats::command::Permission;
@@ -74,9 +75,10 @@ impl Text {
         }
     }
 
-    pub(super) fn post(self, id: Option<u64>) -> Post {
+    pub(super) fn post(self, id: Option<u64>, app: &AppIdentity) -> Post {
         Post {
             id,
+            own: self.is_own(app.app_id, &app.login),
             author: self.user.and_then(User::actor),
             association: self.author_association.unwrap_or_else(|| "NONE".to_owned()),
             created: self.created_at.into(),
