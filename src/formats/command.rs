@@ -150,6 +150,7 @@ pub const REGISTRY: &[CommandSpec] = &[
 
 impl Command {
     /// The command's entry in the registry.
+    #[expect(clippy::missing_panics_doc, reason = "cannot panic, see below")]
     pub fn spec(self) -> &'static CommandSpec {
         #[expect(
             clippy::expect_used,

@@ -157,8 +157,8 @@ pub fn blocks(source: &str) -> Vec<Block> {
                         setext: heading.setext,
                     },
                     NodeValue::Paragraph => Kind::Paragraph { text: text(node) },
-                    NodeValue::List(list) => Kind::List {
-                        ordered: list.list_type == ListType::Ordered,
+                    NodeValue::List(items) => Kind::List {
+                        ordered: items.list_type == ListType::Ordered,
                         items: node.children().count(),
                         tasks: node
                             .children()

@@ -261,7 +261,7 @@ fn reference(rest: &str) -> bool {
 /// The `@` at byte `at` is one that GitHub reads as a mention: not behind a word, not inside a web address.
 fn notifies(text: &str, at: usize) -> bool {
     /// Far enough to see the beginning of any address somebody would type, in bytes.
-    const BACK: usize = 512;
+    const BACK: usize = 256;
     let Some(before) = text[..at].bytes().next_back() else {
         return true;
     };
@@ -272,6 +272,9 @@ fn notifies(text: &str, at: usize) -> bool {
         return true;
     }
     let back = &text[text.floor_char_boundary(at.saturating_sub(BACK))..at];
+    if !back.contains("://") {
+        return true;
+    }
     let stops = |c: char| c.is_whitespace() || "<>\"'()[]|".contains(c);
     let address = back.rsplit(stops).next().unwrap_or(back);
     let host = ["https://", "http://"]

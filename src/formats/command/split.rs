@@ -47,12 +47,12 @@ pub(super) fn split(
         None => Parts {
             guidance: comment[after..end].trim().to_owned(),
             inline: None,
-            removed: vec![word.start..end],
+            removed: one(word.start..end),
         },
         Some(Plan::From(from)) => Parts {
             guidance: comment[after..from].trim().to_owned(),
             inline: Some(without_blank_end(&comment[from..end]).to_owned()),
-            removed: vec![word.start..from],
+            removed: one(word.start..from),
         },
         Some(Plan::Fence(span)) => {
             let below = lines.start(lines.at(span.end) + 1).clamp(span.end, end);
@@ -67,6 +67,10 @@ pub(super) fn split(
             }
         }
     }
+}
+
+fn one(range: Range<usize>) -> Vec<Range<usize>> {
+    Vec::from([range])
 }
 
 /// For a command without guidance: everything behind its line, when that has a list or a heading and does not begin

@@ -42,8 +42,14 @@ fn the_registry_is_complete_and_unambiguous() {
             names.push(name.to_ascii_lowercase());
         }
     }
-    use Command::{Cancel, Help, Retry, SavePlan, SaveRawPlan, Status};
-    for command in [SavePlan, SaveRawPlan, Cancel, Retry, Status, Help] {
+    for command in [
+        Command::SavePlan,
+        Command::SaveRawPlan,
+        Command::Cancel,
+        Command::Retry,
+        Command::Status,
+        Command::Help,
+    ] {
         assert_eq!(Command::named(command.name()), Some(command));
     }
     assert_eq!(Command::named("plan"), None);

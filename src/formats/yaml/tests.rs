@@ -88,10 +88,11 @@ fn reading_is_tolerant_but_limited() {
     let mut bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
     for level in 1..12 {
         let last = format!("*a{}", level - 1);
-        bomb.push_str(&format!(
-            "a{level}: &a{level} [{}]\n",
-            [last.as_str(); 10].join(",")
-        ));
+        let items = [last.as_str(); 10].join(",");
+        bomb = format!(
+            "{bomb}a{level}: &a{level} [{items}]
+"
+        );
     }
     assert!(read(&bomb).is_err());
     assert!(read(&"[".repeat(100_000)).is_err());
