@@ -1,1 +1,3 @@
 //! The top floor towards the outside world: HTTP in, GitHub out, the database, the simulator.
+
+pub mod store;
