@@ -1,1 +1,7 @@
-//! x
+//! Integration tests, in one binary so that they link once.
+
+mod store_contract;
+mod store_kill;
+mod store_migrations;
+mod store_sqlite;
+mod store_storm;

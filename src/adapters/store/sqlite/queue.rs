@@ -172,5 +172,9 @@ pub(super) fn fenced(lease: &Lease) -> Trouble {
 
 /// Fails unless the write under `lease` touched its row.
 pub(super) fn held(rows: u64, lease: &Lease) -> Result<(), Trouble> {
-    if rows == 0 { Err(fenced(lease)) } else { Ok(()) }
+    if rows == 0 {
+        Err(fenced(lease))
+    } else {
+        Ok(())
+    }
 }

@@ -25,8 +25,7 @@ const DELETE_TEXTS: &str = "
 DELETE FROM texts
 WHERE run IN (SELECT seq FROM runs WHERE delivery IN (SELECT value FROM json_each(?1)))";
 
-const DELETE_RUNS: &str =
-    "DELETE FROM runs WHERE delivery IN (SELECT value FROM json_each(?1))";
+const DELETE_RUNS: &str = "DELETE FROM runs WHERE delivery IN (SELECT value FROM json_each(?1))";
 
 const DELETE_DELIVERIES: &str =
     "DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each(?1))";
@@ -68,12 +67,7 @@ pub(super) async fn prune_some(
         .await?;
     let old = json(&old)?;
     let mut deliveries = 0;
-    for delete in [
-        DELETE_EFFECTS,
-        DELETE_TEXTS,
-        DELETE_RUNS,
-        DELETE_DELIVERIES,
-    ] {
+    for delete in [DELETE_EFFECTS, DELETE_TEXTS, DELETE_RUNS, DELETE_DELIVERIES] {
         let deleted = sqlx::query(delete)
             .bind(&old)
             .execute(&mut *transaction)
