@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use sqlx::{Connection, SqliteConnection};
 
-use super::errors::{Trouble, column};
+use super::errors::{Trouble, column, nullable};
 use super::queue::promote;
 use crate::engine::store::{Accepted, NewDelivery, NewRun, StoreError};
 
@@ -212,7 +212,7 @@ async fn requeue(
     let mut requeued = HashSet::new();
     for row in &rows {
         requeued.insert(column(row, "guid")?);
-        serials.extend(column::<Option<String>, _>(row, "serial")?);
+        serials.extend(nullable::<String>(row, "serial")?);
     }
     promote(connection, &serials).await?;
     Ok(requeued)

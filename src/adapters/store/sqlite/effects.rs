@@ -2,7 +2,7 @@
 
 use sqlx::SqliteConnection;
 
-use super::errors::{Trouble, column};
+use super::errors::{Trouble, column, nullable};
 use super::queue::{fenced, held};
 use crate::engine::clock::Millis;
 use crate::engine::store::{AuditEntry, EffectState, Lease};
@@ -70,7 +70,7 @@ pub(super) async fn begin(
         .fetch_optional(connection)
         .await?
         .ok_or_else(|| fenced(lease))?;
-    Ok(match column(&row, "result")? {
+    Ok(match nullable(&row, "result")? {
         Some(result) => EffectState::Done(result),
         None => EffectState::Tried {
             since: Millis(column(&row, "first_ms")?),

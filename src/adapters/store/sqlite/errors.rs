@@ -2,7 +2,7 @@
 
 use sqlx::error::DatabaseError;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{ColumnIndex, Decode, Row, Sqlite, Type};
+use sqlx::{Decode, Row, Sqlite, Type};
 
 use crate::engine::store::StoreError;
 
@@ -61,20 +61,28 @@ pub(super) fn closed() -> StoreError {
     StoreError::Failed(CLOSED.to_owned())
 }
 
-/// Reads a column; what cannot be read is named, not shown.
-pub(super) fn column<'r, T, I>(row: &'r SqliteRow, index: I) -> Result<T, StoreError>
+/// Reads a column that must hold something; what cannot be read is named, not shown.
+pub(super) fn column<'r, T>(row: &'r SqliteRow, name: &str) -> Result<T, StoreError>
 where
     T: Decode<'r, Sqlite> + Type<Sqlite>,
-    I: ColumnIndex<SqliteRow> + std::fmt::Display + Copy,
 {
-    row.try_get(index).map_err(|error| match error {
-        sqlx::Error::ColumnDecode { source, .. } => corrupt(&index, source),
-        other => corrupt(&index, other),
+    // Asked for a plain value, the driver reads NULL as zero or as the empty text.
+    nullable(row, name)?.ok_or_else(|| corrupt(name, "it is NULL"))
+}
+
+/// Reads a column that may be NULL.
+pub(super) fn nullable<'r, T>(row: &'r SqliteRow, name: &str) -> Result<Option<T>, StoreError>
+where
+    T: Decode<'r, Sqlite> + Type<Sqlite>,
+{
+    row.try_get(name).map_err(|error| match error {
+        sqlx::Error::ColumnDecode { source, .. } => corrupt(name, source),
+        other => corrupt(name, other),
     })
 }
 
 /// A value that this version cannot read.
-pub(super) fn corrupt(what: &dyn std::fmt::Display, why: impl std::fmt::Display) -> StoreError {
+pub(super) fn corrupt(what: &str, why: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt {
         what: format!("column `{what}`"),
         why: why.to_string(),

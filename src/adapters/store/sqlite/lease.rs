@@ -4,7 +4,7 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
 use super::accept::json;
-use super::errors::{Trouble, column, corrupt};
+use super::errors::{Trouble, column, corrupt, nullable};
 use super::queue::{held, promote};
 use crate::engine::clock::Millis;
 use crate::engine::run::RunId;
@@ -136,9 +136,9 @@ fn claimed(row: &SqliteRow, owner: &str) -> Result<Claimed, Trouble> {
             fence: column(row, "fence")?,
         },
         trigger: column(row, "trigger")?,
-        progress: column(row, "progress")?,
+        progress: nullable(row, "progress")?,
         attempt: attempt(row)?,
-        cancel_requested: column(row, "cancel_requested")?,
+        cancel_requested: nullable(row, "cancel_requested")?,
         created: Millis(column(row, "created_ms")?),
         guid: column(row, "guid")?,
     })
@@ -146,7 +146,7 @@ fn claimed(row: &SqliteRow, owner: &str) -> Result<Claimed, Trouble> {
 
 /// The attempts of a run.
 pub(super) fn attempt(row: &SqliteRow) -> Result<u32, StoreError> {
-    u32::try_from(column::<i64, _>(row, "attempt")?).map_err(|error| corrupt(&"attempt", error))
+    u32::try_from(column::<i64>(row, "attempt")?).map_err(|error| corrupt("attempt", error))
 }
 
 /// See [`crate::engine::store::Store::acknowledged`].
@@ -179,7 +179,7 @@ pub(super) async fn heartbeat(
         .iter()
         .map(|row| {
             let key: (String, i64) = (column(row, "id")?, column(row, "fence")?);
-            let cancel: Option<String> = column(row, "cancel_requested")?;
+            let cancel: Option<String> = nullable(row, "cancel_requested")?;
             Ok((key, cancel))
         })
         .collect::<Result<std::collections::HashMap<_, _>, StoreError>>()?;

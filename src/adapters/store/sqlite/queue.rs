@@ -6,7 +6,7 @@
 use sqlx::{Connection, SqliteConnection};
 
 use super::accept::json;
-use super::errors::{Trouble, column};
+use super::errors::{Trouble, column, nullable};
 use crate::engine::clock::Millis;
 use crate::engine::run::{RunId, State};
 use crate::engine::store::{Finish, Lease, StoreError};
@@ -101,7 +101,7 @@ pub(super) async fn finish(
         transaction.rollback().await?;
         return Err(fenced(lease));
     };
-    let place: Option<String> = column(&row, "serial")?;
+    let place: Option<String> = nullable(&row, "serial")?;
     promote(&mut transaction, place.as_slice()).await?;
     transaction.commit().await?;
     Ok(())
@@ -141,7 +141,7 @@ pub(super) async fn request_cancel(
         .await?;
     let mut asked = rows
         .iter()
-        .map(|row| Ok((column::<i64, _>(row, "seq")?, RunId(column(row, "id")?))))
+        .map(|row| Ok((column::<i64>(row, "seq")?, RunId(column(row, "id")?))))
         .collect::<Result<Vec<_>, StoreError>>()?;
     asked.sort_unstable();
     Ok(asked.into_iter().map(|(_, id)| id).collect())

@@ -3,7 +3,7 @@
 use sqlx::SqlitePool;
 use sqlx::sqlite::SqliteRow;
 
-use super::errors::{column, corrupt, failed};
+use super::errors::{column, corrupt, failed, nullable};
 use super::lease::attempt;
 use crate::engine::clock::Millis;
 use crate::engine::run::{RunId, State};
@@ -43,17 +43,17 @@ fn view(row: &SqliteRow) -> Result<RunView, StoreError> {
         command: column(row, "command")?,
         state: state_named(&state)?,
         trigger: column(row, "trigger")?,
-        progress: column(row, "progress")?,
+        progress: nullable(row, "progress")?,
         attempt: attempt(row)?,
-        code: column(row, "code")?,
-        note: column(row, "note")?,
+        code: nullable(row, "code")?,
+        note: nullable(row, "note")?,
         created: Millis(column(row, "created_ms")?),
-        finished: column::<Option<i64>, _>(row, "finished_ms")?.map(Millis),
+        finished: nullable::<i64>(row, "finished_ms")?.map(Millis),
     })
 }
 
 fn state_named(name: &str) -> Result<State, StoreError> {
-    State::from_name(name).ok_or_else(|| corrupt(&"state", format!("`{name}` is no state")))
+    State::from_name(name).ok_or_else(|| corrupt("state", format!("`{name}` is no state")))
 }
 
 /// The views of many rows.
@@ -157,8 +157,8 @@ pub(super) async fn audit_of(
         .map(|row| {
             Ok(AuditEntry {
                 at: Millis(column(row, "at_ms")?),
-                run: column::<Option<String>, _>(row, "run")?.map(RunId),
-                guid: column(row, "guid")?,
+                run: nullable::<String>(row, "run")?.map(RunId),
+                guid: nullable(row, "guid")?,
                 actor: column(row, "actor")?,
                 decision: column(row, "decision")?,
                 why: column(row, "why")?,
