@@ -1,4 +1,5 @@
 //! Integration tests, in one binary so that they link once.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod store_contract;
 mod store_kill;

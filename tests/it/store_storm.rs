@@ -131,7 +131,7 @@ async fn every_run_ends_once_and_in_order() {
             .await
             .unwrap();
     }
-    let storm = Arc::new(Storm {
+    let shared = Arc::new(Storm {
         store: store.clone(),
         ledger: Mutex::new(ledger),
         now: AtomicI64::new(1),
@@ -139,15 +139,15 @@ async fn every_run_ends_once_and_in_order() {
     });
     let workers: Vec<_> = (0..WORKERS)
         .map(|n| {
-            let storm = storm.clone();
-            tokio::spawn(async move { storm.worker(format!("w{n}")).await })
+            let shared = shared.clone();
+            tokio::spawn(async move { shared.worker(format!("w{n}")).await })
         })
         .collect();
     for worker in workers {
         worker.await.unwrap();
     }
 
-    let crashed = std::mem::take(&mut storm.ledger.lock().unwrap().crashed);
+    let crashed = std::mem::take(&mut shared.ledger.lock().unwrap().crashed);
     assert!(crashed.len() > 10, "a storm without crashes proves little");
     for lease in crashed {
         let late = store.finish(&lease, &Finish::Succeeded, at(0)).await;
@@ -158,7 +158,7 @@ async fn every_run_ends_once_and_in_order() {
         counts.by_state.iter().all(|(state, _)| state.is_terminal()),
         "{counts:?}"
     );
-    let ledger = storm.ledger.lock().unwrap();
+    let ledger = shared.ledger.lock().unwrap();
     assert_eq!(
         ledger.ended, ledger.accepted,
         "each once, in the order of acceptance"

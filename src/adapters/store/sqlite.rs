@@ -83,9 +83,9 @@ impl SqliteStore {
     /// writable, the file is something else, or a newer version of this program wrote it (it is left untouched).
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let core = Arc::new(open::open(path, &options).await?);
-        let (queue, waiting) = mpsc::channel(options.queue_depth.max(1));
+        let (queue, pending) = mpsc::channel(options.queue_depth.max(1));
         let stop = CancellationToken::new();
-        let writing = tokio::spawn(group_commit::run(core.clone(), waiting, stop.clone()));
+        let writing = tokio::spawn(group_commit::run(core.clone(), pending, stop.clone()));
         Ok(Self {
             queue,
             core,
@@ -177,13 +177,17 @@ impl Store for SqliteStore {
     async fn release(&self, owner: &str) -> Result<u64, StoreError> {
         let mut turn = self.core.writer.turn().await?;
         let result = lease::release(&mut turn.connection, owner).await;
-        self.woken(turn.end(result)?)
+        let done = turn.end(result)?;
+        self.core.work.notify_one();
+        Ok(done)
     }
 
     async fn recover(&self, now: Millis, all: bool) -> Result<u64, StoreError> {
         let mut turn = self.core.writer.turn().await?;
         let result = lease::recover(&mut turn.connection, now, all).await;
-        self.woken(turn.end(result)?)
+        let done = turn.end(result)?;
+        self.core.work.notify_one();
+        Ok(done)
     }
 
     async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
@@ -241,13 +245,17 @@ impl Store for SqliteStore {
     ) -> Result<Vec<RunId>, StoreError> {
         let mut turn = self.core.writer.turn().await?;
         let result = queue::request_cancel(&mut turn.connection, place, before, by).await;
-        self.woken(turn.end(result)?)
+        let done = turn.end(result)?;
+        self.core.work.notify_one();
+        Ok(done)
     }
 
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError> {
         let mut turn = self.core.writer.turn().await?;
         let result = queue::requeue_failed(&mut turn.connection, place).await;
-        self.woken(turn.end(result)?)
+        let done = turn.end(result)?;
+        self.core.work.notify_one();
+        Ok(done)
     }
 
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
@@ -304,10 +312,5 @@ impl Store for SqliteStore {
     }
 }
 
-impl SqliteStore {
-    /// Wakes a waiting worker, then hands the answer on.
-    fn woken<T>(&self, answer: T) -> Result<T, StoreError> {
-        self.core.work.notify_one();
-        Ok(answer)
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use super::errors::{Trouble, column, nullable};
 use super::queue::promote;
 use crate::engine::store::{Accepted, NewDelivery, NewRun, StoreError};
 
-const INSERT_DELIVERIES: &str = "
+pub(super) const INSERT_DELIVERIES: &str = "
 INSERT INTO deliveries (guid, event, action, installation, received_ms, payload)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
        CASE WHEN value ->> 5 IS NOT NULL THEN substr(?2, value ->> 5, value ->> 6) END
@@ -21,7 +21,7 @@ RETURNING id, guid";
 
 /// A run starts as ready when it is not serial, or first of its place in the batch with no active run there. The
 /// SELECT is evaluated before the first row is inserted.
-const INSERT_RUNS: &str = "
+pub(super) const INSERT_RUNS: &str = "
 INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, state)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
        value ->> 7, value ->> 8,
@@ -34,13 +34,13 @@ SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->
 FROM json_each(?1)
 ORDER BY key";
 
-const INSERT_TEXTS: &str = "
+pub(super) const INSERT_TEXTS: &str = "
 INSERT INTO texts (run, trigger)
 SELECT runs.seq, CAST(substr(?2, value ->> 1, value ->> 2) AS TEXT)
 FROM json_each(?1) CROSS JOIN runs ON runs.id = value ->> 0";
 
 /// Deliveries with at least one run, all of them failed: their runs go back in line.
-const REQUEUE: &str = "
+pub(super) const REQUEUE: &str = "
 UPDATE runs
 SET state = CASE WHEN serial IS NULL THEN 'ready' ELSE 'blocked' END, run_at_ms = created_ms, attempt = 0,
     cancel_requested = NULL, cancel_told = 0, code = NULL, note = NULL, started_ms = NULL, finished_ms = NULL
@@ -50,11 +50,14 @@ WHERE delivery IN (
     GROUP BY runs.delivery HAVING min(runs.state = 'failed') = 1)
 RETURNING (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid, serial";
 
-const CANCEL_INSTALLATION: &str = "
+pub(super) const CANCEL_INSTALLATION: &str = "
 UPDATE runs
 SET state = 'cancelled', finished_ms = ?2, lease_owner = NULL, lease_until_ms = NULL,
     note = 'the App was uninstalled or suspended'
-WHERE installation = ?1 AND state IN ('blocked', 'ready', 'running', 'waiting')";
+WHERE installation = ?1 AND seq IN (
+    SELECT seq FROM runs WHERE state = 'blocked'
+    UNION ALL SELECT seq FROM runs WHERE state IN ('ready', 'waiting')
+    UNION ALL SELECT seq FROM runs WHERE state = 'running')";
 
 /// Stores the deliveries that are new and says what became of each, in order.
 pub(super) async fn accept(

@@ -7,20 +7,20 @@ use super::queue::{fenced, held};
 use crate::engine::clock::Millis;
 use crate::engine::store::{AuditEntry, EffectState, Lease};
 
-const REMEMBER: &str = "
+pub(super) const REMEMBER: &str = "
 UPDATE texts SET progress = ?4
 WHERE run = (SELECT seq FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3)";
 
-const BEGIN: &str = "
+pub(super) const BEGIN: &str = "
 INSERT INTO effects (run, key, first_ms)
 SELECT id, ?4, ?5 FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3
 ON CONFLICT (run, key) DO NOTHING";
 
-const LOOK: &str = "
+pub(super) const LOOK: &str = "
 SELECT effects.first_ms, effects.result FROM runs JOIN effects ON effects.run = runs.id
 WHERE runs.id = ?1 AND runs.lease_owner = ?2 AND runs.fence = ?3 AND effects.key = ?4";
 
-const END: &str = "
+pub(super) const END: &str = "
 INSERT INTO effects (run, key, first_ms, done_ms, result)
 SELECT id, ?4, ?5, ?5, ?6 FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3
 ON CONFLICT (run, key) DO UPDATE SET done_ms = excluded.done_ms, result = excluded.result";

@@ -12,7 +12,7 @@ use crate::engine::store::{Beat, Claimed, Lease, StoreError};
 
 /// The first run of each repository that has any (found by jumping from one repository to the next in the index, so
 /// that a long backlog costs nothing), of these the one whose repository has the fewest running.
-const CLAIM: &str = "
+pub(super) const CLAIM: &str = "
 WITH RECURSIVE repos (id) AS (
     SELECT min(repo_id) FROM runs WHERE state IN ('ready', 'waiting')
     UNION ALL
@@ -43,7 +43,7 @@ RETURNING id, fence, attempt, cancel_requested, created_ms,
     (SELECT trigger FROM texts WHERE texts.run = runs.seq) AS trigger,
     (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress";
 
-const CLAIM_UNACKNOWLEDGED: &str = "
+pub(super) const CLAIM_UNACKNOWLEDGED: &str = "
 UPDATE runs
 SET fence = fence + 1, lease_owner = ?1, lease_until_ms = ?3
 WHERE seq = (
@@ -65,28 +65,28 @@ RETURNING id, fence, attempt, cancel_requested, created_ms,
     (SELECT trigger FROM texts WHERE texts.run = runs.seq) AS trigger,
     (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress";
 
-const ACKNOWLEDGED: &str = "
+pub(super) const ACKNOWLEDGED: &str = "
 UPDATE runs
 SET acknowledged = 1,
     lease_owner = CASE state WHEN 'running' THEN lease_owner END,
     lease_until_ms = CASE state WHEN 'running' THEN lease_until_ms END
 WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3";
 
-const HEARTBEAT: &str = "
+pub(super) const HEARTBEAT: &str = "
 UPDATE runs
 SET lease_until_ms = ?2, cancel_told = cancel_requested IS NOT NULL
 FROM json_each(?1) AS lease
 WHERE runs.id = lease.value ->> 0 AND runs.lease_owner = lease.value ->> 1 AND runs.fence = lease.value ->> 2
 RETURNING runs.id, runs.fence, runs.cancel_requested";
 
-const RELEASE: &str = "
+pub(super) const RELEASE: &str = "
 UPDATE runs
 SET attempt = CASE state WHEN 'running' THEN max(attempt - 1, 0) ELSE attempt END,
     state = CASE state WHEN 'running' THEN 'ready' ELSE state END,
     lease_owner = NULL, lease_until_ms = NULL
 WHERE lease_owner = ?1";
 
-const RECOVER: &str = "
+pub(super) const RECOVER: &str = "
 UPDATE runs
 SET state = CASE state WHEN 'running' THEN 'ready' ELSE state END, lease_owner = NULL, lease_until_ms = NULL
 WHERE lease_owner IS NOT NULL AND (?2 OR lease_until_ms <= ?1)";

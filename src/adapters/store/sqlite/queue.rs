@@ -12,7 +12,7 @@ use crate::engine::run::{RunId, State};
 use crate::engine::store::{Finish, Lease, StoreError};
 
 /// The oldest blocked run of each given place that has no active one.
-const PROMOTE: &str = "
+pub(super) const PROMOTE: &str = "
 UPDATE runs SET state = 'ready'
 WHERE seq IN (
     SELECT (SELECT next.seq FROM runs AS next
@@ -23,7 +23,7 @@ WHERE seq IN (
         WHERE active.serial = place.value AND active.serial IS NOT NULL
           AND active.state IN ('ready', 'running', 'waiting')))";
 
-const END: &str = "
+pub(super) const END: &str = "
 UPDATE runs
 SET state = ?4, finished_ms = ?5, code = ?6, note = ?7, lease_owner = NULL, lease_until_ms = NULL
 WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'
@@ -31,14 +31,14 @@ RETURNING serial";
 
 /// A request to stop that the worker has not been told of makes the run claimable at once; one that it was told of
 /// does not, or a run that cannot report its end for now would spin.
-const PARK: &str = "
+pub(super) const PARK: &str = "
 UPDATE runs
 SET state = CASE WHEN cancel_requested IS NOT NULL AND cancel_told = 0 THEN 'ready' ELSE 'waiting' END,
     run_at_ms = CASE WHEN cancel_requested IS NOT NULL AND cancel_told = 0 THEN created_ms ELSE ?4 END,
     note = ?5, attempt = max(attempt - ?6, 0), lease_owner = NULL, lease_until_ms = NULL
 WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'";
 
-const CANCEL: &str = "
+pub(super) const CANCEL: &str = "
 UPDATE runs
 SET cancel_told = CASE WHEN cancel_requested IS NULL THEN 0 ELSE cancel_told END,
     cancel_requested = coalesce(cancel_requested, ?3),
@@ -48,7 +48,7 @@ WHERE serial = ?1 AND state IN ('blocked', 'ready', 'running', 'waiting')
   AND seq < (SELECT seq FROM runs WHERE id = ?2)
 RETURNING seq, id";
 
-const REQUEUE: &str = "
+pub(super) const REQUEUE: &str = "
 UPDATE runs
 SET state = 'blocked', run_at_ms = created_ms, attempt = 0, cancel_requested = NULL, cancel_told = 0,
     code = NULL, note = NULL, started_ms = NULL, finished_ms = NULL

@@ -10,22 +10,23 @@ use crate::engine::store::StoreError;
 /// Rows per transaction while pruning: some milliseconds of the writer's time.
 const PORTION: u32 = 200;
 
-const OLD_DELIVERIES: &str = "
+pub(super) const OLD_DELIVERIES: &str = "
 SELECT id FROM deliveries
 WHERE received_ms < ?1 AND NOT EXISTS (
     SELECT 1 FROM runs
     WHERE runs.delivery = deliveries.id AND (runs.finished_ms IS NULL OR runs.finished_ms >= ?1))
 LIMIT ?2";
 
-const DELETE_EFFECTS: &str = "
+pub(super) const DELETE_EFFECTS: &str = "
 DELETE FROM effects
 WHERE run IN (SELECT id FROM runs WHERE delivery IN (SELECT value FROM json_each(?1)))";
 
-const DELETE_TEXTS: &str = "
+pub(super) const DELETE_TEXTS: &str = "
 DELETE FROM texts
 WHERE run IN (SELECT seq FROM runs WHERE delivery IN (SELECT value FROM json_each(?1)))";
 
-const DELETE_RUNS: &str = "DELETE FROM runs WHERE delivery IN (SELECT value FROM json_each(?1))";
+pub(super) const DELETE_RUNS: &str =
+    "DELETE FROM runs WHERE delivery IN (SELECT value FROM json_each(?1))";
 
 const DELETE_DELIVERIES: &str =
     "DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each(?1))";

@@ -21,19 +21,19 @@ macro_rules! select_runs {
 }
 
 /// Serial runs of the same place that were accepted earlier and have not ended.
-const AHEAD: &str = "
+pub(super) const AHEAD: &str = "
 SELECT count(*) FROM runs AS this CROSS JOIN runs AS other
 WHERE this.id = ?1 AND other.serial = this.serial AND other.seq < this.seq
   AND other.state IN ('blocked', 'ready', 'running', 'waiting')";
 
 /// Each state from an index that holds only such runs.
-const COUNTS: &str = "
+pub(super) const COUNTS: &str = "
 SELECT state, count(*) AS runs FROM runs WHERE state = 'blocked' GROUP BY state
 UNION ALL SELECT state, count(*) FROM runs WHERE state IN ('ready', 'waiting') GROUP BY state
 UNION ALL SELECT state, count(*) FROM runs WHERE state = 'running' GROUP BY state
 UNION ALL SELECT state, count(*) FROM runs WHERE state IN ('succeeded', 'failed', 'cancelled') GROUP BY state";
 
-const OLDEST_READY: &str =
+pub(super) const OLDEST_READY: &str =
     "SELECT min(created_ms) FROM runs WHERE state IN ('ready', 'waiting') AND state = 'ready'";
 
 fn view(row: &SqliteRow) -> Result<RunView, StoreError> {
