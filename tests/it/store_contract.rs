@@ -53,7 +53,7 @@ macro_rules! for_each_rule {
 }
 pub(crate) use for_each_rule;
 
-pub(crate) const LEASE: Duration = Duration::from_millis(1_000);
+pub(crate) const LEASE: Duration = Duration::from_secs(1);
 
 /// A moment, counted from an arbitrary one.
 pub(crate) fn at(ms: i64) -> Millis {

@@ -52,7 +52,7 @@ pub(crate) async fn a_failed_delivery_is_requeued(store: &dyn Store) {
         .request_cancel("1#1", &cancel, "octocat")
         .await
         .unwrap();
-    assert_eq!(asked, [id.clone()]);
+    assert_eq!(asked, std::slice::from_ref(&id));
     let other = must_claim(store, 2).await;
     finish(store, &other, Finish::Succeeded, 2).await;
     finish(store, &claimed, failed(), 3).await;

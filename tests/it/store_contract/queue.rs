@@ -84,7 +84,7 @@ pub(crate) async fn a_cancel_that_meets_a_park_is_not_lost(store: &dyn Store) {
             .request_cancel("1#1", &after, "octocat")
             .await
             .unwrap(),
-        [id.clone()]
+        std::slice::from_ref(&id)
     );
     // The worker was not told: it parks for an hour, but the run comes back at once.
     finish(store, &claimed, park(3_600_000, true), 3).await;

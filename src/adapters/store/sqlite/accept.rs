@@ -56,7 +56,8 @@ SET state = 'cancelled', finished_ms = ?2, lease_owner = NULL, lease_until_ms = 
     note = 'the App was uninstalled or suspended'
 WHERE installation = ?1 AND seq IN (
     SELECT seq FROM runs WHERE state = 'blocked'
-    UNION ALL SELECT seq FROM runs WHERE state IN ('ready', 'waiting')
+    UNION ALL SELECT seq FROM runs WHERE state = 'ready'
+    UNION ALL SELECT seq FROM runs WHERE state = 'waiting'
     UNION ALL SELECT seq FROM runs WHERE state = 'running')";
 
 /// Stores the deliveries that are new and says what became of each, in order.

@@ -13,22 +13,28 @@ use crate::engine::store::{Beat, Claimed, Lease, StoreError};
 /// The first run of each repository that has any (found by jumping from one repository to the next in the index, so
 /// that a long backlog costs nothing), of these the one whose repository has the fewest running.
 pub(super) const CLAIM: &str = "
-WITH RECURSIVE repos (id) AS (
-    SELECT min(repo_id) FROM runs WHERE state IN ('ready', 'waiting')
+WITH RECURSIVE
+ready (repo) AS (
+    SELECT min(repo_id) FROM runs WHERE state = 'ready'
     UNION ALL
-    SELECT (SELECT min(runs.repo_id) FROM runs WHERE state IN ('ready', 'waiting') AND runs.repo_id > repos.id)
-    FROM repos WHERE repos.id IS NOT NULL
+    SELECT (SELECT min(repo_id) FROM runs WHERE state = 'ready' AND repo_id > ready.repo)
+    FROM ready WHERE ready.repo IS NOT NULL
+),
+waiting (repo) AS (
+    SELECT min(repo_id) FROM runs WHERE state = 'waiting'
+    UNION ALL
+    SELECT (SELECT min(repo_id) FROM runs WHERE state = 'waiting' AND repo_id > waiting.repo)
+    FROM waiting WHERE waiting.repo IS NOT NULL
 ),
 heads (seq) AS (
     SELECT (SELECT seq FROM runs
-            WHERE repo_id = repos.id AND state IN ('ready', 'waiting') AND state = 'ready'
-              AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
-            ORDER BY run_at_ms, seq LIMIT 1) FROM repos
+            WHERE repo_id = ready.repo AND state = 'ready' AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
+            ORDER BY run_at_ms, seq LIMIT 1) FROM ready
     UNION ALL
     SELECT (SELECT seq FROM runs
-            WHERE repo_id = repos.id AND state IN ('ready', 'waiting') AND state = 'waiting' AND run_at_ms <= ?2
+            WHERE repo_id = waiting.repo AND state = 'waiting' AND run_at_ms <= ?2
               AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
-            ORDER BY run_at_ms, seq LIMIT 1) FROM repos
+            ORDER BY run_at_ms, seq LIMIT 1) FROM waiting
 )
 UPDATE runs
 SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = ?1, lease_until_ms = ?3,

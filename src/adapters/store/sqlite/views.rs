@@ -29,12 +29,12 @@ WHERE this.id = ?1 AND other.serial = this.serial AND other.seq < this.seq
 /// Each state from an index that holds only such runs.
 pub(super) const COUNTS: &str = "
 SELECT state, count(*) AS runs FROM runs WHERE state = 'blocked' GROUP BY state
-UNION ALL SELECT state, count(*) FROM runs WHERE state IN ('ready', 'waiting') GROUP BY state
+UNION ALL SELECT state, count(*) FROM runs WHERE state = 'ready' GROUP BY state
+UNION ALL SELECT state, count(*) FROM runs WHERE state = 'waiting' GROUP BY state
 UNION ALL SELECT state, count(*) FROM runs WHERE state = 'running' GROUP BY state
 UNION ALL SELECT state, count(*) FROM runs WHERE state IN ('succeeded', 'failed', 'cancelled') GROUP BY state";
 
-pub(super) const OLDEST_READY: &str =
-    "SELECT min(created_ms) FROM runs WHERE state IN ('ready', 'waiting') AND state = 'ready'";
+pub(super) const OLDEST_READY: &str = "SELECT min(created_ms) FROM runs WHERE state = 'ready'";
 
 fn view(row: &SqliteRow) -> Result<RunView, StoreError> {
     let state: String = column(row, "state")?;

@@ -54,9 +54,10 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX runs_active ON runs (serial)
     WHERE state IN ('ready', 'running', 'waiting') AND serial IS NOT NULL;
 CREATE INDEX runs_blocked ON runs (serial, seq) WHERE state = 'blocked';
-CREATE INDEX runs_claimable ON runs (repo_id, state, run_at_ms, seq) WHERE state IN ('ready', 'waiting');
+CREATE INDEX runs_ready ON runs (repo_id, run_at_ms, seq) WHERE state = 'ready';
+CREATE INDEX runs_waiting ON runs (repo_id, run_at_ms, seq) WHERE state = 'waiting';
+CREATE INDEX runs_due ON runs (run_at_ms) WHERE state = 'waiting';
 CREATE INDEX runs_running ON runs (repo_id) WHERE state = 'running';
-CREATE INDEX runs_waiting ON runs (run_at_ms) WHERE state = 'waiting';
 CREATE INDEX runs_unacknowledged ON runs (state, created_ms, seq)
     WHERE acknowledged = 0 AND state IN ('blocked', 'ready');
 CREATE INDEX runs_leased ON runs (lease_until_ms) WHERE lease_owner IS NOT NULL;
