@@ -15,7 +15,6 @@ SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
        CASE WHEN value ->> 5 IS NOT NULL THEN substr(?2, value ->> 5, value ->> 6) END
 FROM json_each(?1)
 WHERE true
-ORDER BY key
 ON CONFLICT (guid) DO NOTHING
 RETURNING id, guid";
 

@@ -89,6 +89,20 @@ pub(super) fn corrupt(what: &str, why: impl std::fmt::Display) -> StoreError {
     }
 }
 
+/// Says which run the unreadable value belongs to; the row must have its `id`.
+pub(super) fn of_run(row: &SqliteRow, error: StoreError) -> StoreError {
+    match error {
+        StoreError::Corrupt { what, why } => {
+            let id: String = row.try_get("id").unwrap_or_default();
+            StoreError::Corrupt {
+                what: format!("{what} of run {id}"),
+                why,
+            }
+        }
+        other => other,
+    }
+}
+
 /// Why a write did not happen: our own refusal, or SQLite's.
 #[derive(Debug)]
 pub(super) enum Trouble {

@@ -4,7 +4,7 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
 use super::accept::json;
-use super::errors::{Trouble, column, corrupt, nullable};
+use super::errors::{Trouble, column, corrupt, nullable, of_run};
 use super::queue::{held, promote};
 use crate::engine::clock::Millis;
 use crate::engine::run::RunId;
@@ -113,7 +113,7 @@ pub(super) async fn claim(
         .bind(until.0)
         .fetch_all(connection)
         .await?;
-    rows.first().map(|row| claimed(row, owner)).transpose()
+    first(&rows, owner)
 }
 
 /// See [`crate::engine::store::Store::claim_unacknowledged`].
@@ -131,10 +131,17 @@ pub(super) async fn claim_unacknowledged(
         .bind(ready_before.0)
         .fetch_all(connection)
         .await?;
-    rows.first().map(|row| claimed(row, owner)).transpose()
+    first(&rows, owner)
 }
 
-fn claimed(row: &SqliteRow, owner: &str) -> Result<Claimed, Trouble> {
+fn first(rows: &[SqliteRow], owner: &str) -> Result<Option<Claimed>, Trouble> {
+    let claimed = rows
+        .first()
+        .map(|row| claimed(row, owner).map_err(|error| of_run(row, error)));
+    Ok(claimed.transpose()?)
+}
+
+fn claimed(row: &SqliteRow, owner: &str) -> Result<Claimed, StoreError> {
     Ok(Claimed {
         lease: Lease {
             run: RunId(column(row, "id")?),

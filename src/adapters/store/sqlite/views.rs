@@ -3,7 +3,7 @@
 use sqlx::SqlitePool;
 use sqlx::sqlite::SqliteRow;
 
-use super::errors::{column, corrupt, failed, nullable};
+use super::errors::{column, corrupt, failed, nullable, of_run};
 use super::lease::attempt;
 use crate::engine::clock::Millis;
 use crate::engine::run::{RunId, State};
@@ -59,7 +59,9 @@ fn state_named(name: &str) -> Result<State, StoreError> {
 /// The views of many rows.
 fn views(rows: Result<Vec<SqliteRow>, sqlx::Error>) -> Result<Vec<RunView>, StoreError> {
     let rows = rows.map_err(|error| failed(&error))?;
-    rows.iter().map(view).collect()
+    rows.iter()
+        .map(|row| view(row).map_err(|error| of_run(row, error)))
+        .collect()
 }
 
 /// See [`crate::engine::store::Store::run`].
