@@ -158,7 +158,8 @@ impl Effects {
         body: &str,
     ) -> Result<(), Stop> {
         let body = with_marker(body, &marker(&self.lease, created));
-        self.idempotent(key, self.forge.update_comment(repo, comment, &body)).await
+        self.idempotent(key, self.forge.update_comment(repo, comment, &body))
+            .await
     }
 
     /// Replaces the body of an issue that [`Effects::create_issue`] made under `created`, keeping its marker.
@@ -174,7 +175,8 @@ impl Effects {
         body: &str,
     ) -> Result<(), Stop> {
         let body = with_marker(body, &marker(&self.lease, created));
-        self.idempotent(key, self.forge.update_issue_body(repo, number, &body)).await
+        self.idempotent(key, self.forge.update_issue_body(repo, number, &body))
+            .await
     }
 
     async fn create<L, W, Looking>(
@@ -204,7 +206,9 @@ impl Effects {
                     tracing::info!(run.id = %self.lease.run, effect = key, id = found.id, "adopted an earlier write");
                     return self.keep(key, found).await;
                 }
-                self.store.retry_effect(&self.lease, key, self.clock.now()).await?;
+                self.store
+                    .retry_effect(&self.lease, key, self.clock.now())
+                    .await?;
             }
             EffectState::New => {}
         }
@@ -214,13 +218,18 @@ impl Effects {
 
     async fn keep(&self, key: &str, written: Written) -> Result<Posted, Stop> {
         // The body is on GitHub and can be long: what identifies it is enough.
-        let kept = Written { body: String::new(), ..written };
+        let kept = Written {
+            body: String::new(),
+            ..written
+        };
         self.end(key, &kept).await?;
         Ok(Posted(kept))
     }
 
     async fn begin(&self, key: &str) -> Result<EffectState, StoreError> {
-        self.store.begin_effect(&self.lease, key, self.clock.now()).await
+        self.store
+            .begin_effect(&self.lease, key, self.clock.now())
+            .await
     }
 
     async fn end<T: Serialize>(&self, key: &str, result: &T) -> Result<(), StoreError> {
@@ -228,7 +237,9 @@ impl Effects {
             what: format!("result of effect {key}"),
             why: error.to_string(),
         })?;
-        self.store.end_effect(&self.lease, key, &json, self.clock.now()).await
+        self.store
+            .end_effect(&self.lease, key, &json, self.clock.now())
+            .await
     }
 
     fn recall<T: DeserializeOwned>(&self, key: &str, json: &str) -> Result<T, Stop> {

@@ -82,7 +82,9 @@ pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Optio
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
-    let Ok(mut context) = context(parts, claimed) else { return Ok(()) };
+    let Ok(mut context) = context(parts, claimed) else {
+        return Ok(());
+    };
     report::acknowledge(&context).await?;
     let allowed = authorise::check(&*parts.forge, &context.trigger).await?;
     if matches!(allowed, Verdict::Allowed(_)) && context.trigger.command.spec().serial {
@@ -139,7 +141,10 @@ async fn work(context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
             let body = replies::refusal(&context.trigger, has);
             report::reply(context, &body, Reaction::Confused).await?;
             audit(context, "refused", &body).await?;
-            return Ok(Finish::Failed { code: "permission_denied".to_owned(), message: body });
+            return Ok(Finish::Failed {
+                code: "permission_denied".to_owned(),
+                message: body,
+            });
         }
     };
     if !context.trigger.command.spec().serial {
@@ -152,11 +157,7 @@ async fn work(context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
     Ok(Finish::Succeeded)
 }
 
-async fn save(
-    context: &mut Context,
-    stop: &StopFlag,
-    allowed: &Authorised,
-) -> Result<Saved, Stop> {
+async fn save(context: &mut Context, stop: &StopFlag, allowed: &Authorised) -> Result<Saved, Stop> {
     let prepared = if let Some(prepared) = context.progress.prepared.clone() {
         prepared
     } else {
@@ -231,7 +232,11 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
 }
 
 fn park(until: Millis, reason: &str) -> Finish {
-    Finish::Park { until, reason: reason.to_owned(), counts: false }
+    Finish::Park {
+        until,
+        reason: reason.to_owned(),
+        counts: false,
+    }
 }
 
 /// Remembers the failure, reports it, and ends the run. A report that cannot be made now is made later; one that GitHub
@@ -256,7 +261,9 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
                 context.remember().await.ok()?;
                 return Some(finish);
             }
-            _ => tracing::warn!(run.id = %context.run(), error = %error, "the failure could not be reported"),
+            _ => {
+                tracing::warn!(run.id = %context.run(), error = %error, "the failure could not be reported")
+            }
         },
         Ok(()) | Err(Stop::Failed(_) | Stop::Cancelled(_)) => {}
     }
@@ -265,7 +272,10 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
     if failure.code == super::code::Code::Cancelled {
         return Some(Finish::Cancelled);
     }
-    Some(Finish::Failed { code: failure.code.name().to_owned(), message: failure.message })
+    Some(Finish::Failed {
+        code: failure.code.name().to_owned(),
+        message: failure.message,
+    })
 }
 
 async fn audit(context: &Context, decision: &str, why: &str) -> Result<(), StoreError> {

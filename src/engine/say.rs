@@ -40,16 +40,32 @@ pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64) -> String {
         1 => "One command here comes first.".to_owned(),
         n => format!("{n} commands here come first."),
     };
-    format!("⏳ Queued: {} for {}. {before}\n\n{}", asked(trigger), person(trigger), footer(run))
+    format!(
+        "⏳ Queued: {} for {}. {before}\n\n{}",
+        asked(trigger),
+        person(trigger),
+        footer(run)
+    )
 }
 
 /// Status while a run works.
 pub fn working(trigger: &Trigger, run: &RunId, step: &str) -> String {
-    format!("👀 Working on {} for {}: {step}.\n\n{}", asked(trigger), person(trigger), footer(run))
+    format!(
+        "👀 Working on {} for {}: {step}.\n\n{}",
+        asked(trigger),
+        person(trigger),
+        footer(run)
+    )
 }
 
 /// Final status of a saved plan, in erk's success layout (execution summary, link, next steps with real numbers).
-pub fn saved(trigger: &Trigger, run: &RunId, prepared: &Prepared, saved: &Saved, seconds: f64) -> String {
+pub fn saved(
+    trigger: &Trigger,
+    run: &RunId,
+    prepared: &Prepared,
+    saved: &Saved,
+    seconds: f64,
+) -> String {
     let raw = trigger.command == crate::formats::command::Command::SaveRawPlan;
     let mut text = String::from("**Execution Summary:**\n\n");
     text.push_str(&quiet(&prepared.sentence));
@@ -67,7 +83,10 @@ pub fn saved(trigger: &Trigger, run: &RunId, prepared: &Prepared, saved: &Saved,
         prepared.found
     ));
     for note in &prepared.notes {
-        text.push_str(&format!("> [!NOTE]\n> {}\n\n", quiet(note).replace('\n', "\n> ")));
+        text.push_str(&format!(
+            "> [!NOTE]\n> {}\n\n",
+            quiet(note).replace('\n', "\n> ")
+        ));
     }
     text.push_str(&next_steps(&trigger.place, saved.number));
     if raw {
@@ -81,7 +100,9 @@ pub fn saved(trigger: &Trigger, run: &RunId, prepared: &Prepared, saved: &Saved,
     fields.insert("plan_url".into(), json!(saved.url));
     fields.insert("plan_comments".into(), Value::from(saved.comments.clone()));
     text.push_str(&render_yaml(RESULT_BLOCK, &fields));
-    text.push_str(&format!("\n\n<sub>planwright · run `{run}` · {seconds:.1} s</sub>"));
+    text.push_str(&format!(
+        "\n\n<sub>planwright · run `{run}` · {seconds:.1} s</sub>"
+    ));
     text
 }
 
@@ -120,16 +141,29 @@ pub fn failed(trigger: &Trigger, run: &RunId, failure: &Failure, exists: Option<
     fields.insert("message".into(), json!(one_line(&quiet(&failure.message))));
     fields.insert("run".into(), json!(run.0));
     fields.insert("command".into(), json!(trigger.command.name()));
-    fields.insert("plan_issue".into(), exists.map_or(Value::Null, |saved| json!(saved.number)));
+    fields.insert(
+        "plan_issue".into(),
+        exists.map_or(Value::Null, |saved| json!(saved.number)),
+    );
     text.push_str(&render_yaml(ERROR_BLOCK, &fields));
     text.push_str(&format!("\n\n{}", footer(run)));
     text
 }
 
 /// Body of the plan issue: header block, link back to the source, and, once the number is known, the next steps.
-pub fn plan_issue(trigger: &Trigger, run: &RunId, prepared: &Prepared, header: &str, number: Option<u64>) -> String {
+pub fn plan_issue(
+    trigger: &Trigger,
+    run: &RunId,
+    prepared: &Prepared,
+    header: &str,
+    number: Option<u64>,
+) -> String {
     let place = &trigger.place;
-    let kind = if place.pull_request { "pull request" } else { "issue" };
+    let kind = if place.pull_request {
+        "pull request"
+    } else {
+        "issue"
+    };
     let source = match &trigger.origin {
         Origin::Comment { url, .. } => url.clone(),
         Origin::Label { .. } => String::new(),
@@ -166,7 +200,11 @@ pub fn code_span(text: &str) -> String {
     let text = one_line(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
-    if longest == 0 { format!("`{text}`") } else { format!("{fence} {text} {fence}") }
+    if longest == 0 {
+        format!("`{text}`")
+    } else {
+        format!("{fence} {text} {fence}")
+    }
 }
 
 /// White space of any kind collapsed to single blanks.

@@ -38,7 +38,10 @@ impl Context {
     /// # Errors
     /// The store refuses: the lease is lost or the database fails.
     pub async fn remember(&self) -> Result<(), Stop> {
-        self.effects.store.remember(&self.effects.lease, &self.progress.write()).await?;
+        self.effects
+            .store
+            .remember(&self.effects.lease, &self.progress.write())
+            .await?;
         Ok(())
     }
 

@@ -246,7 +246,7 @@ pub trait Store: Send + Sync + 'static {
         ready_before: Millis,
     ) -> Result<Option<Claimed>, StoreError>;
 
-    /// Ends an acknowledgement and marks the run acknowledged (also while it is running).
+    /// Ends an acknowledgement and marks the run acknowledged (also while it is running: its lease stays).
     async fn acknowledged(&self, lease: &Lease) -> Result<(), StoreError>;
 
     /// Extends the leases; one [`Beat`] for each.
@@ -272,7 +272,9 @@ pub trait Store: Send + Sync + 'static {
     /// When the next waiting run is due.
     async fn next_due(&self) -> Result<Option<Millis>, StoreError>;
 
-    /// Returns when something may be claimable that was not before (a hint: spurious returns are fine).
+    /// Returns when something may be claimable that was not before. A hint: spurious returns are fine, and nothing that
+    /// happened since the last fruitless claim is missed. One waiter is woken, and its claim wakes the next: whoever
+    /// returns must try to claim. Call it only with a free hand.
     async fn work_arrived(&self);
 
     /// Records an effect before it is tried.

@@ -39,7 +39,10 @@ pub struct Worker {
 impl Worker {
     /// A worker of the process `owner` (unique per process start).
     pub fn new(parts: Parts, owner: &str) -> Self {
-        Self { parts, owner: owner.into() }
+        Self {
+            parts,
+            owner: owner.into(),
+        }
     }
 
     /// Claims and works on at most one run.
@@ -70,8 +73,12 @@ impl Worker {
         let lease = self.parts.settings.lease;
         let before = now.minus(ACKNOWLEDGE_AFTER);
         let store = &self.parts.store;
-        let claimed = store.claim_unacknowledged(&self.owner, now, lease, before).await?;
-        let Some(claimed) = claimed else { return Ok(Outcome::Idle) };
+        let claimed = store
+            .claim_unacknowledged(&self.owner, now, lease, before)
+            .await?;
+        let Some(claimed) = claimed else {
+            return Ok(Outcome::Idle);
+        };
         let stop = StopFlag::default();
         let done = self.leased(&claimed.lease, &stop, async {
             execute::acknowledge(&self.parts, &claimed).await
@@ -141,7 +148,10 @@ impl Worker {
             // The work goes on while the heartbeat is on its way: it must not wait for itself.
             let now = self.parts.clock.now();
             let held = std::slice::from_ref(lease);
-            let beat = self.parts.store.heartbeat(held, now, self.parts.settings.lease);
+            let beat = self
+                .parts
+                .store
+                .heartbeat(held, now, self.parts.settings.lease);
             let beat = tokio::select! {
                 biased;
                 done = &mut work => return Some(done),
@@ -158,7 +168,9 @@ impl Worker {
                     }
                 }
                 // The lease outlives two missed heartbeats; the fence stops us if it does not.
-                Err(error) => tracing::warn!(run.id = %lease.run, error = %error, "heartbeat failed"),
+                Err(error) => {
+                    tracing::warn!(run.id = %lease.run, error = %error, "heartbeat failed")
+                }
             }
         }
     }
@@ -189,12 +201,23 @@ impl Workers {
         }
         let (acknowledger, stop) = (worker.clone(), token.clone());
         spawn(&tracker, &hard, async move {
-            drive(&acknowledger.parts, &stop, || acknowledger.acknowledge_step()).await;
+            drive(&acknowledger.parts, &stop, || {
+                acknowledger.acknowledge_step()
+            })
+            .await;
         });
         let (keeper, stop) = (parts.clone(), token.clone());
-        spawn(&tracker, &hard, async move { keep(&keeper, &stop, retention).await });
+        spawn(&tracker, &hard, async move {
+            keep(&keeper, &stop, retention).await
+        });
         tracker.close();
-        Self { parts, owner, token, hard, tracker }
+        Self {
+            parts,
+            owner,
+            token,
+            hard,
+            tracker,
+        }
     }
 
     /// Stops claiming, gives running work `grace`, then gives what is left back to the queue.
@@ -210,7 +233,9 @@ impl Workers {
         match self.parts.store.release(&self.owner).await {
             Ok(0) => {}
             Ok(runs) => tracing::info!(runs, "gave unfinished runs back to the queue"),
-            Err(error) => tracing::warn!(error = %error, "leases could not be released; they expire"),
+            Err(error) => {
+                tracing::warn!(error = %error, "leases could not be released; they expire")
+            }
         }
     }
 }

@@ -32,16 +32,29 @@ async fn a_waiting_command_is_acknowledged_with_its_place_in_the_queue() {
     let first = rig.say(Command::SavePlan).await;
     let second = rig.say(Command::SavePlan).await;
     let worker = rig.worker("one");
-    assert_eq!(worker.acknowledge_step().await.unwrap(), Outcome::Did(second.clone(), None));
+    assert_eq!(
+        worker.acknowledge_step().await.unwrap(),
+        Outcome::Did(second.clone(), None)
+    );
     assert_eq!(worker.acknowledge_step().await.unwrap(), Outcome::Idle);
     let said = rig.forge.own_bodies(HERE);
-    assert!(said[0].contains("⏳ Queued: `/save-plan` for ada. One command here comes first."), "{said:?}");
+    assert!(
+        said[0].contains("⏳ Queued: `/save-plan` for ada. One command here comes first."),
+        "{said:?}"
+    );
     rig.settle().await;
     assert_eq!(rig.state(&first).await, State::Succeeded);
     assert_eq!(rig.state(&second).await, State::Succeeded);
     let said = rig.forge.own_bodies(HERE);
-    assert_eq!(said.len(), 2, "the waiting message became the report: {said:#?}");
-    assert!(said.iter().all(|body| body.contains("✅ Plan saved")), "{said:#?}");
+    assert_eq!(
+        said.len(),
+        2,
+        "the waiting message became the report: {said:#?}"
+    );
+    assert!(
+        said.iter().all(|body| body.contains("✅ Plan saved")),
+        "{said:#?}"
+    );
 }
 
 #[tokio::test]
@@ -65,12 +78,22 @@ async fn cancel_stops_what_waits_and_each_says_so() {
     while worker.step().await.unwrap() != Outcome::Idle {}
     assert_eq!(rig.state(&first).await, State::Cancelled);
     assert_eq!(rig.state(&second).await, State::Cancelled);
-    assert_eq!(rig.state(&later).await, State::Succeeded, "asked for after the cancel");
+    assert_eq!(
+        rig.state(&later).await,
+        State::Succeeded,
+        "asked for after the cancel"
+    );
     assert_eq!(rig.forge.plans().len(), 1);
     let said = rig.forge.own_bodies(HERE);
-    let cancelled = said.iter().filter(|body| body.starts_with("## Error: cancelled")).count();
+    let cancelled = said
+        .iter()
+        .filter(|body| body.starts_with("## Error: cancelled"))
+        .count();
     assert_eq!(cancelled, 2, "{said:#?}");
-    assert!(said.iter().any(|body| body.contains("Stopped by ada.")), "{said:#?}");
+    assert!(
+        said.iter().any(|body| body.contains("Stopped by ada.")),
+        "{said:#?}"
+    );
 }
 
 #[tokio::test]
@@ -83,24 +106,34 @@ async fn cancel_with_nothing_to_cancel_says_so() {
     rig.say(Command::Retry).await;
     rig.settle().await;
     let said = rig.forge.own_bodies(HERE);
-    assert!(said[1].starts_with("No failed or cancelled run here"), "{said:?}");
+    assert!(
+        said[1].starts_with("No failed or cancelled run here"),
+        "{said:?}"
+    );
 }
 
 #[tokio::test]
 async fn help_comes_from_the_registry_and_status_lists_runs() {
     let rig = Rig::new().await;
-    rig.deliver(rig.trigger(Command::Help, "stranger", 1234, HERE)).await;
+    rig.deliver(rig.trigger(Command::Help, "stranger", 1234, HERE))
+        .await;
     rig.settle().await;
     let said = rig.forge.own_bodies(HERE);
     for spec in planwright::formats::command::REGISTRY {
         assert!(said[0].contains(&format!("/{}", spec.name)), "{}", said[0]);
     }
-    assert!(planwright::formats::command::parse(&said[0]).is_empty(), "help carries a live command");
+    assert!(
+        planwright::formats::command::parse(&said[0]).is_empty(),
+        "help carries a live command"
+    );
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
     rig.say(Command::Status).await;
     rig.settle().await;
     let said = rig.forge.own_bodies(HERE);
     let status = said.last().unwrap();
-    assert!(status.contains(&format!("| `{run}` | `/save-plan` | succeeded |")), "{status}");
+    assert!(
+        status.contains(&format!("| `{run}` | `/save-plan` | succeeded |")),
+        "{status}"
+    );
 }

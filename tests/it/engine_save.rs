@@ -19,14 +19,30 @@ fn assert_saved_once(rig: &Rig, context: &str) {
     let (number, plan) = &plans[0];
     assert_eq!(plan.title, "Cache the search index", "{context}");
     assert_eq!(plan.labels, ["erk-plan"], "{context}");
-    assert!(plan.body.contains("erk:metadata-block:plan-header"), "{context}: {}", plan.body);
-    assert!(plan.body.contains(&format!("erk implement {number}")), "{context}: {}", plan.body);
+    assert!(
+        plan.body.contains("erk:metadata-block:plan-header"),
+        "{context}: {}",
+        plan.body
+    );
+    assert!(
+        plan.body.contains(&format!("erk implement {number}")),
+        "{context}: {}",
+        plan.body
+    );
     assert_eq!(plan.comments.len(), 1, "{context}: plan comments");
     let id = plan.comments[0];
-    assert!(plan.body.contains(&format!("plan_comment_id: {id}")), "{context}: {}", plan.body);
+    assert!(
+        plan.body.contains(&format!("plan_comment_id: {id}")),
+        "{context}: {}",
+        plan.body
+    );
     let said = rig.forge.own_bodies(HERE);
     assert_eq!(said.len(), 1, "{context}: comments here: {said:#?}");
-    assert!(said[0].contains("✅ Plan saved to GitHub issue"), "{context}: {}", said[0]);
+    assert!(
+        said[0].contains("✅ Plan saved to GitHub issue"),
+        "{context}: {}",
+        said[0]
+    );
     let world = rig.forge.world.lock().unwrap();
     let reactions: Vec<Reaction> = world.reactions.iter().map(|r| r.2).collect();
     assert_eq!(reactions, [Reaction::Rocket], "{context}");
@@ -38,7 +54,12 @@ async fn a_plan_in_the_conversation_is_saved_byte_for_byte() {
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
     let view = rig.view(&run).await;
-    assert_eq!(view.state, State::Succeeded, "{view:?} {:#?}", rig.forge.own_bodies(HERE));
+    assert_eq!(
+        view.state,
+        State::Succeeded,
+        "{view:?} {:#?}",
+        rig.forge.own_bodies(HERE)
+    );
     assert_saved_once(&rig, "plain");
     let number = rig.forge.plans()[0].0;
     let comment = rig.forge.own_bodies(number).remove(0);
@@ -48,7 +69,10 @@ async fn a_plan_in_the_conversation_is_saved_byte_for_byte() {
         panic!("{block:?}")
     };
     assert!(document.contains("## Enrichment Details"), "{document}");
-    assert!(document.ends_with(PLAN.trim_end()) || document.ends_with(PLAN), "{document}");
+    assert!(
+        document.ends_with(PLAN.trim_end()) || document.ends_with(PLAN),
+        "{document}"
+    );
 }
 
 /// How many writes a clean save needs; the fault tests go through each of them.
@@ -69,7 +93,11 @@ async fn a_lost_answer_or_a_502_at_any_write_changes_nothing_in_the_end() {
             rig.forge.world.lock().unwrap().faults.insert(at, fault);
             let run = rig.say(Command::SavePlan).await;
             rig.settle().await;
-            assert_eq!(rig.state(&run).await, State::Succeeded, "{fault:?} at write {at}");
+            assert_eq!(
+                rig.state(&run).await,
+                State::Succeeded,
+                "{fault:?} at write {at}"
+            );
             assert_saved_once(&rig, &format!("{fault:?} at write {at}"));
         }
     }
@@ -82,11 +110,23 @@ async fn a_secondary_limit_of_ten_minutes_is_waited_out() {
         let rig = Rig::new().await;
         let began = rig.clock.now();
         let wait = Duration::from_secs(600);
-        rig.forge.world.lock().unwrap().faults.insert(at, Fault::Limited(wait));
+        rig.forge
+            .world
+            .lock()
+            .unwrap()
+            .faults
+            .insert(at, Fault::Limited(wait));
         let run = rig.say(Command::SavePlan).await;
         rig.settle().await;
-        assert_eq!(rig.state(&run).await, State::Succeeded, "limit at write {at}");
-        assert!(rig.clock.now().since(began) >= wait, "limit at write {at} was not kept");
+        assert_eq!(
+            rig.state(&run).await,
+            State::Succeeded,
+            "limit at write {at}"
+        );
+        assert!(
+            rig.clock.now().since(began) >= wait,
+            "limit at write {at} was not kept"
+        );
         assert_saved_once(&rig, &format!("limit at write {at}"));
     }
 }
@@ -118,8 +158,18 @@ async fn a_process_that_dies_at_any_write_leaves_exactly_one_plan() {
 async fn two_unknown_outcomes_in_a_row_do_not_make_two_issues() {
     // Write 4 creates the issue: lost after it happened, and the restart dies at once.
     let rig = Rig::new().await;
-    rig.forge.world.lock().unwrap().faults.insert(4, Fault::LostAfter);
-    rig.forge.world.lock().unwrap().faults.insert(5, Fault::LostAfter);
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(4, Fault::LostAfter);
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(5, Fault::LostAfter);
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -130,19 +180,35 @@ async fn two_unknown_outcomes_in_a_row_do_not_make_two_issues() {
 async fn nothing_that_looks_like_a_plan_is_an_error_marker() {
     let rig = Rig::new().await;
     rig.forge.open(8, "Chat", &["hello", "how are you?"]);
-    let run = rig.deliver(rig.trigger(Command::SavePlan, "ada", 7, 8)).await;
+    let run = rig
+        .deliver(rig.trigger(Command::SavePlan, "ada", 7, 8))
+        .await;
     rig.settle().await;
     let view = rig.view(&run).await;
-    assert_eq!((view.state, view.code.as_deref()), (State::Failed, Some("no_plan_found")));
+    assert_eq!(
+        (view.state, view.code.as_deref()),
+        (State::Failed, Some("no_plan_found"))
+    );
     let said = rig.forge.own_bodies(8);
     assert_eq!(said.len(), 1);
-    assert!(said[0].starts_with("## Error: no_plan_found\n\nNo implementation plan"), "{}", said[0]);
+    assert!(
+        said[0].starts_with("## Error: no_plan_found\n\nNo implementation plan"),
+        "{}",
+        said[0]
+    );
     assert!(said[0].contains("### Details"), "{}", said[0]);
-    assert!(said[0].contains("erk:metadata-block:planwright-error"), "{}", said[0]);
+    assert!(
+        said[0].contains("erk:metadata-block:planwright-error"),
+        "{}",
+        said[0]
+    );
     assert!(planwright::formats::command::parse(&said[0]).is_empty());
     assert!(rig.forge.plans().is_empty());
     let world = rig.forge.world.lock().unwrap();
-    assert_eq!(world.reactions.iter().map(|r| r.2).collect::<Vec<_>>(), [Reaction::Confused]);
+    assert_eq!(
+        world.reactions.iter().map(|r| r.2).collect::<Vec<_>>(),
+        [Reaction::Confused]
+    );
 }
 
 #[tokio::test]
@@ -157,14 +223,23 @@ async fn someone_without_write_gets_one_line_and_starts_nothing() {
         if login == "bob" {
             rig.forge.grant(login, id, role.unwrap());
         }
-        let run = rig.deliver(rig.trigger(Command::SavePlan, login, id, HERE)).await;
+        let run = rig
+            .deliver(rig.trigger(Command::SavePlan, login, id, HERE))
+            .await;
         rig.settle().await;
-        assert_eq!(rig.view(&run).await.code.as_deref(), Some("permission_denied"), "{login}");
+        assert_eq!(
+            rig.view(&run).await.code.as_deref(),
+            Some("permission_denied"),
+            "{login}"
+        );
         let said = rig.forge.own_bodies(HERE);
         assert_eq!(said.len(), 1, "{login}: {said:?}");
         let visible = said[0].split("\n\n<!-- planwright:effect").next().unwrap();
         assert!(!visible.contains('\n'), "{login}: {visible}");
-        assert!(visible.contains("needs `write` permission in acme/search"), "{visible}");
+        assert!(
+            visible.contains("needs `write` permission in acme/search"),
+            "{visible}"
+        );
         assert!(rig.forge.plans().is_empty());
     }
 }
@@ -172,7 +247,11 @@ async fn someone_without_write_gets_one_line_and_starts_nothing() {
 #[tokio::test]
 async fn an_outage_is_given_up_after_the_configured_time_and_can_be_retried() {
     let give_up_after = Duration::from_secs(2 * 3600);
-    let rig = Rig::with(Settings { give_up_after, ..Settings::default() }).await;
+    let rig = Rig::with(Settings {
+        give_up_after,
+        ..Settings::default()
+    })
+    .await;
     let run = rig.say(Command::SavePlan).await;
     rig.forge.world.lock().unwrap().down = true;
     let worker = rig.worker("rig");
@@ -197,17 +276,30 @@ async fn an_outage_is_given_up_after_the_configured_time_and_can_be_retried() {
 #[tokio::test]
 async fn a_missing_app_permission_says_so_and_retry_goes_on() {
     let rig = Rig::new().await;
-    rig.forge.world.lock().unwrap().faults.insert(4, Fault::Forbidden);
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(4, Fault::Forbidden);
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
     assert_eq!(rig.view(&run).await.code.as_deref(), Some("config_invalid"));
     let said = rig.forge.own_bodies(HERE);
-    assert!(said[0].contains("The GitHub App lacks a permission in acme/search."), "{}", said[0]);
+    assert!(
+        said[0].contains("The GitHub App lacks a permission in acme/search."),
+        "{}",
+        said[0]
+    );
     rig.say(Command::Retry).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
     assert_eq!(rig.forge.plans().len(), 1);
     let said = rig.forge.own_bodies(HERE);
-    assert!(said[0].contains("✅ Plan saved"), "the status comment is edited in place: {}", said[0]);
+    assert!(
+        said[0].contains("✅ Plan saved"),
+        "the status comment is edited in place: {}",
+        said[0]
+    );
     assert!(said[1].contains("is back in line"), "{}", said[1]);
 }

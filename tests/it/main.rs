@@ -1,4 +1,5 @@
 //! The integration tests: one binary, so that everything is linked once.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod cli_program;
 mod config_errors;
@@ -14,4 +15,9 @@ mod peer_webhook_examples;
 mod receiver_limits;
 mod receiver_support;
 mod receiver_table;
+mod store_contract;
+mod store_kill;
+mod store_migrations;
+mod store_sqlite;
+mod store_storm;
 mod support;

@@ -1,6 +1,9 @@
-//! What the tests share: GitHub's published description as a judge, and the peers nobody here wrote.
+//! What the tests share: the engine's rig, and GitHub's published description as a judge with the peers nobody here wrote.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+pub(crate) mod clock;
+pub(crate) mod fake_forge;
 pub(crate) mod openapi;
 pub(crate) mod peers;
+pub(crate) mod rig;
 pub(crate) mod webhook_examples;

@@ -4,7 +4,8 @@ use super::super::code::{Code, Failure};
 use super::super::forge::ForgeError;
 use super::super::trigger::Place;
 
-const RETRY: &str = "Mend the cause, then comment `/retry` here to go on from the step that failed.";
+const RETRY: &str =
+    "Mend the cause, then comment `/retry` here to go on from the step that failed.";
 
 /// Nothing in the conversation looks like a plan. `looked_at` says where the bot looked.
 pub fn no_plan_found(looked_at: Vec<String>) -> Failure {
@@ -20,13 +21,17 @@ pub fn no_plan_found(looked_at: Vec<String>) -> Failure {
 
 /// There is guidance, but no plan to apply it to.
 pub fn guidance_without_plan(guidance: &str, looked_at: Vec<String>) -> Failure {
-    let mut details = vec![format!("Guidance: {}", super::code_span(&shorten(guidance, 200)))];
+    let mut details = vec![format!(
+        "Guidance: {}",
+        super::code_span(&shorten(guidance, 200))
+    )];
     details.extend(looked_at);
     Failure {
         code: Code::GuidanceWithoutPlan,
         message: "There is guidance, but no plan was found to apply it to.".to_owned(),
         details,
-        remedy: "Post the plan here first, then comment `/save-plan` with the guidance again.".to_owned(),
+        remedy: "Post the plan here first, then comment `/save-plan` with the guidance again."
+            .to_owned(),
     }
 }
 
@@ -35,7 +40,11 @@ pub fn validation_failed(reason: &str, feedback: &str) -> Failure {
     Failure {
         code: Code::ValidationFailed,
         message: format!("The plan was found, but cannot be saved as it is: {reason}."),
-        details: if feedback.is_empty() { Vec::new() } else { vec![feedback.to_owned()] },
+        details: if feedback.is_empty() {
+            Vec::new()
+        } else {
+            vec![feedback.to_owned()]
+        },
         remedy: "Change the plan and comment the command again.".to_owned(),
     }
 }
@@ -107,7 +116,12 @@ pub fn refused(error: &ForgeError, place: &Place) -> Failure {
             RETRY.to_owned(),
         ),
     };
-    Failure { code, message, details: vec![error.to_string()], remedy }
+    Failure {
+        code,
+        message,
+        details: vec![error.to_string()],
+        remedy,
+    }
 }
 
 /// At most `most` characters, with `…` when cut.

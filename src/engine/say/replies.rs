@@ -37,7 +37,10 @@ pub fn help() -> String {
          | command | label | needs | what it does |\n|---|---|---|---|\n",
     );
     for spec in REGISTRY {
-        let argument = spec.argument.map(|argument| format!(" {argument}")).unwrap_or_default();
+        let argument = spec
+            .argument
+            .map(|argument| format!(" {argument}"))
+            .unwrap_or_default();
         let label = spec.label.map_or_else(|| "–".to_owned(), code_span);
         text.push_str(&format!(
             "| {} | {label} | {} | {} |\n",
@@ -55,17 +58,20 @@ pub fn help() -> String {
 /// The answer to `/plan-status`: the newest runs at a place.
 pub fn status(runs: &[RunView]) -> String {
     if runs.is_empty() {
-        return "No command has run here yet. Comment `/plan-help` for what can be said.".to_owned();
+        return "No command has run here yet. Comment `/plan-help` for what can be said."
+            .to_owned();
     }
-    let mut text = String::from("| run | command | state | since | note |\n|---|---|---|---|---|\n");
+    let mut text =
+        String::from("| run | command | state | since | note |\n|---|---|---|---|---|\n");
     for run in runs {
         let state = run.code.as_ref().map_or_else(
             || run.state.name().to_owned(),
             |code| format!("{} ({code})", run.state.name()),
         );
-        let note = run.note.as_deref().map(|note| {
-            quiet(&super::failures::shorten(note, 160)).replace('|', "\\|")
-        });
+        let note = run
+            .note
+            .as_deref()
+            .map(|note| quiet(&super::failures::shorten(note, 160)).replace('|', "\\|"));
         text.push_str(&format!(
             "| `{}` | `/{}` | {state} | {} | {} |\n",
             run.id,

@@ -9,12 +9,29 @@ use super::*;
 use crate::formats::command::{self, Command, Permission};
 
 fn trigger(command: Command) -> Trigger {
-    let repo = Repo { installation: 1, id: 42, owner: "acme".into(), name: "search".into() };
+    let repo = Repo {
+        installation: 1,
+        id: 42,
+        owner: "acme".into(),
+        name: "search".into(),
+    };
     Trigger {
         command,
-        actor: Actor { id: 7, login: "ada".into(), bot: false },
-        place: Place { repo, number: 12, pull_request: false },
-        origin: Origin::Comment { id: 5, text: String::new(), url: "https://github.test/c5".into() },
+        actor: Actor {
+            id: 7,
+            login: "ada".into(),
+            bot: false,
+        },
+        place: Place {
+            repo,
+            number: 12,
+            pull_request: false,
+        },
+        origin: Origin::Comment {
+            id: 5,
+            text: String::new(),
+            url: "https://github.test/c5".into(),
+        },
         guidance: String::new(),
         inline: None,
         at: Millis(1_780_000_000_000),
@@ -22,7 +39,12 @@ fn trigger(command: Command) -> Trigger {
 }
 
 fn by_label() -> Trigger {
-    Trigger { origin: Origin::Label { name: "save-plan".into() }, ..trigger(Command::SavePlan) }
+    Trigger {
+        origin: Origin::Label {
+            name: "save-plan".into(),
+        },
+        ..trigger(Command::SavePlan)
+    }
 }
 
 fn run() -> RunId {
@@ -43,7 +65,11 @@ fn prepared() -> Prepared {
 }
 
 fn saved_issue() -> Saved {
-    Saved { number: 14, url: "https://github.test/acme/search/issues/14".into(), comments: vec![31] }
+    Saved {
+        number: 14,
+        url: "https://github.test/acme/search/issues/14".into(),
+        comments: vec![31],
+    }
 }
 
 /// Every text the bot can post, by name.
@@ -54,33 +80,112 @@ fn everything() -> Vec<(String, String)> {
     add("queued_next", queued(&save, &run(), 0));
     add("queued_one", queued(&save, &run(), 1));
     add("queued_many", queued(&by_label(), &run(), 3));
-    add("working", working(&save, &run(), "reading the conversation"));
-    add("saved", saved(&save, &run(), &prepared(), &saved_issue(), 1.25));
+    add(
+        "working",
+        working(&save, &run(), "reading the conversation"),
+    );
+    add(
+        "saved",
+        saved(&save, &run(), &prepared(), &saved_issue(), 1.25),
+    );
     let raw = trigger(Command::SaveRawPlan);
-    add("saved_raw", saved(&raw, &run(), &prepared(), &saved_issue(), 1.25));
+    add(
+        "saved_raw",
+        saved(&raw, &run(), &prepared(), &saved_issue(), 1.25),
+    );
     let header = "<!-- header block -->";
-    add("plan_issue_new", plan_issue(&save, &run(), &prepared(), header, None));
-    add("plan_issue_done", plan_issue(&by_label(), &run(), &prepared(), header, Some(14)));
+    add(
+        "plan_issue_new",
+        plan_issue(&save, &run(), &prepared(), header, None),
+    );
+    add(
+        "plan_issue_done",
+        plan_issue(&by_label(), &run(), &prepared(), header, Some(14)),
+    );
     let place = &save.place;
     let what = || "creating an issue".to_owned();
     let message = || "Resource not accessible by integration".to_owned();
     let failures = [
-        ("no_plan", failures::no_plan_found(vec!["Looked at: 3 posts; the best scored 4 of 12".into()])),
-        ("guidance", failures::guidance_without_plan("use `redis` @all\n/save-plan", vec![])),
-        ("validation", failures::validation_failed("Plan too short (12 characters, minimum 100)", "Say more.")),
+        (
+            "no_plan",
+            failures::no_plan_found(vec!["Looked at: 3 posts; the best scored 4 of 12".into()]),
+        ),
+        (
+            "guidance",
+            failures::guidance_without_plan("use `redis` @all\n/save-plan", vec![]),
+        ),
+        (
+            "validation",
+            failures::validation_failed("Plan too short (12 characters, minimum 100)", "Say more."),
+        ),
         ("too_large", failures::plan_too_large(31, 20)),
         ("cancelled", failures::cancelled("grace")),
-        ("internal", failures::internal("The run was started 5 times and never came to an end.")),
-        ("gave_up", failures::gave_up(&ForgeError::Unknown { what: what(), message: "502".into() }, 6)),
-        ("disabled", failures::refused(&ForgeError::Gone { what: what(), message: message() }, place)),
-        ("forbidden", failures::refused(&ForgeError::Forbidden { what: what(), message: message() }, place)),
-        ("credentials", failures::refused(&ForgeError::Unauthorized { what: what(), message: message() }, place)),
-        ("refused", failures::refused(&ForgeError::Rejected { what: what(), status: 422, message: message() }, place)),
+        (
+            "internal",
+            failures::internal("The run was started 5 times and never came to an end."),
+        ),
+        (
+            "gave_up",
+            failures::gave_up(
+                &ForgeError::Unknown {
+                    what: what(),
+                    message: "502".into(),
+                },
+                6,
+            ),
+        ),
+        (
+            "disabled",
+            failures::refused(
+                &ForgeError::Gone {
+                    what: what(),
+                    message: message(),
+                },
+                place,
+            ),
+        ),
+        (
+            "forbidden",
+            failures::refused(
+                &ForgeError::Forbidden {
+                    what: what(),
+                    message: message(),
+                },
+                place,
+            ),
+        ),
+        (
+            "credentials",
+            failures::refused(
+                &ForgeError::Unauthorized {
+                    what: what(),
+                    message: message(),
+                },
+                place,
+            ),
+        ),
+        (
+            "refused",
+            failures::refused(
+                &ForgeError::Rejected {
+                    what: what(),
+                    status: 422,
+                    message: message(),
+                },
+                place,
+            ),
+        ),
     ];
     for (name, failure) in &failures {
-        add(&format!("failed_{name}"), failed(&save, &run(), failure, None));
+        add(
+            &format!("failed_{name}"),
+            failed(&save, &run(), failure, None),
+        );
     }
-    add("failed_with_issue", failed(&save, &run(), &failures[7].1, Some(&saved_issue())));
+    add(
+        "failed_with_issue",
+        failed(&save, &run(), &failures[7].1, Some(&saved_issue())),
+    );
     add("refusal", replies::refusal(&save, Some(Permission::Triage)));
     add("refusal_none", replies::refusal(&by_label(), None));
     add("help", replies::help());
@@ -115,11 +220,17 @@ fn every_text_is_as_reviewed() {
 #[test]
 fn no_text_carries_a_live_command_or_pings_anybody() {
     for (name, text) in everything() {
-        assert!(command::parse(&text).is_empty(), "{name} carries a live command:\n{text}");
+        assert!(
+            command::parse(&text).is_empty(),
+            "{name} carries a live command:\n{text}"
+        );
         for word in ["@bob", "@all", "@everyone"] {
             assert!(!text.contains(word), "{name} pings {word}:\n{text}");
         }
-        assert!(!text.contains("fixes #3"), "{name} closes an issue:\n{text}");
+        assert!(
+            !text.contains("fixes #3"),
+            "{name} closes an issue:\n{text}"
+        );
     }
 }
 

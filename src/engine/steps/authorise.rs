@@ -35,8 +35,12 @@ pub async fn check(forge: &dyn Forge, trigger: &Trigger) -> Result<Verdict, Forg
         // Whoever can comment can read.
         return Ok(Verdict::Allowed(Authorised { _proof: () }));
     }
-    let access = forge.access(&trigger.place.repo, &trigger.actor.login).await?;
-    let has = access.permission.filter(|_| access.user_id == trigger.actor.id);
+    let access = forge
+        .access(&trigger.place.repo, &trigger.actor.login)
+        .await?;
+    let has = access
+        .permission
+        .filter(|_| access.user_id == trigger.actor.id);
     Ok(match has {
         Some(has) if has >= needs => Verdict::Allowed(Authorised { _proof: () }),
         _ => Verdict::Denied { has },

@@ -56,7 +56,10 @@ where
         return Ok(said);
     }
     let said = act.await?;
-    effects.store.end_effect(&effects.lease, key, &said, now).await?;
+    effects
+        .store
+        .end_effect(&effects.lease, key, &said, now)
+        .await?;
     effects
         .store
         .audit(AuditEntry {

@@ -118,11 +118,7 @@ pub struct Readers<'a> {
 }
 
 /// Every candidate in `thread`, best first.
-pub fn candidates(
-    thread: &Thread,
-    trigger: &Trigger,
-    readers: Readers<'_>,
-) -> Search {
+pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Search {
     let mut left_out = Vec::new();
     let mut found: Vec<(usize, Candidate)> = Vec::new();
     let own_comment = match &trigger.origin {

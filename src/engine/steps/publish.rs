@@ -22,10 +22,16 @@ pub const PLAN_LABEL: LabelSpec = LabelSpec {
 
 /// Most a whole body may hold. GitHub takes 65,536 characters and 262,144 bytes; which is enforced where is disputed, so
 /// both are counted and some room is left for the effect's marker.
-const BODY: Limits = Limits { chars: 63_800, bytes: 261_800 };
+const BODY: Limits = Limits {
+    chars: 63_800,
+    bytes: 261_800,
+};
 
 /// What one part holds at first: the frame (block, part line) needs under 800 characters.
-const PART: Limits = Limits { chars: 63_000, bytes: 260_000 };
+const PART: Limits = Limits {
+    chars: 63_000,
+    bytes: 260_000,
+};
 
 /// Effect under which the plan issue is created.
 const ISSUE: &str = "plan-issue";
@@ -41,7 +47,10 @@ pub fn comments(document: &str) -> Vec<String> {
         if bodies.iter().all(fits) || limits.chars < 1_000 {
             return bodies;
         }
-        limits = Limits { chars: limits.chars * 4 / 5, bytes: limits.bytes * 4 / 5 };
+        limits = Limits {
+            chars: limits.chars * 4 / 5,
+            bytes: limits.bytes * 4 / 5,
+        };
     }
 }
 
@@ -53,7 +62,11 @@ fn framed(document: &str, limits: &Limits) -> Vec<String> {
         .enumerate()
         .map(|(index, part)| {
             let block = plan_body(&part.text);
-            if many == 1 { block } else { format!("part {}/{many}\n\n{block}", index + 1) }
+            if many == 1 {
+                block
+            } else {
+                format!("part {}/{many}\n\n{block}", index + 1)
+            }
         })
         .collect()
 }
@@ -65,8 +78,14 @@ fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Strin
     let created = context.progress.started.unwrap_or(context.trigger.at);
     fields.insert("created_at".into(), json!(created.iso()));
     fields.insert("created_by".into(), json!(context.trigger.actor.login));
-    fields.insert("worktree_name".into(), json!(worktree_name(&prepared.title)));
-    fields.insert("plan_comment_id".into(), comment.map_or(Value::Null, |id| json!(id)));
+    fields.insert(
+        "worktree_name".into(),
+        json!(worktree_name(&prepared.title)),
+    );
+    fields.insert(
+        "plan_comment_id".into(),
+        comment.map_or(Value::Null, |id| json!(id)),
+    );
     render_yaml("plan-header", &fields)
 }
 
@@ -88,25 +107,55 @@ pub async fn publish(
     }
     report::step(context, "saving the plan as an issue").await?;
     let effects = context.effects.clone();
-    effects.idempotent("plan-label", effects.forge.ensure_label(repo, &PLAN_LABEL)).await?;
+    effects
+        .idempotent("plan-label", effects.forge.ensure_label(repo, &PLAN_LABEL))
+        .await?;
 
     let header_only = header(context, prepared, None);
-    let body = say::plan_issue(&context.trigger, context.run(), prepared, &header_only, None);
+    let body = say::plan_issue(
+        &context.trigger,
+        context.run(),
+        prepared,
+        &header_only,
+        None,
+    );
     let issue = effects
-        .create_issue(ISSUE, repo, &prepared.issue_title, &body, &[PLAN_LABEL.name])
+        .create_issue(
+            ISSUE,
+            repo,
+            &prepared.issue_title,
+            &body,
+            &[PLAN_LABEL.name],
+        )
         .await?;
-    let mut saved = Saved { number: issue.id(), url: issue.url().to_owned(), comments: Vec::new() };
+    let mut saved = Saved {
+        number: issue.id(),
+        url: issue.url().to_owned(),
+        comments: Vec::new(),
+    };
     context.progress.saved = Some(saved.clone());
     context.remember().await?;
 
     for (index, body) in bodies.iter().enumerate() {
         let key = format!("plan-part-{}", index + 1);
-        saved.comments.push(effects.create_comment(&key, repo, saved.number, body).await?.id());
+        saved.comments.push(
+            effects
+                .create_comment(&key, repo, saved.number, body)
+                .await?
+                .id(),
+        );
     }
     let complete = header(context, prepared, saved.comments.first().copied());
-    let body =
-        say::plan_issue(&context.trigger, context.run(), prepared, &complete, Some(saved.number));
-    effects.edit_issue("plan-issue-complete", repo, saved.number, ISSUE, &body).await?;
+    let body = say::plan_issue(
+        &context.trigger,
+        context.run(),
+        prepared,
+        &complete,
+        Some(saved.number),
+    );
+    effects
+        .edit_issue("plan-issue-complete", repo, saved.number, ISSUE, &body)
+        .await?;
     context.progress.saved = Some(saved.clone());
     context.remember().await?;
     Ok(saved)

@@ -43,7 +43,13 @@ async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
     let key = format!("react-{reaction:?}-{}", context.round).to_lowercase();
     context
         .effects
-        .idempotent(&key, context.effects.forge.react(&context.trigger.place, &to, reaction))
+        .idempotent(
+            &key,
+            context
+                .effects
+                .forge
+                .react(&context.trigger.place, &to, reaction),
+        )
         .await
 }
 
@@ -52,10 +58,15 @@ async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Sto
     let place = context.trigger.place.clone();
     if let Some(id) = context.progress.status_comment {
         let key = format!("status-{stage}-{}", context.round);
-        context.effects.edit_comment(&key, &place.repo, id, STATUS, body).await?;
+        context
+            .effects
+            .edit_comment(&key, &place.repo, id, STATUS, body)
+            .await?;
     } else {
-        let posted =
-            context.effects.create_comment(STATUS, &place.repo, place.number, body).await?;
+        let posted = context
+            .effects
+            .create_comment(STATUS, &place.repo, place.number, body)
+            .await?;
         context.progress.status_comment = Some(posted.id());
         context.remember().await?;
     }
@@ -79,7 +90,10 @@ pub async fn queued(context: &mut Context, ahead: u64) -> Result<(), Stop> {
 pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
     context.progress.step = Some(step.to_owned());
     let now = context.effects.clock.now();
-    if context.status_written.is_some_and(|written| now.since(written) < EDIT_GAP) {
+    if context
+        .status_written
+        .is_some_and(|written| now.since(written) < EDIT_GAP)
+    {
         return Ok(());
     }
     let body = say::working(&context.trigger, context.run(), step);
@@ -92,7 +106,9 @@ pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
-    let Some(prepared) = context.progress.prepared.clone() else { return Ok(()) };
+    let Some(prepared) = context.progress.prepared.clone() else {
+        return Ok(());
+    };
     let started = context.progress.started.unwrap_or(context.trigger.at);
     let seconds = context.effects.clock.now().since(started).as_secs_f64();
     let body = say::saved(&context.trigger, context.run(), &prepared, saved, seconds);
@@ -117,7 +133,10 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop
 /// GitHub or the store did not do it.
 pub async fn reply(context: &Context, body: &str, reaction: Reaction) -> Result<(), Stop> {
     let place = &context.trigger.place;
-    context.effects.create_comment("reply", &place.repo, place.number, body).await?;
+    context
+        .effects
+        .create_comment("reply", &place.repo, place.number, body)
+        .await?;
     close(context, reaction).await
 }
 
@@ -128,5 +147,8 @@ async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     let place = &context.trigger.place;
     let to = target(context);
     let key = format!("unreact-{}", context.round);
-    context.effects.idempotent(&key, context.effects.forge.unreact(place, &to, eyes)).await
+    context
+        .effects
+        .idempotent(&key, context.effects.forge.unreact(place, &to, eyes))
+        .await
 }

@@ -19,8 +19,10 @@ use crate::formats::plan::title::{cut, gate_title};
 pub const TITLE_MAX: usize = 250;
 
 /// How the search reads comments: commands are no plan text, plan blocks hold plans.
-pub const READERS: Readers<'static> =
-    Readers { without_commands: &without_commands, plans_in_blocks: &plans_in_blocks };
+pub const READERS: Readers<'static> = Readers {
+    without_commands: &without_commands,
+    plans_in_blocks: &plans_in_blocks,
+};
 
 /// The plans in a text's `plan-body` blocks, as they were before they were framed.
 pub fn plans_in_blocks(text: &str) -> Vec<String> {
@@ -47,7 +49,11 @@ pub async fn prepare(
     let prefix = settings.title_prefix.clone();
     tokio::task::spawn_blocking(move || prepare_now(&trigger, &thread, &prefix))
         .await
-        .map_err(|error| Stop::Failed(failures::internal(&format!("Extraction ended early: {error}"))))?
+        .map_err(|error| {
+            Stop::Failed(failures::internal(&format!(
+                "Extraction ended early: {error}"
+            )))
+        })?
         .map_err(Stop::Failed)
 }
 
@@ -62,7 +68,10 @@ pub fn prepare_now(trigger: &Trigger, thread: &Thread, prefix: &str) -> Result<P
 }
 
 fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
-    let mut looked = vec![format!("Looked at: the command's comment and {} posts here", thread.posts.len())];
+    let mut looked = vec![format!(
+        "Looked at: the command's comment and {} posts here",
+        thread.posts.len()
+    )];
     if let Some(best) = &none.best {
         let title = best.title.as_deref().unwrap_or("untitled");
         looked.push(format!(
@@ -71,7 +80,11 @@ fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
             best.score
         ));
     }
-    looked.extend(none.left_out.into_iter().map(|why| format!("Left out: {why}")));
+    looked.extend(
+        none.left_out
+            .into_iter()
+            .map(|why| format!("Left out: {why}")),
+    );
     if none.code == "guidance_without_plan" {
         return failures::guidance_without_plan(&trigger.guidance, looked);
     }
@@ -101,11 +114,17 @@ pub fn document(
     let mut notes = Vec::new();
     let mut enrichment = Enrichment::raw();
     if trigger.command == Command::SavePlan {
-        notes.push("No agent is configured: the plan was saved exactly as found, without enrichment.".to_owned());
+        notes.push(
+            "No agent is configured: the plan was saved exactly as found, without enrichment."
+                .to_owned(),
+        );
     }
     let guidance = trigger.guidance.trim();
     if !guidance.is_empty() {
-        enrichment.guidance = Some(Guidance { text: guidance.to_owned(), applied: false });
+        enrichment.guidance = Some(Guidance {
+            text: guidance.to_owned(),
+            applied: false,
+        });
         notes.push("The guidance was recorded, but not applied.".to_owned());
     }
     enrichment.notes.clone_from(&notes);

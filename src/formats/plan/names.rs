@@ -16,7 +16,11 @@ pub fn worktree_name(title: &str) -> String {
     }
     name.truncate(WORKTREE_MAX);
     let name = name.trim_end_matches('-');
-    if name.is_empty() { "work".to_owned() } else { name.to_owned() }
+    if name.is_empty() {
+        "work".to_owned()
+    } else {
+        name.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -31,8 +35,14 @@ mod tests {
             ("a_b__c", "a-b-c"),
             ("🚀🎉", "work"),
             ("", "work"),
-            ("Convert plan-extractor from JSON to Markdown", "convert-plan-extractor-from-jso"),
-            ("Thirty characters and a blank x y", "thirty-characters-and-a-blank-x"),
+            (
+                "Convert plan-extractor from JSON to Markdown",
+                "convert-plan-extractor-from-jso",
+            ),
+            (
+                "Thirty characters and a blank x y",
+                "thirty-characters-and-a-blank-x",
+            ),
         ] {
             assert_eq!(worktree_name(title), name, "{title}");
         }

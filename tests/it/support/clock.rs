@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use planwright::engine::clock::{Clock, Millis};
 
 /// Time owned by the test. `sleep` never returns: what waits is driven by steps, not by waking up.
-pub struct ManualClock(AtomicI64);
+pub(crate) struct ManualClock(AtomicI64);
 
 impl ManualClock {
     /// A clock that begins at a fixed moment in 2026.
@@ -22,7 +22,8 @@ impl ManualClock {
 
     /// Moves on by `by`.
     pub fn advance(&self, by: Duration) {
-        self.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+        self.0
+            .fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }
 }
 

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright::engine::clock::{Clock, Millis};
-use planwright::engine::forge::{
-    Access, Forge, ForgeError, LabelSpec, ReactTo, Reaction, Written,
-};
+use planwright::engine::forge::{Access, Forge, ForgeError, LabelSpec, ReactTo, Reaction, Written};
 use planwright::engine::thread::{Post, Thread};
 use planwright::engine::trigger::{Actor, Place, Repo};
 use planwright::formats::command::Permission;
@@ -17,7 +15,7 @@ use super::clock::ManualClock;
 
 /// What goes wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// 502 and nothing happened.
     LostBefore,
     /// It happened, the answer is lost.
@@ -33,7 +31,7 @@ pub enum Fault {
 }
 
 #[derive(Debug, Clone)]
-pub struct Issue {
+pub(crate) struct Issue {
     pub title: String,
     pub body: String,
     pub labels: Vec<String>,
@@ -43,7 +41,7 @@ pub struct Issue {
 }
 
 #[derive(Debug, Clone)]
-pub struct Comment {
+pub(crate) struct Comment {
     pub body: String,
     pub own: bool,
     pub created: Millis,
@@ -51,7 +49,7 @@ pub struct Comment {
 }
 
 #[derive(Default)]
-pub struct World {
+pub(crate) struct World {
     pub issues: BTreeMap<u64, Issue>,
     pub comments: BTreeMap<u64, Comment>,
     pub reactions: Vec<(u64, String, Reaction)>,
@@ -67,7 +65,7 @@ pub struct World {
 }
 
 #[derive(Clone)]
-pub struct FakeForge {
+pub(crate) struct FakeForge {
     pub world: Arc<Mutex<World>>,
     pub clock: Arc<ManualClock>,
     /// Told when a call with a `Die…` fault was reached.
@@ -76,8 +74,15 @@ pub struct FakeForge {
 
 impl FakeForge {
     pub fn new(clock: Arc<ManualClock>) -> Self {
-        let world = World { next: 1000, ..World::default() };
-        Self { world: Arc::new(Mutex::new(world)), clock, died: Arc::default() }
+        let world = World {
+            next: 1000,
+            ..World::default()
+        };
+        Self {
+            world: Arc::new(Mutex::new(world)),
+            clock,
+            died: Arc::default(),
+        }
     }
 
     /// A conversation at `number`: opening text, then comments by people.
@@ -87,7 +92,12 @@ impl FakeForge {
         let mut comments = Vec::new();
         for body in &posts[1..] {
             let id = world.id();
-            let comment = Comment { body: (*body).to_owned(), own: false, created, edits: 0 };
+            let comment = Comment {
+                body: (*body).to_owned(),
+                own: false,
+                created,
+                edits: 0,
+            };
             world.comments.insert(id, comment);
             comments.push(id);
         }
@@ -103,13 +113,22 @@ impl FakeForge {
     }
 
     pub fn grant(&self, login: &str, id: u64, role: Permission) {
-        self.world.lock().unwrap().roles.insert(login.to_owned(), (id, role));
+        self.world
+            .lock()
+            .unwrap()
+            .roles
+            .insert(login.to_owned(), (id, role));
     }
 
     /// Issues the App made.
     pub fn plans(&self) -> Vec<(u64, Issue)> {
         let world = self.world.lock().unwrap();
-        world.issues.iter().filter(|(_, i)| i.own).map(|(n, i)| (*n, i.clone())).collect()
+        world
+            .issues
+            .iter()
+            .filter(|(_, i)| i.own)
+            .map(|(n, i)| (*n, i.clone()))
+            .collect()
     }
 
     /// Bodies of the App's comments at `number`, in order.
@@ -128,7 +147,10 @@ impl FakeForge {
         let mut world = self.world.lock().unwrap();
         world.calls += 1;
         if world.down {
-            return Err(ForgeError::Unreachable { what: "a read".into(), message: "down".into() });
+            return Err(ForgeError::Unreachable {
+                what: "a read".into(),
+                message: "down".into(),
+            });
         }
         Ok(act(&world))
     }
@@ -152,7 +174,10 @@ impl FakeForge {
             match fault {
                 Some(Fault::LostBefore | Fault::DieBefore) => (fault, None),
                 Some(Fault::Limited(wait)) => {
-                    return Err(ForgeError::Limited { what, until: now.plus(wait) });
+                    return Err(ForgeError::Limited {
+                        what,
+                        until: now.plus(wait),
+                    });
                 }
                 Some(Fault::Forbidden) => return Err(ForgeError::Forbidden { what, message }),
                 _ => (fault, Some(act(&mut world, now))),
@@ -179,7 +204,11 @@ impl World {
 }
 
 fn written(id: u64, body: &str) -> Written {
-    Written { id, url: format!("https://github.test/{id}"), body: body.to_owned() }
+    Written {
+        id,
+        url: format!("https://github.test/{id}"),
+        body: body.to_owned(),
+    }
 }
 
 #[async_trait]
@@ -187,7 +216,10 @@ impl Forge for FakeForge {
     async fn access(&self, _repo: &Repo, login: &str) -> Result<Access, ForgeError> {
         self.read(|world| {
             let found = world.roles.get(login);
-            Access { user_id: found.map_or(0, |f| f.0), permission: found.map(|f| f.1) }
+            Access {
+                user_id: found.map_or(0, |f| f.0),
+                permission: found.map(|f| f.1),
+            }
         })
         .await
     }
@@ -196,7 +228,11 @@ impl Forge for FakeForge {
         let place = place.clone();
         self.read(|world| {
             let issue = &world.issues[&place.number];
-            let author = Actor { id: 7, login: "ada".into(), bot: false };
+            let author = Actor {
+                id: 7,
+                login: "ada".into(),
+                bot: false,
+            };
             let post = |id: Option<u64>, body: &str, own: bool, created: Millis| Post {
                 id,
                 author: Some(author.clone()),
@@ -226,7 +262,11 @@ impl Forge for FakeForge {
 
     async fn own_issues(&self, _repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
         self.read(|world| {
-            let own = world.issues.iter().rev().filter(|(_, i)| i.own && i.created >= since);
+            let own = world
+                .issues
+                .iter()
+                .rev()
+                .filter(|(_, i)| i.own && i.created >= since);
             own.map(|(n, i)| written(*n, &i.body)).collect()
         })
         .await
@@ -277,7 +317,8 @@ impl Forge for FakeForge {
         number: u64,
         body: &str,
     ) -> Result<(), ForgeError> {
-        self.write(|world, _| world.issues.get_mut(&number).unwrap().body = body.to_owned()).await
+        self.write(|world, _| world.issues.get_mut(&number).unwrap().body = body.to_owned())
+            .await
     }
 
     async fn create_comment(
@@ -288,7 +329,12 @@ impl Forge for FakeForge {
     ) -> Result<Written, ForgeError> {
         self.write(|world, now| {
             let id = world.id();
-            let comment = Comment { body: body.to_owned(), own: true, created: now, edits: 0 };
+            let comment = Comment {
+                body: body.to_owned(),
+                own: true,
+                created: now,
+                edits: 0,
+            };
             world.comments.insert(id, comment);
             world.issues.get_mut(&number).unwrap().comments.push(id);
             written(id, body)
@@ -321,8 +367,15 @@ impl Forge for FakeForge {
 
     async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError> {
         let number = place.number;
-        self.write(|world, _| world.issues.get_mut(&number).unwrap().labels.retain(|l| l != name))
-            .await
+        self.write(|world, _| {
+            world
+                .issues
+                .get_mut(&number)
+                .unwrap()
+                .labels
+                .retain(|l| l != name)
+        })
+        .await
     }
 
     async fn react(
@@ -333,7 +386,10 @@ impl Forge for FakeForge {
     ) -> Result<u64, ForgeError> {
         let to = format!("{to:?}");
         self.write(|world, _| {
-            let there = world.reactions.iter().find(|(_, t, r)| *t == to && *r == reaction);
+            let there = world
+                .reactions
+                .iter()
+                .find(|(_, t, r)| *t == to && *r == reaction);
             if let Some((id, ..)) = there {
                 return *id;
             }
@@ -345,6 +401,7 @@ impl Forge for FakeForge {
     }
 
     async fn unreact(&self, _place: &Place, _to: &ReactTo, id: u64) -> Result<(), ForgeError> {
-        self.write(|world, _| world.reactions.retain(|(other, ..)| *other != id)).await
+        self.write(|world, _| world.reactions.retain(|(other, ..)| *other != id))
+            .await
     }
 }

@@ -17,14 +17,14 @@ use super::clock::ManualClock;
 use super::fake_forge::FakeForge;
 
 /// A plan that passes the gates.
-pub const PLAN: &str = "# Plan: Cache the search index\n\n## Overview\n\nThe index is rebuilt on every start, which takes \
+pub(crate) const PLAN: &str = "# Plan: Cache the search index\n\n## Overview\n\nThe index is rebuilt on every start, which takes \
 a minute. Keep it on disk between starts.\n\n## Steps\n\n1. Write the index to a file after building it\n2. Read the file \
 at start when it is newer than the data\n3. Delete the file when the format changes\n\n## Testing\n\n- Start twice and \
 compare the times\n";
 
-pub const HERE: u64 = 7;
+pub(crate) const HERE: u64 = 7;
 
-pub struct Rig {
+pub(crate) struct Rig {
     pub clock: Arc<ManualClock>,
     pub forge: FakeForge,
     pub store: Arc<SqliteStore>,
@@ -35,35 +35,62 @@ pub struct Rig {
 
 impl Rig {
     pub async fn new() -> Self {
-        Self::with(Settings { adopt_delay: Duration::from_secs(12), ..Settings::default() }).await
+        Self::with(Settings {
+            adopt_delay: Duration::from_secs(12),
+            ..Settings::default()
+        })
+        .await
     }
 
     pub async fn with(settings: Settings) -> Self {
         let clock = Arc::new(ManualClock::new());
         let forge = FakeForge::new(Arc::clone(&clock));
-        forge.open(HERE, "Search is slow to start", &["It takes a minute.", PLAN]);
+        forge.open(
+            HERE,
+            "Search is slow to start",
+            &["It takes a minute.", PLAN],
+        );
         forge.grant("ada", 7, Permission::Write);
         let folder = tempfile::tempdir().unwrap();
-        let store = super::store::open(&folder.path().join("rig.sqlite")).await;
+        let store = open(&folder.path().join("rig.sqlite")).await;
         let parts = Parts {
             store: store.clone(),
             forge: Arc::new(forge.clone()),
             clock: clock.clone(),
             settings: Arc::new(settings),
         };
-        Self { clock, forge, store, parts, _folder: folder, deliveries: 0.into() }
+        Self {
+            clock,
+            forge,
+            store,
+            parts,
+            _folder: folder,
+            deliveries: 0.into(),
+        }
     }
 
     pub fn place(number: u64) -> Place {
-        let repo =
-            Repo { installation: 1, id: 42, owner: "acme".into(), name: "search".into() };
-        Place { repo, number, pull_request: false }
+        let repo = Repo {
+            installation: 1,
+            id: 42,
+            owner: "acme".into(),
+            name: "search".into(),
+        };
+        Place {
+            repo,
+            number,
+            pull_request: false,
+        }
     }
 
     pub fn trigger(&self, command: Command, login: &str, id: u64, number: u64) -> Trigger {
         Trigger {
             command,
-            actor: Actor { id, login: login.to_owned(), bot: false },
+            actor: Actor {
+                id,
+                login: login.to_owned(),
+                bot: false,
+            },
             place: Self::place(number),
             origin: Origin::Comment {
                 id: 99,
@@ -83,7 +110,9 @@ impl Rig {
 
     pub async fn deliver(&self, trigger: Trigger) -> RunId {
         let id = RunId::new();
-        let number = self.deliveries.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let number = self
+            .deliveries
+            .fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let serial = trigger.command.spec().serial.then(|| trigger.place.key());
         let run = NewRun {
             id: id.clone(),
@@ -132,4 +161,10 @@ impl Rig {
     pub async fn state(&self, run: &RunId) -> State {
         self.view(run).await.state
     }
+}
+
+/// A store with default settings.
+pub(crate) async fn open(path: &std::path::Path) -> Arc<SqliteStore> {
+    let options = planwright::adapters::store::SqliteOptions::default();
+    Arc::new(SqliteStore::open(path, options).await.unwrap())
 }

@@ -1,0 +1,8 @@
+//! The durable memory behind [`crate::engine::store::Store`].
+//!
+//! SQLite is the embedded default: one file, one process, nothing to install. Every write is on disk (WAL,
+//! `synchronous=FULL`) before the call returns; deliveries that arrive together share one commit.
+
+mod sqlite;
+
+pub use sqlite::{SqliteOptions, SqliteStore};

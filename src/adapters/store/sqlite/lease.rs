@@ -1,0 +1,238 @@
+//! Leases: claimed, extended, given back, taken back.
+
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
+
+use super::accept::json;
+use super::errors::{Trouble, column, corrupt, nullable, of_run};
+use super::queue::{held, promote};
+use crate::engine::clock::Millis;
+use crate::engine::run::RunId;
+use crate::engine::store::{Beat, Claimed, Lease, StoreError};
+
+/// The first run of each repository that has any (found by jumping from one repository to the next in the index, so
+/// that a long backlog costs nothing), of these the one whose repository has the fewest running.
+pub(super) const CLAIM: &str = "
+WITH RECURSIVE
+ready (repo) AS (
+    SELECT min(repo_id) FROM runs WHERE state = 'ready'
+    UNION ALL
+    SELECT (SELECT min(repo_id) FROM runs WHERE state = 'ready' AND repo_id > ready.repo)
+    FROM ready WHERE ready.repo IS NOT NULL
+),
+waiting (repo) AS (
+    SELECT min(repo_id) FROM runs WHERE state = 'waiting'
+    UNION ALL
+    SELECT (SELECT min(repo_id) FROM runs WHERE state = 'waiting' AND repo_id > waiting.repo)
+    FROM waiting WHERE waiting.repo IS NOT NULL
+),
+heads (seq) AS (
+    SELECT (SELECT seq FROM runs
+            WHERE repo_id = ready.repo AND state = 'ready' AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
+            ORDER BY run_at_ms, seq LIMIT 1) FROM ready
+    UNION ALL
+    SELECT (SELECT seq FROM runs
+            WHERE repo_id = waiting.repo AND state = 'waiting' AND run_at_ms <= ?2
+              AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
+            ORDER BY run_at_ms, seq LIMIT 1) FROM waiting
+)
+UPDATE runs
+SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = ?1, lease_until_ms = ?3,
+    started_ms = coalesce(started_ms, ?2), cancel_told = cancel_requested IS NOT NULL
+WHERE seq = (
+    SELECT head.seq FROM heads CROSS JOIN runs AS head ON head.seq = heads.seq
+    ORDER BY (SELECT count(*) FROM runs AS busy WHERE busy.state = 'running' AND busy.repo_id = head.repo_id),
+             head.run_at_ms, head.seq
+    LIMIT 1)
+RETURNING id, fence, attempt, round, cancel_requested, created_ms,
+    (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid,
+    (SELECT trigger FROM texts WHERE texts.run = runs.seq) AS trigger,
+    (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress";
+
+pub(super) const CLAIM_UNACKNOWLEDGED: &str = "
+UPDATE runs
+SET fence = fence + 1, lease_owner = ?1, lease_until_ms = ?3
+WHERE seq = (
+    SELECT seq FROM (
+        SELECT * FROM (
+            SELECT created_ms, seq FROM runs
+            WHERE acknowledged = 0 AND state IN ('blocked', 'ready') AND state = 'blocked'
+              AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
+            ORDER BY created_ms, seq LIMIT 1)
+        UNION ALL
+        SELECT * FROM (
+            SELECT created_ms, seq FROM runs
+            WHERE acknowledged = 0 AND state IN ('blocked', 'ready') AND state = 'ready' AND created_ms < ?4
+              AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
+            ORDER BY created_ms, seq LIMIT 1))
+    ORDER BY created_ms, seq LIMIT 1)
+RETURNING id, fence, attempt, round, cancel_requested, created_ms,
+    (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid,
+    (SELECT trigger FROM texts WHERE texts.run = runs.seq) AS trigger,
+    (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress";
+
+pub(super) const ACKNOWLEDGED: &str = "
+UPDATE runs
+SET acknowledged = 1,
+    lease_owner = CASE state WHEN 'running' THEN lease_owner END,
+    lease_until_ms = CASE state WHEN 'running' THEN lease_until_ms END
+WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3";
+
+pub(super) const HEARTBEAT: &str = "
+UPDATE runs
+SET lease_until_ms = ?2, cancel_told = cancel_requested IS NOT NULL
+FROM json_each(?1) AS lease
+WHERE runs.id = lease.value ->> 0 AND runs.lease_owner = lease.value ->> 1 AND runs.fence = lease.value ->> 2
+RETURNING runs.id, runs.fence, runs.cancel_requested";
+
+pub(super) const RELEASE: &str = "
+UPDATE runs
+SET attempt = CASE state WHEN 'running' THEN max(attempt - 1, 0) ELSE attempt END,
+    state = CASE state WHEN 'running' THEN 'ready' ELSE state END,
+    lease_owner = NULL, lease_until_ms = NULL
+WHERE lease_owner = ?1";
+
+pub(super) const RECOVER: &str = "
+UPDATE runs
+SET state = CASE state WHEN 'running' THEN 'ready' ELSE state END, lease_owner = NULL, lease_until_ms = NULL
+WHERE lease_owner IS NOT NULL AND (?2 OR lease_until_ms <= ?1)";
+
+/// Places whose runs are all blocked: there should be none; the start looks, so that none stays stuck for ever.
+const STRANDED: &str = "SELECT DISTINCT serial FROM runs WHERE state = 'blocked'";
+
+/// See [`crate::engine::store::Store::claim`].
+pub(super) async fn claim(
+    connection: &mut SqliteConnection,
+    owner: &str,
+    now: Millis,
+    until: Millis,
+) -> Result<Option<Claimed>, Trouble> {
+    let rows = sqlx::query(CLAIM)
+        .bind(owner)
+        .bind(now.0)
+        .bind(until.0)
+        .fetch_all(connection)
+        .await?;
+    first(&rows, owner)
+}
+
+/// See [`crate::engine::store::Store::claim_unacknowledged`].
+pub(super) async fn claim_unacknowledged(
+    connection: &mut SqliteConnection,
+    owner: &str,
+    now: Millis,
+    until: Millis,
+    ready_before: Millis,
+) -> Result<Option<Claimed>, Trouble> {
+    let rows = sqlx::query(CLAIM_UNACKNOWLEDGED)
+        .bind(owner)
+        .bind(now.0)
+        .bind(until.0)
+        .bind(ready_before.0)
+        .fetch_all(connection)
+        .await?;
+    first(&rows, owner)
+}
+
+fn first(rows: &[SqliteRow], owner: &str) -> Result<Option<Claimed>, Trouble> {
+    let claimed = rows
+        .first()
+        .map(|row| claimed(row, owner).map_err(|error| of_run(row, error)));
+    Ok(claimed.transpose()?)
+}
+
+fn claimed(row: &SqliteRow, owner: &str) -> Result<Claimed, StoreError> {
+    Ok(Claimed {
+        lease: Lease {
+            run: RunId(column(row, "id")?),
+            owner: owner.to_owned(),
+            fence: column(row, "fence")?,
+        },
+        trigger: column(row, "trigger")?,
+        progress: nullable(row, "progress")?,
+        attempt: count(row, "attempt")?,
+        round: count(row, "round")?,
+        cancel_requested: nullable(row, "cancel_requested")?,
+        created: Millis(column(row, "created_ms")?),
+        guid: column(row, "guid")?,
+    })
+}
+
+/// The attempts of a run.
+pub(super) fn count(row: &SqliteRow, name: &'static str) -> Result<u32, StoreError> {
+    u32::try_from(column::<i64>(row, name)?).map_err(|error| corrupt(name, error))
+}
+
+/// See [`crate::engine::store::Store::acknowledged`].
+pub(super) async fn acknowledged(
+    connection: &mut SqliteConnection,
+    lease: &Lease,
+) -> Result<(), Trouble> {
+    let done = sqlx::query(ACKNOWLEDGED)
+        .bind(&lease.run.0)
+        .bind(&lease.owner)
+        .bind(lease.fence)
+        .execute(connection)
+        .await?;
+    held(done.rows_affected(), lease)
+}
+
+/// See [`crate::engine::store::Store::heartbeat`]. One statement for all leases.
+pub(super) async fn heartbeat(
+    connection: &mut SqliteConnection,
+    leases: &[Lease],
+    until: Millis,
+) -> Result<Vec<Beat>, Trouble> {
+    let asked: Vec<_> = leases.iter().map(|l| (&l.run, &l.owner, l.fence)).collect();
+    let rows = sqlx::query(HEARTBEAT)
+        .bind(json(&asked)?)
+        .bind(until.0)
+        .fetch_all(connection)
+        .await?;
+    let mut held = rows
+        .iter()
+        .map(|row| {
+            let key: (String, i64) = (column(row, "id")?, column(row, "fence")?);
+            let cancel: Option<String> = nullable(row, "cancel_requested")?;
+            Ok((key, cancel))
+        })
+        .collect::<Result<std::collections::HashMap<_, _>, StoreError>>()?;
+    let beats = leases.iter().map(|lease| {
+        let beat = held.remove(&(lease.run.0.clone(), lease.fence));
+        Beat {
+            run: lease.run.clone(),
+            held: beat.is_some(),
+            cancel_requested: beat.flatten(),
+        }
+    });
+    Ok(beats.collect())
+}
+
+/// See [`crate::engine::store::Store::release`].
+pub(super) async fn release(
+    connection: &mut SqliteConnection,
+    owner: &str,
+) -> Result<u64, Trouble> {
+    let released = sqlx::query(RELEASE).bind(owner).execute(connection).await?;
+    Ok(released.rows_affected())
+}
+
+/// See [`crate::engine::store::Store::recover`].
+pub(super) async fn recover(
+    connection: &mut SqliteConnection,
+    now: Millis,
+    all: bool,
+) -> Result<u64, Trouble> {
+    let recovered = sqlx::query(RECOVER)
+        .bind(now.0)
+        .bind(all)
+        .execute(&mut *connection)
+        .await?;
+    if all {
+        let stranded = sqlx::query_scalar(STRANDED)
+            .fetch_all(&mut *connection)
+            .await?;
+        promote(connection, &stranded).await?;
+    }
+    Ok(recovered.rows_affected())
+}

@@ -1,0 +1,89 @@
+//! The queries that run all the time must not grow slow with the backlog or the history: their plans are checked.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+use super::*;
+
+/// How SQLite goes about a statement, without its statistics (which are never gathered).
+async fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
+    let rows = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}")))
+        .fetch_all(connection)
+        .await
+        .unwrap();
+    rows.iter().map(|row| row.get("detail")).collect()
+}
+
+#[tokio::test]
+async fn frequent_statements_never_scan_a_table() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("p.db");
+    let store = SqliteStore::open(&path, SqliteOptions::default())
+        .await
+        .unwrap();
+    let mut turn = store.core.writer.turn().await.unwrap();
+    for sql in FREQUENT {
+        let plan = plan(&mut turn.connection, sql).await;
+        assert!(!plan.is_empty(), "no plan for{sql}");
+        let scans: Vec<_> = plan
+            .iter()
+            .filter_map(|step| step.strip_prefix("SCAN "))
+            .filter(|scan| TABLES.contains(&scan.split(' ').next().unwrap_or_default()))
+            .filter(|scan| !scan.contains("INDEX runs_") || scan.contains("runs_serial"))
+            .collect();
+        assert!(scans.is_empty(), "{scans:?} in {plan:#?} of{sql}");
+        // Claims sort the heads; the line behind each head is already in order.
+        let sorts = plan
+            .iter()
+            .filter(|step| step.contains("TEMP B-TREE"))
+            .count();
+        assert!(sorts <= 1, "{plan:#?} of{sql}");
+    }
+}
+
+/// Also the names that the statements give the table of runs. Their partial indexes `runs_…` (but `runs_serial`) hold what the
+/// query is about and nothing else; walking one whole is not scanning.
+const TABLES: [&str; 11] = [
+    "deliveries",
+    "runs",
+    "texts",
+    "effects",
+    "audit",
+    "active",
+    "next",
+    "head",
+    "busy",
+    "this",
+    "other",
+];
+
+const FREQUENT: [&str; 27] = [
+    accept::INSERT_DELIVERIES,
+    accept::INSERT_RUNS,
+    accept::INSERT_TEXTS,
+    accept::REQUEUE,
+    accept::CANCEL_INSTALLATION,
+    queue::PROMOTE,
+    queue::END,
+    queue::PARK,
+    queue::CANCEL,
+    queue::REQUEUE,
+    lease::CLAIM,
+    lease::CLAIM_UNACKNOWLEDGED,
+    lease::ACKNOWLEDGED,
+    lease::HEARTBEAT,
+    lease::RELEASE,
+    lease::RECOVER,
+    effects::REMEMBER,
+    effects::BEGIN,
+    effects::LOOK,
+    effects::END,
+    upkeep::OLD_DELIVERIES,
+    upkeep::DELETE_EFFECTS,
+    upkeep::DELETE_TEXTS,
+    upkeep::DELETE_RUNS,
+    views::AHEAD,
+    views::COUNTS,
+    views::OLDEST_READY,
+];

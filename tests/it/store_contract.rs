@@ -1,0 +1,130 @@
+//! What every store keeps, whichever database is behind it: one function per rule, over `&dyn Store`.
+//! A backend's test file calls [`for_each_rule`] with a macro that opens a fresh store for each.
+
+pub(crate) mod accept;
+pub(crate) mod claim;
+pub(crate) mod lease;
+pub(crate) mod queue;
+pub(crate) mod records;
+
+use std::time::Duration;
+
+use planwright::engine::clock::Millis;
+use planwright::engine::run::{RunId, State};
+use planwright::engine::store::{Accepted, Claimed, Finish, NewDelivery, NewRun, Store};
+
+/// Calls the macro with the path of every rule.
+macro_rules! for_each_rule {
+    ($call:ident) => {
+        $call! {
+            accept::new_then_duplicate
+            accept::identical_at_once_make_one_run
+            accept::a_failed_delivery_is_requeued
+            accept::a_partly_failed_delivery_is_a_duplicate
+            accept::runs_of_one_delivery_keep_their_order
+            accept::runs_without_serial_are_never_blocked
+            accept::a_gone_installation_cancels_its_runs_once
+            accept::payloads_and_texts_survive_unchanged
+            claim::fewest_running_repository_first_then_oldest
+            claim::waiting_runs_are_claimable_when_due
+            claim::a_place_runs_one_at_a_time
+            claim::acknowledgement_and_claim_exclude_each_other
+            claim::acknowledgement_survives_promotion
+            claim::acknowledged_while_running
+            claim::arrivals_are_not_lost
+            lease::attempts_and_fences_are_counted
+            lease::writes_without_the_lease_are_refused
+            lease::heartbeats_extend_and_tell
+            lease::expired_leases_are_recovered
+            lease::a_start_recovers_everything
+            lease::release_gives_the_attempt_back
+            queue::ends_promote_the_next
+            queue::cancel_reaches_every_earlier_run
+            queue::a_cancel_that_meets_a_park_is_not_lost
+            queue::a_failed_run_goes_back_in_line
+            queue::lists_and_numbers
+            records::effects_are_new_tried_done
+            records::progress_is_handed_to_the_next_attempt
+            records::audit_is_kept_in_order
+            records::prune_deletes_only_what_ended
+            records::ping_and_close
+        }
+    };
+}
+pub(crate) use for_each_rule;
+
+pub(crate) const LEASE: Duration = Duration::from_secs(1);
+
+/// A moment, counted from an arbitrary one.
+pub(crate) fn at(ms: i64) -> Millis {
+    Millis(1_700_000_000_000 + ms)
+}
+
+/// A run on the issue `repo#number`, one after another with its neighbours.
+pub(crate) fn new_run(repo: u64, number: u64) -> NewRun {
+    let place = format!("{repo}#{number}");
+    NewRun {
+        id: RunId::new(),
+        command: "save-plan".into(),
+        serial: Some(place.clone()),
+        place,
+        repo_id: repo,
+        installation: 1,
+        trigger: format!("{{\"issue\":{number}}}"),
+    }
+}
+
+/// A delivery with these runs that arrived at [`at`]`(ms)`.
+pub(crate) fn delivery(guid: &str, ms: i64, runs: Vec<NewRun>) -> NewDelivery {
+    NewDelivery {
+        guid: guid.into(),
+        event: "issue_comment".into(),
+        action: Some("created".into()),
+        installation: 1,
+        received: at(ms),
+        payload: None,
+        runs,
+        installation_gone: false,
+    }
+}
+
+/// Stores a new delivery with one run; its id.
+pub(crate) async fn add(store: &dyn Store, guid: &str, ms: i64, run: NewRun) -> RunId {
+    let id = run.id.clone();
+    let accepted = store.accept(delivery(guid, ms, vec![run])).await.unwrap();
+    assert_eq!(accepted, Accepted::New);
+    id
+}
+
+/// Claims for the worker `w` what is to be had at [`at`]`(ms)`.
+pub(crate) async fn claim(store: &dyn Store, ms: i64) -> Option<Claimed> {
+    store.claim("w", at(ms), LEASE).await.unwrap()
+}
+
+/// Claims what must be there.
+pub(crate) async fn must_claim(store: &dyn Store, ms: i64) -> Claimed {
+    claim(store, ms).await.expect("a claimable run")
+}
+
+pub(crate) async fn finish(store: &dyn Store, claimed: &Claimed, how: Finish, ms: i64) {
+    store.finish(&claimed.lease, &how, at(ms)).await.unwrap();
+}
+
+pub(crate) async fn state(store: &dyn Store, id: &RunId) -> State {
+    store.run(id).await.unwrap().expect("the run").state
+}
+
+pub(crate) fn failed() -> Finish {
+    Finish::Failed {
+        code: "internal".into(),
+        message: "it broke".into(),
+    }
+}
+
+pub(crate) fn park(ms: i64, counts: bool) -> Finish {
+    Finish::Park {
+        until: at(ms),
+        reason: "not now".into(),
+        counts,
+    }
+}

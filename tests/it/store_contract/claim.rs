@@ -1,0 +1,157 @@
+//! Who gets which run, and when.
+
+use futures_util::FutureExt;
+use planwright::engine::run::State;
+use planwright::engine::store::{Finish, Store};
+
+use super::*;
+
+pub(crate) async fn fewest_running_repository_first_then_oldest(store: &dyn Store) {
+    let mut busy = Vec::new();
+    for n in 0..4 {
+        busy.push(add(store, &format!("busy{n}"), n, new_run(1, n.unsigned_abs())).await);
+    }
+    let quiet = add(store, "quiet", 10, new_run(2, 1)).await;
+    let quiet_too = add(store, "quiet too", 11, new_run(2, 2)).await;
+    let mut order = Vec::new();
+    while let Some(claimed) = claim(store, 20).await {
+        order.push(claimed.lease.run);
+    }
+    let expected = [&busy[0], &quiet, &busy[1], &quiet_too, &busy[2], &busy[3]];
+    assert_eq!(order.iter().collect::<Vec<_>>(), expected);
+}
+
+pub(crate) async fn waiting_runs_are_claimable_when_due(store: &dyn Store) {
+    assert_eq!(store.next_due().await.unwrap(), None);
+    let id = add(store, "a", 0, new_run(1, 1)).await;
+    let claimed = must_claim(store, 1).await;
+    finish(store, &claimed, park(100, true), 2).await;
+    assert_eq!(state(store, &id).await, State::Waiting);
+    assert_eq!(
+        store.run(&id).await.unwrap().unwrap().note.as_deref(),
+        Some("not now")
+    );
+    assert_eq!(store.next_due().await.unwrap(), Some(at(100)));
+    assert!(claim(store, 99).await.is_none());
+    assert_eq!(must_claim(store, 100).await.lease.run, id);
+    assert_eq!(store.next_due().await.unwrap(), None);
+}
+
+pub(crate) async fn a_place_runs_one_at_a_time(store: &dyn Store) {
+    let first = add(store, "a", 0, new_run(1, 1)).await;
+    let second = add(store, "b", 1, new_run(1, 1)).await;
+    let claimed = must_claim(store, 2).await;
+    assert_eq!(claimed.lease.run, first);
+    assert!(claim(store, 3).await.is_none(), "the head is running");
+    finish(store, &claimed, park(100, true), 4).await;
+    assert!(claim(store, 5).await.is_none(), "the head is waiting");
+    let claimed = must_claim(store, 100).await;
+    assert_eq!(claimed.lease.run, first);
+    finish(store, &claimed, failed(), 101).await;
+    assert_eq!(must_claim(store, 102).await.lease.run, second);
+}
+
+pub(crate) async fn acknowledgement_and_claim_exclude_each_other(store: &dyn Store) {
+    let head = add(store, "a", 0, new_run(1, 1)).await;
+    let next = add(store, "b", 10, new_run(1, 1)).await;
+    let ack = |now, before| store.claim_unacknowledged("ack", at(now), LEASE, at(before));
+
+    // The head is ready since 0: too young for one that asks for older than 0. The blocked one cannot start.
+    let blocked = ack(20, 0).await.unwrap().expect("the blocked one");
+    assert_eq!(blocked.lease.run, next);
+    assert_eq!(blocked.guid, "b");
+    assert_eq!(blocked.attempt, 0);
+    assert_eq!(state(store, &next).await, State::Blocked);
+    assert!(
+        ack(20, 0).await.unwrap().is_none(),
+        "both are taken or young"
+    );
+
+    let ready = ack(20, 1).await.unwrap().expect("ready for long enough");
+    assert_eq!(ready.lease.run, head);
+    assert_eq!(state(store, &head).await, State::Ready);
+    assert!(claim(store, 21).await.is_none(), "being acknowledged");
+    store.acknowledged(&ready.lease).await.unwrap();
+    let running = must_claim(store, 22).await;
+    assert_eq!((running.lease.run.clone(), running.attempt), (head, 1));
+
+    // A lease that ran out excludes nobody.
+    store.acknowledged(&blocked.lease).await.unwrap();
+    finish(store, &running, Finish::Succeeded, 23).await;
+    let third = add(store, "c", 24, new_run(2, 1)).await;
+    let old = ack(25, 100).await.unwrap().expect("not yet acknowledged");
+    assert_eq!(old.lease.run, third);
+    assert!(ack(26, 100).await.unwrap().is_none());
+    let mut claimed = vec![
+        must_claim(store, 1_025).await,
+        must_claim(store, 1_025).await,
+    ];
+    claimed.retain(|claimed| claimed.lease.run == third);
+    assert_eq!(claimed.len(), 1);
+    assert!(
+        store.acknowledged(&old.lease).await.is_err(),
+        "fenced by the claim"
+    );
+    assert!(
+        ack(1_026, 2_000).await.unwrap().is_none(),
+        "running runs acknowledge themselves"
+    );
+}
+
+pub(crate) async fn acknowledgement_survives_promotion(store: &dyn Store) {
+    add(store, "a", 0, new_run(1, 1)).await;
+    let next = add(store, "b", 1, new_run(1, 1)).await;
+    let head = must_claim(store, 2).await;
+    let ack = store
+        .claim_unacknowledged("ack", at(3), LEASE, at(0))
+        .await
+        .unwrap();
+    let ack = ack.expect("the blocked one");
+    finish(store, &head, Finish::Succeeded, 4).await;
+    assert_eq!(state(store, &next).await, State::Ready);
+    assert!(claim(store, 5).await.is_none(), "still being acknowledged");
+    store.acknowledged(&ack.lease).await.unwrap();
+    assert_eq!(must_claim(store, 6).await.lease.run, next);
+}
+
+pub(crate) async fn acknowledged_while_running(store: &dyn Store) {
+    add(store, "a", 0, new_run(1, 1)).await;
+    let claimed = must_claim(store, 1).await;
+    store.acknowledged(&claimed.lease).await.unwrap();
+    finish(store, &claimed, park(50, true), 2).await;
+    let claimed = must_claim(store, 50).await;
+    store.release("w").await.unwrap();
+    let again = store
+        .claim_unacknowledged("ack", at(60), LEASE, at(60))
+        .await
+        .unwrap();
+    assert!(again.is_none(), "acknowledged for good");
+    assert!(store.acknowledged(&claimed.lease).await.is_err());
+}
+
+pub(crate) async fn arrivals_are_not_lost(store: &dyn Store) {
+    assert!(claim(store, 0).await.is_none());
+    assert!(store.work_arrived().now_or_never().is_none());
+    // Two runs arrive between the fruitless claim and the wait: both of two workers are woken.
+    add(store, "a", 1, new_run(1, 1)).await;
+    add(store, "b", 1, new_run(1, 2)).await;
+    assert!(store.work_arrived().now_or_never().is_some());
+    let first = must_claim(store, 2).await;
+    assert!(store.work_arrived().now_or_never().is_some());
+    let second = must_claim(store, 2).await;
+    assert!(store.work_arrived().now_or_never().is_some());
+    assert!(claim(store, 2).await.is_none());
+    assert!(store.work_arrived().now_or_never().is_none());
+
+    finish(store, &first, park(9, true), 3).await;
+    assert!(
+        store.work_arrived().now_or_never().is_some(),
+        "something else is due next"
+    );
+    finish(store, &second, failed(), 4).await;
+    store.work_arrived().await;
+    store.requeue_failed("1#2").await.unwrap();
+    assert!(store.work_arrived().now_or_never().is_some());
+    store.recover(at(5), true).await.unwrap();
+    assert!(store.work_arrived().now_or_never().is_some());
+}

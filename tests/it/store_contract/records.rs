@@ -1,0 +1,151 @@
+//! What runs leave behind: effects, progress, audit; and what pruning takes.
+
+use planwright::engine::store::{Accepted, AuditEntry, EffectState, Finish, Store};
+
+use super::*;
+
+pub(crate) async fn effects_are_new_tried_done(store: &dyn Store) {
+    add(store, "g", 0, new_run(1, 1)).await;
+    let lease = must_claim(store, 1).await.lease;
+    let begin = |ms| store.begin_effect(&lease, "issue", at(ms));
+    assert_eq!(begin(2).await.unwrap(), EffectState::New);
+    assert_eq!(begin(3).await.unwrap(), EffectState::Tried { since: at(2) });
+    store
+        .end_effect(&lease, "issue", "{\"number\":7}", at(4))
+        .await
+        .unwrap();
+    let done = EffectState::Done("{\"number\":7}".into());
+    assert_eq!(begin(5).await.unwrap(), done);
+    // One that was found before it was ever tried.
+    store.end_effect(&lease, "found", "1", at(6)).await.unwrap();
+    let found = store.begin_effect(&lease, "found", at(7)).await.unwrap();
+    assert_eq!(found, EffectState::Done("1".into()));
+    // Effects belong to their run.
+    add(store, "h", 8, new_run(2, 1)).await;
+    let other = must_claim(store, 9).await.lease;
+    assert_eq!(
+        store.begin_effect(&other, "issue", at(9)).await.unwrap(),
+        EffectState::New
+    );
+    // An acknowledgement writes too.
+    add(store, "i", 10, new_run(2, 1)).await;
+    let ack = store
+        .claim_unacknowledged("w", at(11), LEASE, at(0))
+        .await
+        .unwrap();
+    let ack = ack.expect("the blocked one").lease;
+    assert_eq!(
+        store.begin_effect(&ack, "eyes", at(11)).await.unwrap(),
+        EffectState::New
+    );
+    store.remember(&ack, "{}").await.unwrap();
+}
+
+pub(crate) async fn progress_is_handed_to_the_next_attempt(store: &dyn Store) {
+    let id = add(store, "g", 0, new_run(1, 1)).await;
+    let claimed = must_claim(store, 1).await;
+    for progress in ["{\"step\":1}", "{\"step\":2}"] {
+        store.remember(&claimed.lease, progress).await.unwrap();
+    }
+    finish(store, &claimed, park(5, true), 2).await;
+    let again = must_claim(store, 5).await;
+    assert_eq!(again.progress.as_deref(), Some("{\"step\":2}"));
+    let view = store.run(&id).await.unwrap().unwrap();
+    assert_eq!(view.progress.as_deref(), Some("{\"step\":2}"));
+}
+
+fn entry(ms: i64, run: Option<&RunId>, decision: &str) -> AuditEntry {
+    AuditEntry {
+        at: at(ms),
+        run: run.cloned(),
+        guid: Some("g".into()),
+        actor: "octocat".into(),
+        decision: decision.into(),
+        why: "may write here".into(),
+    }
+}
+
+pub(crate) async fn audit_is_kept_in_order(store: &dyn Store) {
+    let id = add(store, "g", 0, new_run(1, 1)).await;
+    for (ms, decision) in [(3, "accepted"), (1, "authorised"), (2, "saved")] {
+        store.audit(entry(ms, Some(&id), decision)).await.unwrap();
+    }
+    store.audit(entry(4, None, "refused")).await.unwrap();
+    store
+        .audit(entry(4, Some(&RunId::new()), "about a run not known here"))
+        .await
+        .unwrap();
+    let entries = store.audit_of(&id).await.unwrap();
+    let decisions: Vec<_> = entries.iter().map(|entry| &*entry.decision).collect();
+    assert_eq!(decisions, ["accepted", "authorised", "saved"]);
+    let first = &entries[0];
+    assert_eq!(
+        (first.at, &*first.actor, &*first.why),
+        (at(3), "octocat", "may write here")
+    );
+    assert_eq!(
+        (first.run.as_ref(), first.guid.as_deref()),
+        (Some(&id), Some("g"))
+    );
+}
+
+pub(crate) async fn prune_deletes_only_what_ended(store: &dyn Store) {
+    // More than one portion of whatever size the store works in.
+    for n in 0..450 {
+        store
+            .accept(delivery(&format!("empty{n}"), 0, vec![]))
+            .await
+            .unwrap();
+    }
+    let ended = add(store, "ended", 1, new_run(1, 1)).await;
+    let claimed = must_claim(store, 2).await;
+    store
+        .begin_effect(&claimed.lease, "k", at(2))
+        .await
+        .unwrap();
+    store.audit(entry(2, Some(&ended), "saved")).await.unwrap();
+    finish(store, &claimed, Finish::Succeeded, 3).await;
+    let recent = add(store, "recent", 4, new_run(1, 2)).await;
+    let claimed = must_claim(store, 5).await;
+    finish(store, &claimed, failed(), 500).await;
+    let open = add(store, "open", 6, new_run(1, 3)).await;
+    store
+        .audit(entry(7, Some(&open), "accepted"))
+        .await
+        .unwrap();
+
+    assert_eq!(store.prune(at(500)).await.unwrap(), 451);
+    assert_eq!(store.prune(at(500)).await.unwrap(), 0);
+    assert!(store.run(&ended).await.unwrap().is_none());
+    assert!(store.audit_of(&ended).await.unwrap().is_empty());
+    assert!(
+        store.run(&recent).await.unwrap().is_some(),
+        "ended at 500, not before"
+    );
+    assert!(store.run(&open).await.unwrap().is_some());
+    assert_eq!(
+        store.audit_of(&open).await.unwrap().len(),
+        1,
+        "never before its run"
+    );
+
+    // What is kept is still known; what was pruned would be new.
+    let again = |guid| store.accept(delivery(guid, 600, vec![]));
+    assert_eq!(again("open").await.unwrap(), Accepted::Duplicate);
+    assert_eq!(again("ended").await.unwrap(), Accepted::New);
+}
+
+pub(crate) async fn ping_and_close(store: &dyn Store) {
+    store.ping().await.unwrap();
+    store.close().await;
+    store.close().await;
+    let refused = [
+        store.ping().await.unwrap_err(),
+        store.accept(delivery("g", 0, vec![])).await.unwrap_err(),
+        store.run(&RunId::new()).await.unwrap_err(),
+        store.claim("w", at(0), LEASE).await.unwrap_err(),
+    ];
+    for refusal in refused {
+        assert_eq!(refusal.to_string(), "the store failed: it is closed");
+    }
+}

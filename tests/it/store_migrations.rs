@@ -1,0 +1,123 @@
+//! Old databases: every schema ever released opens with its rows; a newer one is refused untouched.
+
+use std::path::Path;
+
+use planwright::engine::run::{RunId, State};
+use planwright::engine::store::{Accepted, EffectState, Store};
+use sqlx::migrate::Migrator;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+
+use crate::store_contract::{LEASE, at, delivery};
+use crate::store_sqlite::open;
+
+const DIRECTORY: &str = "src/adapters/store/migrations/sqlite";
+
+/// Rows as the program of that schema would have left them, one script per schema that can still be met.
+const ROWS: [(i64, &str); 1] = [(
+    1,
+    "INSERT INTO deliveries VALUES (1, 'g1', 'issue_comment', 'created', 5, 1700000000000, x'7b7d');
+     INSERT INTO deliveries VALUES (2, 'g2', 'issues', NULL, 5, 1700000000001, NULL);
+     INSERT INTO runs (seq, id, delivery, idx, command, serial, place, repo_id, installation, state, run_at_ms,
+                       attempt, fence, lease_owner, lease_until_ms, created_ms, started_ms)
+     VALUES (1, 'RUN1', 1, 0, 'save-plan', '1#1', '1#1', 1, 5, 'running', 1700000000000, 2, 2, 'old', 1700000000500,
+             1700000000000, 1700000000000);
+     INSERT INTO runs (seq, id, delivery, idx, command, serial, place, repo_id, installation, state, run_at_ms,
+                       created_ms)
+     VALUES (2, 'RUN2', 2, 0, 'plan', '1#1', '1#1', 1, 5, 'blocked', 1700000000001, 1700000000001);
+     INSERT INTO texts VALUES (1, '{\"t\":1}', '{\"p\":1}'), (2, '{\"t\":2}', NULL);
+     INSERT INTO effects VALUES ('RUN1', 'issue', 1700000000000, 1700000000001, '7');
+     INSERT INTO audit VALUES (1, 1700000000000, 'RUN1', 'g1', 'octocat', 'accepted', 'may write');",
+)];
+
+async fn connect(path: &Path) -> SqliteConnection {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .connect()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn every_old_schema_opens_with_its_rows() {
+    let migrations = Migrator::new(Path::new(DIRECTORY)).await.unwrap();
+    let known: Vec<_> = migrations.iter().map(|m| m.version).collect();
+    assert_eq!(
+        known,
+        ROWS.map(|(version, _)| version),
+        "a schema without rows to test it"
+    );
+    for (version, rows) in ROWS {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("old.db");
+        let mut connection = connect(&path).await;
+        migrations.run_to(version, &mut connection).await.unwrap();
+        sqlx::raw_sql(rows).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+
+        let store = open(&path).await.unwrap();
+        let known = store.accept(delivery("g2", 10, vec![])).await.unwrap();
+        assert_eq!(known, Accepted::Duplicate);
+        let run = store.run(&RunId("RUN1".into())).await.unwrap().unwrap();
+        assert_eq!(
+            (run.state, &*run.trigger, run.attempt),
+            (State::Running, "{\"t\":1}", 2)
+        );
+        assert_eq!(store.audit_of(&run.id).await.unwrap().len(), 1);
+        assert_eq!(store.recover(at(10), true).await.unwrap(), 1);
+        let claimed = store.claim("new", at(11), LEASE).await.unwrap().unwrap();
+        assert_eq!(
+            (claimed.lease.run, claimed.progress.as_deref()),
+            (run.id, Some("{\"p\":1}"))
+        );
+        let lease = store
+            .claim_unacknowledged("new", at(11), LEASE, at(0))
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            (&*lease.lease.run.0, &*lease.trigger),
+            ("RUN2", "{\"t\":2}")
+        );
+        let mine = planwright::engine::store::Lease {
+            run: RunId("RUN1".into()),
+            owner: "new".into(),
+            fence: 3,
+        };
+        let effect = store.begin_effect(&mine, "issue", at(12)).await.unwrap();
+        assert_eq!(effect, EffectState::Done("7".into()));
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn other_schemas_are_refused_untouched() {
+    let cases = [
+        (
+            "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
+            "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
+             knows 1): install the newer version; nothing was changed",
+        ),
+        (
+            "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",
+            "the store failed: the database PATH was written by another build of planwright (schema 1 differs): \
+             install a released version, or choose another path; nothing was changed",
+        ),
+    ];
+    for (change, text) in cases {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("p.db");
+        open(&path).await.unwrap().close().await;
+        let mut connection = connect(&path).await;
+        sqlx::raw_sql(change)
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        connection.close().await.unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let error = open(&path).await.unwrap_err().to_string();
+        assert_eq!(error.replace(&path.display().to_string(), "PATH"), text);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+}

@@ -1,0 +1,322 @@
+//! The store on SQLite: every rule of the contract, then what only a file can do.
+
+use std::path::Path;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::engine::store::{Accepted, AuditEntry, Store, StoreError};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, SqliteConnection};
+use tempfile::TempDir;
+
+use crate::store_contract::{self as contract, at, delivery, for_each_rule, new_run};
+
+/// A store in a new directory, which lives as long as the handle.
+pub(crate) async fn fresh() -> (TempDir, SqliteStore) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory.path().join("planwright.db")).await.unwrap();
+    (directory, store)
+}
+
+pub(crate) async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
+    SqliteStore::open(path, SqliteOptions::default()).await
+}
+
+macro_rules! rules {
+    ($($module:ident::$rule:ident)*) => {$(
+        mod $rule {
+            #[tokio::test]
+            async fn is_kept() {
+                let (_directory, store) = super::fresh().await;
+                super::contract::$module::$rule(&store).await;
+            }
+        }
+    )*};
+}
+for_each_rule!(rules);
+
+/// A connection past the store, as a careless operator would have it.
+async fn raw(path: &Path) -> SqliteConnection {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .connect()
+        .await
+        .unwrap()
+}
+
+async fn run_sql(connection: &mut SqliteConnection, sql: &'static str) {
+    sqlx::raw_sql(sql).execute(connection).await.unwrap();
+}
+
+/// The text of a refusal to open, with the directory taken out.
+async fn refusal(path: &Path) -> String {
+    let text = open(path).await.unwrap_err().to_string();
+    let directory = path.parent().unwrap().display().to_string();
+    text.replace(&directory, "DIR")
+}
+
+#[tokio::test]
+async fn one_process_per_file() {
+    let (directory, store) = fresh().await;
+    let path = directory.path().join("planwright.db");
+    assert_eq!(
+        refusal(&path).await,
+        "the store failed: another planwright process uses the database DIR/planwright.db: stop it first, or use \
+         PostgreSQL for several processes (lock file DIR/planwright.db.lock)"
+    );
+    store.close().await;
+    open(&path).await.unwrap().close().await;
+}
+
+#[tokio::test]
+async fn refusals_to_open_name_the_place_and_the_remedy() {
+    let directory = tempfile::tempdir().unwrap();
+    assert_eq!(
+        refusal(&directory.path().join("missing/planwright.db")).await,
+        "the store failed: cannot open DIR/planwright.db.lock for writing: No such file or directory (os error 2): \
+         make the directory first, or name another database path"
+    );
+
+    let text = directory.path().join("notes.txt");
+    std::fs::write(
+        &text,
+        "no database, but more than a hundred bytes of notes\n".repeat(9),
+    )
+    .unwrap();
+    assert_eq!(
+        refusal(&text).await,
+        "the store failed: cannot open the database DIR/notes.txt: file is not a database: the path names another \
+         kind of file; choose another path"
+    );
+
+    let other = directory.path().join("other.db");
+    run_sql(&mut create(&other).await, "CREATE TABLE theirs (x)").await;
+    let before = std::fs::read(&other).unwrap();
+    assert_eq!(
+        refusal(&other).await,
+        "the store failed: DIR/other.db is the database of another program: choose another path"
+    );
+    assert_eq!(std::fs::read(&other).unwrap(), before, "left as it was");
+}
+
+/// Nobody may make files in /sys, not even root.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_directory_that_cannot_be_written_to() {
+    let text = open(Path::new("/sys/planwright.db"))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        text.starts_with("the store failed: cannot open /sys/planwright.db.lock for writing: ")
+            && text.ends_with(
+                "give this user the right to write to the directory, or name another database path"
+            ),
+        "{text}"
+    );
+}
+
+async fn create(path: &Path) -> SqliteConnection {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .connect()
+        .await
+        .unwrap()
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_are_for_this_user_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let (directory, store) = fresh().await;
+    store.accept(delivery("g", 0, vec![])).await.unwrap();
+    let mut seen = 0;
+    for file in std::fs::read_dir(directory.path()).unwrap() {
+        let mode = file.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        seen += 1;
+    }
+    assert!(seen >= 3, "database, WAL, lock");
+}
+
+/// On one thread the writer cannot start before all have asked.
+#[tokio::test]
+async fn a_full_queue_is_busy() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions {
+        queue_depth: 3,
+        ..SqliteOptions::default()
+    };
+    let store = SqliteStore::open(&directory.path().join("p.db"), options)
+        .await
+        .unwrap();
+    let guids: Vec<_> = (0..10).map(|n| format!("g{n}")).collect();
+    let outcomes = join_all(
+        guids
+            .iter()
+            .map(|guid| store.accept(delivery(guid, 0, vec![]))),
+    )
+    .await;
+    let texts: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| {
+            outcome
+                .as_ref()
+                .map_or_else(ToString::to_string, |a| format!("{a:?}"))
+        })
+        .collect();
+    assert_eq!(texts[..3], ["New", "New", "New"]);
+    for text in &texts[3..] {
+        assert_eq!(
+            text,
+            "the store has too many deliveries waiting to be written"
+        );
+    }
+    assert_eq!(
+        store.accept(delivery("g9", 0, vec![])).await.unwrap(),
+        Accepted::New
+    );
+}
+
+#[tokio::test]
+async fn a_refused_row_fails_alone() {
+    let (_directory, store) = fresh().await;
+    let taken = new_run(1, 1);
+    contract::add(&store, "taken", 0, taken.clone()).await;
+    let mut poison = delivery("poison", 0, vec![taken]);
+    poison.runs[0].trigger = "SECRET".into();
+    let mut too_large = delivery("too large", 0, vec![new_run(1, 9)]);
+    too_large.runs[0].repo_id = u64::MAX;
+    let good = |n: u64| delivery(&format!("good{n}"), 0, vec![new_run(1, n)]);
+    let batch = [good(2), poison, good(3), too_large, good(4)];
+    let outcomes = join_all(batch.into_iter().map(|delivery| store.accept(delivery))).await;
+    let texts: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| {
+            outcome
+                .as_ref()
+                .map_or_else(ToString::to_string, |a| format!("{a:?}"))
+        })
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "New",
+            "the store failed: UNIQUE constraint failed: runs.id",
+            "New",
+            "the store failed: cannot store REAL value in INTEGER column runs.repo_id",
+            "New"
+        ]
+    );
+    // Refused as a whole: the next try is not taken for a duplicate.
+    let retry = delivery("poison", 1, vec![new_run(1, 5)]);
+    assert_eq!(store.accept(retry).await.unwrap(), Accepted::New);
+}
+
+#[tokio::test]
+async fn a_locked_database_fails_and_recovers() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("p.db");
+    let options = SqliteOptions {
+        busy_timeout: Duration::from_millis(20),
+        ..SqliteOptions::default()
+    };
+    let store = SqliteStore::open(&path, options).await.unwrap();
+    let mut shell = raw(&path).await;
+    run_sql(&mut shell, "BEGIN IMMEDIATE").await;
+    let locked = "the store failed: database is locked: another program keeps the database locked; end it (a backup, \
+                  a shell?)";
+    let refused = store.accept(delivery("g", 0, vec![new_run(1, 1)])).await;
+    assert_eq!(refused.unwrap_err().to_string(), locked);
+    assert_eq!(store.ping().await.unwrap_err().to_string(), locked);
+    run_sql(&mut shell, "COMMIT").await;
+    store.ping().await.unwrap();
+    let accepted = store.accept(delivery("g", 0, vec![new_run(1, 1)])).await;
+    assert_eq!(accepted.unwrap(), Accepted::New);
+}
+
+#[tokio::test]
+async fn unreadable_rows_are_named_not_fatal() {
+    let (directory, store) = fresh().await;
+    let id = contract::add(&store, "g", 0, new_run(1, 1)).await;
+    let mut shell = raw(&directory.path().join("planwright.db")).await;
+    let cases = [
+        (
+            "PRAGMA ignore_check_constraints = ON; UPDATE runs SET state = 'dreaming'",
+            "the store holds an unreadable column `state` of run ID: `dreaming` is no state",
+        ),
+        (
+            "UPDATE runs SET state = 'ready', attempt = -1",
+            "the store holds an unreadable column `attempt` of run ID: out of range integral type conversion attempted",
+        ),
+        (
+            "UPDATE runs SET attempt = 0; PRAGMA foreign_keys = OFF; DELETE FROM texts",
+            "the store holds an unreadable column `trigger` of run ID: it is NULL",
+        ),
+    ];
+    for (damage, text) in cases {
+        run_sql(&mut shell, damage).await;
+        let error = store.run(&id).await.unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { .. }));
+        assert_eq!(error.to_string().replace(&id.0, "ID"), text);
+    }
+    let claimed = store.claim("w", at(1), contract::LEASE).await;
+    assert!(matches!(claimed, Err(StoreError::Corrupt { .. })));
+}
+
+#[tokio::test]
+async fn the_database_itself_keeps_the_rules() {
+    let (directory, store) = fresh().await;
+    let runs = vec![new_run(1, 1), new_run(1, 1)];
+    store.accept(delivery("g", 0, runs)).await.unwrap();
+    store
+        .audit(AuditEntry {
+            at: at(0),
+            run: None,
+            guid: None,
+            actor: String::new(),
+            decision: "accepted".into(),
+            why: "test".into(),
+        })
+        .await
+        .unwrap();
+    let mut shell = raw(&directory.path().join("planwright.db")).await;
+    let cases = [
+        (
+            "UPDATE runs SET state = 'ready'",
+            "UNIQUE constraint failed: runs.serial",
+        ),
+        ("UPDATE audit SET why = 'other'", "the audit is append-only"),
+        ("DELETE FROM runs", "FOREIGN KEY constraint failed"),
+    ];
+    for (sql, text) in cases {
+        let error = sqlx::raw_sql(sql).execute(&mut shell).await.unwrap_err();
+        let error = error.into_database_error().unwrap();
+        assert_eq!(error.message(), text);
+    }
+}
+
+/// Accepted is durable, closed is complete: the WAL is gone and everything is in the one file.
+#[tokio::test]
+async fn close_answers_everything_and_leaves_one_file() {
+    let (directory, store) = fresh().await;
+    let guids: Vec<_> = (0..50).map(|n| format!("g{n}")).collect();
+    let accepts = join_all(
+        guids
+            .iter()
+            .map(|guid| store.accept(delivery(guid, 0, vec![]))),
+    );
+    let (outcomes, ()) = tokio::join!(accepts, store.close());
+    assert!(
+        outcomes
+            .into_iter()
+            .all(|outcome| outcome.unwrap() == Accepted::New)
+    );
+    let path = directory.path().join("planwright.db");
+    assert!(!directory.path().join("planwright.db-wal").exists());
+    let store = open(&path).await.unwrap();
+    let again = store.accept(delivery("g49", 0, vec![])).await.unwrap();
+    assert_eq!(again, Accepted::Duplicate);
+}
