@@ -1,8 +1,11 @@
 //! The command line: one file for each subcommand.
 
+mod bot;
 mod completions;
 mod config;
+mod extract;
 mod failure;
+mod local;
 mod replay;
 mod serve;
 
@@ -53,6 +56,7 @@ impl Settings {
 enum Command {
     Serve(serve::Serve),
     Replay(replay::Replay),
+    Extract(extract::Extract),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -63,6 +67,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let done = match command {
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
+        Command::Extract(extract) => extract.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };

@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 use url::Url;
 
+use crate::engine::settings::Settings;
 use crate::engine::trigger::Facts;
 use crate::formats::command::Command;
 
@@ -147,9 +148,6 @@ pub struct GitHub {
     /// Base of the REST API.
     #[serde(deserialize_with = "url")]
     pub api_url: Url,
-    /// Base of the web pages.
-    #[serde(deserialize_with = "url")]
-    pub web_url: Url,
     /// App id; 0 for not set.
     pub app_id: u64,
     /// App slug, where it is known.
@@ -206,6 +204,9 @@ pub struct Worker {
     /// Faults for longer than this fail a run.
     #[serde(rename = "give_up_after_hours", deserialize_with = "hours")]
     pub give_up_after: Duration,
+    /// How long a write of unknown outcome may still be at work.
+    #[serde(rename = "settle_seconds", deserialize_with = "seconds")]
+    pub settle: Duration,
 }
 
 /// `[labels]`
@@ -251,6 +252,22 @@ pub enum LogFormat {
 }
 
 impl Config {
+    /// What the engine has to know of the operator's wishes.
+    pub fn engine(&self) -> Settings {
+        let worker = &self.worker;
+        Settings {
+            concurrency: worker.concurrency,
+            lease: worker.lease,
+            max_attempts: worker.max_attempts,
+            backoff: worker.backoff,
+            backoff_most: worker.backoff_most,
+            give_up_after: worker.give_up_after,
+            adopt_delay: worker.settle,
+            title_prefix: self.publish.title_prefix.clone(),
+            most_parts: self.publish.most_parts,
+        }
+    }
+
     /// What the decision has to know of us.
     pub fn facts(&self) -> Facts {
         let labels = [

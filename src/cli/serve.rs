@@ -2,21 +2,17 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Settings, block_on};
+use super::bot::Bot;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::telemetry;
-use crate::adapters::web::health::{Health, StoreCheck};
-use crate::adapters::web::{self, server};
-use crate::adapters::webhook::Receiver;
 use crate::config::Loaded;
 use crate::engine::clock::Clock;
-use crate::engine::store::Store;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,31 +57,16 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(|error| Failure::failed(format!("cannot listen on {address}: {error}")))?;
-    let back = assemble(&loaded, &clock).await?;
+    let bot = Bot::assemble(&loaded.config, &loaded.secrets, clock).await?;
     tokio::spawn(async move {
         asked().await;
         tracing::info!("stopping");
         asked_to_stop.cancel();
     });
-
-    let config = &loaded.config;
-    let mut facts = config.facts();
-    facts.app_slug = facts.app_slug.or_else(|| back.app_slug.clone());
-    let receiver = Arc::new(Receiver::new(
-        Arc::clone(&back.store),
-        Arc::clone(&clock),
-        facts,
-        loaded.secrets.webhook.clone(),
-        config.store.keep_payloads,
-    ));
-    let health = Health::new(clock, vec![Box::new(StoreCheck(Arc::clone(&back.store)))]);
-    let app = web::app(
-        receiver.router(&config.server.webhook_path),
-        Arc::new(health),
-    );
-    tracing::info!(%address, path = config.server.webhook_path, "listening");
-    server::serve(listener, app, config.server.max_connections, stop).await;
-    back.stop(config.server.shutdown_grace).await;
+    // The port that was given, where the configuration asked for any (0).
+    let address = listener.local_addr().unwrap_or(address);
+    tracing::info!(%address, path = loaded.config.server.webhook_path, "listening");
+    bot.run(listener, &loaded.config, stop).await;
     tracing::info!("stopped");
     Ok(())
 }
@@ -105,23 +86,4 @@ async fn asked() {
     }
     // Without a handler the signal ends the process at once, which the store survives.
     let _ = tokio::signal::ctrl_c().await;
-}
-
-/// What works behind the receiver.
-struct Back {
-    store: Arc<dyn Store>,
-    /// Our slug as GitHub knows it, where the configuration does not say.
-    app_slug: Option<String>,
-}
-
-impl Back {
-    /// Gives running work `grace`, puts the rest back in the queue and closes the store.
-    async fn stop(self, _grace: Duration) {
-        self.store.close().await;
-    }
-}
-
-/// ASSEMBLY: opens the store and starts the workers. The one place that knows which adapters there are.
-async fn assemble(_loaded: &Loaded, _clock: &Arc<dyn Clock>) -> Result<Back, Failure> {
-    Err(Failure::failed("this build has no store"))
 }

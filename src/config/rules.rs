@@ -34,7 +34,6 @@ const RULES: &[(&str, Rule)] = &[
     ("server.shutdown_grace_seconds", Whole(0, 3_600, "seconds")),
     ("webhook.secrets_file", Anything),
     ("github.api_url", Base),
-    ("github.web_url", Base),
     ("github.app_id", Whole(0, i64::MAX, "or 0 for not set")),
     ("github.app_slug", Text(100)),
     ("github.private_key_file", Anything),
@@ -52,6 +51,7 @@ const RULES: &[(&str, Rule)] = &[
     ("worker.backoff_seconds", Whole(1, 3_600, "seconds")),
     ("worker.backoff_most_seconds", Whole(1, 86_400, "seconds")),
     ("worker.give_up_after_hours", Whole(1, 168, "hours")),
+    ("worker.settle_seconds", Whole(0, 600, "seconds")),
     // GitHub's limit for a label's name.
     ("labels.save_plan", Text(50)),
     ("labels.save_raw_plan", Text(50)),

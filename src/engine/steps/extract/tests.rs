@@ -55,6 +55,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
             Post {
                 id: (index > 0).then_some(index as u64),
                 author: Some(actor(&post.author)),
+                own: actor(&post.author).id == BOT,
                 association: "NONE".to_owned(),
                 created: Millis(time),
                 updated: Millis(time),
@@ -114,7 +115,7 @@ const READERS: Readers<'static> = Readers {
 };
 
 fn chosen(thread: &Thread, trigger: &Trigger) -> Result<Candidate, NoPlan> {
-    choose(thread, trigger, Some(BOT), READERS)
+    choose(thread, trigger, READERS)
 }
 
 fn fixture(name: &str) -> String {
@@ -334,7 +335,7 @@ fn the_command_s_own_text_comes_from_the_trigger() {
         ..READERS
     };
     assert_eq!(
-        choose(&thread, &trigger, Some(BOT), readers).unwrap().text,
+        choose(&thread, &trigger, readers).unwrap().text,
         plan
     );
 }

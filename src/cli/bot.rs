@@ -1,0 +1,110 @@
+//! The bot of one process: store, GitHub client, workers and receiver put together. The one place that knows which
+//! adapters there are.
+
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::Failure;
+use crate::adapters::github::{GitHub, GitHubConfig};
+use crate::adapters::redact::Redactor;
+use crate::adapters::store::{SqliteOptions, SqliteStore};
+use crate::adapters::web::health::{Health, StoreCheck};
+use crate::adapters::web::{self, server};
+use crate::adapters::webhook::Receiver;
+use crate::config::{Config, Secrets};
+use crate::engine::clock::Clock;
+use crate::engine::execute::Parts;
+use crate::engine::store::Store;
+use crate::engine::worker::Workers;
+
+/// Everything assembled; the workers are at work already.
+pub(super) struct Bot {
+    /// The durable memory, for whoever wants to look at runs.
+    pub(super) store: Arc<dyn Store>,
+    app: axum::Router,
+    workers: Workers,
+}
+
+impl Bot {
+    /// Opens the store, takes back what an earlier process left, and starts the workers.
+    ///
+    /// # Errors
+    /// The store cannot be opened, the key cannot be used, or GitHub refuses the App.
+    pub(super) async fn assemble(
+        config: &Config,
+        secrets: &Secrets,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Failure> {
+        let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
+        let options =
+            SqliteOptions { queue_depth: config.store.queue_depth, ..SqliteOptions::default() };
+        let store =
+            SqliteStore::open(&config.store.path, options).await.map_err(|error| failed(&error))?;
+        let store: Arc<dyn Store> = Arc::new(store);
+        let left = store.recover(clock.now(), true).await.map_err(|error| failed(&error))?;
+        if left > 0 {
+            tracing::info!(runs = left, "going on with runs that an earlier process left");
+        }
+        let github = Arc::new(github(config, secrets, &clock)?);
+        let mut facts = config.facts();
+        if facts.app_slug.is_none() {
+            let identity = github.identity().await.map_err(|error| {
+                Failure::failed(format!("{error}; set github.app_slug to start without asking"))
+            })?;
+            facts.app_slug = Some(identity.slug);
+        }
+        let receiver = Arc::new(Receiver::new(
+            Arc::clone(&store),
+            Arc::clone(&clock),
+            facts,
+            secrets.webhook.clone(),
+            config.store.keep_payloads,
+        ));
+        let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
+        let health = Arc::new(Health::new(Arc::clone(&clock), checks));
+        let app = web::app(receiver.router(&config.server.webhook_path), health);
+        let parts = Parts {
+            store: Arc::clone(&store),
+            forge: github,
+            clock,
+            settings: Arc::new(config.engine()),
+        };
+        let workers = Workers::start(parts, config.store.retention);
+        Ok(Self { store, app, workers })
+    }
+
+    /// Receives until `stop`, then finishes acknowledgements, gives running work its grace and closes the store.
+    pub(super) async fn run(
+        self,
+        listener: TcpListener,
+        config: &Config,
+        stop: CancellationToken,
+    ) {
+        let Self { store, app, workers } = self;
+        let grace = config.server.shutdown_grace;
+        let receiving = server::serve(listener, app, config.server.max_connections, stop.clone());
+        let working = async {
+            stop.cancelled().await;
+            workers.stop(grace).await;
+        };
+        tokio::join!(receiving, working);
+        store.close().await;
+    }
+}
+
+fn github(config: &Config, secrets: &Secrets, clock: &Arc<dyn Clock>) -> Result<GitHub, Failure> {
+    let Some(key) = secrets.private_key.clone() else {
+        return Err(Failure::failed("the App's private key is not set"));
+    };
+    let mut known = secrets.webhook.clone();
+    known.push(key.clone());
+    let mut settings = GitHubConfig::new(config.github.api_url.clone(), config.github.app_id, key);
+    settings.app_slug.clone_from(&config.github.app_slug);
+    settings.write_gap = config.github.write_gap;
+    settings.notify_gap = config.github.notify_gap;
+    settings.request_timeout = config.github.request_timeout;
+    settings.redactor = Redactor::new(known);
+    GitHub::new(settings, Arc::clone(clock)).map_err(|error| Failure::failed(error.to_string()))
+}
