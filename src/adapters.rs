@@ -5,6 +5,7 @@ pub mod github;
 pub mod http;
 pub mod redact;
 pub mod signature;
+pub mod simulator;
 pub mod store;
 pub mod telemetry;
 pub mod web;

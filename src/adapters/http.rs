@@ -1,55 +1,204 @@
-//! Stand-in until the HTTP client module is merged: `post` over plain HTTP.
+//! A small outgoing HTTP client, for what is not GitHub's REST API: sending webhooks.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper_util::client::legacy::Client;
+use http::{HeaderMap, Method, Request, Uri};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client as Legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use url::Url;
+use tokio::sync::OnceCell;
 
-/// An answer.
+/// The longest answer that is read, in bytes: a webhook receiver has little to say.
+const MAX_REPLY: usize = 1024 * 1024;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The address cannot be used.
+    #[error("`{url}` is not an http or https address: give a full URL such as https://host/path")]
+    Url {
+        /// As given.
+        url: String,
+    },
+    /// The system's certificate store cannot be read.
+    #[error("the system's root certificates cannot be loaded for {host}: {source}")]
+    Roots {
+        /// Host of the address.
+        host: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// No connection: nothing was sent.
+    #[error("{host} cannot be reached: {message}")]
+    Unreachable {
+        /// Host of the address.
+        host: String,
+        /// Why.
+        message: String,
+    },
+    /// The connection broke before the whole answer was there.
+    #[error("{host} gave no complete answer: {message}")]
+    Broken {
+        /// Host of the address.
+        host: String,
+        /// Why.
+        message: String,
+    },
+    /// No complete answer in time.
+    #[error("{host} did not answer within {} s", after.as_secs())]
+    Timeout {
+        /// Host of the address.
+        host: String,
+        /// The limit.
+        after: Duration,
+    },
+}
+
+/// A complete answer.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// HTTP status.
     pub status: u16,
-    /// Body.
-    pub body: Vec<u8>,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Body, at most 1 MiB.
+    pub body: Bytes,
 }
 
-/// Why there is no answer.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct HttpError(String);
+/// A client that keeps connections. Certificates are loaded at the first `https` request only.
+#[derive(Debug)]
+pub struct Client {
+    plain: Legacy<HttpConnector, Full<Bytes>>,
+    secure: OnceCell<Legacy<HttpsConnector<HttpConnector>, Full<Bytes>>>,
+}
 
-/// Sends `body` to `url`.
+impl Default for Client {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Client {
+    /// A client without connections.
+    pub fn new() -> Self {
+        Self {
+            plain: Legacy::builder(TokioExecutor::new()).build_http(),
+            secure: OnceCell::new(),
+        }
+    }
+
+    /// Posts `body` and reads the whole answer within `timeout`. Any status is an answer.
+    pub async fn post(
+        &self,
+        url: &str,
+        headers: HeaderMap,
+        body: Bytes,
+        timeout: Duration,
+    ) -> Result<Reply, HttpError> {
+        let unusable = || HttpError::Url {
+            url: url.to_owned(),
+        };
+        let uri: Uri = url.parse().map_err(|_| unusable())?;
+        let host = uri.authority().ok_or_else(unusable)?.host().to_owned();
+        let secure = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(unusable()),
+        };
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
+        match tokio::time::timeout(timeout, self.exchange(request, secure, &host)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(HttpError::Timeout {
+                host,
+                after: timeout,
+            }),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        request: Request<Full<Bytes>>,
+        secure: bool,
+        host: &str,
+    ) -> Result<Reply, HttpError> {
+        let answer = if secure {
+            self.secure(host).await?.request(request).await
+        } else {
+            self.plain.request(request).await
+        };
+        let answer = answer.map_err(|error| {
+            let message = reasons(&error);
+            let host = host.to_owned();
+            if error.is_connect() {
+                HttpError::Unreachable { host, message }
+            } else {
+                HttpError::Broken { host, message }
+            }
+        })?;
+        let (parts, body) = answer.into_parts();
+        let body = Limited::new(body, MAX_REPLY)
+            .collect()
+            .await
+            .map_err(|error| HttpError::Broken {
+                host: host.to_owned(),
+                message: error.to_string(),
+            })?
+            .to_bytes();
+        Ok(Reply {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body,
+        })
+    }
+
+    async fn secure(
+        &self,
+        host: &str,
+    ) -> Result<&Legacy<HttpsConnector<HttpConnector>, Full<Bytes>>, HttpError> {
+        self.secure
+            .get_or_try_init(|| async {
+                let connector = HttpsConnectorBuilder::new()
+                    .with_provider_and_native_roots(rustls::crypto::ring::default_provider())?
+                    .https_only()
+                    .enable_http1()
+                    .build();
+                Ok(Legacy::builder(TokioExecutor::new()).build(connector))
+            })
+            .await
+            .map_err(|source| HttpError::Roots {
+                host: host.to_owned(),
+                source,
+            })
+    }
+}
+
+/// Posts `body` once with a client of its own; see [`Client::post`].
 pub async fn post(
-    url: &Url,
-    headers: &[(&str, String)],
-    body: Vec<u8>,
+    url: &str,
+    headers: HeaderMap,
+    body: Bytes,
     timeout: Duration,
 ) -> Result<Reply, HttpError> {
-    let fail = |error: &dyn std::fmt::Display| HttpError(error.to_string());
-    let mut request = http::Request::post(url.as_str());
-    for (name, value) in headers {
-        request = request.header(*name, value);
+    Client::new().post(url, headers, body, timeout).await
+}
+
+/// An error with its causes: hyper's own text hides the useful part behind `source`.
+fn reasons(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
     }
-    let request = request
-        .body(Full::new(Bytes::from(body)))
-        .map_err(|error| fail(&error))?;
-    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-    let sent = tokio::time::timeout(timeout, client.request(request))
-        .await
-        .map_err(|error| fail(&error))?
-        .map_err(|error| fail(&error))?;
-    let status = sent.status().as_u16();
-    let body = sent
-        .into_body()
-        .collect()
-        .await
-        .map_err(|error| fail(&error))?;
-    Ok(Reply {
-        status,
-        body: body.to_bytes().to_vec(),
-    })
+    text
 }

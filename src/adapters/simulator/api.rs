@@ -1,0 +1,301 @@
+//! The REST API: one request in, one answer out, through the checks GitHub makes before it looks at a path.
+
+use bytes::Bytes;
+use chrono::DateTime;
+use http::{HeaderMap, Method, StatusCode};
+use serde_json::{Map, Value};
+use url::form_urlencoded;
+
+use super::actions::Reacted;
+use super::reply::Answer;
+use super::state::{Base, Doer, State};
+use super::tokens::Token;
+use super::{app, comments, contents, issues, labels, reactions};
+use crate::engine::clock::Millis;
+
+/// API versions that are served (<https://docs.github.com/en/rest/about-the-rest-api/api-versions>).
+const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
+
+/// First segments of API paths; everything else is a page.
+const ROOTS: [&str; 5] = ["app", "installation", "rate_limit", "repos", "repositories"];
+
+/// A request, taken apart.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) method: Method,
+    /// Decoded segments, without `api/v3`, and with `repos/{owner}/{name}` for `repositories/{id}`.
+    pub(super) path: Vec<String>,
+    pub(super) query: Vec<(String, String)>,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) base: Base,
+}
+
+impl Call {
+    /// True for the API, false for pages.
+    pub(super) fn is_api(path: &[String]) -> bool {
+        path.first()
+            .is_some_and(|first| ROOTS.contains(&first.as_str()))
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    pub(super) fn query(&self, name: &str) -> Option<&str> {
+        self.query
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// A time of the query.
+    pub(super) fn query_time(&self, name: &str) -> Result<Option<Millis>, Answer> {
+        self.query(name)
+            .map(|text| {
+                DateTime::parse_from_rfc3339(text)
+                    .map(|time| Millis(time.timestamp_millis()))
+                    .map_err(|_| Answer::invalid("Query", name, "invalid", None))
+            })
+            .transpose()
+    }
+
+    /// The body as JSON; an empty one is an empty object.
+    pub(super) fn json(&self) -> Result<Value, Answer> {
+        if self.body.is_empty() {
+            return Ok(Value::Object(Map::new()));
+        }
+        serde_json::from_slice(&self.body)
+            .map_err(|_| Answer::refuse(StatusCode::BAD_REQUEST, "Problems parsing JSON"))
+    }
+
+    /// The body's members.
+    pub(super) fn members(&self) -> Result<Map<String, Value>, Answer> {
+        match self.json()? {
+            Value::Object(members) => Ok(members),
+            _ => Err(Answer::refuse(
+                StatusCode::BAD_REQUEST,
+                "Body should be a JSON object",
+            )),
+        }
+    }
+}
+
+/// A member that must be a string when it is there; `null` counts as absent.
+pub(super) fn text<'a>(
+    members: &'a Map<String, Value>,
+    name: &str,
+) -> Result<Option<&'a str>, Answer> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(Answer::refuse(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            &format!("Invalid request.\n\nFor 'properties/{name}', {other} is not a string."),
+        )),
+    }
+}
+
+/// Splits a path into decoded segments.
+pub(super) fn segments(path: &str) -> Vec<String> {
+    path.split('/')
+        .filter(|segment| !segment.is_empty())
+        .map(|segment| {
+            percent_encoding::percent_decode_str(segment)
+                .decode_utf8_lossy()
+                .into_owned()
+        })
+        .collect()
+}
+
+/// Query parameters in order.
+pub(super) fn parameters(query: Option<&str>) -> Vec<(String, String)> {
+    form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        .into_owned()
+        .collect()
+}
+
+/// A token at work in a repository.
+pub(super) struct Scope {
+    pub(super) repository: u64,
+    pub(super) token: Token,
+    /// The token reaches this repository; if not, it is public and may be read.
+    pub(super) member: bool,
+}
+
+impl Scope {
+    /// Refuses what none of the named permissions gives.
+    pub(super) fn need(&self, names: &[&str], write: bool) -> Result<(), Answer> {
+        let held = names
+            .iter()
+            .filter_map(|name| self.token.permissions.get(*name));
+        let enough = if write {
+            self.member && held.into_iter().any(|level| level == "write")
+        } else {
+            !self.member || held.count() > 0
+        };
+        if enough {
+            Ok(())
+        } else {
+            Err(Answer::forbidden())
+        }
+    }
+
+    /// Checks everything before issue `number` is touched: it exists, issues are enabled, the token may.
+    pub(super) fn at(&self, state: &State, number: &str, write: bool) -> Result<u64, Answer> {
+        let number: u64 = number.parse().map_err(|_| Answer::not_found())?;
+        let repository = state.repository(self.repository)?;
+        let pull_request = repository
+            .issues
+            .get(&number)
+            .is_some_and(|issue| issue.pull_request);
+        if pull_request {
+            self.need(&["issues", "pull_requests"], write)?;
+        } else {
+            self.need(&["issues"], write)?;
+            issues::enabled(repository)?;
+        }
+        state.issue(self.repository, number)?;
+        Ok(number)
+    }
+
+    /// The same for a comment of this repository.
+    pub(super) fn comment(&self, state: &State, id: &str, write: bool) -> Result<u64, Answer> {
+        let id: u64 = id.parse().map_err(|_| Answer::not_found())?;
+        let comment = state.comment(id)?;
+        if comment.repository != self.repository {
+            return Err(Answer::not_found());
+        }
+        self.at(state, &comment.number.to_string(), write)?;
+        Ok(id)
+    }
+}
+
+impl State {
+    /// The App as the author of what its token does.
+    pub(super) fn app_doer(&self) -> Doer {
+        Doer {
+            user: self.app.bot.clone(),
+            via_app: true,
+        }
+    }
+}
+
+/// The answer to a request; `Err` is a refusal.
+pub(super) fn answer(state: &mut State, call: &Call) -> Result<Answer, Answer> {
+    // Neither rule is in the OpenAPI description: "User agent required" and "API versions" of the REST documentation.
+    if call.header("user-agent").is_none() {
+        return Err(Answer::refuse(
+            StatusCode::FORBIDDEN,
+            "Request forbidden by administrative rules. Please make sure your request has a User-Agent header (https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#user-agent). Check https://developer.github.com for other possible causes.",
+        ));
+    }
+    if let Some(version) = call.header("x-github-api-version")
+        && !VERSIONS.contains(&version)
+    {
+        return Err(Answer::refuse(
+            StatusCode::BAD_REQUEST,
+            &format!("API version {version} is not a supported version."),
+        ));
+    }
+    let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
+    let authorisation = call.header("authorization");
+    match path.as_slice() {
+        ["app", rest @ ..] => {
+            state.check_jwt(authorisation)?;
+            app::answer(state, call, rest)
+        }
+        ["repos", owner, name, "installation"] if call.method == Method::GET => {
+            state.check_jwt(authorisation)?;
+            app::of_repository(state, call, owner, name)
+        }
+        ["rate_limit"] if call.method == Method::GET => {
+            let token = state.check_token(authorisation)?;
+            Ok(app::rate_limit(state, &token))
+        }
+        ["installation", "repositories"] if call.method == Method::GET => {
+            let token = state.check_token(authorisation)?;
+            Ok(app::repositories(state, call, &token))
+        }
+        ["repos", owner, name, rest @ ..] => {
+            let token = state.check_token(authorisation)?;
+            let scope = scope(state, token, owner, name)?;
+            in_repository(state, call, &scope, rest)
+        }
+        _ => Err(Answer::not_found()),
+    }
+}
+
+/// What a token may see: its repositories, and public ones.
+fn scope(state: &State, token: Token, owner: &str, name: &str) -> Result<Scope, Answer> {
+    let repository = state
+        .repository_named(owner, name)
+        .ok_or_else(Answer::not_found)?;
+    let member = state
+        .installations
+        .get(&token.installation)
+        .is_some_and(|installation| installation.repositories.contains(&repository.id))
+        && token
+            .repositories
+            .as_ref()
+            .is_none_or(|only| only.contains(&repository.id));
+    if !member && repository.private {
+        return Err(Answer::not_found());
+    }
+    Ok(Scope {
+        repository: repository.id,
+        token,
+        member,
+    })
+}
+
+fn in_repository(
+    state: &mut State,
+    call: &Call,
+    scope: &Scope,
+    rest: &[&str],
+) -> Result<Answer, Answer> {
+    let write = call.method != Method::GET;
+    match (call.method.as_str(), rest) {
+        ("GET", []) => contents::repository(state, call, scope),
+        ("GET", ["collaborators", login, "permission"]) => {
+            contents::permission(state, call, scope, login)
+        }
+        ("GET", ["contents", path @ ..]) => contents::file(state, call, scope, path),
+        ("GET", ["issues"]) => issues::list(state, call, scope),
+        ("POST", ["issues"]) => issues::create(state, call, scope),
+        ("GET", ["issues", "comments"]) => comments::list_all(state, call, scope),
+        (_, ["issues", "comments", id, rest @ ..]) => {
+            let id = scope.comment(state, id, write)?;
+            match (call.method.as_str(), rest) {
+                ("GET", []) => comments::get(state, call, id),
+                ("PATCH", []) => comments::update(state, call, id),
+                ("DELETE", []) => comments::delete(state, id),
+                (_, ["reactions", rest @ ..]) => {
+                    reactions::answer(state, call, scope, Reacted::Comment(id), rest)
+                }
+                _ => Err(Answer::not_found()),
+            }
+        }
+        (_, ["issues", number, rest @ ..]) => {
+            let number = scope.at(state, number, write)?;
+            match (call.method.as_str(), rest) {
+                ("GET", []) => issues::get(state, call, scope, number),
+                ("PATCH", []) => issues::update(state, call, scope, number),
+                ("GET", ["comments"]) => comments::list(state, call, scope, number),
+                ("POST", ["comments"]) => comments::create(state, call, scope, number),
+                (_, ["labels", rest @ ..]) => labels::on_issue(state, call, scope, number, rest),
+                (_, ["reactions", rest @ ..]) => {
+                    reactions::answer(state, call, scope, Reacted::Issue(number), rest)
+                }
+                _ => Err(Answer::not_found()),
+            }
+        }
+        (_, ["labels", rest @ ..]) => {
+            scope.need(&["issues", "pull_requests"], write)?;
+            labels::in_repository(state, call, scope, rest)
+        }
+        _ => Err(Answer::not_found()),
+    }
+}

@@ -1,0 +1,281 @@
+//! Issues, pull requests, comments, labels and reactions in JSON.
+
+use serde_json::{Value, json};
+
+use super::super::model::{Comment, Issue, Label, Reaction, Repository, Role, User};
+use super::super::state::{Base, State};
+use super::{extend, integration, node_id, repository, segment, user};
+
+fn root(base: &Base, repository: &Repository) -> String {
+    format!(
+        "{}/repos/{}/{}",
+        base.api,
+        segment(&repository.owner.login),
+        segment(&repository.name)
+    )
+}
+
+fn page(base: &Base, repository: &Repository, issue: &Issue) -> String {
+    let kind = if issue.pull_request { "pull" } else { "issues" };
+    format!(
+        "{}/{}/{}/{kind}/{}",
+        base.web,
+        segment(&repository.owner.login),
+        segment(&repository.name),
+        issue.number
+    )
+}
+
+/// `author-association` as far as roles tell it.
+fn association(repository: &Repository, account: &User) -> &'static str {
+    if repository.owner.id == account.id {
+        return "OWNER";
+    }
+    match repository.roles.get(&account.id) {
+        None | Some(Role::None | Role::Read) => "NONE",
+        Some(_) => "COLLABORATOR",
+    }
+}
+
+/// `reaction-rollup`; `url` is what the reactions hang on.
+fn rollup(url: &str, reactions: &[Reaction]) -> Value {
+    let count = |content: &str| {
+        reactions
+            .iter()
+            .filter(|reaction| reaction.content == content)
+            .count()
+    };
+    json!({
+        "url": format!("{url}/reactions"),
+        "total_count": reactions.len(),
+        "+1": count("+1"),
+        "-1": count("-1"),
+        "laugh": count("laugh"),
+        "hooray": count("hooray"),
+        "confused": count("confused"),
+        "heart": count("heart"),
+        "rocket": count("rocket"),
+        "eyes": count("eyes"),
+    })
+}
+
+/// `label`.
+pub(in super::super) fn label(base: &Base, repository: &Repository, label: &Label) -> Value {
+    json!({
+        "id": label.id,
+        "node_id": node_id("LA", label.id),
+        "url": format!("{}/labels/{}", root(base, repository), segment(&label.name)),
+        "name": label.name,
+        "color": label.colour,
+        "default": false,
+        "description": label.description,
+    })
+}
+
+/// `reaction`.
+pub(in super::super) fn reaction(base: &Base, reaction: &Reaction) -> Value {
+    json!({
+        "id": reaction.id,
+        "node_id": node_id("REA", reaction.id),
+        "user": user(base, &reaction.user),
+        "content": reaction.content,
+        "created_at": reaction.created.iso(),
+    })
+}
+
+fn via(state: &State, base: &Base, via_app: bool) -> Value {
+    if via_app {
+        integration(state, base)
+    } else {
+        Value::Null
+    }
+}
+
+/// `issue`; a pull request is one too, with a `pull_request` member.
+pub(in super::super) fn issue(
+    state: &State,
+    base: &Base,
+    repository: &Repository,
+    issue: &Issue,
+) -> Value {
+    let url = format!("{}/issues/{}", root(base, repository), issue.number);
+    let html = page(base, repository, issue);
+    let labels: Vec<Value> = state
+        .labels_of(repository, issue)
+        .into_iter()
+        .map(|one| label(base, repository, one))
+        .collect();
+    let mut value = json!({
+        "url": url,
+        "repository_url": root(base, repository),
+        "labels_url": format!("{url}/labels{{/name}}"),
+        "comments_url": format!("{url}/comments"),
+        "events_url": format!("{url}/events"),
+        "html_url": html,
+        "id": issue.id,
+        "node_id": node_id(if issue.pull_request { "PR" } else { "I" }, issue.id),
+        "number": issue.number,
+        "title": issue.title,
+        "user": user(base, &issue.author),
+        "labels": labels,
+        "state": if issue.closed.is_some() { "closed" } else { "open" },
+        "locked": false,
+        "assignee": null,
+        "assignees": [],
+        "milestone": null,
+        "comments": issue.comments.len(),
+        "created_at": issue.created.iso(),
+        "updated_at": issue.updated.iso(),
+        "closed_at": issue.closed.map(crate::engine::clock::Millis::iso),
+        "author_association": association(repository, &issue.author),
+        "active_lock_reason": null,
+        "sub_issues_summary": {"total": 0, "completed": 0, "percent_completed": 0},
+        "issue_dependencies_summary": {
+            "blocked_by": 0, "total_blocked_by": 0, "blocking": 0, "total_blocking": 0,
+        },
+        "body": issue.body,
+        "closed_by": issue.closed_by.as_ref().map(|account| user(base, account)),
+        "reactions": rollup(&url, &issue.reactions),
+        "timeline_url": format!("{url}/timeline"),
+        "performed_via_github_app": via(state, base, issue.via_app),
+        "state_reason": issue.state_reason,
+    });
+    if issue.pull_request
+        && let Some(members) = value.as_object_mut()
+    {
+        let pull = format!("{}/pulls/{}", root(base, repository), issue.number);
+        members.insert("draft".to_owned(), json!(false));
+        members.insert(
+            "pull_request".to_owned(),
+            json!({
+                "url": pull,
+                "html_url": html,
+                "diff_url": format!("{html}.diff"),
+                "patch_url": format!("{html}.patch"),
+                "merged_at": null,
+            }),
+        );
+    }
+    value
+}
+
+/// `issue-comment`.
+pub(in super::super) fn comment(
+    state: &State,
+    base: &Base,
+    repository: &Repository,
+    issue: &Issue,
+    comment: &Comment,
+) -> Value {
+    let url = format!("{}/issues/comments/{}", root(base, repository), comment.id);
+    json!({
+        "url": url,
+        "html_url": format!("{}#issuecomment-{}", page(base, repository, issue), comment.id),
+        "issue_url": format!("{}/issues/{}", root(base, repository), issue.number),
+        "id": comment.id,
+        "node_id": node_id("IC", comment.id),
+        "user": user(base, &comment.author),
+        "created_at": comment.created.iso(),
+        "updated_at": comment.updated.iso(),
+        "body": comment.body,
+        "author_association": association(repository, &comment.author),
+        "reactions": rollup(&url, &comment.reactions),
+        "performed_via_github_app": via(state, base, comment.via_app),
+    })
+}
+
+/// A side of a pull request; its commits are not simulated, so the hash is made from the pull request's id.
+fn side(base: &Base, owner: &Repository, branch: &str, seed: u64) -> Value {
+    json!({
+        "label": format!("{}:{branch}", owner.owner.login),
+        "ref": branch,
+        "sha": format!("{seed:040x}"),
+        "user": user(base, &owner.owner),
+        "repo": repository(base, owner),
+    })
+}
+
+/// The pull request of `pull_request` webhooks.
+pub(in super::super) fn pull_request(
+    state: &State,
+    base: &Base,
+    repository: &Repository,
+    issue: &Issue,
+) -> Value {
+    let api = format!("{}/pulls/{}", root(base, repository), issue.number);
+    let as_issue = format!("{}/issues/{}", root(base, repository), issue.number);
+    let html = page(base, repository, issue);
+    let head = format!("{:040x}", issue.id);
+    let statuses = format!("{}/statuses/{head}", root(base, repository));
+    let labels: Vec<Value> = state
+        .labels_of(repository, issue)
+        .into_iter()
+        .map(|one| label(base, repository, one))
+        .collect();
+    let links = json!({
+        "self": {"href": api},
+        "html": {"href": html},
+        "issue": {"href": as_issue},
+        "comments": {"href": format!("{as_issue}/comments")},
+        "review_comments": {"href": format!("{api}/comments")},
+        "review_comment": {
+            "href": format!("{}/pulls/comments{{/number}}", root(base, repository)),
+        },
+        "commits": {"href": format!("{api}/commits")},
+        "statuses": {"href": statuses},
+    });
+    let mut value = json!({
+        "url": api,
+        "id": issue.id,
+        "node_id": node_id("PR", issue.id),
+        "html_url": html,
+        "diff_url": format!("{html}.diff"),
+        "patch_url": format!("{html}.patch"),
+        "issue_url": as_issue,
+        "number": issue.number,
+        "state": if issue.closed.is_some() { "closed" } else { "open" },
+        "locked": false,
+        "title": issue.title,
+        "user": user(base, &issue.author),
+        "body": issue.body,
+        "created_at": issue.created.iso(),
+        "updated_at": issue.updated.iso(),
+        "closed_at": issue.closed.map(crate::engine::clock::Millis::iso),
+        "merged_at": null,
+        "merge_commit_sha": null,
+        "assignee": null,
+        "assignees": [],
+        "requested_reviewers": [],
+        "requested_teams": [],
+        "labels": labels,
+        "milestone": null,
+        "draft": false,
+        "commits_url": format!("{api}/commits"),
+        "review_comments_url": format!("{api}/comments"),
+        "review_comment_url": format!("{}/pulls/comments{{/number}}", root(base, repository)),
+        "comments_url": format!("{as_issue}/comments"),
+        "statuses_url": statuses,
+    });
+    let rest = json!({
+        "head": side(base, repository, "topic", issue.id),
+        "base": side(base, repository, "main", 1),
+        "_links": links,
+        "author_association": association(repository, &issue.author),
+        "auto_merge": null,
+        "active_lock_reason": null,
+        "merged": false,
+        "mergeable": null,
+        "rebaseable": null,
+        "mergeable_state": "unknown",
+        "merged_by": null,
+        "comments": issue.comments.len(),
+        "review_comments": 0,
+        "maintainer_can_modify": false,
+        "commits": 1,
+        "additions": 1,
+        "deletions": 0,
+        "changed_files": 1,
+    });
+    extend(&mut value, rest);
+    value
+}

@@ -1,0 +1,80 @@
+//! Endpoints for reactions.
+
+use http::StatusCode;
+use serde_json::Value;
+
+use super::actions::Reacted;
+use super::api::{Call, Scope, text};
+use super::json;
+use super::model::Reaction;
+use super::paging;
+use super::reply::Answer;
+use super::state::State;
+
+/// Everything GitHub lets one say.
+pub(super) const CONTENTS: [&str; 8] = [
+    "+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes",
+];
+
+/// Everything below `…/reactions`.
+pub(super) fn answer(
+    state: &mut State,
+    call: &Call,
+    scope: &Scope,
+    on: Reacted,
+    rest: &[&str],
+) -> Result<Answer, Answer> {
+    match (call.method.as_str(), rest) {
+        ("GET", []) => {
+            let wanted = call.query("content");
+            let found: Vec<&Reaction> = state
+                .reactions(scope.repository, on)?
+                .iter()
+                .filter(|reaction| wanted.is_none_or(|content| reaction.content == content))
+                .collect();
+            Ok(paging::page(
+                call,
+                Some(scope.repository),
+                &found,
+                |reaction| json::reaction(&call.base, reaction),
+            ))
+        }
+        ("POST", []) => create(state, call, scope, on),
+        ("DELETE", [id]) => {
+            let id: u64 = id.parse().map_err(|_| Answer::not_found())?;
+            let by = state.app_doer();
+            let reactions = state.reactions_mut(scope.repository, on)?;
+            let before = reactions.len();
+            // Nobody can take back what somebody else said.
+            reactions.retain(|reaction| reaction.id != id || reaction.user.id != by.user.id);
+            if reactions.len() == before {
+                return Err(Answer::not_found());
+            }
+            Ok(Answer::empty())
+        }
+        _ => Err(Answer::not_found()),
+    }
+}
+
+fn create(state: &mut State, call: &Call, scope: &Scope, on: Reacted) -> Result<Answer, Answer> {
+    let members = call.members()?;
+    let content = text(&members, "content")?.ok_or_else(|| Answer::missing("content"))?;
+    if !CONTENTS.contains(&content) {
+        return Err(Answer::refuse(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            &format!(
+                "Invalid request.\n\n\"{content}\" is not a member of [{}].",
+                CONTENTS.map(|one| format!("\"{one}\"")).join(", ")
+            ),
+        ));
+    }
+    let by = state.app_doer();
+    let (reaction, new) = state.react(&by, scope.repository, on, content)?;
+    let body: Value = json::reaction(&call.base, &reaction);
+    let status = if new {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Ok(Answer::new(status, body))
+}

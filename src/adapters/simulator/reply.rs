@@ -1,0 +1,137 @@
+//! Answers and refusals, with GitHub's words.
+//!
+//! The shapes are `basic-error` and `validation-error` of the OpenAPI description. The words are not described there:
+//! they rest on GitHub's documentation and on public issue threads, which are named where it matters.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::CONTENT_TYPE;
+use http::{HeaderName, HeaderValue, StatusCode};
+use serde_json::{Value, json};
+
+use super::SimulatorError;
+
+/// Where every refusal points.
+pub(super) const DOCUMENTATION: &str = "https://docs.github.com/rest";
+
+/// A finished answer, still to be logged.
+#[derive(Debug, Clone)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) body: Option<Value>,
+    pub(super) headers: Vec<(&'static str, String)>,
+}
+
+impl Answer {
+    pub(super) fn new(status: StatusCode, body: Value) -> Self {
+        Self {
+            status,
+            body: Some(body),
+            headers: Vec::new(),
+        }
+    }
+
+    pub(super) fn ok(body: Value) -> Self {
+        Self::new(StatusCode::OK, body)
+    }
+
+    /// 201 with a `Location` that is the new thing's `url`.
+    pub(super) fn created(body: Value) -> Self {
+        let location = body.get("url").and_then(Value::as_str).map(str::to_owned);
+        let answer = Self::new(StatusCode::CREATED, body);
+        match location {
+            Some(url) => answer.header("location", url),
+            None => answer,
+        }
+    }
+
+    pub(super) fn empty() -> Self {
+        Self {
+            status: StatusCode::NO_CONTENT,
+            body: None,
+            headers: Vec::new(),
+        }
+    }
+
+    pub(super) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// A refusal with a message.
+    pub(super) fn refuse(status: StatusCode, message: &str) -> Self {
+        let code = status.as_u16().to_string();
+        Self::new(
+            status,
+            json!({"message": message, "documentation_url": DOCUMENTATION, "status": code}),
+        )
+    }
+
+    pub(super) fn not_found() -> Self {
+        Self::refuse(StatusCode::NOT_FOUND, "Not Found")
+    }
+
+    pub(super) fn bad_credentials() -> Self {
+        Self::refuse(StatusCode::UNAUTHORIZED, "Bad credentials")
+    }
+
+    pub(super) fn forbidden() -> Self {
+        Self::refuse(
+            StatusCode::FORBIDDEN,
+            "Resource not accessible by integration",
+        )
+    }
+
+    /// 422 for a member that is not there at all.
+    pub(super) fn missing(member: &str) -> Self {
+        Self::refuse(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            &format!("Invalid request.\n\n\"{member}\" wasn't supplied."),
+        )
+    }
+
+    /// 422 with one entry in `errors`.
+    pub(super) fn invalid(resource: &str, field: &str, code: &str, message: Option<&str>) -> Self {
+        let mut error = json!({"resource": resource, "code": code, "field": field});
+        if let (Some(members), Some(message)) = (error.as_object_mut(), message) {
+            members.insert("message".to_owned(), json!(message));
+        }
+        Self::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            json!({
+                "message": "Validation Failed",
+                "errors": [error],
+                "documentation_url": DOCUMENTATION,
+                "status": "422",
+            }),
+        )
+    }
+
+    /// As a response with JSON or without a body.
+    pub(super) fn into_response(self) -> Response {
+        let mut response = Response::new(match &self.body {
+            Some(body) => Body::from(body.to_string()),
+            None => Body::empty(),
+        });
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        if self.body.is_some() {
+            headers.insert(
+                CONTENT_TYPE,
+                HeaderValue::from_static("application/json; charset=utf-8"),
+            );
+        }
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.append(HeaderName::from_static(name), value);
+            }
+        }
+        response
+    }
+}
+
+impl From<SimulatorError> for Answer {
+    fn from(_: SimulatorError) -> Self {
+        Self::not_found()
+    }
+}
