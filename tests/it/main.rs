@@ -4,5 +4,6 @@
 mod simulator_api;
 mod simulator_auth;
 mod simulator_faults;
+mod simulator_pages;
 mod simulator_support;
 mod simulator_webhooks;

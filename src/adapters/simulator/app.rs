@@ -29,7 +29,19 @@ pub(super) fn answer(state: &mut State, call: &Call, rest: &[&str]) -> Result<An
         ("GET", ["installations"]) => {
             let all: Vec<&Installation> = state.installations.values().collect();
             Ok(paging::page(call, None, &all, |one| {
-                json::installation(state, &call.base, one)
+                let mut value = json::installation(state, &call.base, one);
+                // The description of this one operation asks for a user's and an enterprise's members at once.
+                let created = one.created.iso();
+                if let Some(account) = value.get_mut("account") {
+                    let more = json!({
+                        "name": one.account.login,
+                        "slug": one.account.login,
+                        "created_at": created,
+                        "updated_at": created,
+                    });
+                    json::extend(account, more);
+                }
+                value
             }))
         }
         ("GET", ["installations", one]) => {
