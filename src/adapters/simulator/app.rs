@@ -19,7 +19,7 @@ use crate::engine::clock::Millis;
 const HOURLY: u32 = 5000;
 
 /// The window of the primary limit.
-const HOUR: Duration = Duration::from_secs(3600);
+const HOUR: Duration = Duration::from_hours(1);
 
 /// Everything below `/app`; the JWT has been checked.
 pub(super) fn answer(state: &mut State, call: &Call, rest: &[&str]) -> Result<Answer, Answer> {
@@ -144,8 +144,8 @@ fn deliveries(state: &State, call: &Call) -> Result<Answer, Answer> {
         .collect();
     let answer = Answer::ok(Value::Array(list));
     Ok(match (found.len() > size, found.get(size - 1)) {
-        (true, Some(last)) => {
-            let next = paging::link(call, None, &[("cursor", format!("v1_{}", last.id))]);
+        (true, Some(oldest)) => {
+            let next = paging::link(call, None, &[("cursor", format!("v1_{}", oldest.id))]);
             answer.header("link", format!("<{next}>; rel=\"next\""))
         }
         _ => answer,

@@ -32,9 +32,9 @@ pub(super) fn answer(state: &State, call: &Call) -> Response {
     let found = if call.method == Method::GET {
         match path.as_slice() {
             [] => Some(home(state)),
-            [owner, name] | [owner, name, "issues"] => state
-                .repository_named(owner, name)
-                .map(|repository| list(state, repository)),
+            [owner, name] | [owner, name, "issues"] => {
+                state.repository_named(owner, name).map(list)
+            }
             [owner, name, "issues" | "pull", number] => {
                 let source = call.query("source") == Some("1");
                 state.repository_named(owner, name).and_then(|repository| {
@@ -47,13 +47,15 @@ pub(super) fn answer(state: &State, call: &Call) -> Response {
     } else {
         None
     };
-    let (status, page) = match found {
-        Some(page) => (StatusCode::OK, page),
-        None => {
-            let main = "<h1 class=\"title\">404: there is no such page here</h1>\n";
-            (StatusCode::NOT_FOUND, html::page("Not found", "", main))
-        }
+    let status = if found.is_some() {
+        StatusCode::OK
+    } else {
+        StatusCode::NOT_FOUND
     };
+    let page = found.unwrap_or_else(|| {
+        let main = "<h1 class=\"title\">404: there is no such page here</h1>\n";
+        html::page("Not found", "", main)
+    });
     let mut response = Response::new(Body::from(page));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -127,8 +129,8 @@ fn badge(label: &Label) -> String {
     )
 }
 
-fn badges(state: &State, repository: &Repository, issue: &Issue) -> String {
-    let labels = state.labels_of(repository, issue);
+fn badges(repository: &Repository, issue: &Issue) -> String {
+    let labels = repository.labels_of(issue);
     let badges: Vec<String> = labels.into_iter().map(badge).collect();
     badges.join(" ")
 }
@@ -229,10 +231,10 @@ fn home(state: &State) -> String {
         } else {
             "public"
         };
-        let _ = write!(
+        let _ = writeln!(
             items,
             "<li><a class=\"name\" href=\"{}/issues\">{}</a> <span class=\"bot\">{kind}</span>\
-             <span class=\"small\">{open} open · {app}</span></li>\n",
+             <span class=\"small\">{open} open · {app}</span></li>",
             root(repository),
             escape(&repository.full_name()),
         );
@@ -242,7 +244,7 @@ fn home(state: &State) -> String {
     html::page("Simulated GitHub", "", &main)
 }
 
-fn list(state: &State, repository: &Repository) -> String {
+fn list(repository: &Repository) -> String {
     let mut items = String::new();
     for issue in repository.issues.values().rev() {
         let kind = if issue.pull_request {
@@ -255,13 +257,13 @@ fn list(state: &State, repository: &Repository) -> String {
         } else {
             "dot"
         };
-        let _ = write!(
+        let _ = writeln!(
             items,
             "<li><span class=\"{dot}\"></span><a class=\"name\" href=\"{}\">{}</a> {}\
-             <span class=\"small\">#{} · {kind} opened on {} by {} · {} comments</span></li>\n",
+             <span class=\"small\">#{} · {kind} opened on {} by {} · {} comments</span></li>",
             address(repository, issue),
             escape(&issue.title),
-            badges(state, repository, issue),
+            badges(repository, issue),
             issue.number,
             time(issue.created),
             who(&issue.author),
@@ -297,7 +299,7 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
             "Issue"
         },
         author = who(&issue.author),
-        badges = badges(state, repository, issue),
+        badges = badges(repository, issue),
         address = address(repository, issue),
     );
     let first = Card {

@@ -99,10 +99,11 @@ mod tests {
     #[test]
     fn nothing_runs() {
         let html = render(
-            "<script>alert(1)</script><img src=x onerror=alert(1)>[x](javascript:alert(1))<style>*{}</style><!-- hidden -->",
+            "[x](javascript:alert(1)) **b**\n\n<script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n\n<style>*{}</style>\n\n<!-- hidden -->",
         );
         for bad in ["script", "onerror", "<style", "hidden"] {
             assert!(!html.contains(bad), "{bad}: {html}");
         }
+        assert!(html.contains("<strong>b</strong>"), "{html}");
     }
 }
