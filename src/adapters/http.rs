@@ -24,7 +24,9 @@ pub enum HttpError {
         url: String,
     },
     /// The system's certificate store cannot be read.
-    #[error("the system's root certificates cannot be loaded for {host}: {source}")]
+    #[error(
+        "the system's root certificates cannot be loaded for {host}: {source}; install ca-certificates"
+    )]
     Roots {
         /// Host of the address.
         host: String,
@@ -201,4 +203,90 @@ fn reasons(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn fails(url: &str, timeout: Duration) -> HttpError {
+        let sent = post(url, HeaderMap::new(), Bytes::from("{}"), timeout).await;
+        sent.unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn posts_body_and_headers_and_reads_the_answer() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let router = axum::Router::new().route(
+            "/hook",
+            axum::routing::post(|headers: HeaderMap, body: String| async move {
+                let kind = headers["x-kind"].to_str().unwrap().to_owned();
+                (http::StatusCode::IM_A_TEAPOT, format!("{kind}:{body}"))
+            }),
+        );
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let mut headers = HeaderMap::new();
+        headers.insert("x-kind", "tea".parse().unwrap());
+        let timeout = Duration::from_secs(10);
+        let reply = post(&url, headers, Bytes::from("{}"), timeout)
+            .await
+            .unwrap();
+        assert_eq!(reply.status, 418);
+        assert_eq!(reply.body, "tea:{}");
+    }
+
+    #[tokio::test]
+    async fn says_why_there_is_no_answer() {
+        let timeout = Duration::from_secs(10);
+        for url in ["/path", "ftp://host/", "not a url", ""] {
+            let error = fails(url, timeout).await.to_string();
+            assert!(error.contains("is not an http or https address"), "{error}");
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let error = fails(&format!("http://{address}/"), timeout)
+            .await
+            .to_string();
+        assert!(
+            error.starts_with("127.0.0.1 cannot be reached: "),
+            "{error}"
+        );
+        assert!(error.contains("refused"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn tells_a_broken_answer_from_a_late_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let error = fails(&url, Duration::ZERO).await;
+        assert_eq!(error.to_string(), "127.0.0.1 did not answer within 0 s");
+        tokio::spawn(async move {
+            loop {
+                drop(listener.accept().await);
+            }
+        });
+        let error = fails(&url, Duration::from_secs(10)).await.to_string();
+        assert!(
+            error.starts_with("127.0.0.1 gave no complete answer: "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn names_the_certificates_when_they_are_missing() {
+        let error = HttpError::Roots {
+            host: "example.org".to_owned(),
+            source: std::io::Error::other("none found"),
+        };
+        assert_eq!(
+            error.to_string(),
+            "the system's root certificates cannot be loaded for example.org: none found; install ca-certificates"
+        );
+    }
 }

@@ -260,11 +260,14 @@ impl Simulator {
         &self.shared.faults
     }
 
-    /// Returns when every webhook so far has been answered or has failed.
+    /// Returns when every webhook so far has been answered or has failed, or after a shutdown.
     pub async fn settle(&self) {
         let mut pending = self.shared.with(|state| state.hook.pending.subscribe());
-        // The sender half lives in the state, which this handle keeps alive.
-        let _ = pending.wait_for(|pending| *pending == 0).await;
+        tokio::select! {
+            // The sending half lives in the state, which this handle keeps alive.
+            _ = pending.wait_for(|pending| *pending == 0) => {}
+            () = self.stop.cancelled() => {}
+        }
     }
 
     /// Stops listening and sending; open connections get a second.
@@ -324,5 +327,43 @@ fn first_state(
         used: BTreeMap::new(),
         next_id: FIRST_ID + 100,
         clock: options.clock,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn errors_name_the_thing_and_the_remedy() {
+        assert_eq!(
+            SimulatorError::missing("repository a/b".to_owned()).to_string(),
+            "the simulator has no repository a/b: add it first"
+        );
+        let listen = SimulatorError::Listen {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, 80)),
+            source: std::io::Error::other("in use"),
+        };
+        assert_eq!(
+            listen.to_string(),
+            "the simulator cannot listen on 127.0.0.1:80: in use; choose another port"
+        );
+        let message = "no randomness".to_owned();
+        assert_eq!(
+            SimulatorError::Keys { message }.to_string(),
+            "the simulator cannot make a key pair: no randomness"
+        );
+    }
+
+    #[test]
+    fn keys_are_a_pair_in_githubs_form() {
+        use secrecy::ExposeSecret as _;
+        let keys = AppKeys::generate().unwrap();
+        let private = keys.private_pem.expose_secret();
+        assert!(private.starts_with("-----BEGIN RSA PRIVATE KEY-----\n"));
+        assert!(keys.public_pem.starts_with("-----BEGIN PUBLIC KEY-----\n"));
+        assert!(!format!("{keys:?}").contains("RSA PRIVATE"));
     }
 }

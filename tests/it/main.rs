@@ -18,6 +18,7 @@ mod receiver_table;
 mod simulator_api;
 mod simulator_auth;
 mod simulator_faults;
+mod simulator_pages;
 mod simulator_support;
 mod simulator_webhooks;
 mod store_contract;

@@ -188,7 +188,7 @@ async fn issues_are_filtered_and_sorted() {
     };
     world.simulator.open_issue(REPO, "ada", "old", "").unwrap();
     world.simulator.set_closed(REPO, 1, "ada", true).unwrap();
-    world.clock.advance(Duration::from_secs(60));
+    world.clock.advance(Duration::from_mins(1));
     world
         .post(ISSUES, json!({"title": "mine", "labels": ["x"]}))
         .await;
@@ -222,7 +222,7 @@ async fn comments_are_changed_deleted_and_listed_since() {
         .simulator
         .comment(REPO, issue, "ada", "early")
         .unwrap();
-    world.clock.advance(Duration::from_secs(60));
+    world.clock.advance(Duration::from_mins(1));
     let path = format!("{ISSUES}/{issue}/comments");
     let comment = world.post(&path, json!({"body": "late"})).await.json();
     let since = comment["created_at"].as_str().unwrap();

@@ -7,14 +7,14 @@ use planwright::adapters::simulator::TokenShape;
 use planwright::engine::clock::Clock;
 use serde_json::{Value, json};
 
-use crate::simulator_support::{REPO, World};
+use crate::simulator_support::{REPO, World, jwt};
 
 #[tokio::test]
 async fn jwts_are_checked() {
     let world = World::new().await;
     let now = world.clock.now().0 / 1000;
     let message = async |claims: Value| {
-        let jwt = world.jwt(&claims);
+        let jwt = jwt(&claims);
         let request = world.request(Method::GET, "/app", &jwt, None);
         let got = world.send(request).await.unwrap();
         let text = got.json()["message"].as_str().unwrap_or("").to_owned();
@@ -68,7 +68,7 @@ async fn tokens_expire_after_an_hour() {
         world.get("/repos/acme/widgets").await.status,
         StatusCode::OK
     );
-    world.clock.advance(Duration::from_secs(3600));
+    world.clock.advance(Duration::from_hours(1));
     let got = world.get("/repos/acme/widgets").await;
     assert_eq!(got.status, StatusCode::UNAUTHORIZED);
     assert_eq!(got.json()["message"], "Bad credentials");

@@ -47,6 +47,12 @@ impl Clock for ManualClock {
     }
 }
 
+/// `claims` signed with the App's key.
+pub(crate) fn jwt(claims: &Value) -> String {
+    let key = EncodingKey::from_rsa_pem(KEYS.private_pem.expose_secret().as_bytes()).unwrap();
+    encode(&Header::new(Algorithm::RS256), claims, &key).unwrap()
+}
+
 /// An answer.
 pub(crate) struct Got {
     pub(crate) status: StatusCode,
@@ -113,14 +119,9 @@ impl World {
         world
     }
 
-    pub(crate) fn jwt(&self, claims: &Value) -> String {
-        let key = EncodingKey::from_rsa_pem(KEYS.private_pem.expose_secret().as_bytes()).unwrap();
-        encode(&Header::new(Algorithm::RS256), claims, &key).unwrap()
-    }
-
     pub(crate) fn good_jwt(&self) -> String {
         let now = self.clock.now().0 / 1000;
-        self.jwt(&json!({"iss": "4711", "iat": now - 60, "exp": now + 540}))
+        jwt(&json!({"iss": "4711", "iat": now - 60, "exp": now + 540}))
     }
 
     pub(crate) async fn mint(&self) -> String {

@@ -13,7 +13,8 @@ const DEFAULT_COLOUR: &str = "ededed";
 #[derive(Debug, Clone, Default)]
 pub(super) struct IssueChange {
     pub(super) title: Option<String>,
-    pub(super) body: Option<Option<String>>,
+    /// An empty body is no body.
+    pub(super) body: Option<String>,
     pub(super) closed: Option<bool>,
     pub(super) state_reason: Option<String>,
     pub(super) labels: Option<Vec<String>>,
@@ -49,7 +50,7 @@ impl State {
                 number,
                 pull_request,
                 title: title.to_owned(),
-                body: body.map(str::to_owned),
+                body: body.filter(|body| !body.is_empty()).map(str::to_owned),
                 author: by.user.clone(),
                 via_app: by.via_app,
                 labels: Vec::new(),
@@ -94,7 +95,9 @@ impl State {
             changes.insert("title".to_owned(), json!({"from": issue.title}));
             issue.title = title;
         }
-        if let Some(body) = change.body
+        if let Some(body) = change
+            .body
+            .map(|body| Some(body).filter(|body| !body.is_empty()))
             && body != issue.body
         {
             let from = issue.body.clone().unwrap_or_default();

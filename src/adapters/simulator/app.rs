@@ -19,7 +19,7 @@ use crate::engine::clock::Millis;
 const HOURLY: u32 = 5000;
 
 /// The window of the primary limit.
-const HOUR: Duration = Duration::from_secs(3600);
+const HOUR: Duration = Duration::from_hours(1);
 
 /// Everything below `/app`; the JWT has been checked.
 pub(super) fn answer(state: &mut State, call: &Call, rest: &[&str]) -> Result<Answer, Answer> {
@@ -29,7 +29,19 @@ pub(super) fn answer(state: &mut State, call: &Call, rest: &[&str]) -> Result<An
         ("GET", ["installations"]) => {
             let all: Vec<&Installation> = state.installations.values().collect();
             Ok(paging::page(call, None, &all, |one| {
-                json::installation(state, &call.base, one)
+                let mut value = json::installation(state, &call.base, one);
+                // The description of this one operation asks for a user's and an enterprise's members at once.
+                let created = one.created.iso();
+                if let Some(account) = value.get_mut("account") {
+                    let more = json!({
+                        "name": one.account.login,
+                        "slug": one.account.login,
+                        "created_at": created,
+                        "updated_at": created,
+                    });
+                    json::extend(account, more);
+                }
+                value
             }))
         }
         ("GET", ["installations", one]) => {
@@ -132,8 +144,8 @@ fn deliveries(state: &State, call: &Call) -> Result<Answer, Answer> {
         .collect();
     let answer = Answer::ok(Value::Array(list));
     Ok(match (found.len() > size, found.get(size - 1)) {
-        (true, Some(last)) => {
-            let next = paging::link(call, None, &[("cursor", format!("v1_{}", last.id))]);
+        (true, Some(oldest)) => {
+            let next = paging::link(call, None, &[("cursor", format!("v1_{}", oldest.id))]);
             answer.header("link", format!("<{next}>; rel=\"next\""))
         }
         _ => answer,

@@ -125,7 +125,7 @@ pub(super) fn update(
     number: u64,
 ) -> Result<Answer, Answer> {
     let members = call.members()?;
-    let body = checked_body(&members)?.map(str::to_owned);
+    let body = checked_body(&members)?.unwrap_or_default().to_owned();
     let change = IssueChange {
         title: text(&members, "title")?
             .map(checked_title)

@@ -97,7 +97,7 @@ pub(super) fn on_issue(
     match (call.method.as_str(), rest) {
         ("GET", []) => {
             let repository = state.repository(scope.repository)?;
-            let labels = state.labels_of(repository, state.issue(scope.repository, number)?);
+            let labels = repository.labels_of(state.issue(scope.repository, number)?);
             Ok(paging::page(call, Some(repository.id), &labels, |label| {
                 json::label(&call.base, repository, label)
             }))
@@ -130,7 +130,7 @@ pub(super) fn on_issue(
 /// All labels of an issue, not in pages: the answer to a change.
 fn remaining(state: &State, call: &Call, scope: &Scope, number: u64) -> Result<Answer, Answer> {
     let repository = state.repository(scope.repository)?;
-    let labels: Vec<&Label> = state.labels_of(repository, state.issue(scope.repository, number)?);
+    let labels: Vec<&Label> = repository.labels_of(state.issue(scope.repository, number)?);
     let list = labels
         .into_iter()
         .map(|label| json::label(&call.base, repository, label))

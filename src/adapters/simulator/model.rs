@@ -211,6 +211,15 @@ impl Repository {
             .find(|label| label.name.eq_ignore_ascii_case(name))
     }
 
+    /// Labels of one of its issues in the order they were set.
+    pub fn labels_of(&self, issue: &Issue) -> Vec<&Label> {
+        issue
+            .labels
+            .iter()
+            .filter_map(|name| self.label(name))
+            .collect()
+    }
+
     /// Role of an account: what was granted, the owner's `admin`, or what everybody has.
     pub fn role(&self, user: u64) -> Role {
         if let Some(role) = self.roles.get(&user) {

@@ -231,7 +231,7 @@ impl Simulator {
         self.act(repository, login, |state, by, id| {
             let change = IssueChange {
                 title: title.map(str::to_owned),
-                body: body.map(|body| Some(body.to_owned())),
+                body: body.map(str::to_owned),
                 ..IssueChange::default()
             };
             state.edit(by, id, number, change)

@@ -9,7 +9,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{Method, StatusCode};
 use http_body_util::{BodyExt, Limited};
 
 use super::api::{self, Call};
@@ -195,8 +195,3 @@ fn refusal(trouble: Option<&Trouble>) -> Option<Answer> {
         }
     }
 }
-
-/// The content security policy of the pages: nothing runs, nothing is loaded.
-pub(super) const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-);

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use tokio::sync::{mpsc, watch};
 
 use super::SimulatorError;
-use super::model::{Comment, Delivery, Installation, Issue, Label, Repository, User, UserKind};
+use super::model::{Comment, Delivery, Installation, Issue, Repository, User, UserKind};
 use super::tokens::{Token, TokenShape};
 use crate::engine::clock::{Clock, Millis};
 
@@ -167,18 +167,5 @@ impl State {
         self.installations
             .values()
             .find(|installation| installation.repositories.contains(&repository))
-    }
-
-    /// Labels of an issue in the order they were set.
-    pub(super) fn labels_of<'a>(
-        &self,
-        repository: &'a Repository,
-        issue: &Issue,
-    ) -> Vec<&'a Label> {
-        issue
-            .labels
-            .iter()
-            .filter_map(|name| repository.label(name))
-            .collect()
     }
 }

@@ -20,7 +20,7 @@ use super::state::State;
 use crate::engine::clock::Millis;
 
 /// How long an installation token lives.
-const LIFETIME: Duration = Duration::from_secs(3600);
+const LIFETIME: Duration = Duration::from_hours(1);
 
 /// An App JWT may expire at most this far ahead, in seconds
 /// (<https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app>).

@@ -128,7 +128,7 @@ impl State {
         let home = self.repository(repository)?;
         let issue = self.issue(repository, number)?;
         let (event, mut payload) = if issue.pull_request {
-            let pull = json::pull_request(self, &self.base, home, issue);
+            let pull = json::pull_request(&self.base, home, issue);
             let payload = json!({"action": action, "number": number, "pull_request": pull});
             ("pull_request", payload)
         } else {

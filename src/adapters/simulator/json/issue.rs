@@ -100,8 +100,8 @@ pub(in super::super) fn issue(
 ) -> Value {
     let url = format!("{}/issues/{}", root(base, repository), issue.number);
     let html = page(base, repository, issue);
-    let labels: Vec<Value> = state
-        .labels_of(repository, issue)
+    let labels: Vec<Value> = repository
+        .labels_of(issue)
         .into_iter()
         .map(|one| label(base, repository, one))
         .collect();
@@ -196,19 +196,14 @@ fn side(base: &Base, owner: &Repository, branch: &str, seed: u64) -> Value {
 }
 
 /// The pull request of `pull_request` webhooks.
-pub(in super::super) fn pull_request(
-    state: &State,
-    base: &Base,
-    repository: &Repository,
-    issue: &Issue,
-) -> Value {
+pub(in super::super) fn pull_request(base: &Base, repository: &Repository, issue: &Issue) -> Value {
     let api = format!("{}/pulls/{}", root(base, repository), issue.number);
     let as_issue = format!("{}/issues/{}", root(base, repository), issue.number);
     let html = page(base, repository, issue);
     let head = format!("{:040x}", issue.id);
     let statuses = format!("{}/statuses/{head}", root(base, repository));
-    let labels: Vec<Value> = state
-        .labels_of(repository, issue)
+    let labels: Vec<Value> = repository
+        .labels_of(issue)
         .into_iter()
         .map(|one| label(base, repository, one))
         .collect();
