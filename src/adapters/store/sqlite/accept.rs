@@ -1,11 +1,11 @@
 //! One transaction for a batch of deliveries. The number of statements does not depend on the size of the batch: rows
 //! go in as one JSON array, long texts as one string of bytes with offsets, so that nothing is escaped twice.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use sqlx::{Connection, SqliteConnection};
 
-use super::errors::{Trouble, column, nullable};
+use super::errors::{Trouble, column, corrupt, nullable};
 use super::queue::promote;
 use crate::engine::store::{Accepted, NewDelivery, NewRun, StoreError};
 
@@ -15,14 +15,16 @@ SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
        CASE WHEN value ->> 5 IS NOT NULL THEN substr(?2, value ->> 5, value ->> 6) END
 FROM json_each(?1)
 WHERE true
-ON CONFLICT (guid) DO NOTHING
-RETURNING id, guid";
+ON CONFLICT (guid) DO NOTHING";
+
+/// The GUIDs in one row: every row that comes back costs a wake-up of the caller's thread.
+const SINCE: &str = "SELECT json_group_array(guid) FROM deliveries WHERE id > ?1";
 
 /// A run starts as ready when it is not serial, or first of its place in the batch with no active run there. The
 /// SELECT is evaluated before the first row is inserted.
 pub(super) const INSERT_RUNS: &str = "
 INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, state)
-SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+SELECT deliveries.id, value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
        value ->> 7, value ->> 8,
        CASE WHEN value ->> 5 IS NULL THEN 'ready'
             WHEN value ->> 9 AND NOT EXISTS (
@@ -30,7 +32,7 @@ SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->
                 WHERE active.serial = value ->> 5 AND active.serial IS NOT NULL
                   AND active.state IN ('ready', 'running', 'waiting')) THEN 'ready'
             ELSE 'blocked' END
-FROM json_each(?1)
+FROM json_each(?1) CROSS JOIN deliveries ON deliveries.guid = value ->> 0
 ORDER BY key";
 
 pub(super) const INSERT_TEXTS: &str = "
@@ -76,10 +78,10 @@ pub(super) async fn accept(
     insert_runs(&mut transaction, candidates(), &new).await?;
     let known: Vec<&str> = candidates()
         .map(|d| &*d.guid)
-        .filter(|guid| !new.contains_key(*guid))
+        .filter(|guid| !new.contains(*guid))
         .collect();
     let requeued = requeue(&mut transaction, &known).await?;
-    for gone in candidates().filter(|d| d.installation_gone && new.contains_key(&*d.guid)) {
+    for gone in candidates().filter(|d| d.installation_gone && new.contains(&*d.guid)) {
         sqlx::query(CANCEL_INSTALLATION)
             .bind(number(gone.installation)?)
             .bind(gone.received.0)
@@ -91,7 +93,7 @@ pub(super) async fn accept(
     let outcomes = deliveries.iter().zip(is_first).map(|(delivery, first)| {
         if !first {
             Accepted::Duplicate
-        } else if new.contains_key(&*delivery.guid) {
+        } else if new.contains(&*delivery.guid) {
             Accepted::New
         } else if requeued.contains(&*delivery.guid) {
             Accepted::Requeued
@@ -115,11 +117,11 @@ impl Bytes {
     }
 }
 
-/// Inserts what is not known yet: the row ids by GUID.
+/// Inserts what is not known yet; the GUIDs of that.
 async fn insert_deliveries(
     connection: &mut SqliteConnection,
     deliveries: impl Iterator<Item = &NewDelivery>,
-) -> Result<HashMap<String, i64>, Trouble> {
+) -> Result<HashSet<String>, Trouble> {
     let mut payloads = Bytes::default();
     let rows: Vec<_> = deliveries
         .map(|d| {
@@ -135,28 +137,39 @@ async fn insert_deliveries(
             )
         })
         .collect();
-    sqlx::query(INSERT_DELIVERIES)
+    let inserted = sqlx::query(INSERT_DELIVERIES)
         .bind(json(&rows)?)
         .bind(payloads.0)
-        .fetch_all(connection)
-        .await?
-        .iter()
-        .map(|row| Ok((column(row, "guid")?, column(row, "id")?)))
-        .collect()
+        .execute(&mut *connection)
+        .await?;
+    let count = inserted.rows_affected();
+    if count == 0 {
+        return Ok(HashSet::new());
+    }
+    if count == rows.len() as u64 {
+        return Ok(rows.iter().map(|row| row.0.to_owned()).collect());
+    }
+    // Row ids are given out one after another, so the new ones are the last `count`.
+    let before = inserted.last_insert_rowid() - count.cast_signed();
+    let new: String = sqlx::query_scalar(SINCE)
+        .bind(before)
+        .fetch_one(connection)
+        .await?;
+    Ok(serde_json::from_str(&new).map_err(|error| corrupt("guid", error))?)
 }
 
 async fn insert_runs(
     connection: &mut SqliteConnection,
     deliveries: impl Iterator<Item = &NewDelivery>,
-    new: &HashMap<String, i64>,
+    new: &HashSet<String>,
 ) -> Result<(), Trouble> {
     let mut triggers = Bytes::default();
     let mut heads = HashSet::new();
     let (mut rows, mut texts) = (Vec::new(), Vec::new());
     for delivery in deliveries {
-        let Some(id) = new.get(&*delivery.guid) else {
+        if !new.contains(&*delivery.guid) {
             continue;
-        };
+        }
         for (index, run) in delivery.runs.iter().enumerate() {
             let NewRun {
                 command,
@@ -169,7 +182,7 @@ async fn insert_runs(
             let head = serial.as_ref().is_some_and(|serial| heads.insert(serial));
             let received = delivery.received.0;
             rows.push((
-                id,
+                &delivery.guid,
                 index,
                 received,
                 &run.id,
