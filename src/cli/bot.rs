@@ -38,20 +38,31 @@ impl Bot {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
-        let options =
-            SqliteOptions { queue_depth: config.store.queue_depth, ..SqliteOptions::default() };
-        let store =
-            SqliteStore::open(&config.store.path, options).await.map_err(|error| failed(&error))?;
+        let options = SqliteOptions {
+            queue_depth: config.store.queue_depth,
+            ..SqliteOptions::default()
+        };
+        let store = SqliteStore::open(&config.store.path, options)
+            .await
+            .map_err(|error| failed(&error))?;
         let store: Arc<dyn Store> = Arc::new(store);
-        let left = store.recover(clock.now(), true).await.map_err(|error| failed(&error))?;
+        let left = store
+            .recover(clock.now(), true)
+            .await
+            .map_err(|error| failed(&error))?;
         if left > 0 {
-            tracing::info!(runs = left, "going on with runs that an earlier process left");
+            tracing::info!(
+                runs = left,
+                "going on with runs that an earlier process left"
+            );
         }
         let github = Arc::new(github(config, secrets, &clock)?);
         let mut facts = config.facts();
         if facts.app_slug.is_none() {
             let identity = github.identity().await.map_err(|error| {
-                Failure::failed(format!("{error}; set github.app_slug to start without asking"))
+                Failure::failed(format!(
+                    "{error}; set github.app_slug to start without asking"
+                ))
             })?;
             facts.app_slug = Some(identity.slug);
         }
@@ -72,17 +83,20 @@ impl Bot {
             settings: Arc::new(config.engine()),
         };
         let workers = Workers::start(parts, config.store.retention);
-        Ok(Self { store, app, workers })
+        Ok(Self {
+            store,
+            app,
+            workers,
+        })
     }
 
     /// Receives until `stop`, then finishes acknowledgements, gives running work its grace and closes the store.
-    pub(super) async fn run(
-        self,
-        listener: TcpListener,
-        config: &Config,
-        stop: CancellationToken,
-    ) {
-        let Self { store, app, workers } = self;
+    pub(super) async fn run(self, listener: TcpListener, config: &Config, stop: CancellationToken) {
+        let Self {
+            store,
+            app,
+            workers,
+        } = self;
         let grace = config.server.shutdown_grace;
         let receiving = server::serve(listener, app, config.server.max_connections, stop.clone());
         let working = async {

@@ -38,8 +38,8 @@ impl Extract {
     pub(super) fn run(self) -> Result<(), Failure> {
         let name = self.file.display().to_string();
         let text = read(&self.file)?;
-        let thread = read_thread(&text)
-            .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        let thread =
+            read_thread(&text).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
         let (thread, command) = (thread.thread, thread.command);
         let trigger = trigger_for(&thread, command.as_ref());
         let search = candidates(&thread, &trigger, READERS);
@@ -78,15 +78,16 @@ impl Extract {
                 }
                 Ok(())
             }
-            Err(why) => Err(Failure::failed(format!("{name}: nothing would be saved: {why}"))),
+            Err(why) => Err(Failure::failed(format!(
+                "{name}: nothing would be saved: {why}"
+            ))),
         }
     }
 }
 
 fn read(file: &PathBuf) -> Result<String, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::usage(format!("cannot read {}: {error}", file.display()))
-    };
+    let failed =
+        |error: std::io::Error| Failure::Usage(format!("cannot read {}: {error}", file.display()));
     if file.as_os_str() != "-" {
         return std::fs::read_to_string(file).map_err(failed);
     }

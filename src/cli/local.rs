@@ -22,26 +22,52 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
     let mut command = None;
     for (index, post) in file.posts.into_iter().enumerate() {
         let written = post.created.as_deref().and_then(|time| time.parse().ok());
-        at = written.map_or(Millis(at.0 + 60_000), |time: chrono::DateTime<chrono::Utc>| time.into());
-        if let Some(first) = command::parse(&post.body).into_iter().next() {
+        at = written.map_or(
+            Millis(at.0 + 60_000),
+            |time: chrono::DateTime<chrono::Utc>| time.into(),
+        );
+        let mut body = post.body;
+        if let Some(first) = command::parse(&body).into_iter().next() {
             command = Some((index, first));
+            if index == 0 {
+                // The opening text is searched as it stands; its command is no plan text.
+                body = command::without_commands(&body);
+            }
         }
         let number = index as u64;
         posts.push(Post {
             id: (index > 0).then_some(number),
-            author: Some(Actor { id: 1000 + number, bot: post.author.ends_with("[bot]"), login: post.author }),
+            author: Some(Actor {
+                id: 1000 + number,
+                bot: post.author.ends_with("[bot]"),
+                login: post.author,
+            }),
             own: false,
             association: "NONE".to_owned(),
             created: at,
             updated: at,
-            body: post.body,
+            body,
             url: String::new(),
         });
     }
-    let repo = Repo { installation: 0, id: 0, owner: "local".to_owned(), name: "file".to_owned() };
-    let place = Place { repo, number: 1, pull_request: false };
-    let thread =
-        Thread { place, title: file.title, url: String::new(), state: "open".to_owned(), posts };
+    let repo = Repo {
+        installation: 0,
+        id: 0,
+        owner: "local".to_owned(),
+        name: "file".to_owned(),
+    };
+    let place = Place {
+        repo,
+        number: 1,
+        pull_request: false,
+    };
+    let thread = Thread {
+        place,
+        title: file.title,
+        url: String::new(),
+        state: "open".to_owned(),
+        posts,
+    };
     Ok(Local { thread, command })
 }
 
@@ -50,10 +76,16 @@ pub(super) fn trigger_for(thread: &Thread, command: Option<&(usize, Invocation)>
     let post = command.and_then(|(index, _)| thread.posts.get(*index));
     let invocation = command.map(|(_, invocation)| invocation);
     let last = thread.posts.last().map_or(Millis(0), |post| post.created);
-    let nobody = || Actor { id: 1, login: "someone".to_owned(), bot: false };
+    let nobody = || Actor {
+        id: 1,
+        login: "someone".to_owned(),
+        bot: false,
+    };
     Trigger {
         command: invocation.map_or(Command::SavePlan, |invocation| invocation.command),
-        actor: post.and_then(|post| post.author.clone()).unwrap_or_else(nobody),
+        actor: post
+            .and_then(|post| post.author.clone())
+            .unwrap_or_else(nobody),
         place: thread.place.clone(),
         origin: Origin::Comment {
             id: post.and_then(|post| post.id).unwrap_or(u64::MAX),

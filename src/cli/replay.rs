@@ -103,7 +103,7 @@ impl Replay {
             headers.push(("x-github-hook-installation-target-id", id));
         }
         let reply = block_on(async {
-            http::post(&url, &headers, body, TIMEOUT)
+            http::post(url.as_str(), header_map(&headers)?, body.into(), TIMEOUT)
                 .await
                 .map_err(|error| Failure::failed(format!("{url} does not answer: {error}")))
         })?;
@@ -125,6 +125,20 @@ impl Replay {
             )))
         }
     }
+}
+
+/// Headers as the client takes them.
+fn header_map(headers: &[(&'static str, String)]) -> Result<::http::HeaderMap, Failure> {
+    let mut map = ::http::HeaderMap::new();
+    for (name, value) in headers {
+        let value = ::http::HeaderValue::from_str(value).map_err(|_| {
+            Failure::Usage(format!(
+                "{name} cannot be `{value}`: it has characters that no header may have"
+            ))
+        })?;
+        map.insert(*name, value);
+    }
+    Ok(map)
 }
 
 /// The address `serve` listens on with this configuration, as seen from this machine.

@@ -7,8 +7,8 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, Settings, block_on};
 use super::bot::Bot;
+use super::{Failure, Settings, block_on};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::telemetry;
 use crate::config::Loaded;

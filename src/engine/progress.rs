@@ -45,6 +45,8 @@ pub struct Progress {
     pub started: Option<Millis>,
     /// Id of the status comment.
     pub status_comment: Option<u64>,
+    /// The round whose final report has begun: nothing else is written over it.
+    pub closing: Option<u32>,
     /// Step that is being done or was last done, for people.
     pub step: Option<String>,
     /// Extracted, checked, ready to save.

@@ -196,12 +196,12 @@ impl Workers {
         for _ in 0..parts.settings.concurrency.max(1) {
             let (worker, token) = (worker.clone(), token.clone());
             spawn(&tracker, &hard, async move {
-                drive(&worker.parts, &token, || worker.step()).await;
+                drive(&worker.parts, &token, Wake::OnArrival, || worker.step()).await;
             });
         }
         let (acknowledger, stop) = (worker.clone(), token.clone());
         spawn(&tracker, &hard, async move {
-            drive(&acknowledger.parts, &stop, || {
+            drive(&acknowledger.parts, &stop, Wake::ByTime, || {
                 acknowledger.acknowledge_step()
             })
             .await;
@@ -255,8 +255,24 @@ fn spawn(
     });
 }
 
+/// What ends a loop's wait besides its time.
+#[derive(Clone, Copy)]
+enum Wake {
+    /// News from the store. Whoever takes it must try to claim, so only workers do.
+    OnArrival,
+    /// Nothing.
+    ByTime,
+}
+
+async fn arrival(parts: &Parts, wake: Wake) {
+    match wake {
+        Wake::OnArrival => parts.store.work_arrived().await,
+        Wake::ByTime => std::future::pending().await,
+    }
+}
+
 /// Repeats `step` until told to stop, waiting for work in between.
-async fn drive<F, S>(parts: &Parts, stop: &CancellationToken, mut step: F)
+async fn drive<F, S>(parts: &Parts, stop: &CancellationToken, wake: Wake, mut step: F)
 where
     F: FnMut() -> S,
     S: Future<Output = Result<Outcome, StoreError>>,
@@ -273,7 +289,7 @@ where
         };
         tokio::select! {
             () = stop.cancelled() => {}
-            () = parts.store.work_arrived() => {}
+            () = arrival(parts, wake) => {}
             () = parts.clock.sleep(wait.max(Duration::from_millis(1))) => {}
         }
     }

@@ -21,10 +21,7 @@ pub fn no_plan_found(looked_at: Vec<String>) -> Failure {
 
 /// There is guidance, but no plan to apply it to.
 pub fn guidance_without_plan(guidance: &str, looked_at: Vec<String>) -> Failure {
-    let mut details = vec![format!(
-        "Guidance: {}",
-        super::code_span(&shorten(guidance, 200))
-    )];
+    let mut details = vec![format!("Guidance: “{}”", shorten(guidance, 200))];
     details.extend(looked_at);
     Failure {
         code: Code::GuidanceWithoutPlan,

@@ -89,6 +89,9 @@ pub async fn queued(context: &mut Context, ahead: u64) -> Result<(), Stop> {
 /// GitHub or the store did not do it.
 pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
     context.progress.step = Some(step.to_owned());
+    if context.progress.closing == Some(context.round) {
+        return Ok(());
+    }
     let now = context.effects.clock.now();
     if context
         .status_written
@@ -99,6 +102,15 @@ pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
     let body = say::working(&context.trigger, context.run(), step);
     let stage = format!("step-{}", step.split_whitespace().next().unwrap_or("next"));
     write(context, &stage, &body).await
+}
+
+/// The status comment becomes the final report; remembered first, so that a later attempt writes no earlier step over it.
+async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
+    if context.progress.closing != Some(context.round) {
+        context.progress.closing = Some(context.round);
+        context.remember().await?;
+    }
+    write(context, "final", body).await
 }
 
 /// The final report of a saved plan.
@@ -112,7 +124,7 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
     let started = context.progress.started.unwrap_or(context.trigger.at);
     let seconds = context.effects.clock.now().since(started).as_secs_f64();
     let body = say::saved(&context.trigger, context.run(), &prepared, saved, seconds);
-    write(context, "final", &body).await?;
+    finish(context, &body).await?;
     close(context, Reaction::Rocket).await
 }
 
@@ -123,7 +135,7 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
 pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop> {
     let saved = context.progress.saved.clone();
     let body = say::failed(&context.trigger, context.run(), failure, saved.as_ref());
-    write(context, "final", &body).await?;
+    finish(context, &body).await?;
     close(context, Reaction::Confused).await
 }
 

@@ -81,7 +81,13 @@ pub(crate) async fn a_failed_delivery_is_requeued(store: &dyn Store) {
         .begin_effect(&again.lease, "issue", at(9))
         .await
         .unwrap();
-    assert_eq!(effect, EffectState::Tried { since: at(2), last: at(2) });
+    assert_eq!(
+        effect,
+        EffectState::Tried {
+            since: at(2),
+            last: at(2)
+        }
+    );
 }
 
 pub(crate) async fn a_partly_failed_delivery_is_a_duplicate(store: &dyn Store) {

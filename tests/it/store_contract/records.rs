@@ -9,7 +9,13 @@ pub(crate) async fn effects_are_new_tried_done(store: &dyn Store) {
     let lease = must_claim(store, 1).await.lease;
     let begin = |ms| store.begin_effect(&lease, "issue", at(ms));
     assert_eq!(begin(2).await.unwrap(), EffectState::New);
-    assert_eq!(begin(3).await.unwrap(), EffectState::Tried { since: at(2), last: at(2) });
+    assert_eq!(
+        begin(3).await.unwrap(),
+        EffectState::Tried {
+            since: at(2),
+            last: at(2)
+        }
+    );
     store
         .end_effect(&lease, "issue", "{\"number\":7}", at(4))
         .await

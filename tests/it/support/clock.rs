@@ -11,19 +11,13 @@ pub(crate) struct ManualClock(AtomicI64);
 
 impl ManualClock {
     /// A clock that begins at a fixed moment in 2026.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(AtomicI64::new(1_780_000_000_000))
     }
 
     /// Moves to `to` (never back).
-    pub fn advance_to(&self, to: Millis) {
+    pub(crate) fn advance_to(&self, to: Millis) {
         self.0.fetch_max(to.0, Ordering::SeqCst);
-    }
-
-    /// Moves on by `by`.
-    pub fn advance(&self, by: Duration) {
-        self.0
-            .fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }
 }
 

@@ -32,48 +32,48 @@ pub(crate) enum Fault {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Issue {
-    pub title: String,
-    pub body: String,
-    pub labels: Vec<String>,
-    pub own: bool,
-    pub created: Millis,
-    pub comments: Vec<u64>,
+    pub(crate) title: String,
+    pub(crate) body: String,
+    pub(crate) labels: Vec<String>,
+    pub(crate) own: bool,
+    pub(crate) created: Millis,
+    pub(crate) comments: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Comment {
-    pub body: String,
-    pub own: bool,
-    pub created: Millis,
-    pub edits: u32,
+    pub(crate) body: String,
+    pub(crate) own: bool,
+    pub(crate) created: Millis,
+    pub(crate) edits: u32,
 }
 
 #[derive(Default)]
 pub(crate) struct World {
-    pub issues: BTreeMap<u64, Issue>,
-    pub comments: BTreeMap<u64, Comment>,
-    pub reactions: Vec<(u64, String, Reaction)>,
-    pub labels: Vec<String>,
-    pub roles: BTreeMap<String, (u64, Permission)>,
-    pub writes: u64,
-    pub calls: u64,
+    pub(crate) issues: BTreeMap<u64, Issue>,
+    pub(crate) comments: BTreeMap<u64, Comment>,
+    pub(crate) reactions: Vec<(u64, String, Reaction)>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) roles: BTreeMap<String, (u64, Permission)>,
+    pub(crate) writes: u64,
+    pub(crate) calls: u64,
     /// Faults by write number (from 1).
-    pub faults: BTreeMap<u64, Fault>,
+    pub(crate) faults: BTreeMap<u64, Fault>,
     /// Every call fails as unreachable.
-    pub down: bool,
+    pub(crate) down: bool,
     next: u64,
 }
 
 #[derive(Clone)]
 pub(crate) struct FakeForge {
-    pub world: Arc<Mutex<World>>,
-    pub clock: Arc<ManualClock>,
+    pub(crate) world: Arc<Mutex<World>>,
+    pub(crate) clock: Arc<ManualClock>,
     /// Told when a call with a `Die…` fault was reached.
-    pub died: Arc<tokio::sync::Notify>,
+    pub(crate) died: Arc<tokio::sync::Notify>,
 }
 
 impl FakeForge {
-    pub fn new(clock: Arc<ManualClock>) -> Self {
+    pub(crate) fn new(clock: Arc<ManualClock>) -> Self {
         let world = World {
             next: 1000,
             ..World::default()
@@ -86,7 +86,7 @@ impl FakeForge {
     }
 
     /// A conversation at `number`: opening text, then comments by people.
-    pub fn open(&self, number: u64, title: &str, posts: &[&str]) {
+    pub(crate) fn open(&self, number: u64, title: &str, posts: &[&str]) {
         let created = self.clock.now().minus(Duration::from_secs(3600));
         let mut world = self.world.lock().unwrap();
         let mut comments = Vec::new();
@@ -112,7 +112,7 @@ impl FakeForge {
         world.issues.insert(number, issue);
     }
 
-    pub fn grant(&self, login: &str, id: u64, role: Permission) {
+    pub(crate) fn grant(&self, login: &str, id: u64, role: Permission) {
         self.world
             .lock()
             .unwrap()
@@ -121,7 +121,7 @@ impl FakeForge {
     }
 
     /// Issues the App made.
-    pub fn plans(&self) -> Vec<(u64, Issue)> {
+    pub(crate) fn plans(&self) -> Vec<(u64, Issue)> {
         let world = self.world.lock().unwrap();
         world
             .issues
@@ -132,7 +132,7 @@ impl FakeForge {
     }
 
     /// Bodies of the App's comments at `number`, in order.
-    pub fn own_bodies(&self, number: u64) -> Vec<String> {
+    pub(crate) fn own_bodies(&self, number: u64) -> Vec<String> {
         let world = self.world.lock().unwrap();
         world.issues[&number]
             .comments

@@ -25,16 +25,16 @@ compare the times\n";
 pub(crate) const HERE: u64 = 7;
 
 pub(crate) struct Rig {
-    pub clock: Arc<ManualClock>,
-    pub forge: FakeForge,
-    pub store: Arc<SqliteStore>,
-    pub parts: Parts,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) forge: FakeForge,
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) parts: Parts,
     _folder: tempfile::TempDir,
     deliveries: std::sync::atomic::AtomicU64,
 }
 
 impl Rig {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(Settings {
             adopt_delay: Duration::from_secs(12),
             ..Settings::default()
@@ -42,7 +42,7 @@ impl Rig {
         .await
     }
 
-    pub async fn with(settings: Settings) -> Self {
+    pub(crate) async fn with(settings: Settings) -> Self {
         let clock = Arc::new(ManualClock::new());
         let forge = FakeForge::new(Arc::clone(&clock));
         forge.open(
@@ -69,7 +69,7 @@ impl Rig {
         }
     }
 
-    pub fn place(number: u64) -> Place {
+    pub(crate) fn place(number: u64) -> Place {
         let repo = Repo {
             installation: 1,
             id: 42,
@@ -83,7 +83,7 @@ impl Rig {
         }
     }
 
-    pub fn trigger(&self, command: Command, login: &str, id: u64, number: u64) -> Trigger {
+    pub(crate) fn trigger(&self, command: Command, login: &str, id: u64, number: u64) -> Trigger {
         Trigger {
             command,
             actor: Actor {
@@ -104,11 +104,11 @@ impl Rig {
     }
 
     /// Delivers one command by `ada`, who may write.
-    pub async fn say(&self, command: Command) -> RunId {
+    pub(crate) async fn say(&self, command: Command) -> RunId {
         self.deliver(self.trigger(command, "ada", 7, HERE)).await
     }
 
-    pub async fn deliver(&self, trigger: Trigger) -> RunId {
+    pub(crate) async fn deliver(&self, trigger: Trigger) -> RunId {
         let id = RunId::new();
         let number = self
             .deliveries
@@ -137,12 +137,12 @@ impl Rig {
         id
     }
 
-    pub fn worker(&self, owner: &str) -> Worker {
+    pub(crate) fn worker(&self, owner: &str) -> Worker {
         Worker::new(self.parts.clone(), owner)
     }
 
     /// Steps until nothing is left to do, moving the clock where a run waits. Bounded.
-    pub async fn settle(&self) {
+    pub(crate) async fn settle(&self) {
         let worker = self.worker("rig");
         for _ in 0..2_000 {
             match worker.step().await.unwrap() {
@@ -154,11 +154,11 @@ impl Rig {
         panic!("the queue never came to rest");
     }
 
-    pub async fn view(&self, run: &RunId) -> RunView {
+    pub(crate) async fn view(&self, run: &RunId) -> RunView {
         self.store.run(run).await.unwrap().unwrap()
     }
 
-    pub async fn state(&self, run: &RunId) -> State {
+    pub(crate) async fn state(&self, run: &RunId) -> State {
         self.view(run).await.state
     }
 }

@@ -334,8 +334,5 @@ fn the_command_s_own_text_comes_from_the_trigger() {
         without_commands: &str::to_owned,
         ..READERS
     };
-    assert_eq!(
-        choose(&thread, &trigger, readers).unwrap().text,
-        plan
-    );
+    assert_eq!(choose(&thread, &trigger, readers).unwrap().text, plan);
 }
