@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -19,6 +20,11 @@ fn top() -> &'static Path {
 
 fn deploy(name: &str) -> String {
     let file = top().join("deploy").join(name);
+    fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+fn source(name: &str) -> String {
+    let file = top().join("src").join(name);
     fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
@@ -47,7 +53,6 @@ fn the_manifest_asks_for_exactly_what_is_needed() {
         "url",
         "description",
         "hook_attributes",
-        "redirect_url",
         "public",
         "request_oauth_on_install",
         "default_permissions",
@@ -88,25 +93,64 @@ fn the_page_for_people_says_what_the_manifest_says() {
 }
 
 #[test]
-fn every_variable_under_deploy_exists() {
-    let defaults = top().join("src/config/default.toml");
-    let Ok(defaults) = fs::read_to_string(defaults) else {
-        println!("skipped: src/config/default.toml is not there");
-        return;
-    };
-    let known = variables(&defaults);
-    let mut used = BTreeSet::new();
-    for file in files(&top().join("deploy")) {
-        used.extend(variables(&fs::read_to_string(file).unwrap()));
+fn every_variable_that_people_are_told_of_exists() {
+    let known = variables(&source("config/default.toml"));
+    let mut texts: Vec<(PathBuf, String)> = files(&top().join("deploy"))
+        .into_iter()
+        .chain([top().join("README.md")])
+        .map(|file| (file.clone(), fs::read_to_string(file).unwrap()))
+        .collect();
+    texts.retain(|(_, text)| text.contains("PLANWRIGHT_"));
+    assert!(texts.len() >= 4, "{texts:?}");
+    for (file, text) in texts {
+        for name in variables(&text) {
+            let plain = name.strip_suffix("_FILE").unwrap_or(&name);
+            assert!(
+                known.contains(&name) || SECRETS.contains(&plain),
+                "{} uses {name}, which src/config/default.toml does not name",
+                file.display()
+            );
+        }
     }
-    assert!(used.len() >= 4, "{used:?}");
-    for name in used {
-        let plain = name.strip_suffix("_FILE").unwrap_or(&name);
-        assert!(
-            known.contains(&name) || SECRETS.contains(&plain),
-            "deploy/ uses {name}, which src/config/default.toml does not name"
-        );
+}
+
+/// A proxy that forwards to a port where nobody listens, or a probe of a path that does not exist, looks like an outage.
+#[test]
+fn ports_and_paths_are_the_programs_own() {
+    let defaults: toml::Value = toml::from_str(&source("config/default.toml")).unwrap();
+    let listen: SocketAddr = defaults["server"]["listen"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let port = listen.port();
+    let path = defaults["server"]["webhook_path"].as_str().unwrap();
+    assert_eq!((port, path), (8300, "/webhook"));
+    for name in ["Dockerfile", "compose.yaml", "planwright.service"] {
+        let text = deploy(name);
+        let told = text.lines().filter(|line| {
+            line.contains("LISTEN") || line.contains("EXPOSE") || line.contains("127.0.0.1")
+        });
+        let mut lines = 0;
+        for line in told {
+            assert!(line.contains(&port.to_string()), "{name}: {line}");
+            lines += 1;
+        }
+        assert!(lines > 0, "{name}");
     }
+    let page = deploy("install-by-hand.md");
+    assert!(page.contains(&format!("http://127.0.0.1:{port}/readyz")));
+    assert!(page.contains(&format!("https://planwright.example.com{path}")));
+    let web = source("adapters/web/health.rs") + &source("adapters/web.rs");
+    for probe in ["/livez", "/readyz"] {
+        assert!(web.contains(&format!("\"{probe}\"")), "{probe}");
+    }
+    let dockerfile = deploy("Dockerfile");
+    let command = dockerfile
+        .lines()
+        .find_map(|line| line.strip_prefix("CMD "));
+    assert_eq!(command, Some(r#"["serve"]"#));
+    assert!(source("cli.rs").contains("Serve"));
 }
 
 #[test]

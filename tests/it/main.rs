@@ -7,6 +7,7 @@ mod deploy_files;
 mod engine_control;
 mod engine_save;
 mod formats_block;
+mod formats_roundtrip;
 mod github_client;
 mod peer_octokit;
 mod peer_openapi;

@@ -2,13 +2,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::path::Path;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
 use http::{HeaderMap, StatusCode};
+use planwright::adapters::clock::SystemClock;
+use planwright::adapters::simulator::{Simulator, SimulatorOptions};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::simulator_support::{KEYS, SECRET};
 use crate::support::openapi::Client;
 use crate::support::openapi::tap::Tap;
 use crate::support::peers;
@@ -75,6 +80,39 @@ async fn octokit_asks_as_the_app_and_reports_a_refusal() {
         "the App's JWT"
     );
     tap.assert_clean();
+}
+
+/// Octokit does on the simulator what a bot does on GitHub, and every answer it gets is one that GitHub describes.
+#[tokio::test]
+async fn octokit_works_with_the_simulator() {
+    let tap = Tap::new(Client::Other);
+    let wrapped = tap.clone();
+    let options = SimulatorOptions::new(
+        Arc::new(SystemClock),
+        KEYS.public_pem.clone(),
+        SecretString::from(SECRET),
+    );
+    let simulator = Simulator::start_wrapped(options, |router| wrapped.wrap(router))
+        .await
+        .unwrap();
+    simulator.add_repository("acme/widgets", false).unwrap();
+    let installation = simulator.install(&["acme/widgets"]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key.pem");
+    std::fs::write(&key, KEYS.private_pem.expose_secret()).unwrap();
+    for base in [simulator.api_url(), simulator.enterprise_api_url()] {
+        let at = ("acme", "widgets");
+        let Some((lines, success)) = octokit(&base, 4711, &key, installation, at).await else {
+            return;
+        };
+        let last = lines.last().expect("the script says what it did");
+        assert!(success, "{base}: {last}");
+        assert_eq!(last["done"], true, "{base}: {last}");
+    }
+    tap.assert_clean();
+    let coverage = tap.coverage();
+    assert_eq!(coverage.0.len(), 14, "{coverage}");
+    simulator.shutdown().await;
 }
 
 /// A key of its own for the test, as GitHub hands it out (PKCS #1).

@@ -51,7 +51,7 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Answer> {
 /// Event, GUID and signature, each there once and well formed.
 pub(super) fn head(headers: &HeaderMap) -> Result<Head, Answer> {
     let event = name(headers, EVENT, "X-GitHub-Event", |c| {
-        c.is_ascii_lowercase() || c == b'_'
+        c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_'
     })?;
     let guid = name(headers, DELIVERY, "X-GitHub-Delivery", |c| {
         c.is_ascii_alphanumeric() || c == b'-'

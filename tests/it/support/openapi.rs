@@ -59,7 +59,8 @@ impl Description {
     /// Takes an OpenAPI 3.0.3 document as GitHub publishes it.
     pub(crate) fn new(mut doc: Value) -> Self {
         if let Some(members) = doc.as_object_mut() {
-            members.retain(|name, _| name == "paths" || name == "components");
+            members
+                .retain(|name, _| ["paths", "components", "x-webhooks"].contains(&name.as_str()));
         }
         convert::to_json_schema(&mut doc);
         let doc = Arc::new(doc);
@@ -141,6 +142,22 @@ impl Description {
             return Vec::new();
         }
         found
+    }
+
+    /// All violations of one webhook payload; empty when it is one that GitHub describes.
+    pub(crate) fn check_delivery(&self, event: &str, payload: &Value) -> Vec<String> {
+        let action = payload.get("action").and_then(Value::as_str);
+        let name = [Some(event), action]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
+        let name = name.join("-").replace('_', "-");
+        let pointer =
+            format!("#/x-webhooks/{name}/post/requestBody/content/application~1json/schema");
+        if self.resolve(&pointer).is_none() {
+            return vec![format!("GitHub describes no webhook `{name}`")];
+        }
+        self.errors(&self.open(&pointer), payload)
     }
 
     /// An answer with a status that GitHub gives anywhere must have one of GitHub's error shapes.
