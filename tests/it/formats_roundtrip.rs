@@ -173,7 +173,7 @@ fn bodies_of_nothing_but_mentions_and_markers_fit() {
         "<!-- planwright -->\n",
         "```\n@a\n",
     ] {
-        for size in [62_000_usize, 63_900, 64_000, 130_000, 262_000] {
+        for size in [63_900_usize, 131_000] {
             let source = unit.repeat(size / unit.chars().count());
             round_trip(&source).unwrap_or_else(|error| panic!("{unit:?} × {size}: {error}"));
         }

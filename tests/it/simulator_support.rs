@@ -19,6 +19,9 @@ use planwright::engine::clock::{Clock, Millis};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
+use crate::support::openapi;
+use crate::support::openapi::tap::Tap;
+
 pub(crate) const REPO: &str = "acme/widgets";
 pub(crate) const SECRET: &str = "correct horse";
 
@@ -87,6 +90,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) installation: u64,
     pub(crate) token: String,
+    tap: Tap,
     client: Client<HttpConnector, Full<Bytes>>,
 }
 
@@ -104,7 +108,11 @@ impl World {
             SecretString::from(SECRET),
         );
         change(&mut options);
-        let simulator = Simulator::start(options).await.unwrap();
+        let tap = Tap::new(openapi::Client::Other);
+        let wrapped = tap.clone();
+        let simulator = Simulator::start_wrapped(options, move |router| wrapped.wrap(router))
+            .await
+            .unwrap();
         simulator.add_repository(REPO, false).unwrap();
         simulator.grant(REPO, "ada", Role::Write).unwrap();
         let installation = simulator.install(&[REPO]).unwrap();
@@ -113,6 +121,7 @@ impl World {
             clock,
             installation,
             token: String::new(),
+            tap,
             client: Client::builder(TokioExecutor::new()).build_http(),
         };
         world.token = world.mint().await;
@@ -189,6 +198,39 @@ impl World {
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> Got {
         self.call(Method::POST, path, body).await
+    }
+}
+
+/// Where the API begins; everything else on the simulator's host is a page for people.
+const API: [&str; 5] = [
+    "/api/v3",
+    "/app",
+    "/installation",
+    "/repos/",
+    "/repositories/",
+];
+
+/// What GitHub's description cannot judge.
+fn exempt(request: &str) -> bool {
+    let path = request.split([' ', '?']).nth(1).unwrap_or_default();
+    // Pages: GitHub has them on another host than the API.
+    let page = !API.iter().any(|start| path.starts_with(start));
+    // The root directory: "Get repository content" answers without a path too, but its template has one.
+    page || path == format!("/repos/{REPO}/contents")
+}
+
+/// Whatever a test was about: the simulator has given no answer that GitHub's description forbids.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let wrong = self.tap.wrong_answers(exempt);
+        assert!(
+            wrong.is_empty(),
+            "GitHub would not answer so:\n{}",
+            wrong.join("\n")
+        );
     }
 }
 
