@@ -1,12 +1,13 @@
 //! `planwright try`: the whole system in one process, against a simulated GitHub on loopback ports.
 
+mod show;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +28,7 @@ const SAMPLE: &str = include_str!("../../fixtures/threads/try.md");
 /// The repository in the simulator.
 const REPOSITORY: &str = "acme/search";
 /// Longest wait for the run.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How often the run is looked at.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -83,7 +84,7 @@ impl Try {
         } else if let Some(last) = commanded {
             posts.truncate(last + 1);
         }
-        block_on(show(self, file.title, posts))
+        block_on(perform(self, file.title, posts))
     }
 }
 
@@ -111,7 +112,7 @@ struct Plan {
     comments: usize,
 }
 
-async fn show(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<(), Failure> {
+async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<(), Failure> {
     let began = Instant::now();
     let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -137,19 +138,13 @@ async fn show(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<(),
     let started = began.elapsed();
 
     let webhook = format!("http://{receiver}/webhook");
-    let played = play(
-        &simulator,
-        &store,
-        &title,
-        posts,
-        &webhook,
-    );
+    let played = play(&simulator, &store, &title, posts, &webhook);
     let outcome = played.await.map(|outcome| Outcome { started, ..outcome });
     let result = outcome.and_then(|outcome| {
         let text = if arguments.json {
-            format!("{:#}\n", as_json(&outcome, began.elapsed()))
+            format!("{:#}\n", show::as_json(&outcome, began.elapsed()))
         } else {
-            as_text(&outcome, began.elapsed())
+            show::as_text(&outcome, began.elapsed())
         };
         print(&text)?;
         if outcome.plan.is_some() {
@@ -300,71 +295,4 @@ async fn ended(store: &Arc<dyn Store>, since: Instant) -> Result<RunView, Failur
     Err(Failure::failed(format!(
         "the run did not end within {seconds} s; run again with PLANWRIGHT_LOG_LEVEL=debug"
     )))
-}
-
-fn as_text(outcome: &Outcome, all: Duration) -> String {
-    let mut text = format!(
-        "conversation  {}  ({} posts)\ncommand       {} by {}, acknowledged in {:.1} ms\n",
-        outcome.source,
-        outcome.posts,
-        outcome.command,
-        outcome.by,
-        outcome.acknowledged.as_secs_f64() * 1000.0
-    );
-    match &outcome.plan {
-        Some(plan) => text.push_str(&format!(
-            "plan issue    #{} {}\n              {}\n              label {}, {} plan comment{}, blocks plan-header and plan-body\n",
-            plan.number,
-            plan.title,
-            plan.url,
-            plan.labels.join(", "),
-            plan.comments,
-            if plan.comments == 1 { "" } else { "s" }
-        )),
-        None => text.push_str("plan issue    none\n"),
-    }
-    text.push_str(&format!(
-        "run           {} {} in {:.0} ms: {} requests to GitHub, {} of them writes\nall           {:.2} s, of which start {:.2} s\n",
-        outcome.run.id,
-        outcome.run.state.name(),
-        outcome.worked.as_secs_f64() * 1000.0,
-        outcome.requests,
-        outcome.writes,
-        all.as_secs_f64(),
-        outcome.started.as_secs_f64()
-    ));
-    text.push_str("\nThe bot's report in the conversation:\n\n");
-    let visible = outcome
-        .report
-        .split("<!-- WARNING")
-        .next()
-        .unwrap_or_default()
-        .trim_end();
-    for line in visible.lines() {
-        text.push_str(&format!("    {line}\n"));
-    }
-    text
-}
-
-fn as_json(outcome: &Outcome, all: Duration) -> serde_json::Value {
-    let plan = outcome.plan.as_ref().map(|plan| {
-        json!({
-            "number": plan.number, "url": plan.url, "title": plan.title, "labels": plan.labels,
-            "comments": plan.comments,
-        })
-    });
-    json!({
-        "conversation": outcome.source,
-        "command": outcome.command,
-        "by": outcome.by,
-        "run": { "id": outcome.run.id, "state": outcome.run.state.name(), "code": outcome.run.code },
-        "plan_issue": plan,
-        "report": outcome.report,
-        "requests": outcome.requests,
-        "writes": outcome.writes,
-        "milliseconds": {
-            "all": all.as_millis(), "start": outcome.started.as_millis(),
-            "acknowledged": outcome.acknowledged.as_millis(), "worked": outcome.worked.as_millis(),
-        },
-    })
 }
