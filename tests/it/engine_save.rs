@@ -109,7 +109,7 @@ async fn a_secondary_limit_of_ten_minutes_is_waited_out() {
     for at in 1..=writes {
         let rig = Rig::new().await;
         let began = rig.clock.now();
-        let wait = Duration::from_secs(600);
+        let wait = Duration::from_mins(10);
         rig.forge
             .world
             .lock()
@@ -246,7 +246,7 @@ async fn someone_without_write_gets_one_line_and_starts_nothing() {
 
 #[tokio::test]
 async fn an_outage_is_given_up_after_the_configured_time_and_can_be_retried() {
-    let give_up_after = Duration::from_secs(2 * 3600);
+    let give_up_after = Duration::from_hours(2);
     let rig = Rig::with(Settings {
         give_up_after,
         ..Settings::default()

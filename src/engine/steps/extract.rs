@@ -1,7 +1,7 @@
 //! Choosing the plan from a conversation without an agent. Pure.
 //!
 //! A plan that stands in the command's own comment wins. Otherwise every post gives candidates: plan blocks in it, the
-//! whole post, sections of it. Each gets points for what its tree shows (see [`score`](self::score)); the best wins,
+//! whole post, sections of it. Each gets points for what its tree shows (file `extract/score.rs`); the best wins,
 //! and of plans that are about equal the newest.
 //!
 //! Not looked at: posts of the bot itself and posts that carry its status or error markers; posts written after the
