@@ -1,3 +1,4 @@
+//! What the bot says, word for word.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::super::clock::Millis;

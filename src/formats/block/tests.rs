@@ -1,3 +1,4 @@
+//! Blocks of every era, read and written.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

@@ -1,3 +1,4 @@
+//! Commands in comments.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

@@ -1,3 +1,4 @@
+//! Blocks, sections and code, and their places in the source.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

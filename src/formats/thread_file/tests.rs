@@ -1,3 +1,4 @@
+//! Conversation files and what is wrong with them.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;

@@ -1,3 +1,4 @@
+//! Fields written and read.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

@@ -1,3 +1,4 @@
+//! Which text of a conversation is taken for the plan.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,3 +1,4 @@
+//! Tables of deliveries and decisions.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

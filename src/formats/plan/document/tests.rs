@@ -1,3 +1,4 @@
+//! Documents written and read.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

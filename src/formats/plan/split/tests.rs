@@ -1,3 +1,4 @@
+//! Where a plan is cut, and that it joins again.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fmt::Write as _;

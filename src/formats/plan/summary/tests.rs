@@ -1,3 +1,4 @@
+//! Summaries of whole plans.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

@@ -1,3 +1,4 @@
+//! Titles found, cut and refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
