@@ -303,3 +303,25 @@ async fn a_missing_app_permission_says_so_and_retry_goes_on() {
     );
     assert!(said[1].contains("is back in line"), "{}", said[1]);
 }
+
+/// The edited-comment time bomb, in the opening text: harmless when the command was given, changed before it is read.
+#[tokio::test]
+async fn an_opening_text_edited_after_the_command_is_not_saved() {
+    let rig = Rig::new().await;
+    rig.forge.open(9, "Plan inside", &[PLAN]);
+    let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, 9);
+    trigger.opening = Some(planwright::engine::trigger::digest("harmless"));
+    let run = rig.deliver(trigger.clone()).await;
+    rig.settle().await;
+    assert_eq!(rig.view(&run).await.code.as_deref(), Some("no_plan_found"));
+    let said = rig.forge.own_bodies(9);
+    assert!(
+        said[0].contains("the opening text by ada: edited after the command"),
+        "{}",
+        said[0]
+    );
+    trigger.opening = Some(planwright::engine::trigger::digest(PLAN));
+    let run = rig.deliver(trigger).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded);
+}

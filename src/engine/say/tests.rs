@@ -35,6 +35,7 @@ fn trigger(command: Command) -> Trigger {
         },
         guidance: String::new(),
         inline: None,
+        opening: None,
         at: Millis(1_780_000_000_000),
     }
 }

@@ -82,6 +82,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         },
         guidance: command.trim_start_matches("/save-plan").trim().to_owned(),
         inline: (!inline.is_empty()).then(|| inline.to_owned()),
+        opening: None,
         at: own.created,
     };
     let thread = Thread {
