@@ -8,6 +8,7 @@ use planwright::engine::trigger::{Decision, Facts, decide};
 use planwright::formats::command::Command;
 
 use crate::receiver_support::{Delivery, start};
+use crate::support::openapi::github;
 use crate::support::webhook_examples::webhook_examples;
 
 #[test]
@@ -179,4 +180,26 @@ fn published_examples_that_are_given_a_command_become_runs() {
             ("pull_request labeled", [2, 2]),
         ]
     );
+}
+
+/// The judge of the simulator's payloads is judged: it accepts GitHub's own, but for those that are older than the
+/// description they are held against.
+#[test]
+fn published_examples_are_what_github_describes() {
+    let (Some(github), Some(examples)) = (github(), webhook_examples()) else {
+        return;
+    };
+    let described = |event: &str| {
+        let found = examples.iter().filter(|example| example.event == event);
+        let judged = found.map(|example| {
+            let payload = serde_json::from_slice(&example.payload).unwrap();
+            github.check_delivery(event, &payload).is_empty()
+        });
+        let judged: Vec<bool> = judged.collect();
+        let good = judged.iter().filter(|good| **good).count();
+        (good, judged.len())
+    };
+    let events = ["issue_comment", "issues", "label", "ping", "pull_request"];
+    let counts = events.map(described);
+    assert_eq!(counts, [(8, 9), (27, 29), (4, 6), (4, 4), (13, 29)]);
 }
