@@ -1,3 +1,5 @@
+//! Tests of `engine::say`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::super::clock::Millis;

@@ -1,3 +1,5 @@
+//! Tests of `engine::steps::extract`.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

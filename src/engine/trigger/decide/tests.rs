@@ -1,3 +1,5 @@
+//! Tests of `engine::trigger::decide`.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
