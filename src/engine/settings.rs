@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::formats::command::Command;
+
 /// Settings of the engine; the configuration file documents each under `[worker]` and `[publish]`.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -23,6 +25,8 @@ pub struct Settings {
     pub title_prefix: String,
     /// Most comments a plan may take.
     pub most_parts: usize,
+    /// Label names that mean commands.
+    pub labels: Vec<(Command, String)>,
 }
 
 impl Default for Settings {
@@ -37,6 +41,7 @@ impl Default for Settings {
             adopt_delay: super::effects::ADOPT_DELAY,
             title_prefix: String::new(),
             most_parts: 20,
+            labels: Vec::new(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What the bot says, word for word.
+//! Tests of `engine::say`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::super::clock::Millis;
@@ -190,7 +191,10 @@ fn everything() -> Vec<(String, String)> {
     );
     add("refusal", replies::refusal(&save, Some(Permission::Triage)));
     add("refusal_none", replies::refusal(&by_label(), None));
-    add("help", replies::help());
+    add(
+        "help",
+        replies::help(&[(Command::SavePlan, "save-plan".into())]),
+    );
     add("status_none", replies::status(&[]));
     let view = RunView {
         id: run(),

@@ -1,4 +1,5 @@
-//! Blocks of every era, read and written.
+//! Tests of `formats::block`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
-//! Commands in comments.
+//! Tests of `formats::command`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

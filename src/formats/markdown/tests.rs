@@ -1,4 +1,5 @@
-//! Blocks, sections and code, and their places in the source.
+//! Tests of `formats::markdown`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

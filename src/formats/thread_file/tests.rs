@@ -1,4 +1,5 @@
-//! Conversation files and what is wrong with them.
+//! Tests of `formats::thread_file`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;

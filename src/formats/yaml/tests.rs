@@ -1,4 +1,5 @@
-//! Fields written and read.
+//! Tests of `formats::yaml`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

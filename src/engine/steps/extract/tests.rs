@@ -1,4 +1,5 @@
-//! Which text of a conversation is taken for the plan.
+//! Tests of `engine::steps::extract`.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,5 @@
-//! Tables of deliveries and decisions.
+//! Tests of `engine::trigger::decide`.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,5 @@
-//! Documents written and read.
+//! Tests of `formats::plan::document`.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,5 @@
-//! Where a plan is cut, and that it joins again.
+//! Tests of `formats::plan::split`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Summaries of whole plans.
+//! Tests of `formats::plan::summary`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

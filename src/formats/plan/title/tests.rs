@@ -1,4 +1,5 @@
-//! Titles found, cut and refused.
+//! Tests of `formats::plan::title`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
