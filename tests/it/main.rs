@@ -4,6 +4,7 @@
 mod cli_program;
 mod config_errors;
 mod deploy_files;
+mod e2e_crash;
 mod engine_control;
 mod engine_save;
 mod formats_block;
