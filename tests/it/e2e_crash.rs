@@ -20,7 +20,9 @@ const TOGETHER: usize = 4;
 async fn scene() -> (System, u64) {
     let system = System::start().await;
     system.repository(REPO, false);
-    let issue = system.sim.open_issue(REPO, "bob", "Search is slow", "It is.");
+    let issue = system
+        .sim
+        .open_issue(REPO, "bob", "Search is slow", "It is.");
     let issue = issue.unwrap();
     system.sim.comment(REPO, issue, "bob", PLAN).unwrap();
     system.sim.settle().await;

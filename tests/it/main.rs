@@ -5,6 +5,8 @@ mod cli_program;
 mod config_errors;
 mod deploy_files;
 mod e2e_crash;
+mod e2e_save;
+mod e2e_seeds;
 mod engine_control;
 mod engine_save;
 mod formats_block;
