@@ -7,6 +7,7 @@ mod deploy_files;
 mod e2e_crash;
 mod e2e_save;
 mod e2e_seeds;
+mod e2e_storm;
 mod engine_control;
 mod engine_save;
 mod formats_block;
