@@ -1,7 +1,7 @@
 //! The whole system: our GitHub in this process, the bot as a process of its own, real HTTP between them.
 //!
 //! Nothing waits by sleeping: requests that pass the gate and lines that the bot logs are the events. Whoever waits looks
-//! again at each of them, and gives up after [`PATIENCE`].
+//! again at each of them, and gives up after [`PATIENCE`]. The end of a run is logged when it is in the database.
 
 mod gate;
 
@@ -20,7 +20,7 @@ use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -81,7 +81,7 @@ pub(crate) struct System {
     environment: Vec<(&'static str, String)>,
     child: Option<Child>,
     log: Arc<Mutex<VecDeque<String>>>,
-    events: watch::Sender<u64>,
+    lines: watch::Sender<u64>,
 }
 
 impl System {
@@ -92,8 +92,7 @@ impl System {
 
     /// The same with differences.
     pub(crate) async fn with(options: Options) -> Self {
-        let events = watch::Sender::new(0);
-        let gate = Gate::new(events.clone());
+        let gate = Gate::new();
         let tap = if options.judged {
             Tap::new(Client::Planwright)
         } else {
@@ -122,7 +121,7 @@ impl System {
             environment: options.environment,
             child: None,
             log: Arc::default(),
-            events,
+            lines: watch::Sender::new(0),
         };
         system.start_bot().await;
         system
@@ -176,7 +175,7 @@ impl System {
         let listening = async {
             while let Some(line) = lines.next_line().await.unwrap() {
                 let address = listening_at(&line);
-                self.heard(line);
+                keep(&self.log, line);
                 if address.is_some() {
                     return address;
                 }
@@ -186,20 +185,15 @@ impl System {
         let address = timeout(PATIENCE, listening).await.ok().flatten();
         let address = address.unwrap_or_else(|| self.give_up("the bot does not listen"));
         self.child = Some(child);
-        let (log, events) = (Arc::clone(&self.log), self.events.clone());
+        let (log, count) = (Arc::clone(&self.log), self.lines.clone());
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
                 keep(&log, line);
-                events.send_modify(|events| *events += 1);
+                count.send_modify(|lines| *lines += 1);
             }
         });
         self.sim
             .set_targets(vec![format!("http://{address}/webhook")]);
-    }
-
-    fn heard(&self, line: String) {
-        keep(&self.log, line);
-        self.events.send_modify(|events| *events += 1);
     }
 
     /// Ends the bot as a power cut would (SIGKILL).
@@ -223,15 +217,21 @@ impl System {
     pub(crate) async fn run_to_rest(&self) -> Vec<RunRow> {
         let rest = async {
             self.sim.settle().await;
-            let mut events = self.events.subscribe();
+            let mut lines = self.lines.subscribe();
+            let mut connection = self.look().await;
             loop {
                 // Seen before the look, so that whatever comes after it wakes us.
-                events.borrow_and_update();
-                let runs = self.runs().await;
-                if runs.iter().all(|run| run.state.is_terminal()) {
-                    return runs;
+                lines.borrow_and_update();
+                let open: i64 =
+                    sqlx::query_scalar("SELECT count(*) FROM runs WHERE finished_ms IS NULL")
+                        .fetch_one(&mut connection)
+                        .await
+                        .unwrap();
+                if open == 0 {
+                    connection.close().await.unwrap();
+                    return self.runs().await;
                 }
-                events.changed().await.unwrap();
+                lines.changed().await.unwrap();
             }
         };
         match timeout(PATIENCE, rest).await {
@@ -240,18 +240,12 @@ impl System {
         }
     }
 
-    /// Returns once `count` more requests have come to the gate, or every accepted run has ended.
+    /// Returns once `count` more requests have been answered, or every accepted run has ended.
     pub(crate) async fn requests(&self, count: u64) {
-        let mut events = self.events.subscribe();
         let wanted = self.gate.requests() + count;
-        let seen = async {
-            while self.gate.requests() < wanted {
-                events.changed().await.unwrap();
-            }
-        };
         tokio::select! {
             _ = self.run_to_rest() => {}
-            () = seen => {}
+            () = self.gate.answered(wanted) => {}
         }
     }
 
@@ -279,12 +273,17 @@ impl System {
         self.sim.settle().await;
     }
 
-    /// All runs in order of acceptance, read beside the bot.
-    pub(crate) async fn runs(&self) -> Vec<RunRow> {
+    /// A view of the bot's database beside the bot.
+    async fn look(&self) -> SqliteConnection {
         let options = SqliteConnectOptions::new()
             .filename(self.database())
             .read_only(true);
-        let mut connection = options.connect().await.unwrap();
+        options.connect().await.unwrap()
+    }
+
+    /// All runs in order of acceptance.
+    pub(crate) async fn runs(&self) -> Vec<RunRow> {
+        let mut connection = self.look().await;
         let rows: Vec<(String, String, String, Option<String>, String)> = sqlx::query_as(
             "SELECT id, command, state, code, trigger FROM runs JOIN texts ON texts.run = runs.seq ORDER BY seq",
         )

@@ -1,7 +1,6 @@
 //! The gate before the simulator: counts what passes, and stops one write at a chosen moment.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -32,18 +31,16 @@ pub(crate) enum Moment {
 pub(crate) struct Gate(Arc<Inner>);
 
 struct Inner {
-    events: watch::Sender<u64>,
-    requests: AtomicU64,
+    answered: watch::Sender<u64>,
     writes: Mutex<Vec<Method>>,
     armed: Mutex<Option<(usize, Moment)>>,
     caught: Notify,
 }
 
 impl Gate {
-    pub(super) fn new(events: watch::Sender<u64>) -> Self {
+    pub(super) fn new() -> Self {
         Self(Arc::new(Inner {
-            events,
-            requests: AtomicU64::new(0),
+            answered: watch::Sender::new(0),
             writes: Mutex::default(),
             armed: Mutex::default(),
             caught: Notify::new(),
@@ -56,7 +53,14 @@ impl Gate {
 
     /// How many requests have been answered.
     pub(crate) fn requests(&self) -> u64 {
-        self.0.requests.load(Ordering::SeqCst)
+        *self.0.answered.borrow()
+    }
+
+    /// Returns when `count` requests have been answered since the start.
+    pub(super) async fn answered(&self, count: u64) {
+        let mut answered = self.0.answered.subscribe();
+        // The sending half lives as long as the gate.
+        let _ = answered.wait_for(|answered| *answered >= count).await;
     }
 
     /// Methods of the writes to repositories so far, in order.
@@ -89,8 +93,7 @@ impl Gate {
     }
 
     fn leave(&self) {
-        self.0.requests.fetch_add(1, Ordering::SeqCst);
-        self.0.events.send_modify(|events| *events += 1);
+        self.0.answered.send_modify(|answered| *answered += 1);
     }
 }
 
