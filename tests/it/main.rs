@@ -10,6 +10,7 @@ mod e2e_seeds;
 mod e2e_storm;
 mod engine_control;
 mod engine_save;
+mod engine_status;
 mod formats_block;
 mod github_client;
 mod peer_octokit;

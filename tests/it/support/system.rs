@@ -336,6 +336,24 @@ impl System {
         split::join(&parts).expect("the parts belong together")
     }
 
+    /// Requests that concern a run or its report, one a line, for the message of a failed test.
+    pub(crate) fn story(&self, run: &RunRow, report: u64) -> String {
+        let report = format!("/{report}");
+        let mut story = String::new();
+        for request in self.sim.requests() {
+            let body = String::from_utf8_lossy(&request.body);
+            if body.contains(&run.id) || request.path.contains(&report) {
+                let start: String = body.chars().take(100).collect();
+                let line = format!(
+                    "{} {} -> {:?} {start}\n",
+                    request.method, request.path, request.status
+                );
+                story.push_str(&line);
+            }
+        }
+        story
+    }
+
     fn give_up(&self, why: &str) -> ! {
         let log = self.log.lock().unwrap();
         let lines: Vec<&str> = log.iter().map(String::as_str).collect();
