@@ -188,13 +188,16 @@ async fn a_plan_in_the_commands_own_comment_wins() {
 
 /// A plan that fits into no comment, with everything that could break a frame where it is cut.
 fn long_plan() -> String {
-    let mut plan = format!("{PLAN}\n\n<details>\n\n</details>\n\n```text\n@team fixes #1\n```\n\n");
-    for step in 1..=2_400 {
-        plan.push_str(&format!(
+    let steps = (1..=2_400).map(|step| {
+        format!(
             "### Step {step}\n\nWrite `part_{step}` — ask @ada, close #{step}.\n\n```rust\nfn part_{step}() {{}}\n```\n\n"
-        ));
-    }
-    plan
+        )
+    });
+    let frames = "<details>\n\n</details>\n\n```text\n@team fixes #1\n```\n\n".to_owned();
+    [format!("{PLAN}\n\n"), frames]
+        .into_iter()
+        .chain(steps)
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
