@@ -204,7 +204,7 @@ fn long_plan() -> String {
 async fn a_plan_for_several_comments_comes_back_byte_for_byte() {
     let system = judged().await;
     let issue = issue_with_plan(&system, REPO);
-    // People's comments end at 65,536 characters, so it takes several of them: here it is the issue's text.
+    // Longer than GitHub lets a person write in one place, so that there are parts between the first and the last.
     let plan = long_plan();
     assert!(plan.len() > 3 * 65_536);
     system
