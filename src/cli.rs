@@ -8,6 +8,7 @@ mod failure;
 mod local;
 mod replay;
 mod serve;
+mod try_it;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ impl Settings {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Try(try_it::Try),
     Serve(serve::Serve),
     Replay(replay::Replay),
     Extract(extract::Extract),
@@ -65,6 +67,7 @@ enum Command {
 pub fn run(cli: Cli) -> ExitCode {
     let Cli { settings, command } = cli;
     let done = match command {
+        Command::Try(arguments) => arguments.run(),
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => extract.run(),

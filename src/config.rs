@@ -265,22 +265,26 @@ impl Config {
             adopt_delay: worker.settle,
             title_prefix: self.publish.title_prefix.clone(),
             most_parts: self.publish.most_parts,
+            labels: self.label_names(),
         }
+    }
+
+    fn label_names(&self) -> Vec<(Command, String)> {
+        [
+            (Command::SavePlan, &self.labels.save_plan),
+            (Command::SaveRawPlan, &self.labels.save_raw_plan),
+        ]
+        .into_iter()
+        .filter_map(|(command, name)| Some((command, name.clone()?)))
+        .collect()
     }
 
     /// What the decision has to know of us.
     pub fn facts(&self) -> Facts {
-        let labels = [
-            (Command::SavePlan, &self.labels.save_plan),
-            (Command::SaveRawPlan, &self.labels.save_raw_plan),
-        ];
         Facts {
             app_id: self.github.app_id,
             app_slug: self.github.app_slug.clone(),
-            labels: labels
-                .into_iter()
-                .filter_map(|(command, name)| Some((command, name.clone()?)))
-                .collect(),
+            labels: self.label_names(),
             allowed_bots: self.github.allowed_bots.clone(),
         }
     }

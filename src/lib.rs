@@ -1,4 +1,40 @@
-//! Planwright: a GitHub App that saves implementation plans from conversations, exactly once.
+//! Planwright: a GitHub App that saves implementation plans from conversations as GitHub issues, exactly once.
+//!
+//! # The house
+//!
+//! Dependencies point down only: `cli → adapters → engine → formats`.
+//!
+//! ```text
+//! GitHub ──webhook──▶ verify ─▶ decide ─▶ store delivery ─▶ 202             adapters::webhook, engine::trigger
+//!                                            │
+//!    run:  authorise ─▶ gather ─▶ extract ─▶ verify ─▶ publish ─▶ report    engine::worker, engine::steps
+//!                         │          │          │         │         │
+//!                       thread   candidate   prepared  effects   status comment, reaction, error marker
+//! ```
+//!
+//! | looking for | it is in |
+//! |---|---|
+//! | the command line: `serve`, `try`, `replay`, `extract`, `config` | [`cli`] |
+//! | settings, secrets, where each value came from | [`config`], `src/config/default.toml` |
+//! | the webhook receiver and its table of answers | [`adapters::webhook`] |
+//! | health pages, connection limits, orderly shutdown | [`adapters::web`] |
+//! | signatures | [`adapters::signature`] |
+//! | the GitHub client: App JWT, tokens, write lane, limits, pages | [`adapters::github`] |
+//! | keeping secrets out of texts | [`adapters::redact`] |
+//! | the database: queue, leases, effects, audit | [`engine::store`] (the contract), [`adapters::store`] (SQLite) |
+//! | our own GitHub, for `try` and tests | [`adapters::simulator`] |
+//! | what a webhook payload asks for | [`engine::trigger`] |
+//! | how a run is worked on, leased, parked, given back | [`engine::worker`], [`engine::execute`] |
+//! | the steps of a run | [`engine::steps`] |
+//! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
+//! | writes that happen exactly once | [`engine::effects`] |
+//! | every sentence the bot can say | [`engine::say`] |
+//! | error codes | [`engine::code`] |
+//! | slash commands and labels: the registry and the parser | [`formats::command`] |
+//! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
+//! | plan documents, titles, gates, summaries, splitting | [`formats::plan`] |
+//! | Markdown as GitHub reads it | [`formats::markdown`] |
+//! | conversations in a file | [`formats::thread_file`] |
 #![forbid(unsafe_code)]
 
 pub mod adapters;

@@ -94,6 +94,7 @@ pub(super) fn trigger_for(thread: &Thread, command: Option<&(usize, Invocation)>
         },
         guidance: invocation.map_or_else(String::new, |invocation| invocation.guidance.clone()),
         inline: invocation.and_then(|invocation| invocation.inline.clone()),
+        opening: None,
         at: post.map_or(last, |post| post.created),
     }
 }

@@ -21,7 +21,7 @@ use super::trigger::Repo;
 pub const ADOPT_DELAY: Duration = Duration::from_secs(12);
 
 /// Clocks differ: how far before the first try the look-up begins.
-const CLOCK_SKEW: Duration = Duration::from_secs(300);
+const CLOCK_SKEW: Duration = Duration::from_mins(5);
 
 /// Why a step could not go on.
 #[derive(Debug, thiserror::Error)]

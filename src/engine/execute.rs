@@ -267,7 +267,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
                 return Some(finish);
             }
             _ => {
-                tracing::warn!(run.id = %context.run(), error = %error, "the failure could not be reported")
+                tracing::warn!(run.id = %context.run(), error = %error, "the failure could not be reported");
             }
         },
         Ok(()) | Err(Stop::Failed(_) | Stop::Cancelled(_)) => {}

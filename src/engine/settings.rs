@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::formats::command::Command;
+
 /// Settings of the engine; the configuration file documents each under `[worker]` and `[publish]`.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -23,6 +25,8 @@ pub struct Settings {
     pub title_prefix: String,
     /// Most comments a plan may take.
     pub most_parts: usize,
+    /// Label names that mean commands.
+    pub labels: Vec<(Command, String)>,
 }
 
 impl Default for Settings {
@@ -32,11 +36,12 @@ impl Default for Settings {
             lease: Duration::from_secs(30),
             max_attempts: 5,
             backoff: Duration::from_secs(5),
-            backoff_most: Duration::from_secs(300),
-            give_up_after: Duration::from_secs(6 * 3600),
+            backoff_most: Duration::from_mins(5),
+            give_up_after: Duration::from_hours(6),
             adopt_delay: super::effects::ADOPT_DELAY,
             title_prefix: String::new(),
             most_parts: 20,
+            labels: Vec::new(),
         }
     }
 }

@@ -97,6 +97,16 @@ pub struct Trigger {
     pub guidance: String,
     /// A plan that stands in the command's own comment, verbatim.
     pub inline: Option<String>,
+    /// [`digest`] of the opening text as it was in the payload, so that a later edit of it is noticed: GitHub's REST API
+    /// does not say when an issue's text was changed.
+    #[serde(default)]
+    pub opening: Option<String>,
     /// When GitHub says it happened (comment's `created_at`, issue's `updated_at`); the snapshot ends here.
     pub at: Millis,
+}
+
+/// SHA-256 of a text, in hex.
+pub fn digest(text: &str) -> String {
+    use sha2::{Digest, Sha256};
+    hex::encode(Sha256::digest(text.as_bytes()))
 }

@@ -16,7 +16,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How long a ready run may stand unclaimed before it is acknowledged apart.
 const ACKNOWLEDGE_AFTER: Duration = Duration::from_secs(2);
 /// How often finished runs past their retention are deleted.
-const PRUNE_EVERY: Duration = Duration::from_secs(3600);
+const PRUNE_EVERY: Duration = Duration::from_hours(1);
 
 /// What one step of a loop came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl Worker {
                 }
                 // The lease outlives two missed heartbeats; the fence stops us if it does not.
                 Err(error) => {
-                    tracing::warn!(run.id = %lease.run, error = %error, "heartbeat failed")
+                    tracing::warn!(run.id = %lease.run, error = %error, "heartbeat failed");
                 }
             }
         }
@@ -213,7 +213,7 @@ impl Workers {
         });
         let (keeper, stop) = (parts.clone(), token.clone());
         spawn(&tracker, &hard, async move {
-            keep(&keeper, &stop, retention).await
+            keep(&keeper, &stop, retention).await;
         });
         tracker.close();
         Self {
@@ -239,7 +239,7 @@ impl Workers {
             Ok(0) => {}
             Ok(runs) => tracing::info!(runs, "gave unfinished runs back to the queue"),
             Err(error) => {
-                tracing::warn!(error = %error, "leases could not be released; they expire")
+                tracing::warn!(error = %error, "leases could not be released; they expire");
             }
         }
     }
@@ -277,12 +277,12 @@ async fn arrival(parts: &Parts, wake: Wake) {
 }
 
 /// Repeats `step` until told to stop, waiting for work in between.
-async fn drive<F, S>(parts: &Parts, stop: &CancellationToken, wake: Wake, mut step: F)
+async fn drive<F, S>(parts: &Parts, end: &CancellationToken, wake: Wake, mut step: F)
 where
     F: FnMut() -> S,
     S: Future<Output = Result<Outcome, StoreError>>,
 {
-    while !stop.is_cancelled() {
+    while !end.is_cancelled() {
         let wait = match step().await {
             Ok(Outcome::Did(..)) => continue,
             Ok(Outcome::Idle) => LOOK_AGAIN,
@@ -293,7 +293,7 @@ where
             }
         };
         tokio::select! {
-            () = stop.cancelled() => {}
+            () = end.cancelled() => {}
             () = arrival(parts, wake) => {}
             () = parts.clock.sleep(wait.max(Duration::from_millis(1))) => {}
         }

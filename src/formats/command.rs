@@ -80,7 +80,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         aliases: &["erk:save-plan"],
         permission: Permission::Write,
         argument: Some("guidance"),
-        summary: "Find the plan here, enrich it with the guidance and the context, and save it as an issue.",
+        summary: "Find the plan here, check it, and save it as an issue. Guidance is recorded with it.",
         example: "/save-plan keep the old endpoint until the next release",
         label: Some("save-plan"),
         takes_plan: true,

@@ -109,7 +109,7 @@ async fn a_secondary_limit_of_ten_minutes_is_waited_out() {
     for at in 1..=writes {
         let rig = Rig::new().await;
         let began = rig.clock.now();
-        let wait = Duration::from_secs(600);
+        let wait = Duration::from_mins(10);
         rig.forge
             .world
             .lock()
@@ -246,7 +246,7 @@ async fn someone_without_write_gets_one_line_and_starts_nothing() {
 
 #[tokio::test]
 async fn an_outage_is_given_up_after_the_configured_time_and_can_be_retried() {
-    let give_up_after = Duration::from_secs(2 * 3600);
+    let give_up_after = Duration::from_hours(2);
     let rig = Rig::with(Settings {
         give_up_after,
         ..Settings::default()
@@ -302,4 +302,26 @@ async fn a_missing_app_permission_says_so_and_retry_goes_on() {
         said[0]
     );
     assert!(said[1].contains("is back in line"), "{}", said[1]);
+}
+
+/// The edited-comment time bomb, in the opening text: harmless when the command was given, changed before it is read.
+#[tokio::test]
+async fn an_opening_text_edited_after_the_command_is_not_saved() {
+    let rig = Rig::new().await;
+    rig.forge.open(9, "Plan inside", &[PLAN]);
+    let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, 9);
+    trigger.opening = Some(planwright::engine::trigger::digest("harmless"));
+    let run = rig.deliver(trigger.clone()).await;
+    rig.settle().await;
+    assert_eq!(rig.view(&run).await.code.as_deref(), Some("no_plan_found"));
+    let said = rig.forge.own_bodies(9);
+    assert!(
+        said[0].contains("the opening text by ada: edited after the command"),
+        "{}",
+        said[0]
+    );
+    trigger.opening = Some(planwright::engine::trigger::digest(PLAN));
+    let run = rig.deliver(trigger).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded);
 }

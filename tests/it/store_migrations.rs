@@ -26,7 +26,7 @@ const ROWS: [(i64, &str); 1] = [(
                        created_ms)
      VALUES (2, 'RUN2', 2, 0, 'plan', '1#1', '1#1', 1, 5, 'blocked', 1700000000001, 1700000000001);
      INSERT INTO texts VALUES (1, '{\"t\":1}', '{\"p\":1}'), (2, '{\"t\":2}', NULL);
-     INSERT INTO effects VALUES ('RUN1', 'issue', 1700000000000, 1700000000001, '7');
+     INSERT INTO effects VALUES ('RUN1', 'issue', 1700000000000, 1700000000000, 1700000000001, '7');
      INSERT INTO audit VALUES (1, 1700000000000, 'RUN1', 'g1', 'octocat', 'accepted', 'may write');",
 )];
 

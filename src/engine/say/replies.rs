@@ -5,7 +5,7 @@ use super::super::store::RunView;
 use super::super::trigger::Trigger;
 use super::{asked, code_span, person};
 use crate::formats::block::quiet;
-use crate::formats::command::{Permission, REGISTRY};
+use crate::formats::command::{Command, Permission, REGISTRY};
 
 /// A refusal: one line, starts nothing.
 pub fn refusal(trigger: &Trigger, has: Option<Permission>) -> String {
@@ -31,7 +31,9 @@ pub fn permission_name(permission: Permission) -> &'static str {
 }
 
 /// The answer to `/plan-help`, from the registry.
-pub fn help() -> String {
+///
+/// `labels` are the configured names; a command whose label is not among them has none.
+pub fn help(labels: &[(Command, String)]) -> String {
     let mut text = String::from(
         "Comment one of these at the start of a line; the label does the same as its command.\n\n\
          | command | label | needs | what it does |\n|---|---|---|---|\n",
@@ -39,9 +41,10 @@ pub fn help() -> String {
     for spec in REGISTRY {
         let argument = spec
             .argument
-            .map(|argument| format!(" {argument}"))
+            .map(|argument| format!(" [{argument}]"))
             .unwrap_or_default();
-        let label = spec.label.map_or_else(|| "–".to_owned(), code_span);
+        let label = labels.iter().find(|(command, _)| *command == spec.command);
+        let label = label.map_or_else(|| "–".to_owned(), |(_, name)| code_span(name));
         text.push_str(&format!(
             "| {} | {label} | {} | {} |\n",
             code_span(&format!("/{}{argument}", spec.name)),

@@ -1,3 +1,5 @@
+//! Tests of `engine::say`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::super::clock::Millis;
@@ -34,6 +36,7 @@ fn trigger(command: Command) -> Trigger {
         },
         guidance: String::new(),
         inline: None,
+        opening: None,
         at: Millis(1_780_000_000_000),
     }
 }
@@ -188,7 +191,10 @@ fn everything() -> Vec<(String, String)> {
     );
     add("refusal", replies::refusal(&save, Some(Permission::Triage)));
     add("refusal_none", replies::refusal(&by_label(), None));
-    add("help", replies::help());
+    add(
+        "help",
+        replies::help(&[(Command::SavePlan, "save-plan".into())]),
+    );
     add("status_none", replies::status(&[]));
     let view = RunView {
         id: run(),

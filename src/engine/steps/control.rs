@@ -22,7 +22,7 @@ pub async fn answer(context: &Context, _allowed: &Authorised) -> Result<(), Stop
     let place = context.trigger.place.key();
     let store = &context.effects.store;
     let body = match context.trigger.command {
-        Command::Help => replies::help(),
+        Command::Help => replies::help(&context.settings.labels),
         Command::Status => replies::status(&store.runs_at(&place, LISTED).await?),
         Command::Cancel => {
             decide(context, "cancel", async {

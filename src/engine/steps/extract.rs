@@ -1,12 +1,11 @@
 //! Choosing the plan from a conversation without an agent. Pure.
 //!
 //! A plan that stands in the command's own comment wins. Otherwise every post gives candidates: plan blocks in it, the
-//! whole post, sections of it. Each gets points for what its tree shows (see [`score`](self::score)); the best wins,
+//! whole post, sections of it. Each gets points for what its tree shows (file `extract/score.rs`); the best wins,
 //! and of plans that are about equal the newest.
 //!
 //! Not looked at: posts of the bot itself and posts that carry its status or error markers; posts written after the
-//! command; comments edited after it. The opening text has no edit time of its own on GitHub's REST API (`updated_at`
-//! of an issue moves with every comment and label), so only its creation counts.
+//! command; comments edited after it; an opening text that is not the one the payload had.
 
 mod region;
 mod score;
@@ -19,7 +18,7 @@ use std::cmp::Reverse;
 use thiserror::Error;
 
 use crate::engine::thread::{Post, Thread};
-use crate::engine::trigger::{Origin, Trigger};
+use crate::engine::trigger::{Origin, Trigger, digest};
 use crate::formats::markdown::{self, Kind};
 use crate::formats::plan::title::title_of;
 use region::Region;
@@ -33,6 +32,9 @@ const BLOCK: i32 = 40;
 const NEWER: i32 = 8;
 /// The most that being newer brings: a short sketch must not beat a full plan.
 const NEWER_MAX: i32 = 24;
+
+/// Why the bot's own posts are not looked at.
+pub const OWN: &str = "written by the bot itself";
 
 /// Where a candidate stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,15 +217,24 @@ pub fn choose(
 /// Why a post is not looked at.
 fn unfit(post: &Post, trigger: &Trigger) -> Option<&'static str> {
     if post.own {
-        Some("written by the bot itself")
+        Some(OWN)
     } else if post.created > trigger.at {
         Some("written after the command")
-    } else if post.id.is_some() && post.updated > trigger.at {
+    } else if edited_since(post, trigger) {
         Some("edited after the command")
     } else if carries_marker(&post.body) {
         Some("carries a status or error marker of the bot")
     } else {
         None
+    }
+}
+
+/// A comment's own time tells; the opening text has none, so its digest does.
+fn edited_since(post: &Post, trigger: &Trigger) -> bool {
+    match (post.id, &trigger.opening) {
+        (Some(_), _) => post.updated > trigger.at,
+        (None, Some(opening)) => digest(&post.body) != *opening,
+        (None, None) => false,
     }
 }
 

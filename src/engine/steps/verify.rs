@@ -5,9 +5,9 @@ use super::super::effects::Stop;
 use super::super::progress::Prepared;
 use super::super::say::failures;
 use super::super::settings::Settings;
-use super::super::thread::Thread;
-use super::super::trigger::Trigger;
-use super::extract::{self, Candidate, MIN_SCORE, NoPlan, Readers, Source};
+use super::super::thread::{Post, Thread};
+use super::super::trigger::{Origin, Trigger};
+use super::extract::{self, Candidate, MIN_SCORE, NoPlan, OWN, Readers, Source};
 use crate::formats::block::{self, Content};
 use crate::formats::command::{Command, without_commands};
 use crate::formats::plan::document::{Enrichment, Guidance, wrap};
@@ -68,9 +68,14 @@ pub fn prepare_now(trigger: &Trigger, thread: &Thread, prefix: &str) -> Result<P
 }
 
 fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
+    let own_comment = match &trigger.origin {
+        Origin::Comment { id, .. } => Some(*id),
+        Origin::Label { .. } => None,
+    };
+    let read = |post: &&Post| !post.own && (own_comment.is_none() || post.id != own_comment);
+    let others = thread.posts.iter().filter(read).count();
     let mut looked = vec![format!(
-        "Looked at: the command's comment and {} posts here",
-        thread.posts.len()
+        "Looked at: the command's comment and {others} other posts here"
     )];
     if let Some(best) = &none.best {
         let title = best.title.as_deref().unwrap_or("untitled");
@@ -83,6 +88,7 @@ fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
     looked.extend(
         none.left_out
             .into_iter()
+            .filter(|why| !why.ends_with(OWN))
             .map(|why| format!("Left out: {why}")),
     );
     if none.code == "guidance_without_plan" {

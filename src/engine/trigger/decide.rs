@@ -199,6 +199,7 @@ fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
     } else {
         comment.created_at.0
     };
+    let opening = read.issue.opening();
     Decision::Runs {
         action: if edited { "edited" } else { "created" },
         triggers: found
@@ -214,6 +215,7 @@ fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
                 },
                 guidance: found.guidance,
                 inline: found.inline,
+                opening: opening.clone(),
                 at,
             })
             .collect(),
@@ -283,6 +285,7 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
             },
             guidance: String::new(),
             inline: None,
+            opening: read.issue.opening(),
             at: read.issue.updated_at.0,
         }],
     }

@@ -10,9 +10,10 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, Visitor};
+use serde_json::value::RawValue;
 
 use crate::engine::clock::Millis;
-use crate::engine::trigger::{Actor, Place, Repo};
+use crate::engine::trigger::{Actor, Place, Repo, digest};
 
 /// Why a payload of an event we know cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,7 +63,8 @@ pub(super) struct IssueComment<'a> {
     pub(super) action: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) comment: Comment<'a>,
-    pub(super) issue: Issue,
+    #[serde(borrow)]
+    pub(super) issue: Issue<'a>,
     #[serde(borrow)]
     pub(super) repository: Repository<'a>,
     #[serde(borrow)]
@@ -80,7 +82,8 @@ pub(super) struct Labeled<'a> {
     #[serde(borrow)]
     pub(super) label: Label<'a>,
     #[serde(alias = "pull_request")]
-    pub(super) issue: Issue,
+    #[serde(borrow)]
+    pub(super) issue: Issue<'a>,
     #[serde(borrow)]
     pub(super) repository: Repository<'a>,
     #[serde(borrow)]
@@ -140,12 +143,24 @@ pub(super) struct Comment<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Issue {
+pub(super) struct Issue<'a> {
     pub(super) number: u64,
+    /// The opening text as it stands in the JSON: read only when a command asks for a run.
+    #[serde(borrow, default)]
+    body: Option<&'a RawValue>,
     pub(super) updated_at: Time,
     /// Present, as an object, when an `issue_comment` or `issues` event speaks of a pull request.
     #[serde(default)]
     pub(super) pull_request: Option<IgnoredAny>,
+}
+
+impl Issue<'_> {
+    /// Digest of the opening text, which GitHub gives as `null` when it is empty; none when it is no text.
+    pub(super) fn opening(&self) -> Option<String> {
+        let raw = self.body.map_or("\"\"", RawValue::get);
+        let text: Cow<'_, str> = serde_json::from_str(raw).ok()?;
+        Some(digest(&text))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

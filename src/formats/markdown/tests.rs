@@ -1,3 +1,5 @@
+//! Tests of `formats::markdown`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;

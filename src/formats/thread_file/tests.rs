@@ -1,3 +1,5 @@
+//! Tests of `formats::thread_file`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;

@@ -87,7 +87,7 @@ impl FakeForge {
 
     /// A conversation at `number`: opening text, then comments by people.
     pub(crate) fn open(&self, number: u64, title: &str, posts: &[&str]) {
-        let created = self.clock.now().minus(Duration::from_secs(3600));
+        let created = self.clock.now().minus(Duration::from_hours(1));
         let mut world = self.world.lock().unwrap();
         let mut comments = Vec::new();
         for body in &posts[1..] {
@@ -143,7 +143,7 @@ impl FakeForge {
             .collect()
     }
 
-    async fn read<T>(&self, act: impl FnOnce(&World) -> T + Send) -> Result<T, ForgeError> {
+    fn read<T>(&self, act: impl FnOnce(&World) -> T) -> Result<T, ForgeError> {
         let mut world = self.world.lock().unwrap();
         world.calls += 1;
         if world.down {
@@ -221,7 +221,6 @@ impl Forge for FakeForge {
                 permission: found.map(|f| f.1),
             }
         })
-        .await
     }
 
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
@@ -257,7 +256,6 @@ impl Forge for FakeForge {
                 posts,
             }
         })
-        .await
     }
 
     async fn own_issues(&self, _repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
@@ -269,7 +267,6 @@ impl Forge for FakeForge {
                 .filter(|(_, i)| i.own && i.created >= since);
             own.map(|(n, i)| written(*n, &i.body)).collect()
         })
-        .await
     }
 
     async fn own_comments(
@@ -285,7 +282,6 @@ impl Forge for FakeForge {
                 .map(|(id, c)| written(id, &c.body))
                 .collect()
         })
-        .await
     }
 
     async fn create_issue(
@@ -317,7 +313,7 @@ impl Forge for FakeForge {
         number: u64,
         body: &str,
     ) -> Result<(), ForgeError> {
-        self.write(|world, _| world.issues.get_mut(&number).unwrap().body = body.to_owned())
+        self.write(|world, _| body.clone_into(&mut world.issues.get_mut(&number).unwrap().body))
             .await
     }
 
@@ -350,7 +346,7 @@ impl Forge for FakeForge {
     ) -> Result<(), ForgeError> {
         self.write(|world, _| {
             let comment = world.comments.get_mut(&comment).unwrap();
-            comment.body = body.to_owned();
+            body.clone_into(&mut comment.body);
             comment.edits += 1;
         })
         .await
@@ -373,7 +369,7 @@ impl Forge for FakeForge {
                 .get_mut(&number)
                 .unwrap()
                 .labels
-                .retain(|l| l != name)
+                .retain(|l| l != name);
         })
         .await
     }

@@ -99,6 +99,7 @@ impl Rig {
             },
             guidance: String::new(),
             inline: None,
+            opening: None,
             at: self.clock.now(),
         }
     }

@@ -1,3 +1,5 @@
+//! Tests of `engine::steps::extract`.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -81,6 +83,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         },
         guidance: command.trim_start_matches("/save-plan").trim().to_owned(),
         inline: (!inline.is_empty()).then(|| inline.to_owned()),
+        opening: None,
         at: own.created,
     };
     let thread = Thread {

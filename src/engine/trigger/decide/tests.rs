@@ -1,3 +1,5 @@
+//! Tests of `engine::trigger::decide`.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -137,6 +139,22 @@ fn closed_and_locked_places_are_fine() {
         ],
     );
     one(decided("issue_comment", &body));
+}
+
+/// The opening text can be changed between the command and the run: its digest tells.
+#[test]
+fn the_opening_text_of_the_payload_is_remembered_by_its_digest() {
+    use crate::engine::trigger::digest;
+    let text = "a \"plan\"\nfor two";
+    for (body, text) in [(json!(text), text), (json!(""), "")] {
+        let payload = with(CREATED, &[("/issue/body", body)]);
+        let run = one(decided("issue_comment", &payload));
+        assert_eq!(run.opening, Some(digest(text)));
+    }
+    // An empty text is `null` in GitHub's payloads.
+    let payload = with(CREATED, &[("/issue/body", json!("EMPTY"))]).replace("\"EMPTY\"", "null");
+    let run = one(decided("issue_comment", &payload));
+    assert_eq!(run.opening, Some(digest("")));
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `formats::plan::document`.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,3 +1,5 @@
+//! Tests of `formats::plan::split`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fmt::Write as _;

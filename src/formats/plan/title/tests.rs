@@ -1,3 +1,5 @@
+//! Tests of `formats::plan::title`.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;

@@ -1,0 +1,298 @@
+//! `planwright try`: the whole system in one process, against a simulated GitHub on loopback ports.
+
+mod show;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::bot::Bot;
+use super::failure::print;
+use super::local::read_thread;
+use super::{Failure, block_on};
+use crate::adapters::clock::SystemClock;
+use crate::adapters::simulator::model::Role;
+use crate::adapters::simulator::{AppKeys, Simulator, SimulatorError, SimulatorOptions};
+use crate::config::{Loaded, Sources, load};
+use crate::engine::clock::Clock;
+use crate::engine::store::{RunView, Store};
+use crate::formats::thread_file::{FilePost, parse};
+
+/// The conversation that is shown when none is given.
+const SAMPLE: &str = include_str!("../../fixtures/threads/try.md");
+/// The repository in the simulator.
+const REPOSITORY: &str = "acme/search";
+/// Longest wait for the run.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How often the run is looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+const EXAMPLES: &str = "\
+Examples:
+  planwright try                              a sample conversation
+  planwright try --thread FILE.md             your own; lines like `--- @alice` begin a post, the last one may
+                                              be a command (`/save-plan` is added where there is none)
+  planwright try --keep                       stay up, open the pages in a browser, end with Ctrl-C
+  planwright try --json                       what happened, for programs";
+
+/// See it work: simulator, receiver, store and GitHub client in one process, no network, no account
+#[derive(Debug, Args)]
+#[command(name = "try", after_help = EXAMPLES)]
+pub(super) struct Try {
+    /// Conversation to use
+    #[arg(long, value_name = "FILE")]
+    thread: Option<PathBuf>,
+    /// Stay up afterwards so that the pages can be opened
+    #[arg(long)]
+    keep: bool,
+    /// Print what happened as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Try {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let text = match &self.thread {
+            None => SAMPLE.to_owned(),
+            Some(path) => std::fs::read_to_string(path).map_err(|error| {
+                Failure::Usage(format!("cannot read {}: {error}", path.display()))
+            })?,
+        };
+        let name = self.thread.as_ref().map_or_else(
+            || "the sample".to_owned(),
+            |path| path.display().to_string(),
+        );
+        let wrong = |error| Failure::Usage(format!("{name}: {error}"));
+        let file = parse(&text).map_err(wrong)?;
+        let commanded = read_thread(&text)
+            .map_err(wrong)?
+            .command
+            .map(|(index, _)| index);
+        let mut posts = file.posts;
+        if commanded.is_none_or(|index| index == 0) {
+            let body = "/save-plan".to_owned();
+            posts.push(FilePost {
+                author: "you".to_owned(),
+                created: None,
+                body,
+            });
+        } else if let Some(last) = commanded {
+            posts.truncate(last + 1);
+        }
+        block_on(perform(self, file.title, posts))
+    }
+}
+
+/// What happened.
+struct Outcome {
+    source: String,
+    posts: usize,
+    command: String,
+    by: String,
+    run: RunView,
+    plan: Option<Plan>,
+    report: String,
+    requests: usize,
+    writes: usize,
+    started: Duration,
+    acknowledged: Duration,
+    worked: Duration,
+}
+
+struct Plan {
+    number: u64,
+    url: String,
+    title: String,
+    labels: Vec<String>,
+    comments: usize,
+}
+
+async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<(), Failure> {
+    let began = Instant::now();
+    let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let keys = AppKeys::generate().map_err(|error| failed(&error))?;
+    let secret = SecretString::from(uuid::Uuid::new_v4().to_string());
+    let options =
+        SimulatorOptions::new(Arc::clone(&clock), keys.public_pem.clone(), secret.clone());
+    let app = (options.app_id, options.slug.clone());
+    let simulator = Simulator::start(options)
+        .await
+        .map_err(|error| failed(&error))?;
+    let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let loaded = configuration(&simulator, &app, &keys, &secret, folder.path())?;
+    let listener = TcpListener::bind("127.0.0.1:0")
+        .await
+        .map_err(|error| failed(&error))?;
+    let receiver = listener.local_addr().map_err(|error| failed(&error))?;
+    let bot = Bot::assemble(&loaded.config, &loaded.secrets, clock).await?;
+    let store = Arc::clone(&bot.store);
+    let stop = CancellationToken::new();
+    let (config, told) = (loaded.config.clone(), stop.clone());
+    let running = tokio::spawn(async move { bot.run(listener, &config, told).await });
+    let started = began.elapsed();
+
+    let webhook = format!("http://{receiver}/webhook");
+    let played = play(&simulator, &store, &title, posts, &webhook);
+    let outcome = played.await.map(|outcome| Outcome { started, ..outcome });
+    let result = outcome.and_then(|outcome| {
+        let text = if arguments.json {
+            format!("{:#}\n", show::as_json(&outcome, began.elapsed()))
+        } else {
+            show::as_text(&outcome, began.elapsed())
+        };
+        print(&text)?;
+        if outcome.plan.is_some() {
+            return Ok(());
+        }
+        let code = outcome
+            .run
+            .code
+            .unwrap_or_else(|| outcome.run.state.name().to_owned());
+        Err(Failure::failed(format!("no plan was saved: {code}")))
+    });
+    if arguments.keep && result.is_ok() {
+        eprintln!("\nThe pages stay up at {} until Ctrl-C.", simulator.url());
+        tokio::signal::ctrl_c()
+            .await
+            .map_err(|error| failed(&error))?;
+    }
+    stop.cancel();
+    running.await.map_err(|error| failed(&error))?;
+    simulator.shutdown().await;
+    result
+}
+
+/// The defaults, pointed at the simulator; nothing of this machine's environment or files.
+fn configuration(
+    simulator: &Simulator,
+    (app_id, slug): &(u64, String),
+    keys: &AppKeys,
+    secret: &SecretString,
+    folder: &std::path::Path,
+) -> Result<Loaded, Failure> {
+    let path = toml::Value::from(folder.join("try.db").display().to_string());
+    let sources = Sources {
+        file: None,
+        environment: [
+            ("PLANWRIGHT_WEBHOOK_SECRETS", secret.expose_secret()),
+            (
+                "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+                keys.private_pem.expose_secret(),
+            ),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into(),
+        flags: vec![
+            format!("github.api_url={}", simulator.api_url()),
+            format!("github.app_id={app_id}"),
+            format!("github.app_slug={slug}"),
+            "github.write_gap_ms=0".to_owned(),
+            "github.notify_gap_ms=0".to_owned(),
+            "worker.settle_seconds=0".to_owned(),
+            format!("store.path={}", path.as_str().unwrap_or_default()),
+        ],
+    };
+    Ok(load(&sources)?)
+}
+
+/// Plays the conversation, sends its last post as one signed webhook, and waits for the run to end.
+async fn play(
+    simulator: &Simulator,
+    store: &Arc<dyn Store>,
+    title: &str,
+    mut posts: Vec<FilePost>,
+    webhook: &str,
+) -> Result<Outcome, Failure> {
+    let failed = |error: SimulatorError| Failure::failed(error.to_string());
+    let Some(command) = posts.pop() else {
+        return Err(Failure::failed("the conversation is empty"));
+    };
+    let Some((opening, comments)) = posts.split_first() else {
+        return Err(Failure::failed("the conversation has no opening text"));
+    };
+    simulator
+        .add_repository(REPOSITORY, false)
+        .map_err(failed)?;
+    for post in posts.iter().chain([&command]) {
+        simulator
+            .grant(REPOSITORY, &post.author, Role::Write)
+            .map_err(failed)?;
+    }
+    simulator.install(&[REPOSITORY]).map_err(failed)?;
+    let number = simulator
+        .open_issue(REPOSITORY, &opening.author, title, &opening.body)
+        .map_err(failed)?;
+    for post in comments {
+        simulator
+            .comment(REPOSITORY, number, &post.author, &post.body)
+            .map_err(failed)?;
+    }
+    simulator.settle().await;
+    simulator.set_targets(vec![webhook.to_owned()]);
+    let before = (simulator.requests().len(), simulator.writes());
+    let sent = Instant::now();
+    simulator
+        .comment(REPOSITORY, number, &command.author, &command.body)
+        .map_err(failed)?;
+    simulator.settle().await;
+    let acknowledged = sent.elapsed();
+    let run = ended(store, sent).await?;
+    let worked = sent.elapsed();
+    let issues = simulator.issues(REPOSITORY).map_err(failed)?;
+    let page = |number: u64| format!("{}/{REPOSITORY}/issues/{number}", simulator.url());
+    let plan = issues.iter().find(|issue| issue.via_app).map(|issue| Plan {
+        number: issue.number,
+        url: page(issue.number),
+        title: issue.title.clone(),
+        labels: issue.labels.clone(),
+        comments: issue.comments.len(),
+    });
+    let said = simulator.comments(REPOSITORY, number).map_err(failed)?;
+    let report = said
+        .iter()
+        .rev()
+        .find(|comment| comment.via_app)
+        .map(|comment| comment.body.clone());
+    let first = command
+        .body
+        .lines()
+        .find(|line| line.trim_start().starts_with('/'));
+    Ok(Outcome {
+        source: page(number),
+        posts: posts.len(),
+        command: first.unwrap_or_default().trim().to_owned(),
+        by: command.author,
+        run,
+        plan,
+        report: report.unwrap_or_default(),
+        requests: simulator.requests().len() - before.0,
+        writes: simulator.writes() - before.1,
+        started: Duration::ZERO,
+        acknowledged,
+        worked,
+    })
+}
+
+/// The run, when it has come to its end.
+async fn ended(store: &Arc<dyn Store>, since: Instant) -> Result<RunView, Failure> {
+    while since.elapsed() < PATIENCE {
+        let runs = store
+            .recent_runs(1)
+            .await
+            .map_err(|error| Failure::failed(error.to_string()))?;
+        match runs.into_iter().next() {
+            Some(run) if run.state.is_terminal() => return Ok(run),
+            _ => tokio::time::sleep(LOOK).await,
+        }
+    }
+    let seconds = PATIENCE.as_secs();
+    Err(Failure::failed(format!(
+        "the run did not end within {seconds} s; run again with PLANWRIGHT_LOG_LEVEL=debug"
+    )))
+}
