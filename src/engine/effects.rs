@@ -48,17 +48,25 @@ pub enum Stop {
 
 /// An issue or comment that is known to be there, because its effect is recorded as done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Posted(Written);
+pub struct Posted {
+    written: Written,
+    fresh: bool,
+}
 
 impl Posted {
     /// Comment id, or issue number.
     pub fn id(&self) -> u64 {
-        self.0.id
+        self.written.id
     }
 
     /// Permalink.
     pub fn url(&self) -> &str {
-        &self.0.url
+        &self.written.url
+    }
+
+    /// It was made now, with the body that was given. Else an earlier attempt made it, perhaps with another one.
+    pub fn fresh(&self) -> bool {
+        self.fresh
     }
 }
 
@@ -192,7 +200,11 @@ impl Effects {
         W: Future<Output = Result<Written, ForgeError>> + Send,
     {
         match self.begin(key).await? {
-            EffectState::Done(result) => return Ok(Posted(self.recall(key, &result)?)),
+            EffectState::Done(result) => {
+                let written = self.recall(key, &result)?;
+                let fresh = false;
+                return Ok(Posted { written, fresh });
+            }
             EffectState::Tried { since, last } => {
                 let settled = last.plus(self.adopt_delay);
                 if self.clock.now() < settled {
@@ -204,7 +216,7 @@ impl Effects {
                     .find(|own| own.body.trim_end().ends_with(marker));
                 if let Some(found) = found {
                     tracing::info!(run.id = %self.lease.run, effect = key, id = found.id, "adopted an earlier write");
-                    return self.keep(key, found).await;
+                    return self.keep(key, found, false).await;
                 }
                 self.store
                     .retry_effect(&self.lease, key, self.clock.now())
@@ -213,17 +225,17 @@ impl Effects {
             EffectState::New => {}
         }
         let written = write.await?;
-        self.keep(key, written).await
+        self.keep(key, written, true).await
     }
 
-    async fn keep(&self, key: &str, written: Written) -> Result<Posted, Stop> {
+    async fn keep(&self, key: &str, written: Written, fresh: bool) -> Result<Posted, Stop> {
         // The body is on GitHub and can be long: what identifies it is enough.
-        let kept = Written {
+        let written = Written {
             body: String::new(),
             ..written
         };
-        self.end(key, &kept).await?;
-        Ok(Posted(kept))
+        self.end(key, &written).await?;
+        Ok(Posted { written, fresh })
     }
 
     async fn begin(&self, key: &str) -> Result<EffectState, StoreError> {

@@ -79,12 +79,17 @@ pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Optio
 
 /// Says 👀 and, where the run has to wait, its place in the queue. Best effort: the run itself repeats what is missing.
 ///
+/// A run that has begun (and was cut short by a crash) has said more than that already, perhaps even how it ended.
+///
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
     let Ok(mut context) = context(parts, claimed) else {
         return Ok(());
     };
+    if claimed.attempt > 0 || context.progress.closing == Some(context.round) {
+        return Ok(());
+    }
     report::acknowledge(&context).await?;
     let allowed = authorise::check(&*parts.forge, &context.trigger).await?;
     if matches!(allowed, Verdict::Allowed(_)) && context.trigger.command.spec().serial {

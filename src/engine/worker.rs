@@ -108,26 +108,31 @@ impl Worker {
             tracing::warn!("run left to its lease");
             return Ok(None);
         };
-        match &finish {
+        let now = self.parts.clock.now();
+        match self.parts.store.finish(&claimed.lease, &finish, now).await {
+            Ok(()) => {}
+            Err(StoreError::Fenced(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        // Said when it is on disk: whoever reads "ended" may rely on it.
+        Ok(Some(match finish {
+            Finish::Succeeded => {
+                tracing::info!("run ended");
+                State::Succeeded
+            }
             Finish::Failed { code, message } => {
                 tracing::warn!(code, message, "run failed");
+                State::Failed
+            }
+            Finish::Cancelled => {
+                tracing::info!("run ended");
+                State::Cancelled
             }
             Finish::Park { until, reason, .. } => {
                 tracing::info!(until = until.iso(), reason, "run waits");
+                State::Waiting
             }
-            Finish::Succeeded | Finish::Cancelled => tracing::info!("run ended"),
-        }
-        let now = self.parts.clock.now();
-        match self.parts.store.finish(&claimed.lease, &finish, now).await {
-            Ok(()) => Ok(Some(match finish {
-                Finish::Succeeded => State::Succeeded,
-                Finish::Failed { .. } => State::Failed,
-                Finish::Cancelled => State::Cancelled,
-                Finish::Park { .. } => State::Waiting,
-            })),
-            Err(StoreError::Fenced(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        }))
     }
 
     /// Runs `work` while keeping the lease alive; `None` when the lease is lost (then `work` is dropped at once).

@@ -4,8 +4,13 @@
 mod cli_program;
 mod config_errors;
 mod deploy_files;
+mod e2e_crash;
+mod e2e_save;
+mod e2e_seeds;
+mod e2e_storm;
 mod engine_control;
 mod engine_save;
+mod engine_status;
 mod formats_block;
 mod formats_roundtrip;
 mod github_client;

@@ -6,4 +6,5 @@ pub(crate) mod fake_forge;
 pub(crate) mod openapi;
 pub(crate) mod peers;
 pub(crate) mod rig;
+pub(crate) mod system;
 pub(crate) mod webhook_examples;

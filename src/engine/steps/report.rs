@@ -56,19 +56,23 @@ async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
 /// Writes the status comment for the first time, or edits it; `stage` names the edit among this run's effects.
 async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
     let place = context.trigger.place.clone();
-    if let Some(id) = context.progress.status_comment {
-        let key = format!("status-{stage}-{}", context.round);
-        context
-            .effects
-            .edit_comment(&key, &place.repo, id, STATUS, body)
-            .await?;
-    } else {
+    let mut earlier = context.progress.status_comment;
+    if earlier.is_none() {
         let posted = context
             .effects
             .create_comment(STATUS, &place.repo, place.number, body)
             .await?;
         context.progress.status_comment = Some(posted.id());
         context.remember().await?;
+        // A comment left by an attempt that was cut short says what was true then.
+        earlier = (!posted.fresh()).then(|| posted.id());
+    }
+    if let Some(id) = earlier {
+        let key = format!("status-{stage}-{}", context.round);
+        context
+            .effects
+            .edit_comment(&key, &place.repo, id, STATUS, body)
+            .await?;
     }
     context.status_written = Some(context.effects.clock.now());
     Ok(())

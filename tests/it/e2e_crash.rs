@@ -1,0 +1,166 @@
+//! The crash matrix: the bot's process is killed at every write of a save, or GitHub's answer is lost there, and in the
+//! end there is exactly one plan.
+
+use std::time::Instant;
+
+use futures_util::{StreamExt, stream};
+use http::Method;
+use planwright::adapters::simulator::{Fault, Trouble};
+use planwright::engine::run::State;
+use planwright::formats::plan::document::plan_text;
+
+use crate::support::rig::PLAN;
+use crate::support::system::{Moment, System};
+
+const REPO: &str = "acme/search";
+/// Cases at work at the same time.
+const TOGETHER: usize = 4;
+
+/// How somebody asks for a save.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// A command in a comment; the plan fits into one comment.
+    Command,
+    /// A label; the plan takes two comments.
+    Label,
+}
+
+/// A conversation with a plan, and the bot listening.
+struct Scene {
+    system: System,
+    way: Way,
+    plan: String,
+    issue: u64,
+    asked: Option<u64>,
+}
+
+impl Scene {
+    async fn new(way: Way) -> Self {
+        let system = System::start().await;
+        system.repository(REPO, false);
+        let mut plan = PLAN.to_owned();
+        if way == Way::Label {
+            // Just under GitHub's 65,536 characters for the issue, too much for one comment with its frame.
+            plan.push_str(&"\n- Measure once more, @ada\n".repeat(2_350));
+        }
+        let opened = system.sim.open_issue(REPO, "bob", "Search is slow", &plan);
+        system.sim.settle().await;
+        Self {
+            system,
+            way,
+            plan,
+            issue: opened.unwrap(),
+            asked: None,
+        }
+    }
+
+    fn ask(&mut self) {
+        let sim = &self.system.sim;
+        match self.way {
+            Way::Command => {
+                let comment = sim.comment(REPO, self.issue, "ada", "/save-plan");
+                self.asked = Some(comment.unwrap());
+            }
+            Way::Label => sim.label(REPO, self.issue, "ada", "save-plan").unwrap(),
+        }
+    }
+
+    /// One plan issue with its comments, one status comment in its final form, one closing reaction, one run.
+    async fn assert_saved_once(&self, case: &str) {
+        let system = &self.system;
+        let runs = system.run_to_rest().await;
+        assert_eq!(runs.len(), 1, "{case}: {runs:#?}");
+        assert_eq!(runs[0].state, State::Succeeded, "{case}: {runs:#?}");
+        let plans = system.plans(REPO);
+        assert_eq!(plans.len(), 1, "{case}: plan issues");
+        let plan = &plans[0];
+        assert_eq!(plan.title, "Cache the search index", "{case}");
+        assert_eq!(plan.labels, ["erk-plan"], "{case}");
+        let comments = system.said(REPO, plan.number);
+        let parts = if self.way == Way::Label { 2 } else { 1 };
+        assert_eq!(comments.len(), parts, "{case}: plan comments");
+        let document = system.document(REPO, plan.number);
+        assert_eq!(plan_text(&document), self.plan, "{case}");
+        let body = plan.body.as_deref().unwrap_or_default();
+        let id = format!("plan_comment_id: {}", comments[0].id);
+        assert!(body.contains(&id), "{case}: {body}");
+        let said = system.said(REPO, self.issue);
+        assert_eq!(said.len(), 1, "{case}: {said:#?}");
+        let end = "✅ Plan saved to GitHub issue";
+        assert!(said[0].body.contains(end), "{case}: {}", said[0].body);
+        let reactions = match self.asked {
+            Some(comment) => system.sim.comment_reactions(comment),
+            None => system.sim.reactions(REPO, self.issue),
+        };
+        assert_eq!(reactions.unwrap(), ["rocket"], "{case}");
+        let place = system.sim.issue(REPO, self.issue).unwrap();
+        assert_eq!(place.labels, [""; 0], "{case}: the label is off");
+    }
+}
+
+/// Methods of the writes of a save that nothing disturbs.
+async fn writes_of_a_save(way: Way) -> Vec<Method> {
+    let mut scene = Scene::new(way).await;
+    scene.ask();
+    scene.assert_saved_once("undisturbed").await;
+    scene.system.stop().await;
+    scene.system.gate.writes()
+}
+
+async fn killed_at(way: Way, write: usize, moment: Moment) {
+    let mut scene = Scene::new(way).await;
+    scene.system.gate.arm(write, moment);
+    scene.ask();
+    scene.system.caught().await;
+    scene.system.kill().await;
+    scene.system.start_bot().await;
+    // The kill may have come before the acknowledgement.
+    scene.system.redeliver_failed().await;
+    let case = format!("{way:?}: killed {moment:?} write {write}");
+    scene.assert_saved_once(&case).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kill_9_at_any_write_leaves_exactly_one_plan() {
+    for way in [Way::Command, Way::Label] {
+        let writes = writes_of_a_save(way).await.len();
+        assert!(writes >= 8, "{writes}");
+        let began = Instant::now();
+        let moments = [Moment::Before, Moment::During, Moment::After];
+        let cases =
+            (0..writes).flat_map(|write| moments.map(|moment| killed_at(way, write, moment)));
+        let count = stream::iter(cases).buffer_unordered(TOGETHER).count().await;
+        println!("{way:?}: {count} kills in {:.1?}", began.elapsed());
+        assert_eq!(count, 3 * writes);
+    }
+}
+
+async fn answer_spoilt_at(way: Way, write: usize, methods: &[Method], trouble: Trouble) {
+    let case = format!("{way:?}: {trouble:?} at write {write}");
+    let mut scene = Scene::new(way).await;
+    let method = &methods[write];
+    let earlier = methods[..write].iter().filter(|other| *other == method);
+    let earlier = u32::try_from(earlier.count()).unwrap();
+    let fault = Fault::on(method.as_str(), "/repos/**", trouble).after(earlier);
+    scene.system.sim.faults().push(fault);
+    scene.ask();
+    scene.assert_saved_once(&case).await;
+    assert_eq!(scene.system.sim.faults().struck(), 1, "{case}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_502_or_no_answer_after_any_write_leaves_exactly_one_plan() {
+    for way in [Way::Command, Way::Label] {
+        let methods = &writes_of_a_save(way).await;
+        let began = Instant::now();
+        let troubles = [Trouble::BadGatewayAfter, Trouble::LostAnswer];
+        let cases = (0..methods.len()).flat_map(|write| {
+            troubles
+                .clone()
+                .map(|trouble| answer_spoilt_at(way, write, methods, trouble))
+        });
+        let count = stream::iter(cases).buffer_unordered(TOGETHER).count().await;
+        println!("{way:?}: {count} spoilt answers in {:.1?}", began.elapsed());
+        assert_eq!(count, 2 * methods.len());
+    }
+}

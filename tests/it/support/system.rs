@@ -1,0 +1,376 @@
+//! The whole system: our GitHub in this process, the bot as a process of its own, real HTTP between them.
+//!
+//! Nothing waits by sleeping: requests that pass the gate and lines that the bot logs are the events. Whoever waits looks
+//! again at each of them, and gives up after [`PATIENCE`]. The end of a run is logged when it is in the database.
+
+mod gate;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use planwright::adapters::clock::SystemClock;
+use planwright::adapters::simulator::model::{Comment, Issue, Role};
+use planwright::adapters::simulator::{Simulator, SimulatorOptions, TokenShape};
+use planwright::engine::run::State;
+use planwright::engine::trigger::{Origin, Trigger};
+use planwright::formats::block::{self, Content};
+use planwright::formats::plan::split;
+use secrecy::{ExposeSecret, SecretString};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::openapi::Client;
+use super::openapi::tap::Tap;
+use crate::simulator_support::KEYS;
+pub(crate) use gate::{Gate, Moment};
+
+/// Longest that anything here may take; far more than it needs.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// Lines of the bot's log that a failed test shows.
+const SHOWN: usize = 60;
+const SECRET: &str = "a webhook secret of good length";
+
+/// How a system differs from the usual one.
+#[derive(Default)]
+pub(crate) struct Options {
+    /// The bot speaks to `/api/v3`.
+    pub(crate) enterprise: bool,
+    /// Shape of installation tokens.
+    pub(crate) token_shape: TokenShape,
+    /// Every exchange is judged by GitHub's description.
+    pub(crate) judged: bool,
+    /// Further environment of the bot.
+    pub(crate) environment: Vec<(&'static str, String)>,
+}
+
+/// A run as it stands in the bot's database.
+#[derive(Debug, Clone)]
+pub(crate) struct RunRow {
+    pub(crate) id: String,
+    pub(crate) command: String,
+    pub(crate) state: State,
+    pub(crate) code: Option<String>,
+    pub(crate) trigger: Trigger,
+}
+
+impl RunRow {
+    /// The comment that asked for it.
+    pub(crate) fn asked_in(&self) -> Option<u64> {
+        match &self.trigger.origin {
+            Origin::Comment { id, .. } => Some(*id),
+            Origin::Label { .. } => None,
+        }
+    }
+}
+
+/// Simulator and bot. The bot's process ends with it.
+pub(crate) struct System {
+    pub(crate) sim: Simulator,
+    pub(crate) gate: Gate,
+    pub(crate) tap: Tap,
+    folder: TempDir,
+    api_url: String,
+    environment: Vec<(&'static str, String)>,
+    child: Option<Child>,
+    log: Arc<Mutex<VecDeque<String>>>,
+    lines: watch::Sender<u64>,
+}
+
+impl System {
+    /// The usual system, the bot listening.
+    pub(crate) async fn start() -> Self {
+        Self::with(Options::default()).await
+    }
+
+    /// The same with differences.
+    pub(crate) async fn with(options: Options) -> Self {
+        let gate = Gate::new();
+        let tap = if options.judged {
+            Tap::new(Client::Planwright)
+        } else {
+            Tap::with(None, Client::Planwright)
+        };
+        let mut settings = SimulatorOptions::new(
+            Arc::new(SystemClock),
+            KEYS.public_pem.clone(),
+            SecretString::from(SECRET),
+        );
+        settings.token_shape = options.token_shape;
+        let (outer, inner) = (gate.clone(), tap.clone());
+        let sim = Simulator::start_wrapped(settings, |router| outer.wrap(inner.wrap(router)));
+        let sim = sim.await.unwrap();
+        let api_url = if options.enterprise {
+            sim.enterprise_api_url()
+        } else {
+            sim.api_url()
+        };
+        let mut system = Self {
+            sim,
+            gate,
+            tap,
+            folder: tempfile::tempdir().unwrap(),
+            api_url,
+            environment: options.environment,
+            child: None,
+            log: Arc::default(),
+            lines: watch::Sender::new(0),
+        };
+        system.start_bot().await;
+        system
+    }
+
+    /// `owner/name` with a writer called `ada`, the App installed.
+    pub(crate) fn repository(&self, name: &str, private: bool) {
+        self.sim.add_repository(name, private).unwrap();
+        self.sim.grant(name, "ada", Role::Write).unwrap();
+        self.sim.install(&[name]).unwrap();
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("planwright.db")
+    }
+
+    /// Starts the bot's process; returns when it listens and webhooks go there.
+    pub(crate) async fn start_bot(&mut self) {
+        assert!(self.child.is_none(), "the bot runs already");
+        let environment = [
+            ("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:0"),
+            ("PLANWRIGHT_WEBHOOK_SECRETS", SECRET),
+            (
+                "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+                KEYS.private_pem.expose_secret(),
+            ),
+            ("PLANWRIGHT_GITHUB_API_URL", &self.api_url),
+            ("PLANWRIGHT_GITHUB_APP_ID", "4711"),
+            ("PLANWRIGHT_GITHUB_APP_SLUG", "planwright"),
+            ("PLANWRIGHT_GITHUB_WRITE_GAP_MS", "0"),
+            ("PLANWRIGHT_GITHUB_NOTIFY_GAP_MS", "0"),
+            ("PLANWRIGHT_WORKER_SETTLE_SECONDS", "0"),
+            ("PLANWRIGHT_WORKER_BACKOFF_SECONDS", "1"),
+            ("PLANWRIGHT_WORKER_LEASE_SECONDS", "5"),
+            ("PLANWRIGHT_LOG_FORMAT", "json"),
+        ];
+        let mut child = Command::new(env!("CARGO_BIN_EXE_planwright"))
+            .arg("serve")
+            .env_clear()
+            .envs(environment)
+            .env("PLANWRIGHT_STORE_PATH", self.database())
+            .envs(self.environment.iter().map(|(key, value)| (key, value)))
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let listening = async {
+            while let Some(line) = lines.next_line().await.unwrap() {
+                let address = listening_at(&line);
+                keep(&self.log, line);
+                if address.is_some() {
+                    return address;
+                }
+            }
+            None
+        };
+        let address = timeout(PATIENCE, listening).await.ok().flatten();
+        let address = address.unwrap_or_else(|| self.give_up("the bot does not listen"));
+        self.child = Some(child);
+        let (log, count) = (Arc::clone(&self.log), self.lines.clone());
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                keep(&log, line);
+                count.send_modify(|lines| *lines += 1);
+            }
+        });
+        self.sim
+            .set_targets(vec![format!("http://{address}/webhook")]);
+    }
+
+    /// Ends the bot as a power cut would (SIGKILL).
+    pub(crate) async fn kill(&mut self) {
+        let mut child = self.child.take().expect("the bot runs");
+        child.kill().await.unwrap();
+    }
+
+    /// Ends the bot as an operator would (SIGTERM); it must end well.
+    pub(crate) async fn stop(&mut self) {
+        let mut child = self.child.take().expect("the bot runs");
+        let id = child.id().expect("not awaited before").to_string();
+        let asked = Command::new("kill").args(["-TERM", &id]).status().await;
+        assert!(asked.unwrap().success());
+        let ended = timeout(PATIENCE, child.wait()).await;
+        let ended = ended.unwrap_or_else(|_| self.give_up("the bot does not stop"));
+        assert!(ended.unwrap().success(), "the bot stops well");
+    }
+
+    /// Returns when every webhook is answered and every accepted run has ended; gives all runs in order of acceptance.
+    pub(crate) async fn run_to_rest(&self) -> Vec<RunRow> {
+        let rest = async {
+            self.sim.settle().await;
+            let mut lines = self.lines.subscribe();
+            let mut connection = self.look().await;
+            loop {
+                // Seen before the look, so that whatever comes after it wakes us.
+                lines.borrow_and_update();
+                let open: i64 =
+                    sqlx::query_scalar("SELECT count(*) FROM runs WHERE finished_ms IS NULL")
+                        .fetch_one(&mut connection)
+                        .await
+                        .unwrap();
+                if open == 0 {
+                    connection.close().await.unwrap();
+                    return self.runs().await;
+                }
+                lines.changed().await.unwrap();
+            }
+        };
+        match timeout(PATIENCE, rest).await {
+            Ok(runs) => runs,
+            Err(_) => self.give_up(&format!("no rest: {:#?}", self.runs().await)),
+        }
+    }
+
+    /// Returns once `count` more requests have been answered, or every accepted run has ended.
+    pub(crate) async fn requests(&self, count: u64) {
+        let wanted = self.gate.requests() + count;
+        tokio::select! {
+            _ = self.run_to_rest() => {}
+            () = self.gate.answered(wanted) => {}
+        }
+    }
+
+    /// Returns when the armed gate has caught its write.
+    pub(crate) async fn caught(&self) {
+        let caught = timeout(PATIENCE, self.gate.caught()).await;
+        caught.unwrap_or_else(|_| self.give_up("the gate caught nothing"));
+    }
+
+    /// Delivers again whatever never reached the bot, as an operator does from the App's delivery log.
+    pub(crate) async fn redeliver_failed(&self) {
+        self.sim.settle().await;
+        let all = self.sim.deliveries();
+        let reached = |code: Option<u16>| code.is_some_and(|code| (200..300).contains(&code));
+        let done: std::collections::HashSet<&str> = all
+            .iter()
+            .filter(|one| reached(one.status_code))
+            .map(|one| one.guid.as_str())
+            .collect();
+        for one in &all {
+            if !one.redelivery && !done.contains(one.guid.as_str()) {
+                self.sim.redeliver(one.id).unwrap();
+            }
+        }
+        self.sim.settle().await;
+    }
+
+    /// A view of the bot's database beside the bot.
+    async fn look(&self) -> SqliteConnection {
+        let options = SqliteConnectOptions::new()
+            .filename(self.database())
+            .read_only(true);
+        options.connect().await.unwrap()
+    }
+
+    /// All runs in order of acceptance.
+    pub(crate) async fn runs(&self) -> Vec<RunRow> {
+        let mut connection = self.look().await;
+        let rows: Vec<(String, String, String, Option<String>, String)> = sqlx::query_as(
+            "SELECT id, command, state, code, trigger FROM runs JOIN texts ON texts.run = runs.seq ORDER BY seq",
+        )
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+        connection.close().await.unwrap();
+        rows.into_iter()
+            .map(|(id, command, state, code, trigger)| RunRow {
+                id,
+                command,
+                state: State::from_name(&state).unwrap(),
+                code,
+                trigger: serde_json::from_str(&trigger).unwrap(),
+            })
+            .collect()
+    }
+
+    /// What the bot wrote on an issue.
+    pub(crate) fn said(&self, repository: &str, number: u64) -> Vec<Comment> {
+        let bot = self.sim.bot();
+        let mut comments = self.sim.comments(repository, number).unwrap();
+        comments.retain(|comment| comment.author.id == bot.id);
+        comments
+    }
+
+    /// The plan issues of a repository.
+    pub(crate) fn plans(&self, repository: &str) -> Vec<Issue> {
+        let bot = self.sim.bot();
+        let mut issues = self.sim.issues(repository).unwrap();
+        issues.retain(|issue| issue.author.id == bot.id);
+        issues
+    }
+
+    /// The saved document of a plan issue: its comments' blocks, joined.
+    pub(crate) fn document(&self, repository: &str, number: u64) -> String {
+        let texts: Vec<String> = self
+            .said(repository, number)
+            .iter()
+            .map(|comment| {
+                let parsed = block::parse(&comment.body);
+                assert_eq!(parsed.diagnostics, [], "{}", comment.body);
+                match &block::find(&parsed, "plan-body").unwrap().content {
+                    Content::Text(text) => text.clone(),
+                    other => panic!("{other:?}"),
+                }
+            })
+            .collect();
+        let parts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        split::join(&parts).expect("the parts belong together")
+    }
+
+    /// Requests that concern a run or its report, one a line, for the message of a failed test.
+    pub(crate) fn story(&self, run: &RunRow, report: u64) -> String {
+        let report = format!("/{report}");
+        let mut story = String::new();
+        for request in self.sim.requests() {
+            let body = String::from_utf8_lossy(&request.body);
+            if body.contains(&run.id) || request.path.contains(&report) {
+                let start: String = body.chars().take(100).collect();
+                let line = format!(
+                    "{} {} -> {:?} {start}\n",
+                    request.method, request.path, request.status
+                );
+                story.push_str(&line);
+            }
+        }
+        story
+    }
+
+    fn give_up(&self, why: &str) -> ! {
+        let log = self.log.lock().unwrap();
+        let lines: Vec<&str> = log.iter().map(String::as_str).collect();
+        panic!("{why}\nthe bot's last lines:\n{}", lines.join("\n"));
+    }
+}
+
+fn keep(log: &Mutex<VecDeque<String>>, line: String) {
+    let mut log = log.lock().unwrap();
+    if log.len() == SHOWN {
+        log.pop_front();
+    }
+    log.push_back(line);
+}
+
+/// The address in the line that says where the bot listens.
+fn listening_at(line: &str) -> Option<String> {
+    let line: serde_json::Value = serde_json::from_str(line).ok()?;
+    (line["message"] == "listening").then(|| line["address"].as_str().map(str::to_owned))?
+}
