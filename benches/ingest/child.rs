@@ -66,7 +66,8 @@ impl Server {
             child,
             folder: folder.to_owned(),
         };
-        said.ok_or("the server has no output")?.read_line(&mut line)?;
+        said.ok_or("the server has no output")?
+            .read_line(&mut line)?;
         server.address = line.trim().parse().map_err(|_| {
             let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
             format!("the server did not start: {log}")
@@ -85,7 +86,9 @@ impl Server {
     pub(crate) fn cpu_seconds(&self) -> Outcome<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The name in parentheses may hold anything; field 14 and 15 follow (proc_pid_stat(5)).
-        let (_, fields) = stat.rsplit_once(')').ok_or("/proc/<pid>/stat without a name")?;
+        let (_, fields) = stat
+            .rsplit_once(')')
+            .ok_or("/proc/<pid>/stat without a name")?;
         let ticks: Vec<f64> = fields
             .split_whitespace()
             .skip(11)
@@ -100,7 +103,8 @@ impl Server {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let mebibytes = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let kib: Option<f64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+            let kib: Option<f64> =
+                line.and_then(|line| line.split_whitespace().next()?.parse().ok());
             kib.map(|kib| kib / 1024.0)
                 .ok_or_else(|| format!("/proc/<pid>/status without {name}"))
         };
@@ -109,7 +113,9 @@ impl Server {
 
     /// Lines in its log.
     pub(crate) fn log_lines(&self) -> Outcome<usize> {
-        Ok(BufReader::new(File::open(self.folder.join("log"))?).lines().count())
+        Ok(BufReader::new(File::open(self.folder.join("log"))?)
+            .lines()
+            .count())
     }
 }
 

@@ -54,7 +54,9 @@ impl Report {
 
     /// An acknowledged delivery is not in the database.
     pub(crate) fn lost(&self) -> bool {
-        self.losses.iter().any(|loss| loss.missing > 0 || loss.acknowledged == 0)
+        self.losses
+            .iter()
+            .any(|loss| loss.missing > 0 || loss.acknowledged == 0)
     }
 
     /// A bar was missed.
@@ -69,23 +71,52 @@ impl Report {
 
     fn judge(&mut self) {
         let ratio = |case, connections| self.row(case, connections).map_or(0.0, |row| row.ratio);
-        let p99 = self.row(Case::Durable, 64).map_or(f64::MAX, |row| row.figures.p99_ms);
+        let p99 = self
+            .row(Case::Durable, 64)
+            .map_or(f64::MAX, |row| row.figures.p99_ms);
         let mut bars = Vec::new();
         // One connection measures one flush and one wake-up, not the receiver.
         for connections in [16, 64] {
             let at = format!("at {connections} connections");
-            bars.push(at_least(format!("durable ÷ limit {at}"), ratio(Case::Durable, connections), 0.6));
-            bars.push(at_least(format!("ignored ÷ limit {at}"), ratio(Case::Ignored, connections), 0.8));
+            bars.push(at_least(
+                format!("durable ÷ limit {at}"),
+                ratio(Case::Durable, connections),
+                0.6,
+            ));
+            bars.push(at_least(
+                format!("ignored ÷ limit {at}"),
+                ratio(Case::Ignored, connections),
+                0.8,
+            ));
         }
-        bars.push(at_least("forged ÷ limit at 64 connections", ratio(Case::Forged, 64), 0.9));
+        bars.push(at_least(
+            "forged ÷ limit at 64 connections",
+            ratio(Case::Forged, 64),
+            0.9,
+        ));
         bars.push(below("durable p99 at 64 connections, ms", p99, 6.0));
         bars.push(below("memory idle, MiB", self.memory.idle, 24.0));
         bars.push(below("memory under load, MiB", self.memory.loaded, 48.0));
-        bars.push(below("memory grown by forged deliveries, MiB", self.memory.forged_growth, 8.0));
-        bars.push(below("log lines for forged deliveries", self.memory.forged_lines as f64, 3.0));
+        bars.push(below(
+            "memory grown by forged deliveries, MiB",
+            self.memory.forged_growth,
+            8.0,
+        ));
+        bars.push(below(
+            "log lines for forged deliveries",
+            self.memory.forged_lines as f64,
+            3.0,
+        ));
         for loss in &self.losses {
-            let at = format!("queue {}, {} connections", loss.queue_depth, loss.connections);
-            bars.push(below(format!("acknowledged and lost, {at}"), loss.missing as f64, 1.0));
+            let at = format!(
+                "queue {}, {} connections",
+                loss.queue_depth, loss.connections
+            );
+            bars.push(below(
+                format!("acknowledged and lost, {at}"),
+                loss.missing as f64,
+                1.0,
+            ));
             bars.push(below(format!("memory grown, MiB, {at}"), loss.growth, 40.0));
         }
         self.bars = bars;
@@ -93,7 +124,12 @@ impl Report {
 }
 
 fn rows(measured: &Measured) -> Vec<Row> {
-    let rate = |case, connections| measured.figures.get(&(case, connections)).map_or(f64::NAN, |f| f.rate);
+    let rate = |case, connections| {
+        measured
+            .figures
+            .get(&(case, connections))
+            .map_or(f64::NAN, |f| f.rate)
+    };
     let row = |(&(case, connections), &figures): (&(Case, usize), &Figures)| {
         let limit = match case {
             Case::LimitCommand | Case::Durable | Case::Forged => Case::LimitCommand,
@@ -131,7 +167,10 @@ fn below(what: impl Into<String>, found: f64, limit: f64) -> Bar {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.pinned {
-            writeln!(f, "load and server share their cores: take nothing from these figures")?;
+            writeln!(
+                f,
+                "load and server share their cores: take nothing from these figures"
+            )?;
         }
         writeln!(
             f,
@@ -139,8 +178,17 @@ impl fmt::Display for Report {
             "case", "conns", "per s", "p50 ms", "p99 ms", "CPU µs/req", "ratio"
         )?;
         for connections in CONNECTIONS {
-            for row in self.rows.iter().filter(|row| row.connections == connections) {
-                let Figures { rate, p50_ms, p99_ms, cpu_micros } = row.figures;
+            for row in self
+                .rows
+                .iter()
+                .filter(|row| row.connections == connections)
+            {
+                let Figures {
+                    rate,
+                    p50_ms,
+                    p99_ms,
+                    cpu_micros,
+                } = row.figures;
                 let case = format!("{:?}", row.case);
                 writeln!(
                     f,
@@ -154,13 +202,22 @@ impl fmt::Display for Report {
             writeln!(
                 f,
                 "killed with queue {} under {} connections: {} acknowledged, {} missing; {} answered 503; {:+.1} MiB",
-                loss.queue_depth, loss.connections, loss.acknowledged, loss.missing, loss.busy, loss.growth
+                loss.queue_depth,
+                loss.connections,
+                loss.acknowledged,
+                loss.missing,
+                loss.busy,
+                loss.growth
             )?;
         }
         writeln!(f)?;
         for bar in &self.bars {
             let verdict = if bar.met { "met" } else { "MISSED" };
-            writeln!(f, "{:<6} {:<55} {:>8.2} {}", verdict, bar.what, bar.found, bar.wanted)?;
+            writeln!(
+                f,
+                "{:<6} {:<55} {:>8.2} {}",
+                verdict, bar.what, bar.found, bar.wanted
+            )?;
         }
         Ok(())
     }

@@ -142,7 +142,10 @@ fn limit() -> Router {
 async fn verify_and_parse(State(known): State<Arc<Known>>, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
     let header = |name: &str| {
-        let value = parts.headers.get(name).and_then(|value| value.to_str().ok());
+        let value = parts
+            .headers
+            .get(name)
+            .and_then(|value| value.to_str().ok());
         value.unwrap_or_default()
     };
     let Ok(body) = body.collect().await else {
