@@ -1,140 +1,216 @@
 //! A closed-loop HTTP/1.1 load generator: N keep-alive connections, each sends the next request when the last is answered.
 
+use std::collections::BTreeMap;
+use std::io::IoSlice;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What to send: bodies with their signatures; every request gets a delivery id of its own.
-pub struct Mix {
-    pub event: &'static str,
-    pub bodies: Vec<(Vec<u8>, String)>,
+use crate::Outcome;
+
+/// Bodies with their signatures; every request gets a delivery id of its own.
+#[derive(Debug)]
+pub(crate) struct Mix {
+    pub(crate) event: &'static str,
+    pub(crate) bodies: Vec<(Vec<u8>, String)>,
 }
 
-/// What came back in one measurement.
-#[derive(Debug, Default, Clone)]
-pub struct Figures {
-    pub per_second: f64,
-    pub p50: Duration,
-    pub p99: Duration,
-    /// Answers by status.
-    pub statuses: std::collections::BTreeMap<u16, u64>,
+/// What came back.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// Microseconds of every answer that was counted.
+    micros: Vec<u32>,
+    /// Counted answers by status.
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    /// Numbers of all deliveries (see [`guid`]) that were answered with 2xx.
+    pub(crate) acknowledged: Vec<u64>,
+}
+
+impl Answers {
+    /// How many were counted.
+    pub(crate) fn count(&self) -> usize {
+        self.micros.len()
+    }
+
+    /// This share of the answers came within that many milliseconds.
+    pub(crate) fn quantile_ms(&mut self, share: f64) -> f64 {
+        self.micros.sort_unstable();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a length"
+        )]
+        let index = (self.micros.len() as f64 * share) as usize;
+        let last = self.micros.len().saturating_sub(1);
+        self.micros
+            .get(index.min(last))
+            .map_or(0.0, |micros| f64::from(*micros) / 1000.0)
+    }
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Loads `address` over `connections` for `time`; answers during the first fifth are not counted.
-pub fn run(address: SocketAddr, mix: &Arc<Mix>, connections: usize, time: Duration) -> Figures {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("runtime");
-    runtime.block_on(async {
-        let counted = Arc::new(Mutex::new((Vec::<u32>::new(), Figures::default())));
-        let began = Instant::now();
-        let warm = began + time / 5;
-        let end = warm + time;
-        let tasks: Vec<_> = (0..connections)
-            .map(|index| {
-                let (mix, counted) = (Arc::clone(mix), Arc::clone(&counted));
-                tokio::spawn(async move {
-                    let (micros, statuses) = connection(address, &mix, index, warm, end).await;
-                    let mut counted = counted.lock().expect("no panic holds it");
-                    counted.0.extend(micros);
-                    for (status, n) in statuses {
-                        *counted.1.statuses.entry(status).or_default() += n;
-                    }
-                })
-            })
+/// The delivery id with this number. GUIDs are random, and a store feels that: neighbours in time are no neighbours in
+/// an index. So the number is mixed (splitmix64, a bijection: no two are the same).
+pub(crate) fn guid(number: u64) -> String {
+    let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^= z >> 31;
+    format!(
+        "{:08x}-{:04x}-4{:03x}-8000-{:012x}",
+        z >> 32,
+        (z >> 16) & 0xffff,
+        z & 0xfff,
+        z & 0xffff_ffff_ffff
+    )
+}
+
+/// Loads `address` for `warm` (not counted) and `time`. `started` runs when counting starts. A connection that breaks
+/// is made again; when nobody listens any more, the run ends early.
+pub(crate) fn run(
+    address: SocketAddr,
+    mix: &Arc<Mix>,
+    connections: usize,
+    (warm, time): (Duration, Duration),
+    started: impl FnOnce(),
+) -> Outcome<Answers> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let warm = Instant::now() + warm;
+    let end = warm + time;
+    let all = runtime.block_on(async {
+        let loads: Vec<_> = (0..connections)
+            .map(|index| tokio::spawn(connection(address, Arc::clone(mix), index, warm, end)))
             .collect();
-        for task in tasks {
-            task.await.expect("connection task");
+        tokio::time::sleep_until(warm.into()).await;
+        started();
+        join_all(loads).await
+    });
+    let mut sum = Answers::default();
+    for one in all {
+        let one = one?;
+        sum.micros.extend(one.micros);
+        sum.acknowledged.extend(one.acknowledged);
+        for (status, count) in one.statuses {
+            *sum.statuses.entry(status).or_default() += count;
         }
-        let (mut micros, mut figures) = std::mem::take(&mut *counted.lock().expect("all tasks ended"));
-        micros.sort_unstable();
-        let at = |share: f64| {
-            let index = ((micros.len() as f64 * share) as usize).min(micros.len().saturating_sub(1));
-            Duration::from_micros(micros.get(index).copied().unwrap_or(0).into())
-        };
-        figures.per_second = micros.len() as f64 / time.as_secs_f64();
-        (figures.p50, figures.p99) = (at(0.5), at(0.99));
-        figures
-    })
+    }
+    Ok(sum)
 }
 
 async fn connection(
     address: SocketAddr,
-    mix: &Mix,
-    index: usize,
+    mix: Arc<Mix>,
+    first: usize,
     warm: Instant,
     end: Instant,
-) -> (Vec<u32>, Vec<(u16, u64)>) {
-    let mut micros = Vec::new();
-    let mut statuses = std::collections::BTreeMap::<u16, u64>::new();
-    let mut stream = TcpStream::connect(address).await.expect("connect");
-    stream.set_nodelay(true).expect("nodelay");
-    let mut buffer = vec![0_u8; 64 * 1024];
-    let mut turn = index;
-    while Instant::now() < end {
-        let (body, signature) = &mix.bodies[turn % mix.bodies.len()];
-        turn += 1;
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mut request = format!(
-            "POST /webhook HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-             user-agent: GitHub-Hookshot/bench\r\nx-github-event: {}\r\n\
-             x-github-delivery: 00000000-0000-4000-8000-{id:012x}\r\nx-hub-signature-256: {signature}\r\n\
-             content-length: {}\r\n\r\n",
-            mix.event,
-            body.len()
-        )
-        .into_bytes();
-        request.extend_from_slice(body);
-        let sent = Instant::now();
-        if stream.write_all(&request).await.is_err() {
-            stream = TcpStream::connect(address).await.expect("reconnect");
-            continue;
+) -> Answers {
+    let mut answers = Answers::default();
+    let mut stream = None;
+    let mut buffer = vec![0_u8; 4096];
+    for (body, signature) in mix.bodies.iter().cycle().skip(first) {
+        if Instant::now() >= end {
+            break;
         }
-        let Some((status, close)) = answer(&mut stream, &mut buffer).await else {
-            stream = TcpStream::connect(address).await.expect("reconnect");
+        let Some(open) = &mut stream else {
+            let Ok(new) = TcpStream::connect(address).await else {
+                break;
+            };
+            // Without it a small segment may wait, which would be measured; nothing else depends on it.
+            drop(new.set_nodelay(true));
+            stream = Some(new);
+            continue;
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let head = head(mix.event, number, signature, body.len());
+        let sent = Instant::now();
+        let answer = match send(open, head.as_bytes(), body).await {
+            Ok(()) => answer(open, &mut buffer).await,
+            Err(_) => None,
+        };
+        let Some((status, last)) = answer else {
+            stream = None;
             continue;
         };
         let now = Instant::now();
-        if now >= warm {
-            micros.push(u32::try_from((now - sent).as_micros()).unwrap_or(u32::MAX));
-            *statuses.entry(status).or_default() += 1;
+        if (200..300).contains(&status) {
+            answers.acknowledged.push(number);
         }
-        if close {
-            stream = TcpStream::connect(address).await.expect("reconnect");
+        if now >= warm {
+            let micros = u32::try_from((now - sent).as_micros());
+            answers.micros.push(micros.unwrap_or(u32::MAX));
+            *answers.statuses.entry(status).or_default() += 1;
+        }
+        if last {
+            stream = None;
         }
     }
-    (micros, statuses.into_iter().collect())
+    answers
+}
+
+/// The headers GitHub sends.
+fn head(event: &str, number: u64, signature: &str, length: usize) -> String {
+    format!(
+        "POST /webhook HTTP/1.1\r\nHost: localhost\r\nUser-Agent: GitHub-Hookshot/044aadd\r\nAccept: */*\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\nX-GitHub-Delivery: {}\r\n\
+         X-GitHub-Event: {event}\r\nX-GitHub-Hook-ID: 4711\r\n\
+         X-GitHub-Hook-Installation-Target-ID: {}\r\n\
+         X-GitHub-Hook-Installation-Target-Type: integration\r\nX-Hub-Signature-256: {signature}\r\n\r\n",
+        guid(number),
+        crate::server::APP_ID,
+    )
+}
+
+/// Head and body in one segment where the socket takes it; the body is not copied.
+async fn send(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> std::io::Result<()> {
+    let mut sent = 0;
+    while sent < head.len() {
+        sent += stream
+            .write_vectored(&[IoSlice::new(&head[sent..]), IoSlice::new(body)])
+            .await?;
+    }
+    stream.write_all(&body[sent - head.len()..]).await
 }
 
 /// Reads one answer; its status and whether the server closes the connection.
 async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> Option<(u16, bool)> {
     let mut filled = 0;
     loop {
-        let read = stream.read(&mut buffer[filled..]).await.ok()?;
+        let read = stream.read(buffer.get_mut(filled..)?).await.ok()?;
         if read == 0 {
             return None;
         }
         filled += read;
-        let Some(head) = buffer[..filled].windows(4).position(|four| four == b"\r\n\r\n") else { continue };
-        let text = std::str::from_utf8(&buffer[..head]).ok()?.to_ascii_lowercase();
+        let seen = &buffer[..filled];
+        let Some(head) = seen.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
+        let text = std::str::from_utf8(&seen[..head]).ok()?;
         let status = text.get(9..12)?.parse().ok()?;
-        let length: usize = text
-            .lines()
-            .find_map(|line| line.strip_prefix("content-length:"))
-            .and_then(|value| value.trim().parse().ok())
-            .unwrap_or(0);
-        let close = text.contains("connection: close");
-        while filled < head + 4 + length {
-            let read = stream.read(&mut buffer[filled..]).await.ok()?;
+        let header = |name: &str| {
+            text.lines().find_map(|line| {
+                let (key, value) = line.split_once(':')?;
+                key.eq_ignore_ascii_case(name).then(|| value.trim())
+            })
+        };
+        let length: usize = header("content-length")?.parse().ok()?;
+        let last = header("connection") == Some("close");
+        let mut missing = (head + 4 + length).saturating_sub(filled);
+        while missing > 0 {
+            let room = missing.min(buffer.len());
+            let read = stream.read(&mut buffer[..room]).await.ok()?;
             if read == 0 {
                 return None;
             }
-            filled += read;
+            missing -= read;
         }
-        return Some((status, close));
+        return Some((status, last));
     }
 }

@@ -1,13 +1,43 @@
 //! One transaction for a batch of deliveries. The number of statements does not depend on the size of the batch: rows
 //! go in as one JSON array, long texts as one string of bytes with offsets, so that nothing is escaped twice.
+//!
+//! Nearly always every delivery of a batch is new. So that is what is tried first, as [`ALL_NEW`], in one message to
+//! the thread of the connection; a batch with a known delivery in it is refused by the unique GUID, rolled back and
+//! taken statement by statement.
 
 use std::collections::HashSet;
 
 use sqlx::{Connection, SqliteConnection};
 
-use super::errors::{Trouble, column, corrupt, nullable};
+use super::errors::{Trouble, column, corrupt, is_about_the_row, nullable};
 use super::queue::promote;
-use crate::engine::store::{Accepted, NewDelivery, NewRun, StoreError};
+use crate::engine::run::RunId;
+use crate::engine::store::{Accepted, NewDelivery, StoreError};
+
+/// The parameters are taken in turn, whichever statement they stand in: payloads, deliveries, runs, triggers, texts.
+///
+/// Row ids are given out one after another, so a row just inserted is named by its distance from the last one.
+pub(super) const ALL_NEW: &str = "
+BEGIN IMMEDIATE;
+INSERT INTO deliveries (guid, event, action, installation, received_ms, payload)
+SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+       CASE WHEN value ->> 5 IS NOT NULL THEN substr(?, value ->> 5, value ->> 6) END
+FROM json_each(?);
+INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, state)
+SELECT (SELECT max(id) FROM deliveries) - (value ->> 0),
+       value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8,
+       CASE WHEN value ->> 5 IS NULL THEN 'ready'
+            WHEN value ->> 9 AND NOT EXISTS (
+                SELECT 1 FROM runs AS active
+                WHERE active.serial = value ->> 5 AND active.serial IS NOT NULL
+                  AND active.state IN ('ready', 'running', 'waiting')) THEN 'ready'
+            ELSE 'blocked' END
+FROM json_each(?)
+ORDER BY key;
+INSERT INTO texts (run, trigger)
+SELECT (SELECT max(seq) FROM runs) - (value ->> 0), CAST(substr(?, value ->> 1, value ->> 2) AS TEXT)
+FROM json_each(?);
+COMMIT";
 
 pub(super) const INSERT_DELIVERIES: &str = "
 INSERT INTO deliveries (guid, event, action, installation, received_ms, payload)
@@ -66,6 +96,9 @@ pub(super) async fn accept(
     connection: &mut SqliteConnection,
     deliveries: &[NewDelivery],
 ) -> Result<Vec<Accepted>, Trouble> {
+    if all_new(connection, deliveries).await? {
+        return Ok(vec![Accepted::New; deliveries.len()]);
+    }
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let mut first = HashSet::with_capacity(deliveries.len());
     let is_first: Vec<bool> = deliveries.iter().map(|d| first.insert(&*d.guid)).collect();
@@ -104,6 +137,43 @@ pub(super) async fn accept(
     Ok(outcomes.collect())
 }
 
+/// Stores the deliveries if all of them are new and say nothing but what to run. False: nothing was changed.
+async fn all_new(
+    connection: &mut SqliteConnection,
+    deliveries: &[NewDelivery],
+) -> Result<bool, Trouble> {
+    if deliveries.iter().any(|delivery| delivery.installation_gone) {
+        return Ok(false);
+    }
+    let (payloads, delivery_rows) = delivery_rows(deliveries.iter());
+    let last = deliveries.len().saturating_sub(1);
+    let runs = run_rows(deliveries.iter().enumerate().map(|(n, d)| (last - n, d)));
+    let count = runs.texts.len();
+    let texts: Vec<_> = runs
+        .texts
+        .iter()
+        .enumerate()
+        .map(|(n, (_, start, length))| (count - 1 - n, start, length))
+        .collect();
+    let done = sqlx::query(ALL_NEW)
+        .bind(payloads.0)
+        .bind(json(&delivery_rows)?)
+        .bind(json(&runs.rows)?)
+        .bind(runs.triggers.0)
+        .bind(json(&texts)?)
+        .execute(&mut *connection)
+        .await;
+    match done {
+        Ok(_) => Ok(true),
+        Err(error) if is_about_the_row(&error) => {
+            sqlx::query("ROLLBACK").execute(connection).await?;
+            Ok(false)
+        }
+        // The connection is given up, which rolls back as well.
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Texts side by side in one buffer, so that one parameter carries them all.
 #[derive(Default)]
 struct Bytes(Vec<u8>);
@@ -117,13 +187,23 @@ impl Bytes {
     }
 }
 
-/// Inserts what is not known yet; the GUIDs of that.
-async fn insert_deliveries(
-    connection: &mut SqliteConnection,
-    deliveries: impl Iterator<Item = &NewDelivery>,
-) -> Result<HashSet<String>, Trouble> {
+/// GUID, event, action, installation, time, and where the payload stands.
+type DeliveryRow<'a> = (
+    &'a str,
+    &'a str,
+    Option<&'a str>,
+    u64,
+    i64,
+    Option<usize>,
+    Option<usize>,
+);
+
+/// The payloads and the rows.
+fn delivery_rows<'a>(
+    deliveries: impl Iterator<Item = &'a NewDelivery>,
+) -> (Bytes, Vec<DeliveryRow<'a>>) {
     let mut payloads = Bytes::default();
-    let rows: Vec<_> = deliveries
+    let rows = deliveries
         .map(|d| {
             let payload = d.payload.as_ref().map(|payload| payloads.add(payload));
             (
@@ -137,6 +217,67 @@ async fn insert_deliveries(
             )
         })
         .collect();
+    (payloads, rows)
+}
+
+/// Delivery, index in it, time, id, command, serial, place, repository, installation, and whether it is the first of
+/// its place in the batch.
+type RunRow<'a, D> = (
+    D,
+    usize,
+    i64,
+    &'a RunId,
+    &'a str,
+    Option<&'a str>,
+    &'a str,
+    u64,
+    u64,
+    bool,
+);
+
+/// The rows of a batch's runs, and where their texts stand.
+struct RunRows<'a, D> {
+    rows: Vec<RunRow<'a, D>>,
+    triggers: Bytes,
+    texts: Vec<(&'a RunId, usize, usize)>,
+}
+
+/// The runs of `deliveries`; each comes with what names it to the statement.
+fn run_rows<'a, D: Copy>(deliveries: impl Iterator<Item = (D, &'a NewDelivery)>) -> RunRows<'a, D> {
+    let mut found = RunRows {
+        rows: Vec::new(),
+        triggers: Bytes::default(),
+        texts: Vec::new(),
+    };
+    let mut heads = HashSet::new();
+    for (named, delivery) in deliveries {
+        for (index, run) in delivery.runs.iter().enumerate() {
+            let serial = run.serial.as_deref();
+            found.rows.push((
+                named,
+                index,
+                delivery.received.0,
+                &run.id,
+                &run.command,
+                serial,
+                &run.place,
+                run.repo_id,
+                run.installation,
+                serial.is_some_and(|serial| heads.insert(serial)),
+            ));
+            let (start, length) = found.triggers.add(run.trigger.as_bytes());
+            found.texts.push((&run.id, start, length));
+        }
+    }
+    found
+}
+
+/// Inserts what is not known yet; the GUIDs of that.
+async fn insert_deliveries(
+    connection: &mut SqliteConnection,
+    deliveries: impl Iterator<Item = &NewDelivery>,
+) -> Result<HashSet<String>, Trouble> {
+    let (payloads, rows) = delivery_rows(deliveries);
     let inserted = sqlx::query(INSERT_DELIVERIES)
         .bind(json(&rows)?)
         .bind(payloads.0)
@@ -145,9 +286,6 @@ async fn insert_deliveries(
     let count = inserted.rows_affected();
     if count == 0 {
         return Ok(HashSet::new());
-    }
-    if count == rows.len() as u64 {
-        return Ok(rows.iter().map(|row| row.0.to_owned()).collect());
     }
     // Row ids are given out one after another, so the new ones are the last `count`.
     let before = inserted.last_insert_rowid() - count.cast_signed();
@@ -163,50 +301,18 @@ async fn insert_runs(
     deliveries: impl Iterator<Item = &NewDelivery>,
     new: &HashSet<String>,
 ) -> Result<(), Trouble> {
-    let mut triggers = Bytes::default();
-    let mut heads = HashSet::new();
-    let (mut rows, mut texts) = (Vec::new(), Vec::new());
-    for delivery in deliveries {
-        if !new.contains(&*delivery.guid) {
-            continue;
-        }
-        for (index, run) in delivery.runs.iter().enumerate() {
-            let NewRun {
-                command,
-                serial,
-                place,
-                repo_id,
-                installation,
-                ..
-            } = run;
-            let head = serial.as_ref().is_some_and(|serial| heads.insert(serial));
-            let received = delivery.received.0;
-            rows.push((
-                &delivery.guid,
-                index,
-                received,
-                &run.id,
-                command,
-                serial,
-                place,
-                repo_id,
-                installation,
-                head,
-            ));
-            let (start, length) = triggers.add(run.trigger.as_bytes());
-            texts.push((&run.id, start, length));
-        }
-    }
-    if rows.is_empty() {
+    let new = deliveries.filter(|delivery| new.contains(&*delivery.guid));
+    let runs = run_rows(new.map(|delivery| (&*delivery.guid, delivery)));
+    if runs.rows.is_empty() {
         return Ok(());
     }
     sqlx::query(INSERT_RUNS)
-        .bind(json(&rows)?)
+        .bind(json(&runs.rows)?)
         .execute(&mut *connection)
         .await?;
     sqlx::query(INSERT_TEXTS)
-        .bind(json(&texts)?)
-        .bind(triggers.0)
+        .bind(json(&runs.texts)?)
+        .bind(runs.triggers.0)
         .execute(connection)
         .await?;
     Ok(())

@@ -1,0 +1,86 @@
+//! What is sent: `issue_comment` deliveries of the size GitHub sends, signed.
+
+use planwright::adapters::signature;
+use secrecy::SecretString;
+use serde_json::Value;
+
+use crate::Outcome;
+use crate::load::Mix;
+
+/// The secret both sides know.
+pub(crate) const SECRET: &str = "the secret of this benchmark";
+
+/// Distinct bodies: enough that no cache holds the answer to one of them.
+const BODIES: u64 = 64;
+
+/// A usual delivery for a comment on an issue of 5 kB is about this long.
+const SIZE: usize = 19_000;
+
+/// Bytes of the plan in the issue, or in the comment.
+const PLAN: usize = 5_000;
+
+/// What the comments say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comment {
+    /// A command with a line of guidance: one run.
+    Command,
+    /// A command with a plan of 5 kB: one run that keeps it.
+    Plan,
+    /// Talk with a path in it, so that the cheapest test does not already settle it.
+    Talk,
+}
+
+/// Bodies with `comment`, signed, or signed with a secret that is not ours.
+pub(crate) fn mix(comment: Comment, forged: bool) -> Outcome<Mix> {
+    let base: Value = serde_json::from_str(include_str!(
+        "../../fixtures/payloads/issue_comment.created.json"
+    ))?;
+    let secret = SecretString::from(if forged { "another secret" } else { SECRET });
+    let bodies = (1..=BODIES)
+        .map(|n| {
+            let body = body(base.clone(), comment, n)?;
+            let signature = signature::sign(&secret, &body);
+            Ok((body, signature))
+        })
+        .collect::<Outcome<_>>()?;
+    Ok(Mix {
+        event: "issue_comment",
+        bodies,
+    })
+}
+
+fn body(mut payload: Value, comment: Comment, n: u64) -> Outcome<Vec<u8>> {
+    payload["issue"]["number"] = n.into();
+    payload["repository"]["id"] = (1_000 + n % 8).into();
+    payload["issue"]["body"] = plan(n).into();
+    payload["comment"]["body"] = match comment {
+        Comment::Command => {
+            format!("/save-plan keep the public interface of module {n} as it is\n")
+        }
+        Comment::Plan => format!("/save-plan\n\n{}", plan(n)),
+        Comment::Talk => {
+            format!("I had a look at src/module_{n}.rs and/or its tests. Shall we wait for the release?\n")
+        }
+    }
+    .into();
+    // GitHub describes people, the repository and the App with dozens of links; the fixture has fewer.
+    let missing = SIZE.saturating_sub(serde_json::to_vec(&payload)?.len());
+    let links: Vec<Value> = (0..missing / 64)
+        .map(|i| format!("https://api.github.com/repos/harbour/tidewatch/{i:04}/{{/other}}").into())
+        .collect();
+    payload["repository"]["links"] = links.into();
+    Ok(serde_json::to_vec(&payload)?)
+}
+
+fn plan(n: u64) -> String {
+    let mut text = format!("# Plan: rework module {n}\n\n## Steps\n\n");
+    for step in 1.. {
+        if text.len() >= PLAN {
+            break;
+        }
+        text.push_str(&format!(
+            "{step}. Move part {step} of `module_{n}` behind the new trait, and keep \"old\" callers compiling.\n"
+        ));
+    }
+    text
+}

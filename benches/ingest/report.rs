@@ -1,0 +1,224 @@
+//! The report: figures, ratios to the limit of the same run, and the bars.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::loss::Loss;
+use crate::rounds::{CONNECTIONS, Case, Figures, Measured, Memory};
+
+/// One line of the table.
+#[derive(Debug, Serialize)]
+struct Row {
+    case: Case,
+    connections: usize,
+    #[serde(flatten)]
+    figures: Figures,
+    /// Rate as a share of the limit's for the same deliveries.
+    ratio: f64,
+}
+
+/// One demand and what came of it.
+#[derive(Debug, Serialize)]
+struct Bar {
+    what: String,
+    found: f64,
+    /// As text: `≥ 0.6`.
+    wanted: String,
+    met: bool,
+}
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// Load and server each had a core of their own.
+    pinned: bool,
+    rows: Vec<Row>,
+    memory: Memory,
+    losses: Vec<Loss>,
+    bars: Vec<Bar>,
+}
+
+impl Report {
+    pub(crate) fn new(pinned: bool, measured: &Measured, losses: Vec<Loss>) -> Self {
+        let mut report = Self {
+            pinned,
+            rows: rows(measured),
+            memory: measured.memory,
+            losses,
+            bars: Vec::new(),
+        };
+        report.judge();
+        report
+    }
+
+    /// An acknowledged delivery is not in the database.
+    pub(crate) fn lost(&self) -> bool {
+        self.losses
+            .iter()
+            .any(|loss| loss.missing > 0 || loss.acknowledged == 0)
+    }
+
+    /// A bar was missed.
+    pub(crate) fn missed(&self) -> bool {
+        self.bars.iter().any(|bar| !bar.met)
+    }
+
+    fn row(&self, case: Case, connections: usize) -> Option<&Row> {
+        let mut rows = self.rows.iter();
+        rows.find(|row| row.case == case && row.connections == connections)
+    }
+
+    fn judge(&mut self) {
+        let ratio = |case, connections| self.row(case, connections).map_or(0.0, |row| row.ratio);
+        let p99 = self
+            .row(Case::Durable, 64)
+            .map_or(f64::MAX, |row| row.figures.p99_ms);
+        let mut bars = Vec::new();
+        // One connection measures one flush and one wake-up, not the receiver.
+        for connections in [16, 64] {
+            let at = format!("at {connections} connections");
+            bars.push(at_least(
+                format!("durable ÷ limit {at}"),
+                ratio(Case::Durable, connections),
+                0.6,
+            ));
+            bars.push(at_least(
+                format!("ignored ÷ limit {at}"),
+                ratio(Case::Ignored, connections),
+                0.8,
+            ));
+        }
+        bars.push(at_least(
+            "forged ÷ limit at 64 connections",
+            ratio(Case::Forged, 64),
+            0.9,
+        ));
+        bars.push(below("durable p99 at 64 connections, ms", p99, 6.0));
+        bars.push(below("memory idle, MiB", self.memory.idle, 24.0));
+        bars.push(below("memory under load, MiB", self.memory.loaded, 48.0));
+        bars.push(below(
+            "memory grown by forged deliveries, MiB",
+            self.memory.forged_growth,
+            8.0,
+        ));
+        bars.push(below(
+            "log lines for forged deliveries",
+            self.memory.forged_lines as f64,
+            3.0,
+        ));
+        for loss in &self.losses {
+            let at = format!(
+                "queue {}, {} connections",
+                loss.queue_depth, loss.connections
+            );
+            bars.push(below(
+                format!("acknowledged and lost, {at}"),
+                loss.missing as f64,
+                1.0,
+            ));
+            bars.push(below(format!("memory grown, MiB, {at}"), loss.growth, 40.0));
+        }
+        self.bars = bars;
+    }
+}
+
+fn rows(measured: &Measured) -> Vec<Row> {
+    let rate = |case, connections| {
+        measured
+            .figures
+            .get(&(case, connections))
+            .map_or(f64::NAN, |f| f.rate)
+    };
+    let row = |(&(case, connections), &figures): (&(Case, usize), &Figures)| {
+        let limit = match case {
+            Case::LimitCommand | Case::Durable | Case::Forged => Case::LimitCommand,
+            Case::LimitTalk | Case::Ignored => Case::LimitTalk,
+            Case::LimitPlan | Case::DurablePlan => Case::LimitPlan,
+        };
+        Row {
+            case,
+            connections,
+            figures,
+            ratio: figures.rate / rate(limit, connections),
+        }
+    };
+    measured.figures.iter().map(row).collect()
+}
+
+fn at_least(what: impl Into<String>, found: f64, least: f64) -> Bar {
+    Bar {
+        what: what.into(),
+        found,
+        wanted: format!("≥ {least}"),
+        met: found >= least,
+    }
+}
+
+fn below(what: impl Into<String>, found: f64, limit: f64) -> Bar {
+    Bar {
+        what: what.into(),
+        found,
+        wanted: format!("< {limit}"),
+        met: found < limit,
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.pinned {
+            writeln!(
+                f,
+                "load and server share their cores: take nothing from these figures"
+            )?;
+        }
+        writeln!(
+            f,
+            "{:<14} {:>5} {:>9} {:>8} {:>8} {:>10} {:>6}",
+            "case", "conns", "per s", "p50 ms", "p99 ms", "CPU µs/req", "ratio"
+        )?;
+        for connections in CONNECTIONS {
+            for row in self
+                .rows
+                .iter()
+                .filter(|row| row.connections == connections)
+            {
+                let Figures {
+                    rate,
+                    p50_ms,
+                    p99_ms,
+                    cpu_micros,
+                } = row.figures;
+                let case = format!("{:?}", row.case);
+                writeln!(
+                    f,
+                    "{case:<14} {connections:>5} {rate:>9.0} {p50_ms:>8.2} {p99_ms:>8.2} {cpu_micros:>10.1} {:>6.2}",
+                    row.ratio
+                )?;
+            }
+        }
+        writeln!(f)?;
+        for loss in &self.losses {
+            writeln!(
+                f,
+                "killed with queue {} under {} connections: {} acknowledged, {} missing; {} answered 503; {:+.1} MiB",
+                loss.queue_depth,
+                loss.connections,
+                loss.acknowledged,
+                loss.missing,
+                loss.busy,
+                loss.growth
+            )?;
+        }
+        writeln!(f)?;
+        for bar in &self.bars {
+            let verdict = if bar.met { "met" } else { "MISSED" };
+            writeln!(
+                f,
+                "{:<6} {:<55} {:>8.2} {}",
+                verdict, bar.what, bar.found, bar.wanted
+            )?;
+        }
+        Ok(())
+    }
+}

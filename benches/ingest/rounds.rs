@@ -1,0 +1,198 @@
+//! The measurements: every round starts fresh servers and goes through all cases, so that what the machine does
+//! meanwhile hits all of them alike.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::child::Server;
+use crate::load::{self, Mix};
+use crate::payload::{Comment, mix};
+use crate::server::Mode;
+use crate::{Outcome, Plan};
+
+/// Connections.
+pub(crate) const CONNECTIONS: [usize; 3] = [1, 16, 64];
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Case {
+    /// Commands to the server without a store.
+    LimitCommand,
+    /// Commands to the bot: durable before they are answered.
+    Durable,
+    /// Talk to the server without a store.
+    LimitTalk,
+    /// Talk to the bot.
+    Ignored,
+    /// Commands that carry a plan, to the server without a store.
+    LimitPlan,
+    /// Commands that carry a plan of 5 kB, which the run keeps, to the bot.
+    DurablePlan,
+    /// Commands with a wrong signature to the bot.
+    Forged,
+}
+
+impl Case {
+    fn status(self) -> u16 {
+        match self {
+            Self::LimitCommand | Self::Durable | Self::LimitPlan | Self::DurablePlan => 202,
+            Self::LimitTalk | Self::Ignored => 200,
+            Self::Forged => 401,
+        }
+    }
+}
+
+/// One measurement, or the medians of several.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Figures {
+    /// Answers per second.
+    pub(crate) rate: f64,
+    /// Half of the answers came within this.
+    pub(crate) p50_ms: f64,
+    /// 99 of 100 came within this.
+    pub(crate) p99_ms: f64,
+    /// Processor time of the server per answer.
+    pub(crate) cpu_micros: f64,
+}
+
+/// Memory of the bot in MiB and lines of its log.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct Memory {
+    /// After the start.
+    pub(crate) idle: f64,
+    /// The most under signed load.
+    pub(crate) loaded: f64,
+    /// By how much the flood of wrong signatures made a fresh one grow.
+    pub(crate) forged_growth: f64,
+    /// Log lines the flood brought.
+    pub(crate) forged_lines: usize,
+}
+
+/// Everything measured, as medians over the rounds; of the memory the most.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) figures: BTreeMap<(Case, usize), Figures>,
+    pub(crate) memory: Memory,
+}
+
+/// What is sent.
+struct Mixes {
+    command: Arc<Mix>,
+    plan: Arc<Mix>,
+    talk: Arc<Mix>,
+    forged: Arc<Mix>,
+}
+
+/// Runs the rounds.
+pub(crate) fn run(plan: &Plan, pinned: bool) -> Outcome<Measured> {
+    let mixes = Mixes {
+        command: Arc::new(mix(Comment::Command, false)?),
+        plan: Arc::new(mix(Comment::Plan, false)?),
+        talk: Arc::new(mix(Comment::Talk, false)?),
+        forged: Arc::new(mix(Comment::Command, true)?),
+    };
+    let mut all: BTreeMap<(Case, usize), Vec<Figures>> = BTreeMap::new();
+    let mut memory = Memory::default();
+    for _ in 0..plan.rounds {
+        let found = round(plan, pinned, &mixes, &mut all)?;
+        memory.idle = memory.idle.max(found.idle);
+        memory.loaded = memory.loaded.max(found.loaded);
+        memory.forged_growth = memory.forged_growth.max(found.forged_growth);
+        memory.forged_lines = memory.forged_lines.max(found.forged_lines);
+    }
+    let figures = all
+        .into_iter()
+        .map(|(key, rounds)| (key, medians(&rounds)))
+        .collect();
+    Ok(Measured { figures, memory })
+}
+
+fn round(
+    plan: &Plan,
+    pinned: bool,
+    mixes: &Mixes,
+    all: &mut BTreeMap<(Case, usize), Vec<Figures>>,
+) -> Outcome<Memory> {
+    let folders = [folder()?, folder()?, folder()?];
+    let limit = Server::start(Mode::Limit, folders[0].path(), pinned)?;
+    let bot = Server::start(Mode::BOT, folders[1].path(), pinned)?;
+    let flooded = Server::start(Mode::BOT, folders[2].path(), pinned)?;
+    let mut memory = Memory {
+        idle: bot.memory()?.0,
+        ..Memory::default()
+    };
+    let mut take = |case: Case, server: &Server, mix: &Arc<Mix>, connections: usize| {
+        let figures = measure(plan, case, server, mix, connections)?;
+        all.entry((case, connections)).or_default().push(figures);
+        Outcome::Ok(())
+    };
+    for connections in CONNECTIONS {
+        take(Case::LimitCommand, &limit, &mixes.command, connections)?;
+        take(Case::Durable, &bot, &mixes.command, connections)?;
+        take(Case::LimitTalk, &limit, &mixes.talk, connections)?;
+        take(Case::Ignored, &bot, &mixes.talk, connections)?;
+    }
+    let lines = flooded.log_lines()?;
+    take(Case::Forged, &flooded, &mixes.forged, 64)?;
+    memory.forged_growth = flooded.memory()?.1 - flooded.memory()?.0.min(memory.idle);
+    memory.forged_lines = flooded.log_lines()? - lines;
+    take(Case::LimitPlan, &limit, &mixes.plan, 64)?;
+    take(Case::DurablePlan, &bot, &mixes.plan, 64)?;
+    memory.loaded = bot.memory()?.1;
+    Ok(memory)
+}
+
+/// Where a server keeps its database: below the target folder, which is on a disk, as `/tmp` often is not.
+pub(crate) fn folder() -> Outcome<tempfile::TempDir> {
+    Ok(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?)
+}
+
+fn measure(
+    plan: &Plan,
+    case: Case,
+    server: &Server,
+    mix: &Arc<Mix>,
+    connections: usize,
+) -> Outcome<Figures> {
+    let mut before = Ok(0.0);
+    let mut answers = load::run(
+        server.address,
+        mix,
+        connections,
+        (plan.warm, plan.time),
+        || before = server.cpu_seconds(),
+    )?;
+    let used = server.cpu_seconds()? - before?;
+    let wrong: Vec<_> = answers
+        .statuses
+        .iter()
+        .filter(|(status, _)| **status != case.status())
+        .collect();
+    if !wrong.is_empty() || answers.count() == 0 {
+        return Err(format!("{case:?} at {connections} connections: answers {wrong:?}").into());
+    }
+    let count = answers.count() as f64;
+    Ok(Figures {
+        rate: count / plan.time.as_secs_f64(),
+        p50_ms: answers.quantile_ms(0.5),
+        p99_ms: answers.quantile_ms(0.99),
+        cpu_micros: used * 1e6 / count,
+    })
+}
+
+fn medians(rounds: &[Figures]) -> Figures {
+    let median = |field: fn(&Figures) -> f64| {
+        let mut values: Vec<f64> = rounds.iter().map(field).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    Figures {
+        rate: median(|f| f.rate),
+        p50_ms: median(|f| f.p50_ms),
+        p99_ms: median(|f| f.p99_ms),
+        cpu_micros: median(|f| f.cpu_micros),
+    }
+}

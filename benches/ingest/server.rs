@@ -1,0 +1,163 @@
+//! The child process: a server on a free port of 127.0.0.1 until its standard input ends.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use http::StatusCode;
+use http_body_util::BodyExt;
+use planwright::adapters::clock::SystemClock;
+use planwright::adapters::signature;
+use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::adapters::telemetry;
+use planwright::adapters::web::health::{Health, StoreCheck};
+use planwright::adapters::web::{self, server};
+use planwright::adapters::webhook::Receiver;
+use planwright::config::{Log, LogFormat};
+use planwright::engine::clock::Clock;
+use planwright::engine::store::Store;
+use planwright::engine::trigger::{Decision, Facts, decide};
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Outcome, payload};
+
+/// First argument of a child.
+pub(crate) const FLAG: &str = "--serve";
+
+/// What the bot takes for its own id.
+pub(crate) const APP_ID: u64 = 424_242;
+
+/// Which server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The same HTTP stack, signature check and decision, and no store: what is left when storing costs nothing.
+    Limit,
+    /// The product's receiver on the product's store. No workers: they would share the core.
+    Bot {
+        /// As `store.queue_depth`.
+        queue_depth: usize,
+    },
+}
+
+impl Mode {
+    /// As `store.queue_depth` by default.
+    pub(crate) const BOT: Self = Self::Bot { queue_depth: 1024 };
+
+    /// For the command line of the child.
+    pub(crate) fn queue_depth(self) -> String {
+        match self {
+            Self::Limit => "0".to_owned(),
+            Self::Bot { queue_depth } => queue_depth.to_string(),
+        }
+    }
+}
+
+/// `FLAG <queue depth, 0 for the limit> <database>`.
+pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
+    let [queue_depth, database] = arguments else {
+        return Err("a child takes a queue depth and a database".into());
+    };
+    let mode = match queue_depth.parse()? {
+        0 => Mode::Limit,
+        queue_depth => Mode::Bot { queue_depth },
+    };
+    // As the product does by default: its log lines are a part of its costs.
+    telemetry::init(&Log {
+        format: LogFormat::Text,
+        level: "info".to_owned(),
+    });
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(serve(mode, database.into()))
+}
+
+async fn serve(mode: Mode, database: PathBuf) -> Outcome<()> {
+    let app = match mode {
+        Mode::Limit => limit(),
+        Mode::Bot { queue_depth } => bot(queue_depth, database).await?,
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("{}", listener.local_addr()?);
+    let stop = CancellationToken::new();
+    let parent = stop.clone();
+    std::thread::spawn(move || {
+        // It ends when the parent does, however that comes about.
+        drop(std::io::stdin().read_to_end(&mut Vec::new()));
+        parent.cancel();
+    });
+    server::serve(listener, app, 256, stop).await;
+    Ok(())
+}
+
+fn facts() -> Facts {
+    Facts {
+        app_id: APP_ID,
+        app_slug: Some("planwright".to_owned()),
+        ..Facts::default()
+    }
+}
+
+fn secrets() -> Vec<SecretString> {
+    vec![SecretString::from(payload::SECRET)]
+}
+
+async fn bot(queue_depth: usize, database: PathBuf) -> Outcome<Router> {
+    let options = SqliteOptions {
+        queue_depth,
+        ..SqliteOptions::default()
+    };
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database, options).await?);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
+    let health = Arc::new(Health::new(Arc::clone(&clock), checks));
+    let receiver = Arc::new(Receiver::new(store, clock, facts(), secrets(), false));
+    Ok(web::app(receiver.router("/webhook"), health))
+}
+
+struct Known {
+    facts: Facts,
+    secrets: Vec<SecretString>,
+}
+
+fn limit() -> Router {
+    let known = Arc::new(Known {
+        facts: facts(),
+        secrets: secrets(),
+    });
+    let routes = Router::new()
+        .route("/webhook", any(verify_and_parse))
+        .with_state(known);
+    let health = Health::new(Arc::new(SystemClock), Vec::new());
+    web::app(routes, Arc::new(health))
+}
+
+async fn verify_and_parse(State(known): State<Arc<Known>>, request: Request<Body>) -> Response {
+    let (parts, body) = request.into_parts();
+    let header = |name: &str| {
+        let value = parts
+            .headers
+            .get(name)
+            .and_then(|value| value.to_str().ok());
+        value.unwrap_or_default()
+    };
+    let Ok(body) = body.collect().await else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    let body = body.to_bytes();
+    if signature::verify(&known.secrets, &body, header("x-hub-signature-256")).is_err() {
+        return (StatusCode::UNAUTHORIZED, "wrong signature").into_response();
+    }
+    match decide(header("x-github-event"), &body, &known.facts) {
+        Ok(Decision::Runs { .. }) => (StatusCode::ACCEPTED, "command").into_response(),
+        Ok(_) => (StatusCode::OK, "nothing").into_response(),
+        Err(_) => (StatusCode::BAD_REQUEST, "payload").into_response(),
+    }
+}
