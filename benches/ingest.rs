@@ -42,7 +42,7 @@ impl Plan {
     const FULL: Self = Self {
         rounds: 3,
         warm: Duration::from_millis(500),
-        time: Duration::from_millis(2000),
+        time: Duration::from_secs(2),
     };
     const QUICK: Self = Self {
         rounds: 1,

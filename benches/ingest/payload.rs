@@ -78,9 +78,10 @@ fn plan(n: u64) -> String {
         if text.len() >= PLAN {
             break;
         }
-        text.push_str(&format!(
+        let line = format!(
             "{step}. Move part {step} of `module_{n}` behind the new trait, and keep \"old\" callers compiling.\n"
-        ));
+        );
+        text.push_str(&line);
     }
     text
 }
