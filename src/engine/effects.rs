@@ -224,8 +224,17 @@ impl Effects {
             }
             EffectState::New => {}
         }
-        let written = write.await?;
-        self.keep(key, written, true).await
+        match write.await {
+            Ok(written) => self.keep(key, written, true).await,
+            Err(error) => {
+                if matches!(error, ForgeError::Unknown { .. }) {
+                    // It may have waited its turn before it was sent: the settling time counts from now.
+                    let now = self.clock.now();
+                    self.store.retry_effect(&self.lease, key, now).await?;
+                }
+                Err(error.into())
+            }
+        }
     }
 
     async fn keep(&self, key: &str, written: Written, fresh: bool) -> Result<Posted, Stop> {

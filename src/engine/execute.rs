@@ -133,7 +133,11 @@ async fn work(context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
         if round == context.round {
             return Err(Stop::Failed(failure));
         }
+        // A new round: old faults do not count against it.
         context.progress.failure = None;
+        context.progress.outage = None;
+        context.progress.resumed = Some(context.effects.clock.now());
+        context.remember().await?;
     }
     if context.progress.started.is_none() {
         context.progress.started = Some(context.effects.clock.now());
@@ -176,7 +180,7 @@ async fn save(context: &mut Context, stop: &StopFlag, allowed: &Authorised) -> R
         context.remember().await?;
         prepared
     };
-    if context.progress.saved.is_none() {
+    if !context.progress.publishing {
         // Once the issue may exist the run goes through: half a plan helps nobody.
         heed(stop)?;
     }
@@ -220,12 +224,17 @@ enum Weighed {
 fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
     match error {
         ForgeError::Limited { until, .. } => Weighed::Later(park(*until, &error.to_string())),
+        // Credentials come back too: a suspended installation is resumed, a key replaced.
         ForgeError::Unreachable { .. }
         | ForgeError::Unknown { .. }
+        | ForgeError::Unauthorized { .. }
         | ForgeError::Unreadable { .. } => {
             let (since, faults) = context.progress.outage.unwrap_or((now, 0));
             let give_up = context.settings.give_up_after;
             if now.since(since) >= give_up {
+                if matches!(error, ForgeError::Unauthorized { .. }) {
+                    return Weighed::Over(failures::refused(error, &context.trigger.place));
+                }
                 return Weighed::Over(failures::gave_up(error, give_up.as_secs() / 3600));
             }
             context.progress.outage = Some((since, faults + 1));
@@ -247,6 +256,10 @@ fn park(until: Millis, reason: &str) -> Finish {
 /// Remembers the failure, reports it, and ends the run. A report that cannot be made now is made later; one that GitHub
 /// refuses for good is left to the log and the audit.
 async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Finish> {
+    if context.progress.failure.is_none() {
+        // The report has a time of its own to be made in: what ended the run may last.
+        context.progress.outage = None;
+    }
     context.progress.failure = Some((context.round, failure.clone()));
     context.remember().await.ok()?;
     let reported = if context.trigger.command.spec().serial {

@@ -43,19 +43,25 @@ pub struct Saved {
 pub struct Progress {
     /// When the first attempt began to work.
     pub started: Option<Millis>,
+    /// When the present round began, where it is not the first.
+    pub resumed: Option<Millis>,
     /// Id of the status comment.
     pub status_comment: Option<u64>,
+    /// How many status comments somebody deleted.
+    pub status_lost: u32,
     /// The round whose final report has begun: nothing else is written over it.
     pub closing: Option<u32>,
     /// Step that is being done or was last done, for people.
     pub step: Option<String>,
     /// Extracted, checked, ready to save.
     pub prepared: Option<Prepared>,
+    /// Saving has begun: the plan issue may exist, whether or not its answer arrived.
+    pub publishing: bool,
     /// Saved.
     pub saved: Option<Saved>,
     /// Decided failure, and the round (how often the run was put back in line) it belongs to.
     pub failure: Option<(u32, Failure)>,
-    /// Since when GitHub has not answered usefully, and how many times in a row.
+    /// Since when GitHub has not answered usefully, and how many times since a step last succeeded.
     pub outage: Option<(Millis, u32)>,
 }
 

@@ -119,8 +119,19 @@ pub fn next_steps(place: &Place, number: u64) -> String {
     )
 }
 
+/// What a failed run has left on GitHub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exists {
+    /// No plan issue.
+    Nothing,
+    /// Its creation was tried and nobody knows.
+    Perhaps,
+    /// This one, complete or not.
+    Issue(Saved),
+}
+
 /// Final status of a run that failed: the error marker for people and programs.
-pub fn failed(trigger: &Trigger, run: &RunId, failure: &Failure, exists: Option<&Saved>) -> String {
+pub fn failed(trigger: &Trigger, run: &RunId, failure: &Failure, exists: &Exists) -> String {
     let mut text = format!(
         "## Error: {}\n\n{}\n\n### Details\n\n- Asked for: {} by {}\n",
         failure.code.name(),
@@ -132,8 +143,11 @@ pub fn failed(trigger: &Trigger, run: &RunId, failure: &Failure, exists: Option<
         text.push_str(&format!("- {}\n", quiet(detail).replace('\n', "\n  ")));
     }
     match exists {
-        Some(saved) => text.push_str(&format!("- What exists already: {}\n", saved.url)),
-        None => text.push_str("- What exists already: nothing was saved\n"),
+        Exists::Issue(saved) => text.push_str(&format!("- What exists already: {}\n", saved.url)),
+        Exists::Perhaps => text.push_str(
+            "- What exists already: perhaps an unfinished plan issue of this run; a retry finds and completes it\n",
+        ),
+        Exists::Nothing => text.push_str("- What exists already: nothing was saved\n"),
     }
     text.push_str(&format!("\n**What to do:** {}\n\n", failure.remedy));
     let mut fields = Map::new();
@@ -143,7 +157,10 @@ pub fn failed(trigger: &Trigger, run: &RunId, failure: &Failure, exists: Option<
     fields.insert("command".into(), json!(trigger.command.name()));
     fields.insert(
         "plan_issue".into(),
-        exists.map_or(Value::Null, |saved| json!(saved.number)),
+        match exists {
+            Exists::Issue(saved) => json!(saved.number),
+            Exists::Perhaps | Exists::Nothing => Value::Null,
+        },
     );
     text.push_str(&render_yaml(ERROR_BLOCK, &fields));
     text.push_str(&format!("\n\n{}", footer(run)));

@@ -1,8 +1,10 @@
 //! The loops that work the queue. Each is a loop around a `step` that says what happened, so tests drive them without sleeping.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -283,7 +285,11 @@ where
     S: Future<Output = Result<Outcome, StoreError>>,
 {
     while !end.is_cancelled() {
-        let wait = match step().await {
+        // A panic must not take the loop with it: the run is left to its lease and fails after a few attempts.
+        let caught = AssertUnwindSafe(step()).catch_unwind().await;
+        let wait = match caught
+            .unwrap_or_else(|_| Err(StoreError::Failed("a step panicked".to_owned())))
+        {
             Ok(Outcome::Did(..)) => continue,
             Ok(Outcome::Idle) => LOOK_AGAIN,
             Ok(Outcome::Wait(until)) => until.since(parts.clock.now()).min(LOOK_AGAIN),

@@ -7,6 +7,7 @@ use planwright::engine::forge::Reaction;
 use planwright::engine::run::State;
 use planwright::engine::settings::Settings;
 use planwright::engine::store::Store;
+use planwright::engine::worker::Outcome;
 use planwright::formats::command::{Command, Permission};
 
 use crate::support::fake_forge::Fault;
@@ -245,32 +246,117 @@ async fn someone_without_write_gets_one_line_and_starts_nothing() {
 }
 
 #[tokio::test]
-async fn an_outage_is_given_up_after_the_configured_time_and_can_be_retried() {
+async fn an_outage_is_given_up_after_the_configured_time_reported_and_retried() {
     let give_up_after = Duration::from_hours(2);
-    let rig = Rig::with(Settings {
+    let settings = Settings {
         give_up_after,
         ..Settings::default()
-    })
-    .await;
+    };
+    let rig = Rig::with(settings).await;
     let run = rig.say(Command::SavePlan).await;
-    rig.forge.world.lock().unwrap().down = true;
+    let down = |down| rig.forge.world.lock().unwrap().down = down;
+    down(true);
     let worker = rig.worker("rig");
     let began = rig.clock.now();
-    while rig.clock.now().since(began) < give_up_after {
-        if let planwright::engine::worker::Outcome::Wait(until) = worker.step().await.unwrap() {
+    let failure = async || {
+        let progress = rig.view(&run).await.progress.unwrap_or_default();
+        progress.contains("github_unavailable")
+    };
+    while !failure().await {
+        if let Outcome::Wait(until) = worker.step().await.unwrap() {
             rig.clock.advance_to(until);
         }
+        let spent = rig.clock.now().since(began);
+        assert!(spent < give_up_after * 2, "never gave up");
     }
-    rig.forge.world.lock().unwrap().down = false;
+    assert!(rig.clock.now().since(began) >= give_up_after);
+    assert_eq!(
+        rig.state(&run).await,
+        State::Waiting,
+        "the report is still to be made"
+    );
+    down(false);
     rig.settle().await;
-    // GitHub came back before the run gave up, or the failure is reported now that it can be.
-    let state = rig.state(&run).await;
-    if state == State::Failed {
-        rig.say(Command::Retry).await;
-        rig.settle().await;
-    }
+    let view = rig.view(&run).await;
+    assert_eq!(view.code.as_deref(), Some("github_unavailable"));
+    let said = rig.forge.own_bodies(HERE);
+    assert!(
+        said[0].contains("GitHub did not do what was asked for more than 2 h."),
+        "{}",
+        said[0]
+    );
+    // The old outage does not count against the new round: one hiccup is waited out.
+    rig.clock
+        .advance_to(rig.clock.now().plus(Duration::from_hours(24)));
+    let next = rig.forge.world.lock().unwrap().writes + 4;
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(next, Fault::LostBefore);
+    rig.say(Command::Retry).await;
+    rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
     assert_eq!(rig.forge.plans().len(), 1);
+    let world = rig.forge.world.lock().unwrap();
+    let left: Vec<Reaction> = world.reactions.iter().map(|r| r.2).collect();
+    assert_eq!(
+        left,
+        [Reaction::Rocket],
+        "no reaction of the failed round stays"
+    );
+}
+
+#[tokio::test]
+async fn a_cancel_after_a_lost_answer_does_not_orphan_the_issue() {
+    let rig = Rig::new().await;
+    let run = rig.say(Command::SavePlan).await;
+    // Write 4 creates the issue; its answer is lost, and the run waits to look for it.
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(4, Fault::LostAfter);
+    let worker = rig.worker("rig");
+    assert_eq!(
+        worker.step().await.unwrap(),
+        Outcome::Did(run.clone(), Some(State::Waiting))
+    );
+    assert_eq!(rig.forge.plans().len(), 1);
+    rig.say(Command::Cancel).await;
+    rig.settle().await;
+    assert_eq!(
+        rig.state(&run).await,
+        State::Succeeded,
+        "once begun, a save goes through"
+    );
+    assert_eq!(rig.forge.plans()[0].1.comments.len(), 1);
+}
+
+#[tokio::test]
+async fn a_deleted_status_comment_is_written_anew() {
+    let rig = Rig::new().await;
+    let run = rig.say(Command::SavePlan).await;
+    // Write 5 is the plan comment: when it is lost, somebody tidies the status comment away.
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(5, Fault::LostBefore);
+    let worker = rig.worker("rig");
+    assert_eq!(
+        worker.step().await.unwrap(),
+        Outcome::Did(run.clone(), Some(State::Waiting))
+    );
+    rig.forge.forget_own_comments(HERE);
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded);
+    let said = rig.forge.own_bodies(HERE);
+    assert_eq!(said.len(), 1, "{said:#?}");
+    assert!(said[0].contains("✅ Plan saved"), "{}", said[0]);
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ fn all_published_examples_are_there() {
 fn expected(event: &str, action: Option<&str>) -> (u16, &'static str) {
     match (event, action) {
         ("ping", _) => (200, "pong"),
-        ("installation", Some("deleted" | "suspend")) => (202, "accepted"),
+        ("installation", Some("deleted")) => (202, "accepted"),
         ("installation", Some("created" | "unsuspend" | "new_permissions_accepted")) => {
             (200, "installed")
         }

@@ -53,7 +53,7 @@ pub fn help(labels: &[(Command, String)]) -> String {
         ));
     }
     text.push_str(
-        "\nA command in a quote, a list, code or an HTML comment is not a command. Only new comments count.",
+        "\nA command in a quote, a list, code or an HTML comment is not a command. New comments count, and what their author adds within ten minutes; at most eight commands a comment.",
     );
     text
 }

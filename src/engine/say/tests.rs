@@ -182,12 +182,16 @@ fn everything() -> Vec<(String, String)> {
     for (name, failure) in &failures {
         add(
             &format!("failed_{name}"),
-            failed(&save, &run(), failure, None),
+            failed(&save, &run(), failure, &Exists::Nothing),
         );
     }
     add(
         "failed_with_issue",
-        failed(&save, &run(), &failures[7].1, Some(&saved_issue())),
+        failed(&save, &run(), &failures[7].1, &Exists::Issue(saved_issue())),
+    );
+    add(
+        "failed_perhaps",
+        failed(&save, &run(), &failures[6].1, &Exists::Perhaps),
     );
     add("refusal", replies::refusal(&save, Some(Permission::Triage)));
     add("refusal_none", replies::refusal(&by_label(), None));

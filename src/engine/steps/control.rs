@@ -51,6 +51,7 @@ where
 {
     use super::super::store::EffectState;
     let effects = &context.effects;
+    let key = &format!("{key}-{}", context.round);
     let now = effects.clock.now();
     if let EffectState::Done(said) = effects.store.begin_effect(&effects.lease, key, now).await? {
         return Ok(said);
@@ -67,7 +68,7 @@ where
             run: Some(context.run().clone()),
             guid: None,
             actor: context.trigger.actor.login.clone(),
-            decision: key.to_owned(),
+            decision: context.trigger.command.name().to_owned(),
             why: said.clone(),
         })
         .await?;

@@ -111,6 +111,10 @@ pub async fn publish(
         .idempotent("plan-label", effects.forge.ensure_label(repo, &PLAN_LABEL))
         .await?;
 
+    if !context.progress.publishing {
+        context.progress.publishing = true;
+        context.remember().await?;
+    }
     let header_only = header(context, prepared, None);
     let body = say::plan_issue(
         &context.trigger,
@@ -134,6 +138,7 @@ pub async fn publish(
         comments: Vec::new(),
     };
     context.progress.saved = Some(saved.clone());
+    context.progress.outage = None;
     context.remember().await?;
 
     for (index, body) in bodies.iter().enumerate() {

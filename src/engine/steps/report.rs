@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::code::Failure;
 use super::super::effects::Stop;
-use super::super::forge::{ReactTo, Reaction};
+use super::super::forge::{ForgeError, ReactTo, Reaction};
 use super::super::progress::Saved;
 use super::super::say;
 use super::super::trigger::Origin;
@@ -38,29 +38,53 @@ pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Adds a reaction; 0 when what it would hang on is gone, which is no reason to stop.
 async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
     let to = target(context);
     let key = format!("react-{reaction:?}-{}", context.round).to_lowercase();
-    context
-        .effects
-        .idempotent(
-            &key,
-            context
-                .effects
-                .forge
-                .react(&context.trigger.place, &to, reaction),
-        )
-        .await
+    let forge = &context.effects.forge;
+    let reacting = async {
+        match forge.react(&context.trigger.place, &to, reaction).await {
+            Err(ForgeError::NotFound { .. }) => Ok(0),
+            done => done,
+        }
+    };
+    context.effects.idempotent(&key, reacting).await
 }
 
-/// Writes the status comment for the first time, or edits it; `stage` names the edit among this run's effects.
+/// Name of the effect that made the present status comment.
+fn status_key(context: &Context) -> String {
+    match context.progress.status_lost {
+        0 => STATUS.to_owned(),
+        lost => format!("{STATUS}-{}", lost + 1),
+    }
+}
+
+/// Writes the status comment for the first time, or edits it; `stage` names the edit among this run's effects. One that
+/// somebody has deleted is written anew.
 async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
+    loop {
+        match write_once(context, stage, body).await {
+            Err(Stop::Forge(ForgeError::NotFound { .. }))
+                if context.progress.status_comment.is_some() =>
+            {
+                context.progress.status_comment = None;
+                context.progress.status_lost += 1;
+                context.remember().await?;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
     let place = context.trigger.place.clone();
+    let made_by = status_key(context);
     let mut earlier = context.progress.status_comment;
     if earlier.is_none() {
         let posted = context
             .effects
-            .create_comment(STATUS, &place.repo, place.number, body)
+            .create_comment(&made_by, &place.repo, place.number, body)
             .await?;
         context.progress.status_comment = Some(posted.id());
         context.remember().await?;
@@ -68,10 +92,10 @@ async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Sto
         earlier = (!posted.fresh()).then(|| posted.id());
     }
     if let Some(id) = earlier {
-        let key = format!("status-{stage}-{}", context.round);
+        let key = format!("{made_by}-{stage}-{}", context.round);
         context
             .effects
-            .edit_comment(&key, &place.repo, id, STATUS, body)
+            .edit_comment(&key, &place.repo, id, &made_by, body)
             .await?;
     }
     context.status_written = Some(context.effects.clock.now());
@@ -125,7 +149,8 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
     let Some(prepared) = context.progress.prepared.clone() else {
         return Ok(());
     };
-    let started = context.progress.started.unwrap_or(context.trigger.at);
+    let started = context.progress.resumed.or(context.progress.started);
+    let started = started.unwrap_or(context.trigger.at);
     let seconds = context.effects.clock.now().since(started).as_secs_f64();
     let body = say::saved(&context.trigger, context.run(), &prepared, saved, seconds);
     finish(context, &body).await?;
@@ -137,8 +162,12 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop> {
-    let saved = context.progress.saved.clone();
-    let body = say::failed(&context.trigger, context.run(), failure, saved.as_ref());
+    let exists = match &context.progress.saved {
+        Some(saved) => say::Exists::Issue(saved.clone()),
+        None if context.progress.publishing => say::Exists::Perhaps,
+        None => say::Exists::Nothing,
+    };
+    let body = say::failed(&context.trigger, context.run(), failure, &exists);
     finish(context, &body).await?;
     close(context, Reaction::Confused).await
 }
@@ -149,22 +178,33 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop
 /// GitHub or the store did not do it.
 pub async fn reply(context: &Context, body: &str, reaction: Reaction) -> Result<(), Stop> {
     let place = &context.trigger.place;
+    let key = format!("reply-{}", context.round);
     context
         .effects
-        .create_comment("reply", &place.repo, place.number, body)
+        .create_comment(&key, &place.repo, place.number, body)
         .await?;
     close(context, reaction).await
 }
 
-/// Swaps 👀 for the closing reaction, so that one glance is enough.
+/// Swaps 👀, and the 😕 of an earlier round, for the closing reaction, so that one glance is enough.
 async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     react(context, reaction).await?;
-    let eyes = react(context, Reaction::Eyes).await?;
-    let place = &context.trigger.place;
+    take_off(context, Reaction::Eyes).await?;
+    if context.round > 0 && reaction != Reaction::Confused {
+        take_off(context, Reaction::Confused).await?;
+    }
+    Ok(())
+}
+
+/// Takes a reaction of ours off. Adding it again is how GitHub tells its id.
+async fn take_off(context: &Context, reaction: Reaction) -> Result<(), Stop> {
+    let id = react(context, reaction).await?;
+    if id == 0 {
+        return Ok(());
+    }
     let to = target(context);
-    let key = format!("unreact-{}", context.round);
-    context
-        .effects
-        .idempotent(&key, context.effects.forge.unreact(place, &to, eyes))
-        .await
+    let key = format!("unreact-{reaction:?}-{}", context.round).to_lowercase();
+    let forge = &context.effects.forge;
+    let removing = forge.unreact(&context.trigger.place, &to, id);
+    context.effects.idempotent(&key, removing).await
 }

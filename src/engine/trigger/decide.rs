@@ -17,6 +17,10 @@ const EDIT_WINDOW: Duration = Duration::from_mins(10);
 /// Events the App must be subscribed to; a ping tells which ones it is.
 const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
 
+/// Most commands of one comment that count. Each becomes a run of its own that keeps the comment's text, and anybody who
+/// can comment could ask for thousands.
+const MOST_COMMANDS: usize = 8;
+
 const NO_INSTALLATION: &str = "the payload has no `installation`: this delivery comes from a webhook of a repository or an \
 organisation. Delete that webhook and install the GitHub App instead; it brings its own";
 
@@ -92,7 +96,7 @@ pub fn decide(event: &str, body: &[u8], facts: &Facts) -> Result<Decision, Paylo
         },
         "installation" => match payload::read::<payload::Installation<'_>>(event, body) {
             Ok(read) => Ok(installation(&read)),
-            Err(error) => unreadable(event, body, &["deleted", "suspend"], error),
+            Err(error) => unreadable(event, body, &["deleted"], error),
         },
         "installation_repositories" => Ok(Decision::ignore(
             "nothing is kept per repository: a repository is looked at when a command comes from it",
@@ -142,10 +146,10 @@ fn installation(read: &payload::Installation<'_>) -> Decision {
             installation,
             action: "deleted",
         },
-        "suspend" => Decision::InstallationGone {
-            installation,
-            action: "suspend",
-        },
+        // Its runs wait: GitHub refuses the credentials until somebody unsuspends it, and they give up in the end.
+        "suspend" => {
+            Decision::ignore("the installation is suspended; what waits goes on when it is resumed")
+        }
         "created" | "unsuspend" | "new_permissions_accepted" => Decision::Installed {
             installation,
             account: read.installation.account.login.to_string(),
@@ -204,6 +208,7 @@ fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
         action: if edited { "edited" } else { "created" },
         triggers: found
             .into_iter()
+            .take(MOST_COMMANDS)
             .map(|found| Trigger {
                 command: found.command,
                 actor: read.sender.actor(),

@@ -131,6 +131,21 @@ impl FakeForge {
             .collect()
     }
 
+    /// Somebody deletes the App's comments at `number`.
+    pub(crate) fn forget_own_comments(&self, number: u64) {
+        let mut world = self.world.lock().unwrap();
+        let World {
+            issues, comments, ..
+        } = &mut *world;
+        let ids = &mut issues.get_mut(&number).unwrap().comments;
+        ids.retain(|id| !comments.get(id).is_some_and(|comment| comment.own));
+        let kept: Vec<u64> = issues
+            .values()
+            .flat_map(|i| i.comments.iter().copied())
+            .collect();
+        comments.retain(|id, _| kept.contains(id));
+    }
+
     /// Bodies of the App's comments at `number`, in order.
     pub(crate) fn own_bodies(&self, number: u64) -> Vec<String> {
         let world = self.world.lock().unwrap();
@@ -345,11 +360,16 @@ impl Forge for FakeForge {
         body: &str,
     ) -> Result<(), ForgeError> {
         self.write(|world, _| {
-            let comment = world.comments.get_mut(&comment).unwrap();
+            let what = format!("comment {comment}");
+            let comment = world
+                .comments
+                .get_mut(&comment)
+                .ok_or(ForgeError::NotFound { what })?;
             body.clone_into(&mut comment.body);
             comment.edits += 1;
+            Ok(())
         })
-        .await
+        .await?
     }
 
     async fn ensure_label(&self, _repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError> {

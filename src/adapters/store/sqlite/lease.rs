@@ -97,6 +97,12 @@ UPDATE runs
 SET state = CASE state WHEN 'running' THEN 'ready' ELSE state END, lease_owner = NULL, lease_until_ms = NULL
 WHERE lease_owner IS NOT NULL AND (?2 OR lease_until_ms <= ?1)";
 
+pub(super) const UNSETTLE: &str = "
+UPDATE effects SET last_ms = ?1
+WHERE done_ms IS NULL AND run IN (
+    SELECT id FROM runs
+    WHERE (?2 AND finished_ms IS NULL) OR (lease_owner IS NOT NULL AND lease_until_ms <= ?1))";
+
 /// Places whose runs are all blocked: there should be none; the start looks, so that none stays stuck for ever.
 const STRANDED: &str = "SELECT DISTINCT serial FROM runs WHERE state = 'blocked'";
 
@@ -223,6 +229,12 @@ pub(super) async fn recover(
     now: Millis,
     all: bool,
 ) -> Result<u64, Trouble> {
+    // A write of a process that died may have been on its way until now.
+    sqlx::query(UNSETTLE)
+        .bind(now.0)
+        .bind(all)
+        .execute(&mut *connection)
+        .await?;
     let recovered = sqlx::query(RECOVER)
         .bind(now.0)
         .bind(all)

@@ -141,6 +141,17 @@ fn closed_and_locked_places_are_fine() {
     one(decided("issue_comment", &body));
 }
 
+/// Anybody who can comment could otherwise ask for thousands of runs, each with a copy of the comment.
+#[test]
+fn a_comment_full_of_commands_asks_for_eight() {
+    let many = "/plan-help\n".repeat(5_000);
+    let payload = with(CREATED, &[("/comment/body", json!(many))]);
+    match decided("issue_comment", &payload) {
+        Decision::Runs { triggers, .. } => assert_eq!(triggers.len(), 8),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// The opening text can be changed between the command and the run: its digest tells.
 #[test]
 fn the_opening_text_of_the_payload_is_remembered_by_its_digest() {
@@ -339,10 +350,7 @@ fn installations_come_and_go() {
         decided("installation", fixture!("installation.deleted")),
         gone("deleted")
     );
-    assert_eq!(
-        decided("installation", fixture!("installation.suspend")),
-        gone("suspend")
-    );
+    assert!(why(decided("installation", fixture!("installation.suspend"))).contains("suspended"));
 }
 
 #[test]
