@@ -88,7 +88,7 @@ fn acknowledged(system: &System) -> HashMap<u64, (u64, u64)> {
 /// The comment that a run answered with; fails unless there is exactly one.
 fn report<'a>(said: &'a [Comment], run: &RunRow) -> &'a Comment {
     let key = if run.command == "plan-status" {
-        "reply"
+        "reply-0"
     } else {
         "status"
     };
