@@ -18,7 +18,7 @@
 //! | an event, action, label or comment that asks for nothing; bots; our own doing | 200 | `ignored` with `why` | no |
 //! | an event of ours with a body that cannot be used | 400 with the member's path | `refused` | no |
 //! | installation created, woken, given permissions | 200 | `installed` | no |
-//! | installation deleted or suspended | 202 | `accepted`, no runs | yes |
+//! | installation deleted | 202 | `accepted`, no runs | yes |
 //! | a command | 202 | `accepted` with `runs` | yes |
 //! | the same delivery again, known and not failed | 200 | `duplicate` | was |
 //! | the same delivery again after its runs failed (a redelivery) | 202 | `requeued` | was |
@@ -148,11 +148,7 @@ impl Receiver {
                 installation,
                 action,
             }) => {
-                tracing::info!(
-                    installation.id = installation,
-                    action,
-                    "App removed or suspended"
-                );
+                tracing::info!(installation.id = installation, action, "App removed");
                 self.store(delivery, installation, action, Vec::new()).await
             }
             Ok(Decision::Runs { action, triggers }) => {

@@ -53,7 +53,7 @@ pub struct NewDelivery {
     pub payload: Option<Vec<u8>>,
     /// The runs it asks for, in order; may be empty when `installation_gone`.
     pub runs: Vec<NewRun>,
-    /// The installation was deleted or suspended: its unfinished runs are cancelled.
+    /// The installation was deleted: its unfinished runs are cancelled.
     pub installation_gone: bool,
 }
 

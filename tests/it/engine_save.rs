@@ -411,3 +411,27 @@ async fn an_opening_text_edited_after_the_command_is_not_saved() {
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
 }
+
+/// The command's comment can be deleted while the run works: a reaction has nothing to hang on then.
+#[tokio::test]
+async fn a_deleted_command_comment_does_not_fail_the_run() {
+    let last = writes_of_a_save().await;
+    // The first write is 👀, the last but one 🚀, the last takes 👀 off.
+    for at in [1, last - 1] {
+        let rig = Rig::new().await;
+        rig.forge
+            .world
+            .lock()
+            .unwrap()
+            .faults
+            .insert(at, Fault::Missing);
+        let run = rig.say(Command::SavePlan).await;
+        rig.settle().await;
+        assert_eq!(
+            rig.state(&run).await,
+            State::Succeeded,
+            "gone at write {at}"
+        );
+        assert_eq!(rig.forge.plans().len(), 1);
+    }
+}

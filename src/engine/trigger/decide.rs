@@ -57,7 +57,7 @@ pub enum Decision {
         /// In the order in which they stand. Never empty.
         triggers: Vec<Trigger>,
     },
-    /// The App was removed or suspended there: nothing more can be done for this installation.
+    /// The App was removed there: nothing more can be done for this installation.
     InstallationGone {
         /// Installation id.
         installation: u64,

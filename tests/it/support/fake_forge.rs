@@ -28,6 +28,8 @@ pub(crate) enum Fault {
     DieAfter,
     /// Refused for good.
     Forbidden,
+    /// What the write is about is gone.
+    Missing,
 }
 
 #[derive(Debug, Clone)]
@@ -195,6 +197,7 @@ impl FakeForge {
                     });
                 }
                 Some(Fault::Forbidden) => return Err(ForgeError::Forbidden { what, message }),
+                Some(Fault::Missing) => return Err(ForgeError::NotFound { what }),
                 _ => (fault, Some(act(&mut world, now))),
             }
         };

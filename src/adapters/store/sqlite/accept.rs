@@ -84,7 +84,7 @@ RETURNING (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS g
 pub(super) const CANCEL_INSTALLATION: &str = "
 UPDATE runs
 SET state = 'cancelled', finished_ms = ?2, lease_owner = NULL, lease_until_ms = NULL,
-    note = 'the App was uninstalled or suspended'
+    note = 'the App was uninstalled'
 WHERE installation = ?1 AND seq IN (
     SELECT seq FROM runs WHERE state = 'blocked'
     UNION ALL SELECT seq FROM runs WHERE state = 'ready'
