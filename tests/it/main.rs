@@ -33,3 +33,4 @@ mod store_migrations;
 mod store_sqlite;
 mod store_storm;
 mod support;
+mod vectors;
