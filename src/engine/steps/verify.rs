@@ -70,7 +70,7 @@ pub fn prepare_now(trigger: &Trigger, thread: &Thread, prefix: &str) -> Result<P
 fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
     let own_comment = match &trigger.origin {
         Origin::Comment { id, .. } => Some(*id),
-        Origin::Label { .. } => None,
+        Origin::Label { .. } | Origin::Local { .. } => None,
     };
     let read = |post: &&Post| !post.own && (own_comment.is_none() || post.id != own_comment);
     let others = thread.posts.iter().filter(read).count();
