@@ -241,8 +241,7 @@ async fn persevere(context: &mut Context, prepared: &Prepared) -> Result<Saved, 
             Err(stopped) => stopped,
         };
         let again = match &stopped {
-            Stop::Settling { until } => *until,
-            Stop::Forge(ForgeError::Limited { until, .. }) => *until,
+            Stop::Settling { until } | Stop::Forge(ForgeError::Limited { until, .. }) => *until,
             Stop::Forge(ForgeError::Unknown { .. } | ForgeError::Unreachable { .. }) => {
                 clock.now().plus(PAUSE)
             }
