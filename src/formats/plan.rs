@@ -4,6 +4,7 @@ pub mod document;
 pub mod gate;
 mod inline;
 pub mod names;
+pub mod reference;
 pub mod split;
 pub mod summary;
 pub mod title;
