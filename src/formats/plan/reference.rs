@@ -10,6 +10,10 @@ use std::fmt;
 
 use url::Url;
 
+mod remote;
+
+pub use remote::repository_of;
+
 use super::inline;
 use super::title::cut;
 
@@ -57,8 +61,20 @@ pub enum ReferenceError {
         /// The host whose addresses are accepted.
         host: String,
     },
-    /// The address of an issue on another host.
-    #[error("the address is on `{given}`, not on `{host}`; write {}", forms(.host))]
+    /// No repository either.
+    #[error(
+        "`{given}` does not name a repository; write OWNER/REPO, https://{host}/OWNER/REPO or git@{host}:OWNER/REPO.git"
+    )]
+    Repository {
+        /// What was given, short.
+        given: String,
+        /// The host whose addresses are accepted.
+        host: String,
+    },
+    /// The address is on another host.
+    #[error(
+        "the address is on `{given}`, not on `{host}`; github.api_url says which GitHub is asked"
+    )]
     Host {
         /// The address's host, short.
         given: String,

@@ -94,7 +94,9 @@ fn what_names_no_issue_is_told_what_would() {
     ] {
         assert_eq!(
             shown(text),
-            format!("the address is on `{host}`, not on `github.com`; {FORMS}")
+            format!(
+                "the address is on `{host}`, not on `github.com`; github.api_url says which GitHub is asked"
+            )
         );
     }
 }
