@@ -5,6 +5,7 @@ pub mod gate;
 mod inline;
 pub mod names;
 pub mod split;
+pub mod stored;
 pub mod summary;
 pub mod title;
 
