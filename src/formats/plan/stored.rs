@@ -179,6 +179,24 @@ impl Findings {
     }
 }
 
+/// The `plan-header` of a body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// Its fields; `None` when there is none that can be read.
+    pub fields: Option<Map<String, Value>>,
+    /// What is odd about it.
+    pub findings: Vec<Finding>,
+}
+
+/// The `plan-header` of an issue's or pull request's body, for lists: the comments are not looked at.
+pub fn header(body: &str) -> Header {
+    let mut findings = Findings::default();
+    Header {
+        fields: header::read(body, &mut findings),
+        findings: findings.0,
+    }
+}
+
 /// What a plan was read from.
 struct Found {
     document: String,
