@@ -2,7 +2,8 @@
 //!
 //! Every request is sent once. What happens around it is ours, not octocrab's: tokens minted in single flight
 //! (`auth`), one write lane and one budget per installation (`limit`), pages and redirects that never leave the
-//! configured host (`call`, `link`), and an error that says whether anything can have happened (`answer`).
+//! configured host (`call`, `link`), and an error that says whether anything can have happened (`answer`). A person who
+//! only wants to read comes the same way, with a token of their own or without ([`Reader`]).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,11 +23,18 @@ mod call;
 mod limit;
 mod link;
 mod operations;
+mod reader;
 #[cfg(test)]
 mod tests;
+mod thread;
 mod transport;
 mod wire;
 mod writes;
+
+pub use reader::{Entry, Listed, Reader, ReaderConfig, Wanted};
+
+/// `User-Agent`, which GitHub requires, where the caller does not name another.
+const USER_AGENT: &str = concat!("planwright/", env!("CARGO_PKG_VERSION"));
 
 /// How to reach GitHub, and as whom.
 #[derive(Debug, Clone)]
@@ -63,7 +71,7 @@ impl GitHubConfig {
             write_gap: limit::WRITE_GAP,
             notify_gap: limit::NOTIFY_GAP,
             request_timeout: Duration::from_secs(10),
-            user_agent: concat!("planwright/", env!("CARGO_PKG_VERSION")).to_owned(),
+            user_agent: USER_AGENT.to_owned(),
             redactor: Redactor::default(),
         }
     }
@@ -91,6 +99,11 @@ pub enum GitHubError {
     /// The user agent cannot be a header.
     #[error("the user agent (github.user_agent) may only hold printable ASCII characters")]
     UserAgent,
+    /// A person's token cannot be a header.
+    #[error(
+        "the token holds characters that no GitHub token has; is there a line end or a quote in it?"
+    )]
+    Token,
     /// TLS cannot start.
     #[error("no TLS connection can be made: {0}; are the system's CA certificates installed?")]
     Tls(String),
@@ -123,26 +136,13 @@ pub struct GitHub {
 impl GitHub {
     /// Checks the settings; asks GitHub nothing. Must be called inside a Tokio runtime.
     pub fn new(config: GitHubConfig, clock: Arc<dyn Clock>) -> Result<Self, GitHubError> {
-        let bad_url = |why: &str| GitHubError::ApiUrl {
-            // Without a password that somebody may have put there.
-            url: super::redact::redact(config.api_url.as_str()).into_owned(),
-            why: why.to_owned(),
-        };
-        if !matches!(config.api_url.scheme(), "http" | "https") {
-            return Err(bad_url("it is neither http nor https"));
-        }
-        if !config.api_url.username().is_empty() || config.api_url.password().is_some() {
-            return Err(bad_url("it holds a user name or password"));
-        }
-        if config.api_url.query().is_some() || config.api_url.fragment().is_some() {
-            return Err(bad_url("it holds a query or a fragment"));
-        }
-        if http::HeaderValue::from_str(&config.user_agent).is_err() {
-            return Err(GitHubError::UserAgent);
-        }
         Ok(Self {
+            transport: transport::Transport::new(
+                &config.api_url,
+                config.request_timeout,
+                &config.user_agent,
+            )?,
             app: auth::AppKey::new(&config)?,
-            transport: transport::Transport::new(&config)?,
             api_url: config.api_url,
             app_slug: config.app_slug,
             gaps: limit::Gaps {

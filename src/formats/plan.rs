@@ -6,6 +6,7 @@ mod inline;
 pub mod names;
 pub mod reference;
 pub mod split;
+pub mod stored;
 pub mod summary;
 pub mod title;
 

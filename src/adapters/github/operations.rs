@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::answer::{self, Complaint};
 use super::call::{Notifies, PER_PAGE};
+use super::thread::{self, issue_of};
 use super::writes::written;
 use super::{GitHub, link, wire};
 use crate::engine::clock::Millis;
@@ -45,44 +46,12 @@ impl Forge for GitHub {
     }
 
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
-        let repo = &place.repo;
-        let number = place.number;
-        let path = self.repo_path(repo, &format!("/issues/{number}"));
-        let (request, answer) = self
-            .get(repo.installation, path, issue_of(repo, number))
-            .await?;
-        let issue: wire::Issue = answer::read(&answer, &request)?;
+        let asker = self.asker(place.repo.installation);
+        let texts = thread::texts(self.way(), &asker, place).await?;
         let own = self.identity().await?;
-        let comments: Vec<wire::Comment> = self
-            .pages(
-                repo,
-                self.repo_path(
-                    repo,
-                    &format!("/issues/{number}/comments?per_page={PER_PAGE}"),
-                ),
-                &format!("the comments of {}", issue_of(repo, number)),
-                |_| true,
-            )
-            .await?;
-        let url = issue.text.html_url.clone();
-        let mut posts: Vec<_> = comments
-            .into_iter()
-            .map(|comment| comment.text.post(Some(comment.id), &own))
-            .collect();
-        posts.sort_by_key(|post| (post.created, post.id));
-        // A comment that arrived between two pages can stand on both.
-        posts.dedup_by_key(|post| post.id);
-        posts.insert(0, issue.text.post(None, &own));
-        Ok(Thread {
-            place: Place {
-                pull_request: issue.pull_request.is_some(),
-                ..place.clone()
-            },
-            title: issue.title,
-            url,
-            state: issue.state,
-            posts,
-        })
+        Ok(thread::thread(place, texts, |text| {
+            text.is_own(own.app_id, &own.login)
+        }))
     }
 
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
@@ -298,10 +267,6 @@ impl Forge for GitHub {
         );
         self.delete(&place.repo, &path, what).await
     }
-}
-
-fn issue_of(repo: &Repo, number: u64) -> String {
-    format!("issue #{number} of {}", repo.full_name())
 }
 
 fn reactions(place: &Place, to: &ReactTo) -> String {

@@ -9,7 +9,7 @@ use url::form_urlencoded;
 use super::actions::Reacted;
 use super::reply::Answer;
 use super::state::{Base, Doer, State};
-use super::tokens::Token;
+use super::tokens::{Holder, Token};
 use super::{app, comments, contents, issues, labels, reactions};
 use crate::engine::clock::Millis;
 
@@ -138,7 +138,13 @@ impl Scope {
         if enough {
             Ok(())
         } else {
-            Err(Answer::forbidden())
+            Err(match self.token.holder {
+                Holder::Person(_) => Answer::refuse(
+                    StatusCode::FORBIDDEN,
+                    "Resource not accessible by personal access token",
+                ),
+                Holder::Installation(_) | Holder::Anybody => Answer::forbidden(),
+            })
         }
     }
 
@@ -219,7 +225,7 @@ pub(super) fn answer(state: &mut State, call: &Call) -> Result<Answer, Answer> {
             Ok(app::repositories(state, call, &token))
         }
         ["repos", owner, name, rest @ ..] => {
-            let token = state.check_token(authorisation)?;
+            let token = state.check_reader(call)?;
             let scope = scope(state, token, owner, name)?;
             in_repository(state, call, &scope, rest)
         }
@@ -232,14 +238,7 @@ fn scope(state: &State, token: Token, owner: &str, name: &str) -> Result<Scope, 
     let repository = state
         .repository_named(owner, name)
         .ok_or_else(Answer::not_found)?;
-    let member = state
-        .installations
-        .get(&token.installation)
-        .is_some_and(|installation| installation.repositories.contains(&repository.id))
-        && token
-            .repositories
-            .as_ref()
-            .is_none_or(|only| only.contains(&repository.id));
+    let member = state.reaches(&token, repository);
     if !member && repository.private {
         return Err(Answer::not_found());
     }
