@@ -15,7 +15,6 @@ use url::Url;
 
 use super::redact::Redactor;
 use crate::engine::clock::Clock;
-use crate::engine::forge::ForgeError;
 
 mod answer;
 mod auth;
@@ -23,6 +22,8 @@ mod call;
 mod limit;
 mod link;
 mod operations;
+mod own;
+mod person;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ mod transport;
 mod wire;
 mod writes;
 
+pub use person::PersonConfig;
 pub use reader::{Entry, Listed, Reader, ReaderConfig, Wanted};
 
 /// `User-Agent`, which GitHub requires, where the caller does not name another.
@@ -109,27 +111,15 @@ pub enum GitHubError {
     Tls(String),
 }
 
-/// Who this App is on GitHub.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppIdentity {
-    /// Numeric App id.
-    pub app_id: u64,
-    /// Slug, as in `https://github.com/apps/<slug>`.
-    pub slug: String,
-    /// Login of its bot account: `<slug>[bot]`.
-    pub login: String,
-}
-
 /// The client. Share it in an `Arc`: tokens, lanes and budgets are kept inside.
 pub struct GitHub {
     api_url: Url,
-    app_slug: Option<String>,
     gaps: limit::Gaps,
     redactor: Redactor,
     clock: Arc<dyn Clock>,
-    app: auth::AppKey,
+    credentials: auth::Credentials,
     transport: transport::Transport,
-    identity: tokio::sync::OnceCell<AppIdentity>,
+    own: tokio::sync::OnceCell<own::Own>,
     installations: Mutex<HashMap<u64, Arc<auth::Installation>>>,
 }
 
@@ -142,51 +132,20 @@ impl GitHub {
                 config.request_timeout,
                 &config.user_agent,
             )?,
-            app: auth::AppKey::new(&config)?,
+            credentials: auth::Credentials::App {
+                key: Box::new(auth::AppKey::new(&config)?),
+                slug: config.app_slug,
+            },
             api_url: config.api_url,
-            app_slug: config.app_slug,
             gaps: limit::Gaps {
                 write: config.write_gap,
                 notify: config.notify_gap,
             },
             redactor: config.redactor,
             clock,
-            identity: tokio::sync::OnceCell::new(),
+            own: tokio::sync::OnceCell::new(),
             installations: Mutex::default(),
         })
-    }
-
-    /// Who this App is. Asked once (`GET /app`), unless the slug is configured.
-    pub async fn identity(&self) -> Result<AppIdentity, ForgeError> {
-        self.identity
-            .get_or_try_init(|| async {
-                let (app_id, slug) = if let Some(slug) = &self.app_slug {
-                    (self.app.id, slug.clone())
-                } else {
-                    let app = self.ask_for_app().await?;
-                    (app.id, app.slug)
-                };
-                let login = format!("{slug}[bot]");
-                Ok(AppIdentity {
-                    app_id,
-                    slug,
-                    login,
-                })
-            })
-            .await
-            .cloned()
-    }
-
-    async fn ask_for_app(&self) -> Result<wire::App, ForgeError> {
-        let request = transport::Request {
-            method: http::Method::GET,
-            path: self.path("/app"),
-            body: None,
-            what: "the App itself".to_owned(),
-        };
-        let answer = self.as_app(&request).await?;
-        answer::judge(&answer, &request)?;
-        answer::read(&answer, &request)
     }
 
     fn installation(&self, id: u64) -> Arc<auth::Installation> {
@@ -206,7 +165,6 @@ impl fmt::Debug for GitHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GitHub")
             .field("api_url", &self.api_url.as_str())
-            .field("app_id", &self.app.id)
             .finish_non_exhaustive()
     }
 }

@@ -48,20 +48,18 @@ impl Forge for GitHub {
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
         let asker = self.asker(place.repo.installation);
         let texts = thread::texts(self.way(), &asker, place).await?;
-        let own = self.identity().await?;
-        Ok(thread::thread(place, texts, |text| {
-            text.is_own(own.app_id, &own.login)
-        }))
+        let own = self.own().await?;
+        Ok(thread::thread(place, texts, |text| own.wrote(text)))
     }
 
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
-        let own = self.identity().await?;
+        let own = self.own().await?;
         let since = since.minus(LOOK_BACK);
         let path = self.repo_path(
             repo,
             &format!(
                 "/issues?creator={}&state=all&since={}&sort=created&direction=desc&per_page={PER_PAGE}",
-                link::encode(&own.login),
+                link::encode(&own.login()),
                 link::encode(&since.iso()),
             ),
         );
@@ -69,7 +67,7 @@ impl Forge for GitHub {
             .pages(
                 repo,
                 path,
-                &format!("the issues of {} in {}", own.login, repo.full_name()),
+                &format!("the issues of {} in {}", own.login(), repo.full_name()),
                 // `since` goes by the last change; behind the first older issue there are only older ones.
                 |page: &[wire::Issue]| {
                     page.last()
@@ -82,7 +80,7 @@ impl Forge for GitHub {
             .filter(|issue| {
                 issue.pull_request.is_none()
                     && Millis::from(issue.text.created_at) >= since
-                    && issue.text.is_own(own.app_id, &own.login)
+                    && own.wrote(&issue.text)
             })
             .map(|issue| Written {
                 id: issue.number,
@@ -98,7 +96,7 @@ impl Forge for GitHub {
         number: u64,
         since: Millis,
     ) -> Result<Vec<Written>, ForgeError> {
-        let own = self.identity().await?;
+        let own = self.own().await?;
         let since = link::encode(&since.minus(LOOK_BACK).iso());
         let comments: Vec<wire::Comment> = self
             .pages(
@@ -113,7 +111,7 @@ impl Forge for GitHub {
             .await?;
         let mut own: Vec<_> = comments
             .into_iter()
-            .filter(|comment| comment.text.is_own(own.app_id, &own.login))
+            .filter(|comment| own.wrote(&comment.text))
             .map(|comment| Written {
                 id: comment.id,
                 url: comment.text.html_url,

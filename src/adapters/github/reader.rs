@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use octocrab::Octocrab;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde_json::Value;
 use url::Url;
 
@@ -117,14 +117,7 @@ impl Reader {
         let transport = Transport::new(&config.api_url, config.request_timeout, USER_AGENT)?;
         let client = match &config.token {
             None => transport.bare(),
-            Some(token) => {
-                let token = token.expose_secret();
-                let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
-                if token.is_empty() || !visible {
-                    return Err(GitHubError::Token);
-                }
-                transport.client(token).map_err(|_| GitHubError::Token)?
-            }
+            Some(token) => transport.person(token)?,
         };
         Ok(Self {
             api_url: config.api_url,

@@ -18,6 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use octocrab::service::middleware::base_uri::BaseUriLayer;
 use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
 use rustls::ClientConfig;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use url::Url;
 
@@ -165,6 +166,16 @@ impl Transport {
     /// A client that sends this bearer token.
     pub(super) fn client(&self, token: &str) -> Result<Octocrab, octocrab::Error> {
         self.bare.user_access_token(token)
+    }
+
+    /// A client that sends a person's token, which comes from wherever people keep such things.
+    pub(super) fn person(&self, token: &SecretString) -> Result<Octocrab, GitHubError> {
+        let token = token.expose_secret();
+        let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
+        if token.is_empty() || !visible {
+            return Err(GitHubError::Token);
+        }
+        self.client(token).map_err(|_| GitHubError::Token)
     }
 
     /// Sends the request once, to `path`, and reads the whole answer.

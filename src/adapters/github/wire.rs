@@ -74,6 +74,11 @@ impl Text {
         }
     }
 
+    /// Numeric id of the author's account.
+    pub(super) fn author_id(&self) -> Option<u64> {
+        self.user.as_ref().map(|user| user.id)
+    }
+
     pub(super) fn post(self, id: Option<u64>, own: bool) -> Post {
         Post {
             id,
@@ -174,4 +179,19 @@ fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> 
 pub(super) struct App {
     pub(super) id: u64,
     pub(super) slug: String,
+}
+
+/// `GET /repos/{owner}/{repo}`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Repository {
+    pub(super) id: u64,
+    pub(super) full_name: String,
+    #[serde(default)]
+    pub(super) archived: bool,
+    #[serde(default = "yes")]
+    pub(super) has_issues: bool,
+}
+
+fn yes() -> bool {
+    true
 }
