@@ -301,13 +301,29 @@ impl State {
 impl Simulator {
     /// A person's token that may read: a fine-grained one, without expiry.
     pub fn personal_token(&self, login: &str) -> SecretString {
+        self.token_of(login, "read")
+    }
+
+    /// A person's token that may also write issues.
+    pub fn writing_token(&self, login: &str) -> SecretString {
+        self.token_of(login, "write")
+    }
+
+    fn token_of(&self, login: &str, issues: &str) -> SecretString {
         self.shared.with(|state| {
             let person = state.user_or_new(login, UserKind::User);
             let text = format!("github_pat_{}", random(82));
-            let read = ["contents", "issues", "metadata", "pull_requests"];
+            let permissions = [
+                ("contents", "read"),
+                ("issues", issues),
+                ("metadata", "read"),
+                ("pull_requests", "read"),
+            ];
             let token = Token {
                 holder: Holder::Person(person.id),
-                permissions: read.map(|name| (name.to_owned(), "read".to_owned())).into(),
+                permissions: permissions
+                    .map(|(name, level)| (name.to_owned(), level.to_owned()))
+                    .into(),
                 ..Token::anybody()
             };
             state.tokens.insert(text.clone(), token);
