@@ -10,6 +10,7 @@ mod local;
 mod plan;
 mod replay;
 mod serve;
+mod session;
 mod terminal;
 mod try_it;
 
@@ -64,6 +65,7 @@ enum Command {
     Extract(extract::Extract),
     Plan(plan::Plan),
     Blocks(blocks::Blocks),
+    Session(session::Session),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -78,6 +80,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Extract(extract) => extract.run(),
         Command::Plan(plan) => plan.run(&settings),
         Command::Blocks(blocks) => blocks.run(),
+        Command::Session(session) => session.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };
