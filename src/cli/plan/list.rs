@@ -187,7 +187,14 @@ fn row(entry: &Entry) -> [String; 6] {
         Entry::Unreadable { number, why } => {
             let number = number.map_or_else(|| "#?".to_owned(), |number| format!("#{number}"));
             let odd = format!("cannot be read: {}", terminal::one_line(why));
-            [number, "?".to_owned(), "?".to_owned(), "?".to_owned(), "?".to_owned(), odd]
+            [
+                number,
+                "?".to_owned(),
+                "?".to_owned(),
+                "?".to_owned(),
+                "?".to_owned(),
+                odd,
+            ]
         }
         Entry::Issue(issue) => {
             let header = stored::header(&issue.body);

@@ -71,57 +71,91 @@ mod tests {
                 "issue #7 of o/r does not exist, or the token in GH_TOKEN may not see it: check the name and which repositories the token is for",
             ),
             (
-                ForgeError::Unauthorized { what: what(), message: message() },
+                ForgeError::Unauthorized {
+                    what: what(),
+                    message: message(),
+                },
                 None,
                 "GitHub wants a token for issue #7 of o/r: Nope; set PLANWRIGHT_TOKEN",
             ),
             (
-                ForgeError::Unauthorized { what: what(), message: message() },
+                ForgeError::Unauthorized {
+                    what: what(),
+                    message: message(),
+                },
                 token,
                 "GitHub does not accept the token in GH_TOKEN: Nope; it may have expired: make a new one with read access to issues and pull requests",
             ),
             (
-                ForgeError::Forbidden { what: what(), message: message() },
+                ForgeError::Forbidden {
+                    what: what(),
+                    message: message(),
+                },
                 None,
                 "GitHub refuses issue #7 of o/r: Nope; set PLANWRIGHT_TOKEN to a token that may read it",
             ),
             (
-                ForgeError::Forbidden { what: what(), message: message() },
+                ForgeError::Forbidden {
+                    what: what(),
+                    message: message(),
+                },
                 token,
                 "GitHub refuses issue #7 of o/r to the token in GH_TOKEN: Nope; it needs read access to issues and pull requests",
             ),
             (
-                ForgeError::Limited { what: what(), until },
+                ForgeError::Limited {
+                    what: what(),
+                    until,
+                },
                 None,
                 "GitHub's limit for requests without a token is reached until 2026-01-01T00:00:00Z: set PLANWRIGHT_TOKEN, or try again then",
             ),
             (
-                ForgeError::Limited { what: what(), until },
+                ForgeError::Limited {
+                    what: what(),
+                    until,
+                },
                 token,
                 "GitHub's rate limit for the token in GH_TOKEN is reached until 2026-01-01T00:00:00Z: try again then",
             ),
             (
-                ForgeError::Gone { what: what(), message: message() },
+                ForgeError::Gone {
+                    what: what(),
+                    message: message(),
+                },
                 None,
                 "issue #7 of o/r is gone: Nope; it was deleted, or issues are switched off in the repository",
             ),
             (
-                ForgeError::Unreachable { what: what(), message: message() },
+                ForgeError::Unreachable {
+                    what: what(),
+                    message: message(),
+                },
                 None,
                 "GitHub cannot be reached for issue #7 of o/r: Nope; check the network and github.api_url",
             ),
             (
-                ForgeError::Unknown { what: what(), message: message() },
+                ForgeError::Unknown {
+                    what: what(),
+                    message: message(),
+                },
                 None,
                 "GitHub gave no answer for issue #7 of o/r: Nope; try again",
             ),
             (
-                ForgeError::Unreadable { what: what(), message: message() },
+                ForgeError::Unreadable {
+                    what: what(),
+                    message: message(),
+                },
                 None,
                 "GitHub's answer to issue #7 of o/r cannot be read: Nope; is github.api_url the address of GitHub's REST API?",
             ),
             (
-                ForgeError::Rejected { what: what(), status: 422, message: message() },
+                ForgeError::Rejected {
+                    what: what(),
+                    status: 422,
+                    message: message(),
+                },
                 None,
                 "GitHub answered 422 for issue #7 of o/r: Nope; check the name",
             ),
