@@ -1,6 +1,7 @@
 //! The command line: one file for each subcommand.
 
 mod bot;
+mod check_content;
 mod completions;
 mod config;
 mod extract;
@@ -59,6 +60,7 @@ enum Command {
     Serve(serve::Serve),
     Replay(replay::Replay),
     Extract(extract::Extract),
+    CheckContent(check_content::CheckContent),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -71,6 +73,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => extract.run(),
+        Command::CheckContent(check) => check.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };
