@@ -2,6 +2,7 @@
 
 mod blocks;
 mod bot;
+mod check_content;
 mod completions;
 mod config;
 mod extract;
@@ -64,6 +65,7 @@ enum Command {
     Extract(extract::Extract),
     Plan(plan::Plan),
     Blocks(blocks::Blocks),
+    CheckContent(check_content::CheckContent),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -78,6 +80,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Extract(extract) => extract.run(),
         Command::Plan(plan) => plan.run(&settings),
         Command::Blocks(blocks) => blocks.run(),
+        Command::CheckContent(check) => check.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };

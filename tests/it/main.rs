@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod cli_blocks;
+mod cli_check_content;
 mod cli_plan;
 mod cli_program;
 mod config_errors;
@@ -37,3 +38,4 @@ mod store_sqlite;
 mod store_storm;
 mod support;
 mod vectors;
+mod vectors_plans;
