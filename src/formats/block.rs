@@ -10,10 +10,12 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 mod body;
+pub mod event;
 mod frame;
 mod parse;
 mod quiet;
 mod render;
+pub mod schema;
 
 #[cfg(test)]
 mod tests;
