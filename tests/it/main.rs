@@ -39,3 +39,4 @@ mod store_storm;
 mod support;
 mod vectors;
 mod vectors_plans;
+mod vectors_schemas;
