@@ -8,8 +8,6 @@ use serde_json::json;
 use super::*;
 use crate::formats::command;
 
-mod frame;
-
 fn yaml_block(key: &str, body: &str) -> String {
     format!(
         "<!-- erk:metadata-block:{key} -->\n<details>\n<summary><code>{key}</code></summary>\n```yaml\n{body}\n```\n</details>\n<!-- /erk:metadata-block -->"
