@@ -2,6 +2,7 @@
 
 mod blocks;
 mod bot;
+mod check_content;
 mod completions;
 mod config;
 mod extract;
@@ -66,6 +67,7 @@ enum Command {
     Plan(plan::Plan),
     Blocks(blocks::Blocks),
     Session(session::Session),
+    CheckContent(check_content::CheckContent),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -81,6 +83,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Plan(plan) => plan.run(&settings),
         Command::Blocks(blocks) => blocks.run(),
         Command::Session(session) => session.run(),
+        Command::CheckContent(check) => check.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };

@@ -13,12 +13,14 @@ use serde_json::{Map, Value};
 mod body;
 mod code;
 mod edit;
+pub mod event;
 mod frame;
 mod marker;
 mod pair;
 mod parse;
 mod quiet;
 mod render;
+pub mod schema;
 
 #[cfg(test)]
 mod tests;

@@ -103,7 +103,7 @@ pub fn document(
         Err(_) => fallback_title,
     };
     gate_title(title)
-        .map_err(|fault| failures::validation_failed(&fault.to_string(), &fault.feedback()))?;
+        .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let title = cut(title, TITLE_MAX);
     let mut notes = Vec::new();
     let mut enrichment = Enrichment::raw();
