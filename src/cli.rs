@@ -1,5 +1,6 @@
 //! The command line: one file for each subcommand.
 
+mod access;
 mod blocks;
 mod bot;
 mod check_content;
@@ -10,9 +11,11 @@ mod failure;
 mod local;
 mod plan;
 mod replay;
+mod save;
 mod serve;
 mod session;
 mod terminal;
+mod trouble;
 mod try_it;
 
 use std::path::PathBuf;
@@ -67,6 +70,7 @@ enum Command {
     Plan(plan::Plan),
     Blocks(blocks::Blocks),
     Session(session::Session),
+    Save(save::Save),
     CheckContent(check_content::CheckContent),
     Config(config::Config),
     Completions(completions::Completions),
@@ -83,6 +87,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Plan(plan) => plan.run(&settings),
         Command::Blocks(blocks) => blocks.run(),
         Command::Session(session) => session.run(),
+        Command::Save(save) => save.run(&settings),
         Command::CheckContent(check) => check.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),

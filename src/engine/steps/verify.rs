@@ -146,6 +146,7 @@ pub fn found(candidate: &Candidate) -> String {
         Source::Block { post: at } => format!("a plan block in {}", post(at)),
         Source::Section { post: at, .. } => format!("part of {}", post(at)),
         Source::Whole { post: at } => post(at).to_owned(),
+        Source::Log => "a session log".to_owned(),
     };
     let place = match &candidate.url {
         Some(url) if !url.is_empty() => format!("[{place}]({url})"),
