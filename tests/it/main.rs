@@ -5,6 +5,7 @@ mod cli_blocks;
 mod cli_check_content;
 mod cli_plan;
 mod cli_program;
+mod cli_save;
 mod config_errors;
 mod deploy_files;
 mod e2e_crash;
