@@ -14,7 +14,7 @@
 //!
 //! | looking for | it is in |
 //! |---|---|
-//! | the command line: `serve`, `try`, `replay`, `extract`, `config` | [`cli`] |
+//! | the command line: `serve`, `try`, `replay`, `extract`, `plan`, `blocks`, `config` | [`cli`] |
 //! | settings, secrets, where each value came from | [`config`], `src/config/default.toml` |
 //! | the webhook receiver and its table of answers | [`adapters::webhook`] |
 //! | health pages, connection limits, orderly shutdown | [`adapters::web`] |
@@ -34,6 +34,7 @@
 //! | slash commands and labels: the registry and the parser | [`formats::command`] |
 //! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
 //! | plan documents, titles, gates, summaries, splitting | [`formats::plan`] |
+//! | reading saved plans back, of every era | [`formats::plan::stored`] |
 //! | Markdown as GitHub reads it | [`formats::markdown`] |
 //! | conversations in a file | [`formats::thread_file`] |
 #![forbid(unsafe_code)]

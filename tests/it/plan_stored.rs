@@ -177,6 +177,15 @@ fn a_header_field_of_the_wrong_type_is_told() {
     );
     page.body = page.body.replace("the second", "'102'");
     assert_reads(&page, Source::PlanBody, &[102], &[]);
+    page.body = page
+        .body
+        .replace("created_by: nadia-p", "created_by: [nadia-p]");
+    assert_reads(
+        &page,
+        Source::PlanBody,
+        &[102],
+        &["the body: plan-header: created_by must be a string"],
+    );
 }
 
 #[test]
