@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod cli_program;
+mod cli_session;
 mod config_errors;
 mod deploy_files;
 mod e2e_crash;
@@ -34,3 +35,4 @@ mod store_sqlite;
 mod store_storm;
 mod support;
 mod vectors;
+mod vectors_sessions;

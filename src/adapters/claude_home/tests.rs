@@ -166,6 +166,10 @@ fn agents_are_asked_when_the_session_has_no_plan() {
         "of another session's agent"
     );
     assert_eq!(home.of("agent-cc").unwrap().text, "of the agent below");
+    home.log("agent-aa", &[named("s1", "of-agent")]);
+    home.log("s1/subagents/agent-cc", &[named("s1", "of-agent")]);
+    home.plan_file("of-agent", "the agent's file", 0);
+    assert_eq!(home.of("s1").unwrap().text, "the agent's file");
     home.log("s1", &[exit("s1", "0", "its own")]);
     assert_eq!(home.of("s1").unwrap().text, "its own");
 }
