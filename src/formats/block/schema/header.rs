@@ -139,7 +139,7 @@ pub fn fresh(
 pub fn in_order(mut fields: Map<String, Value>) -> Map<String, Value> {
     let mut ordered = Map::new();
     for field in CURRENT {
-        if let Some(entry) = fields.remove_entry(field.name) {
+        if let Some(entry) = fields.shift_remove_entry(field.name) {
             ordered.insert(entry.0, entry.1);
         }
     }
