@@ -1,13 +1,17 @@
 //! The command line: one file for each subcommand.
 
+mod blocks;
 mod bot;
 mod completions;
 mod config;
 mod extract;
 mod failure;
 mod local;
+mod plan;
 mod replay;
 mod serve;
+mod session;
+mod terminal;
 mod try_it;
 
 use std::path::PathBuf;
@@ -59,6 +63,9 @@ enum Command {
     Serve(serve::Serve),
     Replay(replay::Replay),
     Extract(extract::Extract),
+    Plan(plan::Plan),
+    Blocks(blocks::Blocks),
+    Session(session::Session),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -71,6 +78,9 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => extract.run(),
+        Command::Plan(plan) => plan.run(&settings),
+        Command::Blocks(blocks) => blocks.run(),
+        Command::Session(session) => session.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };

@@ -28,6 +28,7 @@
 //! | the steps of a run | [`engine::steps`] |
 //! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
 //! | writes that happen exactly once | [`engine::effects`] |
+//! | saving from a terminal | [`engine::local_save`] |
 //! | every sentence the bot can say | [`engine::say`] |
 //! | error codes | [`engine::code`] |
 //! | slash commands and labels: the registry and the parser | [`formats::command`] |

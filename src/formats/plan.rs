@@ -4,7 +4,9 @@ pub mod document;
 pub mod gate;
 mod inline;
 pub mod names;
+pub mod reference;
 pub mod split;
+pub mod stored;
 pub mod summary;
 pub mod title;
 

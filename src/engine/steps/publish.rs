@@ -84,7 +84,8 @@ fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Resul
     })
 }
 
-/// Saves the prepared plan as an issue with its comments. Every write happens exactly once, however often this is called.
+/// Saves the prepared plan as an issue with its comments and says so in the status comment. Every write happens exactly
+/// once, however often this is called.
 ///
 /// # Errors
 /// GitHub or the store did not do it, or the plan needs more comments than the operator allows.
@@ -93,14 +94,34 @@ pub async fn publish(
     prepared: &Prepared,
     _allowed: &Authorised,
 ) -> Result<Saved, Stop> {
-    let place = context.trigger.place.clone();
-    let repo = &place.repo;
+    let bodies = fitting(context, prepared)?;
+    report::step(context, "saving the plan as an issue").await?;
+    save(context, prepared, &bodies).await
+}
+
+/// The comments of the plan, when they are not too many.
+///
+/// # Errors
+/// [`Stop::Failed`] with `plan_too_large`.
+pub(in crate::engine) fn fitting(
+    context: &Context,
+    prepared: &Prepared,
+) -> Result<Vec<String>, Stop> {
     let bodies = comments(&prepared.document);
     if bodies.len() > context.settings.most_parts {
         let failure = failures::plan_too_large(bodies.len(), context.settings.most_parts);
         return Err(Stop::Failed(failure));
     }
-    report::step(context, "saving the plan as an issue").await?;
+    Ok(bodies)
+}
+
+/// The writes of [`publish`] alone. Whoever calls this has made sure that the credentials in use may make them.
+pub(in crate::engine) async fn save(
+    context: &mut Context,
+    prepared: &Prepared,
+    bodies: &[String],
+) -> Result<Saved, Stop> {
+    let repo = &context.trigger.place.repo.clone();
     let effects = context.effects.clone();
     effects
         .idempotent("plan-label", effects.forge.ensure_label(repo, &PLAN_LABEL))

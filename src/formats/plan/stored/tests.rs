@@ -1,0 +1,1 @@
+//! Reading plans back, on small pages.
