@@ -1,7 +1,9 @@
 //! The command line: one file for each subcommand.
 
+mod access;
 mod blocks;
 mod bot;
+mod check_content;
 mod completions;
 mod config;
 mod extract;
@@ -9,9 +11,11 @@ mod failure;
 mod local;
 mod plan;
 mod replay;
+mod save;
 mod serve;
 mod session;
 mod terminal;
+mod trouble;
 mod try_it;
 
 use std::path::PathBuf;
@@ -66,6 +70,8 @@ enum Command {
     Plan(plan::Plan),
     Blocks(blocks::Blocks),
     Session(session::Session),
+    Save(save::Save),
+    CheckContent(check_content::CheckContent),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -81,6 +87,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Plan(plan) => plan.run(&settings),
         Command::Blocks(blocks) => blocks.run(),
         Command::Session(session) => session.run(),
+        Command::Save(save) => save.run(&settings),
+        Command::CheckContent(check) => check.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };

@@ -13,10 +13,10 @@ use crate::formats::markdown::Lines;
 
 const HELP: &str = "\
 JSON fields:
-  blocks       in order: key, span (first byte and the one behind the last), lines (first and last),
-               kind, and for kind `yaml` its fields, for `text` and `raw` its text.
-               `raw` is a block that cannot be used; a diagnostic says why
-  diagnostics  what looks like a block and is none: key, line, message
+  blocks       in order: key, span (first byte and the one behind the last, warning lines and markers included),
+               inner (the same of the content), lines (first and last), kind, and for kind `yaml` its fields, for
+               `text` and `raw` its text. `raw` is a block that cannot be used; a diagnostic says why
+  diagnostics  what looks like a block and cannot be used: key, line, message, remedy
 
 Exit codes:
   0  read; there may be no block at all
@@ -91,15 +91,19 @@ fn as_json(parsed: &Parsed, lines: &Lines<'_>) -> Value {
                 Content::Raw(text) => ("raw", "text", json!(text)),
             };
             json!({
-                "key": block.key, "span": [block.span.start, block.span.end], "lines": [first, last],
-                "kind": kind, name: content,
+                "key": block.key, "span": [block.span.start, block.span.end],
+                "inner": [block.inner.start, block.inner.end], "lines": [first, last], "kind": kind, name: content,
             })
         })
         .collect();
     let diagnostics: Vec<Value> = parsed
         .diagnostics
         .iter()
-        .map(|one| json!({"key": one.key, "line": one.line, "message": one.message}))
+        .map(|one| {
+            json!({
+                "key": one.key, "line": one.line, "message": one.message, "remedy": one.remedy,
+            })
+        })
         .collect();
     json!({"blocks": blocks, "diagnostics": diagnostics})
 }
@@ -121,10 +125,11 @@ fn table(parsed: &Parsed, lines: &Lines<'_>) -> String {
     }
     for one in &parsed.diagnostics {
         table.push_str(&format!(
-            "{:<11}  {:<28}  {}\n",
+            "{:<11}  {:<28}  {}; {}\n",
             one.line,
             terminal::one_line(&one.key),
-            terminal::one_line(&one.message)
+            terminal::one_line(&one.message),
+            one.remedy
         ));
     }
     table

@@ -174,8 +174,9 @@ fn place_key(order: &Order, key: &str) -> String {
     format!("{}/{key}", order.place.key())
 }
 
-fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
-    let trigger = Trigger {
+/// The order as the trigger of a run that was given `at`.
+pub fn trigger(order: &Order, at: Millis) -> Trigger {
+    Trigger {
         command: Command::SaveRawPlan,
         actor: order.actor.clone(),
         place: order.place.clone(),
@@ -185,8 +186,12 @@ fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
         guidance: String::new(),
         inline: None,
         opening: None,
-        at: now,
-    };
+        at,
+    }
+}
+
+fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
+    let trigger = trigger(order, now);
     let place = place_key(order, key);
     let run = NewRun {
         id: RunId::new(),

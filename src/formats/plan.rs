@@ -1,5 +1,8 @@
-//! The plan: its document, its title, the gate it must pass, a short summary, and parts that fit into comments.
+//! The plan: its document, its title, names from it, the gates it must pass, a short summary, how an issue is named,
+//! and parts that fit into comments.
 
+pub mod check;
+pub mod complaint;
 pub mod document;
 pub mod gate;
 mod inline;

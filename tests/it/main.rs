@@ -1,6 +1,9 @@
 //! The integration tests: one binary, so that everything is linked once.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod cli_blocks;
+mod cli_check_content;
+mod cli_plan;
 mod cli_program;
 mod config_errors;
 mod deploy_files;
@@ -20,6 +23,7 @@ mod peer_octokit;
 mod peer_openapi;
 mod peer_probot;
 mod peer_webhook_examples;
+mod plan_stored;
 mod receiver_limits;
 mod receiver_support;
 mod receiver_table;
@@ -36,4 +40,5 @@ mod store_sqlite;
 mod store_storm;
 mod support;
 mod vectors;
+mod vectors_plans;
 mod vectors_schemas;

@@ -5,7 +5,8 @@ use std::io::{IsTerminal, stdout};
 use clap::Args;
 use serde_json::json;
 
-use super::{Access, TOKENS, as_json, warn};
+use super::{TOKENS, as_json};
+use crate::cli::access::{Access, READING, warn};
 use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::thread::Thread;
@@ -71,7 +72,7 @@ impl Get {
         let thread = block_on(async {
             let reader = access.reader()?;
             let thread = reader.thread(&owner, &name, number).await;
-            thread.map_err(|error| access.failed(&error))
+            thread.map_err(|error| access.failed(&error, READING))
         })?;
         let found = stored::read(&page(&thread)).map_err(|error| {
             let why = terminal::one_line(&error.to_string());

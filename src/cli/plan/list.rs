@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{Access, TOKENS, as_json};
+use super::{TOKENS, as_json};
 use crate::adapters::github::{Entry, Listed, Reader, Wanted};
+use crate::cli::access::{Access, READING};
 use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::forge::ForgeError;
@@ -90,7 +91,7 @@ impl List {
         let entries = block_on(async {
             let reader = access.reader()?;
             let found = entries(&reader, &owner, &name, self.state.name(), most).await;
-            found.map_err(|error| access.failed(&error))
+            found.map_err(|error| access.failed(&error, READING))
         })?;
         if self.json {
             let plans: Vec<Value> = entries.iter().map(as_value).collect();

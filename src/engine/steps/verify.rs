@@ -103,7 +103,7 @@ pub fn document(
         Err(_) => fallback_title,
     };
     gate_title(title)
-        .map_err(|fault| failures::validation_failed(&fault.to_string(), &fault.feedback()))?;
+        .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let title = cut(title, TITLE_MAX);
     let mut notes = Vec::new();
     let mut enrichment = Enrichment::raw();
@@ -146,6 +146,7 @@ pub fn found(candidate: &Candidate) -> String {
         Source::Block { post: at } => format!("a plan block in {}", post(at)),
         Source::Section { post: at, .. } => format!("part of {}", post(at)),
         Source::Whole { post: at } => post(at).to_owned(),
+        Source::Log => "a session log".to_owned(),
     };
     let place = match &candidate.url {
         Some(url) if !url.is_empty() => format!("[{place}]({url})"),

@@ -20,8 +20,6 @@ mod error;
 mod header;
 mod held;
 mod parts;
-#[cfg(test)]
-mod tests;
 
 use std::fmt;
 

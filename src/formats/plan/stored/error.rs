@@ -71,7 +71,7 @@ pub enum NotStored {
     },
     /// The block is there, but an edit has broken it.
     #[error(
-        "the plan block in {place} is broken: line {line}: {why}; restore the text from the edit history"
+        "the plan block in {place} is broken: line {line}: {why}, or restore the text from the edit history"
     )]
     Broken {
         /// Where.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Findings, Place};
+use super::{Findings, Place, held};
 use crate::formats::block::{self, Content};
 
 const KEY: &str = "plan-header";
@@ -14,7 +14,7 @@ pub(super) fn read(body: &str, findings: &mut Findings) -> Option<Map<String, Va
         findings.add(
             Place::Body,
             Some(trouble.line),
-            format!("the plan-header cannot be read: {}", trouble.message),
+            format!("the plan-header cannot be read: {}", held::explain(trouble)),
         );
     }
     let headers = parsed.blocks.iter().filter(|block| block.key == KEY);

@@ -1,7 +1,8 @@
 //! What one text holds: a plan block, a broken one, or nothing.
 
 use super::Source;
-use crate::formats::block::{self, Content, Parsed};
+use crate::formats::block::{self, Content, Diagnostic, Parsed};
+use crate::formats::markdown::Lines;
 
 /// What a text holds.
 pub(super) enum Held {
@@ -77,28 +78,40 @@ fn held(body: &str, keys: &[(&str, Source)]) -> Held {
                 blocks: parsed.blocks.len(),
                 troubles: parsed
                     .diagnostics
-                    .into_iter()
-                    .map(|trouble| (trouble.line, trouble.message))
+                    .iter()
+                    .map(|trouble| (trouble.line, explain(trouble)))
                     .collect(),
             });
         }
     }
-    match parsed.diagnostics.into_iter().next() {
-        Some(first) => Held::Broken {
+    if let Some(first) = parsed.diagnostics.first() {
+        return Held::Broken {
             line: first.line,
-            why: first.message,
+            why: explain(first),
+        };
+    }
+    match parsed.blocks.first() {
+        Some(empty) => Held::Broken {
+            line: Lines::new(body).at(empty.span.start),
+            why: "there is nothing in the block".to_owned(),
         },
         None => Held::Nothing,
     }
 }
 
-/// Start and text of the first block of `key` that holds text.
+/// What is wrong and what to do about it.
+pub(super) fn explain(trouble: &Diagnostic) -> String {
+    format!("{}; {}", trouble.message, trouble.remedy)
+}
+
+/// Start and text of the first block of `key` with something in it.
 fn first_text(parsed: &mut Parsed, key: &str) -> Option<(usize, String)> {
     parsed.blocks.iter_mut().find_map(|block| {
         let Content::Text(text) = &mut block.content else {
             return None;
         };
-        (block.key == key).then(|| (block.span.start, std::mem::take(text)))
+        (block.key == key && !text.trim().is_empty())
+            .then(|| (block.span.start, std::mem::take(text)))
     })
 }
 

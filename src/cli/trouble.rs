@@ -1,9 +1,9 @@
-//! What GitHub did not do for a person who reads, each with the remedy.
+//! What GitHub did not do for a person, each with the remedy.
 
 use crate::engine::forge::ForgeError;
 
-/// One sentence. `variable` is where the token came from, when there is one.
-pub(super) fn sentence(error: &ForgeError, variable: Option<&str>) -> String {
+/// One sentence. `variable` is where the token came from, when there is one; `needs` is what it has to be allowed.
+pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) -> String {
     use ForgeError as E;
     match (error, variable) {
         (E::NotFound { what }, None) => format!(
@@ -16,14 +16,14 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>) -> String {
             format!("GitHub wants a token for {what}: {message}; set PLANWRIGHT_TOKEN")
         }
         (E::Unauthorized { message, .. }, Some(name)) => format!(
-            "GitHub does not accept the token in {name}: {message}; it may have expired: make a new one with read access to issues and pull requests"
+            "GitHub does not accept the token in {name}: {message}; it may have expired: make a new one with {needs}"
         ),
         (E::Forbidden { what, message }, None) => format!(
             "GitHub refuses {what}: {message}; set PLANWRIGHT_TOKEN to a token that may read it"
         ),
-        (E::Forbidden { what, message }, Some(name)) => format!(
-            "GitHub refuses {what} to the token in {name}: {message}; it needs read access to issues and pull requests"
-        ),
+        (E::Forbidden { what, message }, Some(name)) => {
+            format!("GitHub refuses {what} to the token in {name}: {message}; it needs {needs}")
+        }
         (E::Limited { until, .. }, None) => format!(
             "GitHub's limit for requests without a token is reached until {}: set PLANWRIGHT_TOKEN, or try again then",
             until.iso()
@@ -50,6 +50,7 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::access::READING;
     use super::*;
     use crate::engine::clock::Millis;
 
@@ -84,7 +85,7 @@ mod tests {
                     message: message(),
                 },
                 token,
-                "GitHub does not accept the token in GH_TOKEN: Nope; it may have expired: make a new one with read access to issues and pull requests",
+                "GitHub does not accept the token in GH_TOKEN: Nope; it may have expired: make a new one with {needs}",
             ),
             (
                 ForgeError::Forbidden {
@@ -100,7 +101,7 @@ mod tests {
                     message: message(),
                 },
                 token,
-                "GitHub refuses issue #7 of o/r to the token in GH_TOKEN: Nope; it needs read access to issues and pull requests",
+                "GitHub refuses issue #7 of o/r to the token in GH_TOKEN: Nope; it needs {needs}",
             ),
             (
                 ForgeError::Limited {
@@ -161,7 +162,7 @@ mod tests {
             ),
         ];
         for (error, variable, text) in cases {
-            assert_eq!(sentence(&error, variable), text);
+            assert_eq!(sentence(&error, variable, READING), text);
         }
     }
 }

@@ -1,1 +1,0 @@
-//! Reading plans back, on small pages.
