@@ -14,6 +14,7 @@ mod e2e_save;
 mod e2e_seeds;
 mod e2e_storm;
 mod engine_control;
+mod engine_header;
 mod engine_local_save;
 mod engine_save;
 mod engine_status;
