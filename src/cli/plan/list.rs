@@ -226,3 +226,25 @@ fn odd(issue: &Listed, header: &Header) -> String {
     );
     odd.join("; ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_cannot_be_read_has_a_row_like_the_others() {
+        let bad = |number| Entry::Unreadable {
+            number,
+            why: "missing field `\u{1b}[2J`".to_owned(),
+        };
+        let entries = [bad(Some(1200)), bad(None)];
+        assert_eq!(
+            table(&entries),
+            "#1200  ?  ?  ?  ?  cannot be read: missing field `\u{fffd}[2J`\n\
+             #?     ?  ?  ?  ?  cannot be read: missing field `\u{fffd}[2J`\n"
+        );
+        let value = as_value(&entries[0]);
+        assert_eq!(value["error"], "missing field `\u{1b}[2J`");
+        assert_eq!(value["number"], 1200);
+    }
+}
