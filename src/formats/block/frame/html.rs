@@ -12,7 +12,9 @@ use memchr::{memchr, memmem};
 pub(super) struct Open {
     /// A comment, a declaration or a tag.
     pub(super) unsettled: bool,
-    /// Names of elements, innermost first, that would not be closed by the end of an element around them, or would
+    /// An element that ends with the one around it.
+    pub(super) element: bool,
+    /// Names of elements, in the order in which they are to be closed, that would not be closed by the end of an element around them, or would
     /// be closed in its stead.
     pub(super) open: Vec<String>,
 }
@@ -51,6 +53,7 @@ pub(super) fn open_at_end(html: &str) -> Open {
     }
     Open {
         unsettled,
+        element: !stack.names.is_empty(),
         open: stack.unclosed(),
     }
 }
@@ -199,6 +202,8 @@ struct Stack {
     places: HashMap<&'static str, Vec<usize>>,
     walls: Vec<usize>,
     formatting: Vec<(&'static str, usize)>,
+    /// The frame itself has been closed.
+    outside: bool,
 }
 
 impl Stack {
@@ -260,6 +265,7 @@ impl Stack {
 
     fn close(&mut self, name: &'static str) {
         let Some(place) = self.last(name) else {
+            self.outside |= name == "details" && self.walls.is_empty();
             return;
         };
         let wall = if name == "table" {
@@ -286,10 +292,11 @@ impl Stack {
         let formatting = self.formatting.into_iter();
         let formatting = formatting.flat_map(|(name, count)| std::iter::repeat_n(name, count));
         let closes = |name: &&str| match *name {
-            "caption" | "td" | "th" => false,
-            name => name == "details" || WALLS.contains(&name),
+            // Another paragraph ends it, and its closing tag would make one.
+            "p" | "caption" | "td" | "th" => false,
+            name => self.outside || name == "details" || WALLS.contains(&name),
         };
         let elements = self.names.into_iter().rev().filter(closes);
-        formatting.chain(elements).map(str::to_owned).collect()
+        elements.chain(formatting).map(str::to_owned).collect()
     }
 }
