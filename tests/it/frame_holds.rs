@@ -45,7 +45,7 @@ proptest! {
 
     #[test]
     fn undoing_changes_nothing_else(text in text()) {
-        prop_assume!(!text.contains("<!-- planwright:made-safe"));
+        let text = text.replace(":made-safe", ":other");
         prop_assert_eq!(restore(&text), text);
     }
 

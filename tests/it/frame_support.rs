@@ -55,7 +55,7 @@ const TOKENS: &[&str] = &[
     "@bob",
     "@org/team",
     "@bob-",
-    "a@b.co",
+    "a@b.co ",
     "&#64;bob",
     "&commat;",
     "&#64;",

@@ -195,13 +195,22 @@ const TABLE: &[&str] = &[
     "table", "tbody", "td", "tfoot", "th", "thead", "tr", "caption",
 ];
 
+struct Formatting {
+    name: &'static str,
+    /// How many of [`Stack::cells`] it is in.
+    level: usize,
+    count: usize,
+}
+
 #[derive(Default)]
 struct Stack {
     names: Vec<&'static str>,
     /// Where in `names` each of them is.
     places: HashMap<&'static str, Vec<usize>>,
     walls: Vec<usize>,
-    formatting: Vec<(&'static str, usize)>,
+    formatting: Vec<Formatting>,
+    /// How many elements are open that keep formatting in: where each is in `names`.
+    cells: Vec<usize>,
     /// The frame itself has been closed.
     outside: bool,
 }
@@ -229,12 +238,16 @@ impl Stack {
     }
 
     fn format(&mut self, name: &'static str, closing: bool, attributes: bool) {
-        let place = self.formatting.iter().position(|(other, _)| *other == name);
-        let place = place.unwrap_or_else(|| {
-            self.formatting.push((name, 0));
-            self.formatting.len() - 1
-        });
-        let Some((_, count)) = self.formatting.get_mut(place) else {
+        let level = self.cells.len();
+        let here = self.formatting.iter_mut().rev();
+        let found = here
+            .take_while(|other| other.level == level)
+            .find(|other| other.name == name);
+        let Some(Formatting { count, .. }) = found else {
+            if !closing {
+                let count = 1;
+                self.formatting.push(Formatting { name, level, count });
+            }
             return;
         };
         *count = match (closing, name) {
@@ -253,11 +266,22 @@ impl Stack {
     }
 
     fn open(&mut self, name: &'static str) {
+        let wall = self.walls.last().and_then(|wall| self.names.get(*wall));
+        // Outside a table its parts are nothing.
+        if TABLE.contains(&name)
+            && name != "table"
+            && !wall.is_some_and(|wall| TABLE.contains(wall))
+        {
+            return;
+        }
         if name != "p" && !WALLS.contains(&name) || matches!(name, "p" | "table") {
             self.close("p");
         }
         if WALLS.contains(&name) {
             self.walls.push(self.names.len());
+            if !matches!(name, "table" | "select") {
+                self.cells.push(self.names.len());
+            }
         }
         self.places.entry(name).or_default().push(self.names.len());
         self.names.push(name);
@@ -285,12 +309,22 @@ impl Stack {
             if self.walls.last() == Some(&self.names.len()) {
                 self.walls.pop();
             }
+            if self.cells.last() == Some(&self.names.len()) {
+                self.cells.pop();
+                let level = self.cells.len();
+                while self
+                    .formatting
+                    .pop_if(|inner| inner.level > level)
+                    .is_some()
+                {}
+            }
         }
     }
 
     fn unclosed(self) -> Vec<String> {
-        let formatting = self.formatting.into_iter();
-        let formatting = formatting.flat_map(|(name, count)| std::iter::repeat_n(name, count));
+        // What is in a cell ends with it.
+        let formatting = self.formatting.into_iter().filter(|open| open.level == 0);
+        let formatting = formatting.flat_map(|open| std::iter::repeat_n(open.name, open.count));
         let closes = |name: &&str| match *name {
             // Another paragraph ends it, and its closing tag would make one.
             "p" | "caption" | "td" | "th" => false,

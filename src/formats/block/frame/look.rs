@@ -91,7 +91,8 @@ impl Look {
             && self.html.open.is_empty()
     }
 
-    fn is_code(&self, at: usize) -> bool {
+    /// Byte `at` is in code.
+    pub(super) fn is_code(&self, at: usize) -> bool {
         within(&self.code, at)
     }
 
@@ -108,9 +109,9 @@ impl Look {
         self.is_code(at) || !within(&self.html_blocks, at) && escapes() % 2 == 1
     }
 
-    /// A name or keyword at byte `at` does nothing.
-    pub(super) fn is_inert(&self, at: usize) -> bool {
-        self.is_code(at) || within(&self.addresses, at)
+    /// Byte `at` is in an address, or in a link that shows its own.
+    pub(super) fn is_address(&self, at: usize) -> bool {
+        within(&self.addresses, at)
     }
 }
 

@@ -29,7 +29,11 @@ pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
         b'>' => ends_a_keyword(&text[end..], false),
         _ => refers(&text[end..]),
     };
-    (live && !look.is_inert(at)).then_some(end)
+    let inert = match bytes.get(at)? {
+        b'@' | b'&' => look.is_code(at) || look.is_address(at),
+        _ => look.is_code(at),
+    };
+    (live && !inert).then_some(end)
 }
 
 /// End of an entity that stands for `@`.

@@ -196,6 +196,7 @@ fn what_is_open_at_the_end_is_closed() {
             "<script>\nx",
             "\n<!-- planwright:made-safe \"' </pre><!-- -->",
         ),
+        ("\u{feff}```", "\u{feff}```\n```"),
         ("<pre>x", "\n<!-- planwright:made-safe \"' </pre><!-- -->"),
         ("<pre>x</pre>", ""),
         ("<div title=\"x\n\ny", "\n<!-- planwright:made-safe \"' -->"),
@@ -237,6 +238,9 @@ fn what_a_browser_has_open() {
         ("<table><tr><td><details></td></tr></table>", false, ""),
         ("<p><details></p>", false, "details"),
         ("<a><a><b><b><b><b><br>", false, "a b b b"),
+        ("<a><table><tr><td></a>", false, "table a"),
+        ("<tr><td><b>", false, "b"),
+        ("<object><b></object><i>", false, "i"),
         ("<DETAILS><div></Details>", false, ""),
         ("<script><details>", false, "details"),
         ("<é><détails></détails>", false, ""),
@@ -289,9 +293,10 @@ fn quiet_looks_the_same_but_does_nothing() {
         ("<!-- planwright:x -->", "<!--  planwright:x -->"),
         ("```\nx", "```\nx\n```"),
         ("<b>x</b>", "<b>x</b>"),
-        ("<b>x", "<^b>x"),
-        ("<pre>x", "<^pre>x"),
-        ("x <!-- y", "x <^!-- y"),
+        ("<b>x", "<^^b>x"),
+        ("\u{feff}```", "\u{feff}```\n```"),
+        ("<pre>x", "<^^pre>x"),
+        ("x <!-- y", "x <^^!-- y"),
     ] {
         let quiet = quiet(text);
         assert_eq!(shown(&quiet), want);
