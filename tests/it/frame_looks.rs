@@ -76,15 +76,18 @@ fn gather<'a>(node: &'a AstNode<'a>, tight: bool, pieces: &mut Vec<String>) {
     }
 }
 
-/// The text of raw HTML, roughly: from a `<` on nothing is text up to the next `>`.
+/// The text of raw HTML, roughly: from a tag on nothing is text up to the next `>`.
 fn without_tags(html: &str) -> String {
     let mut text = String::new();
     for (index, piece) in html.split('<').enumerate() {
-        let shown = match index {
-            0 => piece,
-            _ => piece.split_once('>').map_or("", |(_, shown)| shown),
-        };
-        text.push_str(shown);
+        let tag = piece.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c));
+        if index > 0 && !tag {
+            text.push('<');
+        }
+        text.push_str(match index {
+            1.. if tag => piece.split_once('>').map_or("", |(_, shown)| shown),
+            _ => piece,
+        });
     }
     for (entity, shown) in [
         ("&#64;", "@"),

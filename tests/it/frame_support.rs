@@ -6,6 +6,7 @@ use ammonia::Builder;
 use planwright::formats::markdown;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 /// How often a property is tried: thoroughly where it counts, quickly at the desk.
 pub(crate) fn config() -> ProptestConfig {
@@ -16,6 +17,8 @@ pub(crate) fn config() -> ProptestConfig {
             1_000
         },
         failure_persistence: None,
+        // The same texts every time: a failure comes from a change, not from luck.
+        rng_seed: RngSeed::Fixed(20_261),
         ..ProptestConfig::default()
     }
 }
@@ -149,7 +152,7 @@ const TOKENS: &[&str] = &[
     "](",
     ")",
     "[^1]",
-    "[^1]: ",
+    "[^1]: note\n\n",
     "- [ ] ",
 ];
 

@@ -289,7 +289,11 @@ impl Stack {
 
     fn close(&mut self, name: &'static str) {
         let Some(place) = self.last(name) else {
-            self.outside |= name == "details" && self.walls.is_empty();
+            if name == "details" && self.walls.is_empty() {
+                self.outside = true;
+                self.names.clear();
+                self.places.clear();
+            }
             return;
         };
         let wall = if name == "table" {

@@ -23,8 +23,7 @@ pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
         _ => return None,
     };
     let live = match bytes.get(at)? {
-        b'@' => names(&text[end..]) && starts_a_word(text, at),
-        b'&' => names(&text[end..]),
+        b'@' | b'&' => names(&text[end..]) && starts_a_word(text, at),
         b';' => ends_a_keyword(&text[end..], true),
         b'>' => ends_a_keyword(&text[end..], false),
         _ => refers(&text[end..]),
