@@ -129,7 +129,8 @@ proptest! {
             let size = (part.text.chars().count(), part.text.len());
             prop_assert!(size.0 <= chars && size.1 <= bytes, "{:?}", size);
             let safe = neutralise(&part.text);
-            let open = blocks(&safe).pop().is_some_and(|last| matches!(last.kind, Kind::Code { closed: false, .. }));
+            let open = blocks(&format!("\n{safe}"))
+                .pop().is_some_and(|last| matches!(last.kind, Kind::Code { closed: false, .. }));
             prop_assert!(!open, "{}", safe);
         }
         let bodies: Vec<String> = parts.iter().map(|part| plan_body(&part.text)).collect();
@@ -200,7 +201,7 @@ fn bodies_of_nothing_but_mentions_and_markers_fit() {
 
 #[test]
 fn one_endless_line_fits() {
-    for unit in ["x", "é", "日", "👀", "@", "\u{200b}", "\0", "`", "<b>"] {
+    for unit in ["x", "é", "日", "👀", "@", "\u{200b}", "\0", "`"] {
         for count in [63_999_usize, 64_000, 64_001, 200_000] {
             let source = unit.repeat(count);
             round_trip(&source).unwrap_or_else(|error| panic!("{unit:?} × {count}: {error}"));

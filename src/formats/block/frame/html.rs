@@ -53,7 +53,7 @@ pub(super) fn open_at_end(html: &str) -> Open {
     }
     Open {
         unsettled,
-        element: !stack.names.is_empty(),
+        element: stack.cut_short || !stack.names.is_empty(),
         open: stack.unclosed(),
     }
 }
@@ -213,6 +213,8 @@ struct Stack {
     cells: Vec<usize>,
     /// The frame itself has been closed.
     outside: bool,
+    /// Elements were open when it was.
+    cut_short: bool,
 }
 
 impl Stack {
@@ -289,8 +291,9 @@ impl Stack {
 
     fn close(&mut self, name: &'static str) {
         let Some(place) = self.last(name) else {
-            if name == "details" && self.walls.is_empty() {
+            if name == "details" && self.walls.is_empty() && !self.outside {
                 self.outside = true;
+                self.cut_short = !self.names.is_empty();
                 self.names.clear();
                 self.places.clear();
             }

@@ -38,8 +38,11 @@ pub(super) struct Look {
 impl Look {
     /// Looks at `text`.
     pub(super) fn at(text: &str) -> Self {
+        // Nothing that any rule looks for is possible without one of these.
         if memchr::memchr3(b'<', b'@', b'#', text.as_bytes()).is_none()
-            && !["```", "~~~", "://", "-"].iter().any(|c| text.contains(c))
+            && !["```", "~~~", "://", "-", "&"]
+                .iter()
+                .any(|c| text.contains(c))
         {
             return Self::default();
         }

@@ -71,6 +71,7 @@ fn a_mention_notifies_nobody() {
     );
     becomes("<p>&nbsp@bob</p>", "<p>&nbsp@^bob</p>");
     becomes("me@bob.com @ x @-", "me@bob.com @ x @-");
+    becomes("fixes&#64;bob", "fixes^&#64;^bob");
     becomes("@\u{200b}bob", "@^^bob");
 }
 
@@ -115,6 +116,7 @@ fn a_keyword_closes_nothing() {
         ("fixes <!-- --> #1", "fixes^ <!-- --> #1"),
         ("f&#105;xes #1", "f&#105;^xes #1"),
         ("fi<!-- -->xes #1", "fi<!-- -->^xes #1"),
+        ("a&amp; #1", "a&amp; #1"),
         ("fixe&#115; #1", "fixe&#115;^ #1"),
         (
             "fixed https://github.com/a/b/issues/1",
