@@ -1,6 +1,7 @@
 //! The integration tests: one binary, so that everything is linked once.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod block_properties;
 mod cli_program;
 mod config_errors;
 mod deploy_files;
@@ -34,3 +35,4 @@ mod store_sqlite;
 mod store_storm;
 mod support;
 mod vectors;
+mod vectors_blocks;

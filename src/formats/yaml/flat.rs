@@ -1,70 +1,123 @@
-//! The part of YAML that machine-written headers consist of, read without a YAML parser: one `name: scalar` a line,
-//! and lists of scalars. Whatever else a text holds, it is left to the parser; what is read here is what the parser
-//! would read, and the tests compare them.
+//! The part of YAML that machine-written headers consist of, read without a YAML parser: block maps and lists of scalars
+//! on one line each. Whatever else a text holds, it is left to the parser; what is read here is what the parser would
+//! read, and the tests compare them.
 
 use serde_json::{Map, Number, Value};
 
 /// More is left to the parser and its limits.
 const MAX: usize = 16 * 1024;
 
+/// Deeper nesting is left to the parser.
+const DEPTH: usize = 8;
+
 /// The fields of `text`; `None` when it is not of this simple form all through.
 pub(super) fn read(text: &str) -> Option<Map<String, Value>> {
     if text.len() > MAX || !text.is_ascii() {
         return None;
     }
+    let mut lines = Lines::new(text);
+    let fields = map(&mut lines, 0, DEPTH)?;
+    (lines.next.is_none() && !fields.is_empty()).then_some(fields)
+}
+
+/// A map whose names begin in column `indent`.
+fn map(lines: &mut Lines<'_>, indent: usize, depth: usize) -> Option<Map<String, Value>> {
     let mut fields = Map::new();
-    let mut lines = Lines { rest: text };
-    let mut line = lines.next();
-    while let Some(this) = line {
-        line = lines.next();
-        if this.is_empty() {
-            continue;
+    while let Some((column, line)) = lines.next {
+        if column != indent || line.starts_with("- ") {
+            break;
         }
-        let colon = memchr::memchr(b':', this.as_bytes())?;
-        let (name, value) = (&this[..colon], &this[colon + 1..]);
-        if !plain_name(name) {
-            return None;
-        }
-        let value = match value.strip_prefix(' ') {
+        let (name, value) = entry(line)?;
+        lines.advance();
+        let value = match value {
             Some(value) => scalar(value)?,
-            None if !value.is_empty() => return None,
-            None => {
-                let mut items = Vec::new();
-                while let Some(item) = line.and_then(|line| line.strip_prefix("- ")) {
-                    items.push(scalar(item)?);
-                    line = lines.next();
+            None => match lines.next? {
+                (column, line)
+                    if line.starts_with("- ") && (column == indent || column == indent + 2) =>
+                {
+                    list(lines, column, depth.checked_sub(1)?)?
                 }
-                if items.is_empty() {
-                    return None;
+                (column, _) if column == indent + 2 => {
+                    Value::Object(map(lines, column, depth.checked_sub(1)?)?)
                 }
-                Value::Array(items)
-            }
+                _ => return None,
+            },
         };
-        if fields.insert(name.to_owned(), value).is_some() {
+        // A line further in would go on with the value.
+        let ends = lines.next.is_none_or(|(column, _)| column <= indent);
+        if !ends || fields.insert(name.to_owned(), value).is_some() {
             return None;
         }
     }
-    (!fields.is_empty()).then_some(fields)
+    Some(fields)
 }
 
-/// Lines without their ends.
+/// A list whose dashes stand in column `indent`.
+fn list(lines: &mut Lines<'_>, indent: usize, depth: usize) -> Option<Value> {
+    let mut items = Vec::new();
+    while let Some((column, line)) = lines.next {
+        let Some(item) = line.strip_prefix("- ").filter(|_| column == indent) else {
+            break;
+        };
+        if entry(item).is_some() {
+            lines.next = Some((indent + 2, item));
+            items.push(Value::Object(map(
+                lines,
+                indent + 2,
+                depth.checked_sub(1)?,
+            )?));
+        } else {
+            items.push(scalar(item)?);
+            lines.advance();
+        }
+        if lines.next.is_some_and(|(column, _)| column > indent) {
+            return None;
+        }
+    }
+    Some(Value::Array(items))
+}
+
+/// `name: value` or `name:`.
+fn entry(line: &str) -> Option<(&str, Option<&str>)> {
+    let (name, value) = line.split_at(memchr::memchr(b':', line.as_bytes())?);
+    let value = match &value[1..] {
+        "" => None,
+        value => Some(value.strip_prefix(' ')?),
+    };
+    plain_name(name).then_some((name, value))
+}
+
+/// Lines that are not blank.
 struct Lines<'a> {
+    /// The next one: the column where it begins, and what is in it, without its end.
+    next: Option<(usize, &'a str)>,
     rest: &'a str,
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = &'a str;
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut lines = Self {
+            next: None,
+            rest: text,
+        };
+        lines.advance();
+        lines
+    }
 
-    fn next(&mut self) -> Option<&'a str> {
-        if self.rest.is_empty() {
-            return None;
+    fn advance(&mut self) {
+        self.next = None;
+        while self.next.is_none() && !self.rest.is_empty() {
+            let end = memchr::memchr(b'\n', self.rest.as_bytes());
+            let (line, rest) = end.map_or((self.rest, ""), |end| {
+                (&self.rest[..end], &self.rest[end + 1..])
+            });
+            self.rest = rest;
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let text = line.trim_start_matches(' ');
+            if !line.is_empty() {
+                self.next = Some((line.len() - text.len(), text));
+            }
         }
-        let end = memchr::memchr(b'\n', self.rest.as_bytes());
-        let (line, rest) = end.map_or((self.rest, ""), |end| {
-            (&self.rest[..end], &self.rest[end + 1..])
-        });
-        self.rest = rest;
-        Some(line.strip_suffix('\r').unwrap_or(line))
     }
 }
 

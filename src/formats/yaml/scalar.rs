@@ -34,7 +34,7 @@ pub(super) fn write(text: &str, place: Place, out: &mut String) {
         writer.double(text, true);
     } else if text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
         writer.double(text, false);
-    } else if !text.is_empty() && analysis.plain && !typed(text) {
+    } else if !text.is_empty() && analysis.plain && !typed(text, place.key) {
         writer.plain(text);
     } else if analysis.single && !(place.key && analysis.multiline) {
         writer.single(text);
@@ -108,7 +108,7 @@ fn analyse(text: &str) -> Analysis {
 }
 
 /// A reader sees something else than a string here: PyYAML by its patterns, ours by reading it.
-fn typed(text: &str) -> bool {
+fn typed(text: &str, key: bool) -> bool {
     let typed = match text.as_bytes() {
         [b'='] | [b'<', b'<'] | [b'~'] => true,
         [b'0'..=b'9' | b'-' | b'+' | b'.', ..] => numeric(text) || timestamp(text),
@@ -116,7 +116,15 @@ fn typed(text: &str) -> bool {
             .iter()
             .any(|word| text.len() == word.len() && cased(text, word)),
     };
-    typed || !super::read(text).is_ok_and(|value| value == text)
+    let read_back = || {
+        if key {
+            let map = super::read(&format!("{text}: null"));
+            map.is_ok_and(|map| map.get(text).is_some())
+        } else {
+            super::read(text).is_ok_and(|value| value == text)
+        }
+    };
+    typed || !read_back()
 }
 
 /// `text` is `word` in lower case, in capitals, or with one capital.

@@ -143,13 +143,17 @@ fn header() -> impl Strategy<Value = String> {
     ];
     let line = prop_oneof![
         6 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("{key}: {value}")),
-        1 => key.prop_map(|key| format!("{key}:")),
+        2 => key.clone().prop_map(|key| format!("{key}:")),
         2 => value.clone().prop_map(|value| format!("- {value}")),
+        2 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("  {key}: {value}")),
+        1 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("- {key}: {value}")),
+        1 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("    {key}: {value}")),
+        1 => value.clone().prop_map(|value| format!("  - {value}")),
         1 => value.prop_map(|value| format!("  {value}")),
         1 => "(|---|\\.\\.\\.|# x|%YAML 1.1| |\t)",
     ];
     let end = prop_oneof![8 => Just("\n"), 1 => Just("\r\n"), 1 => Just("\n\n"), 1 => Just("\r")];
-    prop::collection::vec((line, end), 0..5).prop_map(|lines| {
+    prop::collection::vec((line, end), 0..7).prop_map(|lines| {
         let lines: Vec<String> = lines.into_iter().map(|(line, end)| line + end).collect();
         lines.concat()
     })
@@ -184,6 +188,7 @@ fn machine_written_headers_need_no_parser() {
         "schema_version: '2'\ncreated_at: '2025-11-25T14:37:43.513418+00:00'\ncreated_by: octo-cat\nplan_comment_id: 123\nrun: null\n",
         "\nstarted_at: 2025-11-25T16:00:00Z\nworkflow_run_id: \"1\"\n\nurl: https://github.com/a/b/actions/runs/1\r\n",
         "node_ids:\n- '1.1'\n- 2A.1\nvalidation_results: {}\nsteps: []\nok: true\n",
+        "validation_results:\n  issue_is_open: true\n  more:\n    x: y\nnodes:\n- id: '1.1'\n  pr: null\n  depends_on:\n  - '1'\n- id: '2'\n\nlast: 1",
     ] {
         assert_eq!(
             flat::read(text).map(Value::Object),
