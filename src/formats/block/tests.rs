@@ -9,7 +9,6 @@ use super::*;
 use crate::formats::command;
 
 mod edit;
-mod frame;
 mod old;
 
 fn yaml_block(key: &str, body: &str) -> String {
