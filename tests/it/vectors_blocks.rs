@@ -265,6 +265,18 @@ fn real_headers() {
     );
 }
 
+/// Where erk's way loses a block or says nothing.
+const UNCLOSED: vectors::Departures = &[
+    (
+        "probe-061",
+        "an opening marker without a closing one does not swallow the block that follows it; it is reported",
+    ),
+    (
+        "probe-062",
+        "markers with nothing between them are a block that cannot be read, and reported as one",
+    ),
+];
+
 /// The probes of `group`.
 fn probes(group: &'static str) -> impl Fn(&Value) -> bool {
     move |case| case["group"] == group
@@ -288,7 +300,7 @@ fn probes_of_rendering() {
             case["expected"]["result"].clone(),
         )
     });
-    vectors::hold("probes", probes("raw_markers"), &[], |case| {
+    vectors::hold("probes", probes("raw_markers"), UNCLOSED, |case| {
         let keys = |found: &[Value]| -> Vec<Value> {
             found.iter().map(|found| found["key"].clone()).collect()
         };

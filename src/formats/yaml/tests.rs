@@ -188,7 +188,7 @@ fn machine_written_headers_need_no_parser() {
         "schema_version: '2'\ncreated_at: '2025-11-25T14:37:43.513418+00:00'\ncreated_by: octo-cat\nplan_comment_id: 123\nrun: null\n",
         "\nstarted_at: 2025-11-25T16:00:00Z\nworkflow_run_id: \"1\"\n\nurl: https://github.com/a/b/actions/runs/1\r\n",
         "node_ids:\n- '1.1'\n- 2A.1\nvalidation_results: {}\nsteps: []\nok: true\n",
-        "validation_results:\n  issue_is_open: true\n  more:\n    x: y\nnodes:\n- id: '1.1'\n  pr: null\n  depends_on:\n  - '1'\n- id: '2'\n\nlast: 1",
+        "validation_results:\n  issue_is_open: true\n  more:\n    x: z\nnodes:\n- id: '1.1'\n  pr: null\n  depends_on:\n  - '1'\n- id: '2'\n\nlast: 1",
     ] {
         assert_eq!(
             flat::read(text).map(Value::Object),
