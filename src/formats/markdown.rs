@@ -9,8 +9,10 @@ use comrak::nodes::{AstNode, ListType, NodeValue};
 use comrak::{Arena, Options, parse_document};
 
 mod code;
+mod html;
+mod outline;
 
-pub use code::code;
+pub use code::{code, in_code};
 
 #[cfg(test)]
 mod tests;

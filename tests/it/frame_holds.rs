@@ -57,6 +57,7 @@ proptest! {
         prop_assert_eq!(&parsed.blocks, &[Block {
             key: "plan-body".to_owned(),
             span: 0..rendered.len(),
+            inner: parsed.blocks[0].inner.clone(),
             content: Content::Text(text),
         }]);
     }

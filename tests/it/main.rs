@@ -4,6 +4,7 @@
 mod cli_blocks;
 mod cli_check_content;
 mod cli_plan;
+mod block_properties;
 mod cli_program;
 mod cli_save;
 mod cli_session;
@@ -49,3 +50,4 @@ mod vectors;
 mod vectors_plans;
 mod vectors_schemas;
 mod vectors_sessions;
+mod vectors_blocks;
