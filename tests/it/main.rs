@@ -34,3 +34,4 @@ mod store_sqlite;
 mod store_storm;
 mod support;
 mod vectors;
+mod vectors_transcripts;
