@@ -20,7 +20,7 @@ fn parts(input: &Value) -> Vec<String> {
         .as_array()
         .unwrap()
         .iter()
-        .flat_map(|entry| transcript.push(entry.to_string().as_bytes()))
+        .flat_map(|entry| transcript.push(format!("{entry}\n").as_bytes()))
         .collect();
     pieces.extend(transcript.finish().pieces);
     let mut parts = vec![String::new()];

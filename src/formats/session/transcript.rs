@@ -15,10 +15,11 @@
 //! ```
 //!
 //! The elements are erk's; attributes are escaped and characters that XML cannot hold are replaced, so that every
-//! transcript is well-formed. Lines go in one by one and text comes out as soon as the head of the document is known:
+//! transcript is well-formed. Bytes go in as they come and text comes out as soon as the head of the document is known:
 //! what is held in memory is [`HELD_BYTES`], one line, and a few bytes for each tool call and command text.
 
 mod entry;
+mod fields;
 mod filter;
 mod head;
 mod judge;
@@ -34,12 +35,15 @@ pub use judge::Verdict;
 pub use stats::{LeftOut, Stats};
 
 use super::budget::Budget;
+use super::lines::{Line, Lines};
 use filter::Filter;
 use judge::Judge;
 
 /// So many bytes of transcript are held back at most while branch, model and the worth of the session are not known.
 /// A session whose transcript is longer counts as worth reading.
 pub const HELD_BYTES: usize = 1024 * 1024;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What a transcript is made of.
 #[derive(Debug, Clone, Default)]
@@ -74,9 +78,43 @@ pub struct End {
     pub stats: Stats,
 }
 
-/// Turns the lines of a log into a transcript.
+/// Turns the bytes of a log into a transcript.
 #[derive(Debug)]
 pub struct Transcript {
+    lines: Lines,
+    writer: Writer,
+}
+
+impl Transcript {
+    /// A transcript of nothing so far.
+    pub fn new(options: Options) -> Self {
+        Self {
+            lines: Lines::default(),
+            writer: Writer::new(options),
+        }
+    }
+
+    /// Takes the next bytes of the log, cut anywhere. A line that is no entry is counted and skipped.
+    pub fn push(&mut self, chunk: &[u8]) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        self.writer.stats.bytes_in += chunk.len() as u64;
+        self.lines
+            .push(chunk, |line| self.writer.line(line, &mut pieces));
+        pieces
+    }
+
+    /// The log has ended, with or without a line end.
+    pub fn finish(self) -> End {
+        let Self { lines, mut writer } = self;
+        let mut pieces = Vec::new();
+        lines.finish(|line| writer.line(line, &mut pieces));
+        writer.finish(pieces)
+    }
+}
+
+/// Turns lines into pieces.
+#[derive(Debug)]
+struct Writer {
     session_id: Option<String>,
     filter: Option<Filter>,
     judge: Option<Judge>,
@@ -92,9 +130,8 @@ pub struct Transcript {
     stats: Stats,
 }
 
-impl Transcript {
-    /// A transcript of nothing so far.
-    pub fn new(options: Options) -> Self {
+impl Writer {
+    fn new(options: Options) -> Self {
         Self {
             session_id: options.session_id,
             filter: options.filter.then(Filter::default),
@@ -109,73 +146,31 @@ impl Transcript {
         }
     }
 
-    /// Takes the next line of the log, with or without its line end. A line that is no entry is counted and skipped.
-    pub fn push(&mut self, line: &[u8]) -> Vec<Piece> {
+    fn line(&mut self, line: Line<'_>, pieces: &mut Vec<Piece>) {
         self.stats.lines += 1;
-        self.stats.bytes_in += line.len() as u64;
-        if line.trim_ascii().is_empty() {
-            return Vec::new();
-        }
-        self.stats.entries_in += 1;
-        let (xml, ready) = match self.read(line) {
-            Ok(xml) => (xml, self.is_ready()),
-            Err(why) => {
-                self.stats.leave_out(why);
-                return Vec::new();
+        let read = match line {
+            Line::TooLong => Err(LeftOut::TooLong),
+            Line::Bytes(bytes) => {
+                let bytes = match bytes.strip_prefix(BYTE_ORDER_MARK) {
+                    Some(rest) if self.stats.lines == 1 => rest,
+                    _ => bytes,
+                };
+                if bytes.trim_ascii().is_empty() {
+                    return;
+                }
+                self.read(bytes)
             }
         };
-        self.stats.entries_out += 1;
-        let mut pieces = Vec::new();
-        if self.budget.is_some() {
-            self.write(xml, &mut pieces);
-        } else {
-            self.held_bytes += xml.len();
-            self.held.push(xml);
-            if ready || self.held_bytes > HELD_BYTES {
-                self.release(&mut pieces);
-            }
-        }
-        pieces
-    }
-
-    /// Counts a line of `bytes` bytes that the caller did not take in because it is too long.
-    pub fn skip_long(&mut self, bytes: u64) {
-        self.stats.lines += 1;
-        self.stats.bytes_in += bytes;
         self.stats.entries_in += 1;
-        self.stats.leave_out(LeftOut::TooLong);
-    }
-
-    /// The log has ended.
-    pub fn finish(mut self) -> End {
-        let mut pieces = Vec::new();
-        let verdict = match &self.judge {
-            Some(judge) if self.budget.is_none() => judge.verdict(),
-            _ => Verdict::Worth,
-        };
-        if verdict == Verdict::Worth {
-            if self.budget.is_none() {
-                self.release(&mut pieces);
-            }
-            self.text(xml::CLOSE.to_owned(), &mut pieces);
-        } else {
-            self.stats.entries_out = 0;
-        }
-        End {
-            pieces,
-            verdict,
-            stats: self.stats,
+        match read {
+            Ok(xml) => self.take(xml, pieces),
+            Err(why) => self.stats.leave_out(why),
         }
     }
 
     /// The XML of a line's entry.
     fn read(&mut self, line: &[u8]) -> Result<String, LeftOut> {
-        let mut entry = entry::read(line)?;
-        if let (Some(wanted), Some(has)) = (&self.session_id, &entry.session)
-            && wanted != has
-        {
-            return Err(LeftOut::OtherSession);
-        }
+        let mut entry = entry::read(line, self.session_id.as_deref())?;
         if entry.message.is_some() && entry.message == self.counted {
             entry.usage = None;
         } else if entry.usage.is_some() {
@@ -195,12 +190,44 @@ impl Transcript {
         Ok(xml)
     }
 
-    fn is_ready(&self) -> bool {
-        let worth = self
-            .judge
-            .as_ref()
-            .is_none_or(|judge| judge.decided() == Some(Verdict::Worth));
-        worth && self.head.is_complete()
+    /// Writes an entry, or holds it back until the head can be written.
+    fn take(&mut self, xml: String, pieces: &mut Vec<Piece>) {
+        self.stats.entries_out += 1;
+        if self.budget.is_some() {
+            self.write(xml, pieces);
+            return;
+        }
+        self.held_bytes += xml.len();
+        self.held.push(xml);
+        let ready = self.verdict() == Verdict::Worth && self.head.is_complete();
+        if ready || self.held_bytes > HELD_BYTES {
+            self.release(pieces);
+        }
+    }
+
+    /// [`Verdict::Worth`] is final, as is whatever has begun to be written.
+    fn verdict(&self) -> Verdict {
+        match &self.judge {
+            Some(judge) if self.budget.is_none() => judge.verdict(),
+            _ => Verdict::Worth,
+        }
+    }
+
+    fn finish(mut self, mut pieces: Vec<Piece>) -> End {
+        let verdict = self.verdict();
+        if verdict == Verdict::Worth {
+            if self.budget.is_none() {
+                self.release(&mut pieces);
+            }
+            self.text(xml::CLOSE.to_owned(), &mut pieces);
+        } else {
+            self.stats.entries_out = 0;
+        }
+        End {
+            pieces,
+            verdict,
+            stats: self.stats,
+        }
     }
 
     /// Writes the head and what waited for it.

@@ -1,16 +1,14 @@
 //! Reads one line of a log: the conversation in it, whatever else the line holds.
 
-use std::borrow::Cow;
+use crate::formats::session::members::{elements, members, text};
 
-use serde_json::{Map, Value};
-
+use super::fields::fields;
 use super::stats::LeftOut;
 
 /// What an entry says.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
     pub(super) role: Role,
-    pub(super) session: Option<String>,
     pub(super) branch: Option<String>,
     pub(super) model: Option<String>,
     /// Id of the message that the entry is a part of.
@@ -65,78 +63,125 @@ impl Entry {
     }
 }
 
-/// Reads a line. Bytes that are not UTF-8 are replaced.
-pub(super) fn read(line: &[u8]) -> Result<Entry, LeftOut> {
+/// Reads a line; of a log with several sessions only what belongs to `wanted` or names no session. Bytes that are not
+/// UTF-8 are replaced.
+pub(super) fn read(line: &[u8], wanted: Option<&str>) -> Result<Entry, LeftOut> {
+    // A saved `--output-format stream-json` writes `session_id` and `tool_use_result`.
+    const NAMES: [&str; 10] = [
+        "type",
+        "sessionId",
+        "session_id",
+        "gitBranch",
+        "message",
+        "toolUseResult",
+        "tool_use_result",
+        "summary",
+        "subtype",
+        "content",
+    ];
     let line = String::from_utf8_lossy(line);
-    let parsed = serde_json::from_str(&line)
-        .or_else(|error| mend(&line).map_or(Err(error), |line| serde_json::from_str(&line)));
-    let Ok(Value::Object(fields)) = parsed else {
-        return Err(LeftOut::Malformed);
-    };
-    let kind = fields.get("type").and_then(Value::as_str);
-    let role = match kind.unwrap_or_default() {
-        "user" | "tool_result" => Role::User,
-        "assistant" => Role::Assistant,
-        "summary" => Role::Summary,
-        "system" => Role::System {
-            subtype: string(fields.get("subtype")).unwrap_or_default(),
-        },
-        "file-history-snapshot" => return Err(LeftOut::Snapshot),
-        _ => return Err(LeftOut::OtherKind),
-    };
-    let nothing = Map::new();
-    let message = fields
-        .get("message")
-        .and_then(Value::as_object)
-        .unwrap_or(&nothing);
-    let content = message.get("content");
+    let found = members(&line, &NAMES).map_err(|_| LeftOut::Malformed)?;
+    let [
+        kind,
+        session,
+        session_id,
+        branch,
+        message,
+        result,
+        tool_use_result,
+        ..,
+    ] = found;
+    let [.., summary, subtype, content] = found;
+    let session = string(session.or(session_id));
+    if wanted.is_some() && session.is_some() && session.as_deref() != wanted {
+        return Err(LeftOut::OtherSession);
+    }
+    let kind = string(kind).unwrap_or_default();
     let mut entry = Entry {
-        session: string(fields.get("sessionId")),
-        branch: string(fields.get("gitBranch")).filter(|branch| !branch.is_empty()),
+        branch: string(branch).filter(|branch| !branch.is_empty()),
         ..Entry::default()
     };
-    match &role {
-        Role::User if kind == Some("tool_result") => old_result(&mut entry, message),
-        Role::User => user(&mut entry, content, fields.get("toolUseResult")),
-        Role::Assistant => {
+    let message = Message::read(message);
+    match kind.as_str() {
+        "user" => user(&mut entry, message.content, result.or(tool_use_result)),
+        "tool_result" => entry.blocks.push(Block::ToolResult {
+            id: string(message.tool_use_id).unwrap_or_default(),
+            text: result_text(message.content),
+        }),
+        "assistant" => {
+            entry.role = Role::Assistant;
             // Entries that the host made up name no real model.
-            entry.model = string(message.get("model"))
-                .filter(|model| !model.is_empty() && model != "<synthetic>");
-            entry.message = string(message.get("id"));
-            entry.usage = usage(message);
-            assistant(&mut entry, content);
+            entry.model =
+                string(message.model).filter(|model| !model.is_empty() && model != "<synthetic>");
+            entry.message = string(message.id);
+            entry.usage = message.usage.and_then(usage);
+            assistant(&mut entry, message.content);
         }
-        Role::Summary => entry.blocks.extend(text(fields.get("summary"))),
-        Role::System { .. } => entry.blocks.extend(text(fields.get("content"))),
+        "summary" => {
+            entry.role = Role::Summary;
+            entry.blocks.extend(text_block(summary));
+        }
+        "system" => {
+            entry.role = Role::System {
+                subtype: string(subtype).unwrap_or_default(),
+            };
+            entry.blocks.extend(text_block(content));
+        }
+        "file-history-snapshot" => return Err(LeftOut::Snapshot),
+        _ => return Err(LeftOut::OtherKind),
     }
-    entry.role = role;
     Ok(entry)
 }
 
-fn usage(message: &Map<String, Value>) -> Option<(u64, u64)> {
-    let usage = message.get("usage")?;
-    Some((
-        usage.get("input_tokens")?.as_u64()?,
-        usage.get("output_tokens")?.as_u64()?,
-    ))
+/// The members of `message`, as JSON text.
+#[derive(Default)]
+struct Message<'a> {
+    id: Option<&'a str>,
+    model: Option<&'a str>,
+    content: Option<&'a str>,
+    usage: Option<&'a str>,
+    tool_use_id: Option<&'a str>,
 }
 
-fn user(entry: &mut Entry, content: Option<&Value>, other: Option<&Value>) {
-    let Some(Value::Array(items)) = content else {
-        entry.blocks.extend(text(content));
+impl<'a> Message<'a> {
+    fn read(json: Option<&'a str>) -> Self {
+        let names = ["id", "model", "content", "usage", "tool_use_id"];
+        let Some(Ok(found)) = json.map(|json| members(json, &names)) else {
+            return Self::default();
+        };
+        let [id, model, content, usage, tool_use_id] = found;
+        Self {
+            id,
+            model,
+            content,
+            usage,
+            tool_use_id,
+        }
+    }
+}
+
+fn usage(json: &str) -> Option<(u64, u64)> {
+    let [input, output] = members(json, &["input_tokens", "output_tokens"]).ok()?;
+    Some((input?.parse().ok()?, output?.parse().ok()?))
+}
+
+fn user(entry: &mut Entry, content: Option<&str>, note: Option<&str>) {
+    let Some(items) = content.and_then(elements) else {
+        entry.blocks.extend(text_block(content));
         return;
     };
-    let results = items.iter().filter(|item| kind(item) == "tool_result");
-    let other = other.filter(|_| results.count() == 1);
+    let items: Vec<Item<'_>> = items.into_iter().map(Item::read).collect();
+    let results = items.iter().filter(|item| item.kind == "tool_result");
+    let note = note.filter(|_| results.count() == 1);
     for item in items {
-        if kind(item) == "tool_result" {
-            let mut text = result_text(item.get("content"));
+        if item.kind == "tool_result" {
+            let mut text = result_text(item.content);
             if text.trim().is_empty() {
-                text = other.map(other_text).unwrap_or_default();
+                text = note.map(noted_text).unwrap_or_default();
             }
-            let id = string(item.get("tool_use_id")).unwrap_or_default();
+            let id = string(item.tool_use_id).unwrap_or_default();
             entry.blocks.push(Block::ToolResult { id, text });
-        } else if let Some(more) = readable(item) {
+        } else if let Some(more) = item.readable() {
             match entry.blocks.last_mut() {
                 Some(Block::Text(text)) => {
                     text.push('\n');
@@ -148,39 +193,32 @@ fn user(entry: &mut Entry, content: Option<&Value>, other: Option<&Value>) {
     }
 }
 
-/// A result as the first logs had it: an entry of its own.
-fn old_result(entry: &mut Entry, message: &Map<String, Value>) {
-    entry.blocks.push(Block::ToolResult {
-        id: string(message.get("tool_use_id")).unwrap_or_default(),
-        text: result_text(message.get("content")),
-    });
-}
-
-fn assistant(entry: &mut Entry, content: Option<&Value>) {
-    let Some(Value::Array(items)) = content else {
-        entry.blocks.extend(text(content));
+fn assistant(entry: &mut Entry, content: Option<&str>) {
+    let Some(items) = content.and_then(elements) else {
+        entry.blocks.extend(text_block(content));
         return;
     };
-    for item in items {
-        match kind(item) {
-            "text" => entry.blocks.extend(text(item.get("text"))),
+    for item in items.into_iter().map(Item::read) {
+        match item.kind.as_str() {
+            "text" => entry.blocks.extend(text_block(item.text)),
             "thinking" => {
-                if let Some(text) = string(item.get("thinking")) {
-                    entry.blocks.push(Block::Thinking(newlines(&text)));
-                }
+                let thought = item.thinking.and_then(text);
+                entry
+                    .blocks
+                    .extend(thought.map(|text| Block::Thinking(newlines(&text))));
             }
             "tool_use" | "server_tool_use" => {
-                let params = match item.get("input") {
-                    Some(Value::Object(fields)) => fields
-                        .iter()
-                        .map(|(name, value)| (name.clone(), plain(value)))
-                        .collect(),
-                    _ => Vec::new(),
-                };
+                let params = item.input.and_then(fields).unwrap_or_default();
                 entry.blocks.push(Block::ToolUse {
-                    name: string(item.get("name")).unwrap_or_default(),
-                    id: string(item.get("id")).unwrap_or_default(),
-                    params,
+                    name: string(item.name).unwrap_or_default(),
+                    id: string(item.id).unwrap_or_default(),
+                    params: params
+                        .into_iter()
+                        .map(|(name, value)| {
+                            let value = text(value).unwrap_or(value.into());
+                            (name, newlines(&value))
+                        })
+                        .collect(),
                 });
             }
             _ => {}
@@ -188,60 +226,94 @@ fn assistant(entry: &mut Entry, content: Option<&Value>) {
     }
 }
 
-fn kind(item: &Value) -> &str {
-    item.get("type").and_then(Value::as_str).unwrap_or_default()
+/// An element of a content list; what it holds is JSON text.
+#[derive(Default)]
+struct Item<'a> {
+    kind: String,
+    /// The element is a string, or has one.
+    text: Option<&'a str>,
+    thinking: Option<&'a str>,
+    id: Option<&'a str>,
+    name: Option<&'a str>,
+    input: Option<&'a str>,
+    tool_use_id: Option<&'a str>,
+    content: Option<&'a str>,
 }
 
-fn string(value: Option<&Value>) -> Option<String> {
-    value.and_then(Value::as_str).map(str::to_owned)
-}
+impl<'a> Item<'a> {
+    fn read(json: &'a str) -> Self {
+        const NAMES: [&str; 8] = [
+            "type",
+            "text",
+            "thinking",
+            "id",
+            "name",
+            "input",
+            "tool_use_id",
+            "content",
+        ];
+        let Ok(found) = members(json, &NAMES) else {
+            return Self {
+                text: Some(json),
+                ..Self::default()
+            };
+        };
+        let [kind, text, thinking, id, name, input, tool_use_id, content] = found;
+        Self {
+            kind: string(kind).unwrap_or_default(),
+            text,
+            thinking,
+            id,
+            name,
+            input,
+            tool_use_id,
+            content,
+        }
+    }
 
-fn text(value: Option<&Value>) -> Option<Block> {
-    let text = value.and_then(Value::as_str)?;
-    Some(Block::Text(newlines(text)))
-}
-
-/// A string as it is, anything else as JSON.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => newlines(text),
-        other => other.to_string(),
+    /// The element as text; what cannot be text is named.
+    fn readable(&self) -> Option<String> {
+        match (self.text.and_then(text), self.kind.as_str()) {
+            (Some(text), _) => Some(newlines(&text)),
+            (None, "" | "text") => None,
+            (None, kind) => Some(format!("[{kind} omitted]")),
+        }
     }
 }
 
-/// A content item as text; what cannot be text is named.
-fn readable(item: &Value) -> Option<String> {
-    if let Some(text) = item.as_str().or_else(|| item.get("text")?.as_str()) {
-        return Some(newlines(text));
-    }
-    match kind(item) {
-        "" | "text" => None,
-        other => Some(format!("[{other} omitted]")),
-    }
+fn string(json: Option<&str>) -> Option<String> {
+    Some(text(json?)?.into_owned())
 }
 
-fn result_text(content: Option<&Value>) -> String {
-    match content {
-        Some(Value::String(text)) => newlines(text),
-        Some(Value::Array(items)) => {
-            let texts: Vec<String> = items.iter().filter_map(readable).collect();
+fn text_block(json: Option<&str>) -> Option<Block> {
+    Some(Block::Text(newlines(&text(json?)?)))
+}
+
+fn result_text(content: Option<&str>) -> String {
+    let Some(json) = content else {
+        return String::new();
+    };
+    match (text(json), elements(json)) {
+        (Some(text), _) => newlines(&text),
+        (None, Some(items)) => {
+            let texts: Vec<String> = items
+                .into_iter()
+                .filter_map(|item| Item::read(item).readable())
+                .collect();
             texts.join("\n")
         }
-        _ => String::new(),
+        (None, None) => String::new(),
     }
 }
 
 /// What the host noted about a result, for a result block that is empty.
-fn other_text(note: &Value) -> String {
-    let Value::Object(fields) = note else {
-        return match note {
-            Value::Null => String::new(),
-            other => result_text(Some(other)),
-        };
+fn noted_text(note: &str) -> String {
+    let Ok(found) = members(note, &["stdout", "stderr", "content"]) else {
+        return result_text(Some(note));
     };
-    let parts: Vec<String> = ["stdout", "stderr", "content"]
-        .iter()
-        .map(|name| result_text(fields.get(*name)))
+    let parts: Vec<String> = found
+        .into_iter()
+        .map(result_text)
         .filter(|text| !text.trim().is_empty())
         .collect();
     parts.join("\n")
@@ -254,32 +326,4 @@ fn newlines(text: &str) -> String {
     } else {
         text.to_owned()
     }
-}
-
-/// The line with each half of a surrogate pair that stands alone replaced: hosts cut texts between the two. `None` when
-/// there is none.
-fn mend(line: &str) -> Option<Cow<'_, str>> {
-    let unit = |at: usize| {
-        let digits = line.get(at..at + 6)?.strip_prefix("\\u")?;
-        u32::from_str_radix(digits, 16).ok()
-    };
-    let mut out = String::new();
-    let (mut at, mut copied) = (0, 0);
-    while let Some(found) = line[at..].find('\\') {
-        at += found;
-        match unit(at) {
-            Some(0xd800..=0xdbff) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => at += 12,
-            Some(0xd800..=0xdfff) => {
-                out.push_str(&line[copied..at]);
-                out.push_str("\\ufffd");
-                at += 6;
-                copied = at;
-            }
-            _ => at += 1 + line[at + 1..].chars().next().map_or(0, char::len_utf8),
-        }
-    }
-    (copied > 0).then(|| {
-        out.push_str(&line[copied..]);
-        Cow::Owned(out)
-    })
 }

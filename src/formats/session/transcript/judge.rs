@@ -50,12 +50,7 @@ impl Judge {
         }
     }
 
-    /// The verdict, where later entries cannot change it.
-    pub(super) fn decided(&self) -> Option<Verdict> {
-        (self.verdict() == Verdict::Worth).then_some(Verdict::Worth)
-    }
-
-    /// The verdict on what has been seen.
+    /// The verdict on what has been seen. Once it is [`Verdict::Worth`] it stays so.
     pub(super) fn verdict(&self) -> Verdict {
         if self.entries < FEWEST_ENTRIES || !self.user_spoke || !self.assistant_spoke {
             Verdict::Empty
