@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod cli_program;
+mod cli_transcript;
 mod config_errors;
 mod deploy_files;
 mod e2e_crash;

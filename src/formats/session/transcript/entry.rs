@@ -13,9 +13,16 @@ pub(super) struct Entry {
     pub(super) model: Option<String>,
     /// Id of the message that the entry is a part of.
     pub(super) message: Option<String>,
-    /// Input and output tokens of the whole message.
-    pub(super) usage: Option<(u64, u64)>,
+    /// Of the message as far as it had come.
+    pub(super) usage: Option<Usage>,
     pub(super) blocks: Vec<Block>,
+}
+
+/// Token counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Usage {
+    pub(super) input: u64,
+    pub(super) output: u64,
 }
 
 /// Who speaks.
@@ -160,9 +167,12 @@ impl<'a> Message<'a> {
     }
 }
 
-fn usage(json: &str) -> Option<(u64, u64)> {
+fn usage(json: &str) -> Option<Usage> {
     let [input, output] = members(json, &["input_tokens", "output_tokens"]).ok()?;
-    Some((input?.parse().ok()?, output?.parse().ok()?))
+    Some(Usage {
+        input: input?.parse().ok()?,
+        output: output?.parse().ok()?,
+    })
 }
 
 fn user(entry: &mut Entry, content: Option<&str>, note: Option<&str>) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::entry::{Block, Entry, Role};
+use super::entry::{Block, Entry, Role, Usage};
 
 /// How a document ends.
 pub(super) const CLOSE: &str = "</session>";
@@ -51,13 +51,13 @@ pub(super) fn entry(entry: &Entry) -> String {
             }
         }
     }
-    if let Some((input, output)) = entry.usage.filter(|_| !out.is_empty()) {
-        line(
-            &mut out,
-            format_args!("  <usage input_tokens=\"{input}\" output_tokens=\"{output}\" />"),
-        );
-    }
     out
+}
+
+/// The element of a message's token counts.
+pub(super) fn usage(usage: Usage) -> String {
+    let Usage { input, output } = usage;
+    format!("  <usage input_tokens=\"{input}\" output_tokens=\"{output}\" />\n")
 }
 
 fn element(out: &mut String, name: &str, text: &str) {
