@@ -8,6 +8,7 @@ mod failure;
 mod local;
 mod replay;
 mod serve;
+mod session;
 mod try_it;
 
 use std::path::PathBuf;
@@ -59,6 +60,7 @@ enum Command {
     Serve(serve::Serve),
     Replay(replay::Replay),
     Extract(extract::Extract),
+    Session(session::Session),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -71,6 +73,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => extract.run(),
+        Command::Session(session) => session.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };
