@@ -9,6 +9,7 @@ mod local;
 mod replay;
 mod serve;
 mod session;
+mod session_transcript;
 mod try_it;
 
 use std::path::PathBuf;

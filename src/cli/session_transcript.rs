@@ -10,7 +10,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::Failure;
 use super::failure::print;
-use crate::formats::session::transcript::{Options, Piece, Stats, Transcript, Verdict};
+use crate::formats::session::transcript::{self, Options, Piece, Stats, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +31,7 @@ Exit codes:
 /// Compress a Claude Code session log to an XML transcript for an agent
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct SessionTranscript {
+pub(super) struct Transcript {
     /// Session log (JSON Lines) to read; `-` for standard input
     file: PathBuf,
     /// Take only the entries of this session, and those that name none
@@ -54,7 +54,7 @@ pub(super) struct SessionTranscript {
 /// So much of the log is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-impl SessionTranscript {
+impl Transcript {
     pub(super) fn run(self) -> Result<(), Failure> {
         let name = self.file.display().to_string();
         let stem = self.stem();
@@ -64,7 +64,7 @@ impl SessionTranscript {
         } else {
             Box::new(File::open(&self.file).map_err(unreadable)?)
         };
-        let mut transcript = Transcript::new(Options {
+        let mut transcript = transcript::Transcript::new(Options {
             session_id: self.session_id.clone(),
             source: stem.starts_with("agent-").then(|| stem.clone()),
             filter: !self.no_filter,
@@ -120,11 +120,20 @@ fn nothing(verdict: Verdict, stats: &Stats, wanted: Option<&str>) -> Option<Stri
     match verdict {
         _ if stats.entries_in == 0 => Some("there is no entry in it".to_owned()),
         Verdict::Empty => Some(match wanted {
-            Some(id) => format!("session {id} is empty: it needs three entries with words of the user and of the assistant; check the id, {whole}"),
-            None => format!("the session is empty: it needs three entries with words of the user and of the assistant; {whole}"),
+            Some(id) => format!(
+                "session {id} is empty: it needs three entries with words of the user and of the assistant; check the id, {whole}"
+            ),
+            None => format!(
+                "the session is empty: it needs three entries with words of the user and of the assistant; {whole}"
+            ),
         }),
-        Verdict::WarmUp => Some(format!("the session is only a warm-up: the first prompt says so and no tool is used; {whole}")),
-        Verdict::Worth if stats.entries_out == 0 => Some("no entry in it is part of a conversation; is it a session log, and the id right?".to_owned()),
+        Verdict::WarmUp => Some(format!(
+            "the session is only a warm-up: the first prompt says so and no tool is used; {whole}"
+        )),
+        Verdict::Worth if stats.entries_out == 0 => Some(
+            "no entry in it is part of a conversation; is it a session log, and the id right?"
+                .to_owned(),
+        ),
         Verdict::Worth => None,
     }
 }
@@ -165,7 +174,10 @@ struct Files {
 impl Files {
     fn new(directory: &Path, stem: &str) -> Result<Self, Failure> {
         std::fs::create_dir_all(directory).map_err(|error| {
-            Failure::Usage(format!("cannot make the directory {}: {error}", directory.display()))
+            Failure::Usage(format!(
+                "cannot make the directory {}: {error}",
+                directory.display()
+            ))
         })?;
         Ok(Self {
             directory: directory.to_owned(),
@@ -202,7 +214,8 @@ impl Files {
 
     /// The path of the part with the 0-based `index`.
     fn path(&self, index: usize) -> PathBuf {
-        self.directory.join(format!("{}-{}.xml", self.stem, index + 1))
+        self.directory
+            .join(format!("{}-{}.xml", self.stem, index + 1))
     }
 }
 
@@ -221,17 +234,23 @@ impl Output for Files {
             return Err(exists(there));
         }
         for (part, path) in std::mem::take(&mut self.done).into_iter().zip(&paths) {
-            part.persist_noclobber(path).map_err(|error| match error.error.kind() {
-                io::ErrorKind::AlreadyExists => exists(path),
-                _ => self.cannot_write(&error.error),
-            })?;
+            part.persist_noclobber(path)
+                .map_err(|error| match error.error.kind() {
+                    io::ErrorKind::AlreadyExists => exists(path),
+                    _ => self.cannot_write(&error.error),
+                })?;
         }
-        let list: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
+        let list: String = paths
+            .iter()
+            .map(|path| format!("{}\n", path.display()))
+            .collect();
         print(&list)
     }
 }
 
 fn exists(path: &Path) -> Failure {
     let path = path.display();
-    Failure::failed(format!("{path} exists and is not overwritten; move it away or choose another --output"))
+    Failure::failed(format!(
+        "{path} exists and is not overwritten; move it away or choose another --output"
+    ))
 }
