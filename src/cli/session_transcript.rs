@@ -102,11 +102,12 @@ impl Transcript {
     }
 
     fn report(&self, stats: &Stats) {
-        if let Some(line) = stats.first_unreadable {
-            eprintln!(
-                "note: {} lines cannot be read and were skipped, the first is line {line}",
-                stats.unreadable()
-            );
+        match (stats.unreadable(), stats.first_unreadable) {
+            (1, Some(line)) => eprintln!("note: line {line} cannot be read and was skipped"),
+            (count, Some(line)) => eprintln!(
+                "note: {count} lines cannot be read and were skipped, the first is line {line}"
+            ),
+            (_, None) => {}
         }
         if self.stats {
             eprintln!("{stats}");
@@ -240,11 +241,9 @@ impl Output for Files {
                     _ => self.cannot_write(&error.error),
                 })?;
         }
-        let list: String = paths
+        paths
             .iter()
-            .map(|path| format!("{}\n", path.display()))
-            .collect();
-        print(&list)
+            .try_for_each(|path| print(&format!("{}\n", path.display())))
     }
 }
 

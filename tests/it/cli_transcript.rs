@@ -66,7 +66,7 @@ fn a_log_becomes_a_transcript_on_standard_output() {
     assert_eq!(text(&done.stdout), TRANSCRIPT);
     assert_eq!(
         text(&done.stderr),
-        "note: 1 lines cannot be read and were skipped, the first is line 15\n"
+        "note: line 15 cannot be read and was skipped\n"
     );
     assert_eq!(names(folder.path()), [""; 0]);
 }
@@ -88,8 +88,8 @@ fn a_log_can_come_from_standard_input_with_counts() {
     assert_eq!(text(&done.stdout), TRANSCRIPT);
     assert_eq!(
         text(&done.stderr).lines().nth(1).unwrap(),
-        "17 entries read, 10 written (left out: 1 not JSON, 1 of other sessions, 1 file snapshots, 1 bookkeeping, \
-         2 looking for logs, 1 without content); 1 tool results cut; 11117 → 2574 bytes, 76.8 % less"
+        "17 entries read, 10 written; left out: not JSON 1, other sessions 1, file snapshots 1, bookkeeping 1, \
+         looking for logs 2, without content 1; cut: tool results 1; 11117 → 2574 bytes, 76.8 % less"
     );
 }
 
@@ -188,6 +188,11 @@ fn nothing_left_is_1_and_says_why() {
     let user = r#"{"type":"user","message":{"content":"warmup"}}"#;
     let assistant =
         r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Ready."}]}}"#;
+    assert_eq!(
+        fails("{\n[]\n", &["--no-filter"]),
+        "note: 2 lines cannot be read and were skipped, the first is line 1\n\
+         error: log.jsonl: no entry in it is part of a conversation; is it a session log, and the id right?\n"
+    );
     assert_eq!(
         fails("\n", &[]),
         "error: log.jsonl: there is no entry in it\n"

@@ -1,3 +1,7 @@
+//! Tests of `formats::session::budget`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
 use super::*;
 use crate::formats::session::transcript::Head;
 

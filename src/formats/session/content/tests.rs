@@ -1,3 +1,7 @@
+//! Tests of `formats::session::content`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
 use super::*;
 
 /// A comment as erk wrote it.

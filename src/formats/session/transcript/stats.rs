@@ -27,7 +27,7 @@ impl LeftOut {
         match self {
             Self::Malformed => "not JSON",
             Self::TooLong => "too long",
-            Self::OtherSession => "of other sessions",
+            Self::OtherSession => "other sessions",
             Self::Snapshot => "file snapshots",
             Self::OtherKind => "bookkeeping",
             Self::LogSearch => "looking for logs",
@@ -80,31 +80,28 @@ impl Stats {
     }
 }
 
-/// One line: `9 entries read, 7 written (1 file snapshots, 1 not JSON left out); 3 parameters cut; 900 → 90 bytes`.
+/// One line: `9 entries read, 7 written; left out: not JSON 1, bookkeeping 1; cut: parameters 3; 900 → 90 bytes, 90.0 %
+/// less`.
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} entries read, {} written",
-            self.entries_in, self.entries_out
-        )?;
-        if !self.left_out.is_empty() {
-            let reasons: Vec<String> = self
-                .left_out
-                .iter()
-                .map(|(why, count)| format!("{count} {}", why.words()))
-                .collect();
-            write!(f, " (left out: {})", reasons.join(", "))?;
-        }
-        let shortened = [
-            (self.repeated_commands, "repeated command texts"),
-            (self.repeated_texts, "repeated texts"),
-            (self.cut_parameters, "parameters cut"),
-            (self.cut_results, "tool results cut"),
+        let (read, written) = (self.entries_in, self.entries_out);
+        write!(f, "{read} entries read, {written} written")?;
+        let left_out: Vec<_> = self
+            .left_out
+            .iter()
+            .map(|(why, count)| (why.words(), *count))
+            .collect();
+        list(f, "left out", &left_out)?;
+        let repeated = [
+            ("command texts", self.repeated_commands),
+            ("texts", self.repeated_texts),
         ];
-        for (count, what) in shortened.iter().filter(|(count, _)| *count > 0) {
-            write!(f, "; {count} {what}")?;
-        }
+        list(f, "repeated", &repeated)?;
+        let cut = [
+            ("parameters", self.cut_parameters),
+            ("tool results", self.cut_results),
+        ];
+        list(f, "cut", &cut)?;
         write!(f, "; {} → {} bytes", self.bytes_in, self.bytes_out)?;
         if self.bytes_out < self.bytes_in {
             let permille = (self.bytes_in - self.bytes_out).saturating_mul(1000) / self.bytes_in;
@@ -112,4 +109,14 @@ impl fmt::Display for Stats {
         }
         Ok(())
     }
+}
+
+/// `; name: what 1, what 2`, without what did not happen.
+fn list(f: &mut fmt::Formatter<'_>, name: &str, counts: &[(&str, u64)]) -> fmt::Result {
+    let mut before = format!("; {name}: ");
+    for (what, count) in counts.iter().filter(|(_, count)| *count > 0) {
+        write!(f, "{before}{what} {count}")?;
+        ", ".clone_into(&mut before);
+    }
+    Ok(())
 }

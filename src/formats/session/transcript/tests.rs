@@ -1,3 +1,7 @@
+//! Tests of `formats::session::transcript`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -39,8 +43,8 @@ fn parts(pieces: Vec<Piece>) -> Vec<String> {
 }
 
 fn log(entries: &[Value]) -> Vec<u8> {
-    let lines: String = entries.iter().map(|entry| format!("{entry}\n")).collect();
-    lines.into_bytes()
+    let lines: Vec<String> = entries.iter().map(Value::to_string).collect();
+    (lines.join("\n") + "\n").into_bytes()
 }
 
 /// The one document of a log without filtering.
@@ -58,12 +62,12 @@ fn answered(text: &str) -> Value {
     json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}})
 }
 
-fn called(name: &str, id: &str, input: Value) -> Value {
+fn called(name: &str, id: &str, input: &Value) -> Value {
     let call = json!({"type": "tool_use", "id": id, "name": name, "input": input});
     json!({"type": "assistant", "message": {"content": [call]}})
 }
 
-fn returned(id: &str, content: Value) -> Value {
+fn returned(id: &str, content: &Value) -> Value {
     let result = json!({"type": "tool_result", "tool_use_id": id, "content": content});
     json!({"type": "user", "message": {"content": [result]}})
 }
@@ -95,8 +99,8 @@ fn a_log_as_the_host_writes_it() {
     assert_eq!(format!("{}\n", parts[0]), expected);
     assert_eq!(
         stats.to_string(),
-        "17 entries read, 10 written (left out: 1 not JSON, 1 of other sessions, 1 file snapshots, 1 bookkeeping, \
-         2 looking for logs, 1 without content); 1 tool results cut; 11117 → 2574 bytes, 76.8 % less"
+        "17 entries read, 10 written; left out: not JSON 1, other sessions 1, file snapshots 1, bookkeeping 1, \
+         looking for logs 2, without content 1; cut: tool results 1; 11117 → 2574 bytes, 76.8 % less"
     );
     assert_eq!(stats.first_unreadable, Some(15));
     assert_eq!(stats.bytes_in, REAL.len() as u64);
@@ -114,9 +118,9 @@ fn results_in_every_shape_are_kept() {
     let text = json!([{"type": "text", "text": "one"}, {"type": "image", "source": {"data": "iVBO"}}, "three", 4]);
     assert_eq!(
         all(&[
-            returned("a", json!("as text")),
-            returned("b", text.clone()),
-            returned("c", Value::Null),
+            returned("a", &json!("as text")),
+            returned("b", &text),
+            returned("c", &Value::Null),
             json!({"type": "tool_result", "message": {"tool_use_id": "d", "content": text}}),
             json!({"type": "tool_result", "message": {"tool_use_id": "e", "content": "as text"}}),
         ]),
@@ -130,16 +134,16 @@ fn results_in_every_shape_are_kept() {
 
 #[test]
 fn what_the_host_noted_stands_in_for_an_empty_result() {
-    let mut bash = returned("a", json!(""));
+    let mut bash = returned("a", &json!(""));
     bash["toolUseResult"] = json!({"stdout": "out\n", "stderr": "err", "interrupted": false});
-    let mut agent = returned("b", json!([]));
+    let mut agent = returned("b", &json!([]));
     agent["toolUseResult"] =
         json!({"agentId": "1f2e3d4c", "content": [{"type": "text", "text": "found it"}]});
-    let mut refused = returned("c", json!(" "));
+    let mut refused = returned("c", &json!(" "));
     refused["tool_use_result"] = json!("Error: the user said no");
-    let mut full = returned("d", json!("the result itself"));
+    let mut full = returned("d", &json!("the result itself"));
     full["toolUseResult"] = json!({"stdout": "not this"});
-    let mut two = returned("e", json!(""));
+    let mut two = returned("e", &json!(""));
     two["message"]["content"]
         .as_array_mut()
         .unwrap()
@@ -194,7 +198,7 @@ fn summaries_and_words_of_the_host_are_kept() {
 #[test]
 fn parameters_are_text_or_json() {
     let input = json!({"path": "/a b", "count": 3, "all": true, "none": null, "list": ["x", 1], "map": {"k": "<"}});
-    let xml = all(&[called("Tool", "t1", input)]);
+    let xml = all(&[called("Tool", "t1", &input)]);
     let params: Vec<&str> = xml.lines().filter(|line| line.contains("<param")).collect();
     assert_eq!(
         params,
@@ -270,8 +274,8 @@ fn counts_make_one_line() {
     stats.leave_out(LeftOut::Snapshot);
     assert_eq!(
         stats.to_string(),
-        "10 entries read, 6 written (left out: 1 not JSON, 1 too long, 2 file snapshots); 1 repeated command texts; \
-         2 repeated texts; 3 parameters cut; 4 tool results cut; 3000 → 999 bytes, 66.7 % less"
+        "10 entries read, 6 written; left out: not JSON 1, too long 1, file snapshots 2; repeated: command texts 1, \
+         texts 2; cut: parameters 3, tool results 4; 3000 → 999 bytes, 66.7 % less"
     );
     assert_eq!(stats.unreadable(), 2);
     assert_eq!(stats.first_unreadable, Some(12));

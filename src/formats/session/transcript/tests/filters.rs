@@ -1,3 +1,5 @@
+//! What is left out and what is cut.
+
 use super::*;
 
 #[test]
@@ -47,8 +49,8 @@ fn looking_for_the_log_is_left_out_with_its_result() {
     ];
     for command in searches {
         let (rest, stats) = after_talk(&[
-            called("Bash", "b", json!({"command": command})),
-            returned("b", json!("/home/mira")),
+            called("Bash", "b", &json!({"command": command})),
+            returned("b", &json!("/home/mira")),
         ]);
         assert!(rest.is_empty(), "{command}: {rest:?}");
         assert_eq!(stats.left_out[&LeftOut::LogSearch], 2);
@@ -68,12 +70,12 @@ fn work_that_only_mentions_the_folder_stays() {
     ];
     for command in work {
         let (rest, _) = after_talk(&[
-            called("Bash", "b", json!({"command": command})),
-            returned("b", json!("done")),
+            called("Bash", "b", &json!({"command": command})),
+            returned("b", &json!("done")),
         ]);
         assert_eq!(rest.len(), 6, "{command}: {rest:?}");
     }
-    let (rest, _) = after_talk(&[called("Write", "w", json!({"command": "pwd"}))]);
+    let (rest, _) = after_talk(&[called("Write", "w", &json!({"command": "pwd"}))]);
     assert_eq!(rest.len(), 3, "another tool: {rest:?}");
 }
 
@@ -97,8 +99,8 @@ fn verdict(entries: &[Value]) -> Verdict {
 #[test]
 fn a_session_needs_three_entries_and_words_of_both() {
     let (user, assistant) = (said("Why?"), answered("Because."));
-    let tool = called("Read", "r", json!({}));
-    let result = returned("r", json!("text"));
+    let tool = called("Read", "r", &json!({}));
+    let result = returned("r", &json!("text"));
     assert_eq!(verdict(&[]), Verdict::Empty);
     assert_eq!(verdict(&[user.clone(), assistant.clone()]), Verdict::Empty);
     let no_words = [user.clone(), tool.clone(), result.clone()];
@@ -125,7 +127,7 @@ fn a_warm_up_is_left_out_and_work_on_one_is_not() {
         Verdict::Worth,
         "only the first prompt counts"
     );
-    let edit = called("Edit", "e", json!({"file_path": "/src/jit.rs"}));
+    let edit = called("Edit", "e", &json!({"file_path": "/src/jit.rs"}));
     let work = [said("Make the JIT's warmup faster"), ready, edit];
     assert_eq!(verdict(&work), Verdict::Worth);
 }
@@ -135,8 +137,8 @@ fn without_filtering_everything_stays() {
     let long = "x".repeat(300);
     let xml = all(&[
         said("warmup"),
-        called("Bash", "b", json!({"command": "pwd", "note": long})),
-        returned("b", json!("line\n".repeat(50))),
+        called("Bash", "b", &json!({"command": "pwd", "note": long})),
+        returned("b", &json!("line\n".repeat(50))),
         said(""),
     ]);
     assert!(xml.contains("<user>warmup</user>") && xml.contains(&long));
@@ -236,7 +238,7 @@ fn long_parameters_keep_their_ends() {
     let code = format!("use/a/b/c\n{}", "x".repeat(300));
     let fits = "y".repeat(200);
     let input = json!({"path": path, "prose": prose, "base64": base64, "code": code, "fits": fits, "list": ["w".repeat(300)]});
-    let (rest, stats) = after_talk(&[called("Tool", "t", input)]);
+    let (rest, stats) = after_talk(&[called("Tool", "t", &input)]);
     let value = |index: usize| {
         let line = rest[1..rest.len() - 1].join("\n");
         let params: Vec<String> = line
@@ -281,7 +283,7 @@ fn long_results_keep_their_beginning_and_what_went_wrong() {
             n => format!("line {n}"),
         })
         .collect();
-    let (rest, stats) = after_talk(&[returned("t", json!(lines.join("\n")))]);
+    let (rest, stats) = after_talk(&[returned("t", &json!(lines.join("\n")))]);
     assert_eq!(rest[1..31], lines[..30]);
     assert_eq!(
         rest[31..],
@@ -295,14 +297,14 @@ fn long_results_keep_their_beginning_and_what_went_wrong() {
         ]
     );
     assert_eq!(stats.cut_results, 1);
-    let (rest, stats) = after_talk(&[returned("t", json!(lines[..30].join("\n")))]);
+    let (rest, stats) = after_talk(&[returned("t", &json!(lines[..30].join("\n")))]);
     assert_eq!(rest.len(), 32);
     assert_eq!(stats.cut_results, 0);
 }
 
 #[test]
 fn a_result_of_errors_alone_is_cut_too() {
-    let (rest, _) = after_talk(&[returned("t", json!(vec!["error"; 1_000].join("\n")))]);
+    let (rest, _) = after_talk(&[returned("t", &json!(vec!["error"; 1_000].join("\n")))]);
     assert_eq!(rest.iter().filter(|line| *line == "error").count(), 60);
     assert_eq!(
         rest[rest.len() - 2],
@@ -314,7 +316,7 @@ fn a_result_of_errors_alone_is_cut_too() {
 fn a_very_long_line_is_cut() {
     let (rest, stats) = after_talk(&[returned(
         "t",
-        json!(format!("ok\n{}", "é".repeat(1_000_000))),
+        &json!(format!("ok\n{}", "é".repeat(1_000_000))),
     )]);
     let half = "é".repeat(1_000);
     assert_eq!(

@@ -1,11 +1,13 @@
+//! Texts and lines that are up to no good.
+
 use super::*;
 
 /// The document read by an XML reader that did not write it.
 fn texts(xml: &str) -> Vec<(String, String)> {
-    let document = roxmltree::Document::parse(xml).unwrap_or_else(|error| panic!("{error}: {xml}"));
+    let document = roxmltree::Document::parse(xml).expect(xml);
     document
         .descendants()
-        .filter(|node| node.is_element())
+        .filter(roxmltree::Node::is_element)
         .map(|node| {
             let name = node.tag_name().name().to_owned();
             (name, node.text().unwrap_or_default().to_owned())
@@ -19,8 +21,8 @@ fn markup_in_texts_stays_text() {
     let xml = all(&[
         said(evil),
         answered(evil),
-        returned(evil, json!(evil)),
-        called(evil, evil, json!({evil: evil})),
+        returned(evil, &json!(evil)),
+        called(evil, evil, &json!({evil: evil})),
     ]);
     let found = texts(&xml);
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
@@ -50,7 +52,7 @@ fn markup_in_texts_stays_text() {
 #[test]
 fn characters_that_xml_cannot_hold_are_replaced() {
     let evil = "a\u{0}b\u{8}c\u{1b}[31md\u{fffe}e\u{ffff}f\u{7f}\t\u{85}g";
-    let xml = all(&[said(evil), called("T", "a\u{1}\n\t\"b", json!({}))]);
+    let xml = all(&[said(evil), called("T", "a\u{1}\n\t\"b", &json!({}))]);
     assert_eq!(
         texts(&xml)[1].1,
         "a\u{fffd}b\u{fffd}c\u{fffd}[31md\u{fffd}e\u{fffd}f\u{7f}\t\u{85}g"
@@ -64,7 +66,7 @@ fn characters_that_xml_cannot_hold_are_replaced() {
 
 #[test]
 fn line_ends_are_those_of_an_xml_reader() {
-    let xml = all(&[said("a\r\nb\rc\n"), returned("t", json!("10%\r20%\r\n"))]);
+    let xml = all(&[said("a\r\nb\rc\n"), returned("t", &json!("10%\r20%\r\n"))]);
     assert!(!xml.contains('\r'));
     assert_eq!(texts(&xml)[1].1, "a\nb\nc\n");
     assert_eq!(texts(&xml)[2].1, "\n10%\n20%\n\n  ");

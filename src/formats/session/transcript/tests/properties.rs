@@ -1,3 +1,5 @@
+//! What holds for every log.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
