@@ -180,17 +180,12 @@ fn user(entry: &mut Entry, content: Option<&str>, note: Option<&str>) {
         entry.blocks.extend(text_block(content));
         return;
     };
-    let items: Vec<Item<'_>> = items.into_iter().map(Item::read).collect();
-    let results = items.iter().filter(|item| item.kind == "tool_result");
-    let note = note.filter(|_| results.count() == 1);
-    for item in items {
+    for item in items.into_iter().map(Item::read) {
         if item.kind == "tool_result" {
-            let mut text = result_text(item.content);
-            if text.trim().is_empty() {
-                text = note.map(noted_text).unwrap_or_default();
-            }
-            let id = string(item.tool_use_id).unwrap_or_default();
-            entry.blocks.push(Block::ToolResult { id, text });
+            entry.blocks.push(Block::ToolResult {
+                id: string(item.tool_use_id).unwrap_or_default(),
+                text: result_text(item.content),
+            });
         } else if let Some(more) = item.readable() {
             match entry.blocks.last_mut() {
                 Some(Block::Text(text)) => {
@@ -200,6 +195,15 @@ fn user(entry: &mut Entry, content: Option<&str>, note: Option<&str>) {
                 _ => entry.blocks.push(Block::Text(more)),
             }
         }
+    }
+    let mut results = entry.blocks.iter_mut().filter_map(|block| match block {
+        Block::ToolResult { text, .. } => Some(text),
+        _ => None,
+    });
+    if let (Some(text), None, Some(note)) = (results.next(), results.next(), note)
+        && text.trim().is_empty()
+    {
+        *text = noted_text(note);
     }
 }
 
