@@ -26,8 +26,8 @@ Which session: --session-id; else what SESSION_CONTEXT (session_id=…), CLAUDE_
 .erk/scratch/current-session-id names; else the only session of the folder that has a plan. Several are an error that
 lists them. --newest takes the newest plan of the folder, or the newest plan file where no session has one.
 
-Which plan: the plan file the session named last (plans/NAME.md), else the latest plan in its log, else the latest in
-the logs of its agents. A plan that was rejected is still the latest; --json says so.
+Which plan: the plan file the session named last (plans/NAME.md), else the latest plan in its log, else the same two of
+its agents. A plan that was rejected is still the latest; --json says so.
 
 Examples:
   planwright session plan > plan.md

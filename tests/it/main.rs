@@ -3,6 +3,7 @@
 
 mod cli_program;
 mod cli_transcript;
+mod cli_session;
 mod config_errors;
 mod deploy_files;
 mod e2e_crash;
@@ -36,3 +37,4 @@ mod store_storm;
 mod support;
 mod vectors;
 mod vectors_transcripts;
+mod vectors_sessions;
