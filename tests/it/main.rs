@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod cli_program;
-mod cli_transcript;
 mod cli_session;
+mod cli_transcript;
 mod config_errors;
 mod deploy_files;
 mod e2e_crash;
@@ -36,5 +36,5 @@ mod store_sqlite;
 mod store_storm;
 mod support;
 mod vectors;
-mod vectors_transcripts;
 mod vectors_sessions;
+mod vectors_transcripts;
