@@ -14,10 +14,11 @@ use crate::formats::markdown::Lines;
 
 const HELP: &str = "\
 JSON fields:
-  blocks       in order: key, span (first byte and the one behind the last, warning lines and markers included),
-               inner (the same of the content), lines (first and last), kind, and for kind `yaml` its fields, for
-               `text` and `raw` its text. `raw` is a block that cannot be used; a diagnostic says why.
-               findings is what is odd about fields of a block of erk's: field, oddity, detail, message
+  blocks       in order: key, span (first byte and the one behind the last, with warning lines and
+               markers), inner (the same of the content), lines (first and last), kind, and for
+               kind `yaml` its fields, for `text` and `raw` its text. `raw` is a block that cannot
+               be used; a diagnostic says why. findings is what is odd about the fields of a block
+               of erk's: field, oddity, detail, message
   diagnostics  what looks like a block and cannot be used: key, line, message, remedy
 
 Exit codes:

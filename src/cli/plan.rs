@@ -12,8 +12,9 @@ use crate::formats::plan::stored::{Finding, Place};
 /// What both subcommands say of tokens and exit codes.
 const TOKENS: &str = "\
 Token:
-  PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with read access to issues and pull requests. The last two are
-  sent to github.com only, or to the server that GITHUB_API_URL names. Public repositories can be read without one.
+  PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with read access to issues and pull
+  requests. The last two are sent to github.com only, or to the server that GITHUB_API_URL names.
+  Public repositories can be read without one.
   On GitHub Enterprise Server: --set github.api_url=https://HOST/api/v3";
 
 /// Read saved plans back from GitHub

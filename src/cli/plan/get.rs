@@ -14,16 +14,17 @@ use crate::formats::plan::reference::{self, IssueRef};
 use crate::formats::plan::stored::{self, Comment, Page, StoredPlan};
 
 const HELP: &str = "\
-The plan goes to standard output, byte for byte as it was found before it was saved; on a terminal, control characters
-are replaced. What is odd about it goes to standard error. Plans of every era of erk are read, and plans in several
-comments are put together.
+The plan goes to standard output, byte for byte as it was found before it was saved; on a
+terminal, control characters are replaced. What is odd about it goes to standard error. Plans of
+every era of erk are read, and plans in several comments are put together.
 
 JSON fields:
   title, number, url, state, pull_request    of the issue or pull request
   header       fields of its plan-header, or null
   plan         the plan
   document     the whole saved document; the same as the plan where erk has saved it
-  source       form: plan-body, plan-content, original-plan, body-block, behind-header or whole-body; description
+  source       form (plan-body, plan-content, original-plan, body-block, behind-header, whole-body)
+               and description
   comments     ids of the comments the plan was read from
   diagnostics  what is odd: comment (null for the body), line (or null), message
 

@@ -23,13 +23,15 @@ const PULL_REQUEST_LABEL: &str = "erk-pr";
 const TITLE: usize = 60;
 
 const HELP: &str = "\
-Plans are the issues and pull requests with the label `erk-plan`, and those with erk's newer label `erk-pr`. The table
-shows number, state, title, who the plan was created by, when, and what is odd: `PR` is a pull request.
+Plans are the issues and pull requests with the label `erk-plan`, and those with erk's newer
+label `erk-pr`. The table shows number, state, title, who the plan was created by, when, and what
+is odd: `PR` is a pull request.
 
 JSON fields:
   repository
-  plans        newest first: number, title, state, url, pull_request, author, created_by (of the header), created_at,
-               updated_at, header (or null), diagnostics (as in `plan get`), error (null, or why it cannot be read)
+  plans        newest first: number, title, state, url, pull_request, author, created_by (of the
+               header), created_at, updated_at, header (or null), diagnostics (as in `plan get`),
+               error (null, or why it cannot be read)
 
 Exit codes:
   0  listed; there may be none
