@@ -14,9 +14,9 @@ mod replay;
 mod save;
 mod serve;
 mod session;
+mod session_transcript;
 mod terminal;
 mod trouble;
-mod session_transcript;
 mod try_it;
 
 use std::path::PathBuf;

@@ -111,7 +111,7 @@ impl Save {
         Err(failed.failure)
     }
 
-    fn perform(&self, settings: &Settings) -> Result<String, Failed> {
+    fn perform(&self, settings: &Settings) -> Result<String, Box<Failed>> {
         let access = Access::of(settings)?;
         let Some(token) = access.config.token.clone() else {
             return Err(Failure::Usage(
@@ -159,7 +159,11 @@ impl Save {
                 session: source.session.clone(),
                 again: self.again.then(|| uuid::Uuid::new_v4().to_string()),
             };
-            let prepared = self.prepared(&order, &source.text, &about, &engine.title_prefix)?;
+            let prepared = self.prepared(&order, &source.text, &about, &engine.title_prefix);
+            let prepared = match prepared {
+                Ok(prepared) => prepared,
+                Err(failed) => return Ok(Err(failed)),
+            };
             if self.dry_run {
                 return Ok(Ok(dry_run(&order, &prepared, self.json)));
             }
@@ -240,19 +244,19 @@ impl Save {
         text: &str,
         about: &str,
         prefix: &str,
-    ) -> Result<Prepared, Failure> {
+    ) -> Result<Prepared, Box<Failed>> {
         let mut candidate = extract::from_log(text);
         if let Some(title) = &self.title {
             candidate.title = Some(title.clone());
         }
         let trigger = local_save::trigger(order, crate::engine::clock::Millis(0));
         verify::document(&trigger, &candidate, about, prefix).map_err(|failure| {
-            Failure::failed(format!(
-                "{} {} {}",
-                failure.message,
-                failure.details.join(" "),
-                failure.remedy
-            ))
+            // The failure's own remedy speaks of comments; its details say what to change.
+            let text = format!("{} {}", failure.message, failure.details.join(" "));
+            Box::new(Failed {
+                failure: Failure::failed(terminal::one_line(text.trim_end())),
+                code: Some(failure.code.name()),
+            })
         })
     }
 }
@@ -263,12 +267,12 @@ struct Failed {
     code: Option<&'static str>,
 }
 
-impl From<Failure> for Failed {
+impl From<Failure> for Box<Failed> {
     fn from(failure: Failure) -> Self {
-        Self {
+        Self::new(Failed {
             failure,
             code: None,
-        }
+        })
     }
 }
 
@@ -293,7 +297,7 @@ fn remote(folder: &Path, host: &str) -> Result<(String, String), String> {
     repository_of(&address, host).map_err(|error| format!("git remote `origin`: {error}; {ADVICE}"))
 }
 
-fn explain(error: &SaveError, access: &Access) -> Failed {
+fn explain(error: &SaveError, access: &Access) -> Box<Failed> {
     let (text, code) = match error {
         SaveError::Stopped(Stop::Forge(why), left) => (
             format!("{}{left}", access.sentence(why, WRITING)),
@@ -306,10 +310,10 @@ fn explain(error: &SaveError, access: &Access) -> Failed {
         SaveError::Stopped(..) => (error.to_string(), "internal"),
         SaveError::NotNow { .. } => (error.to_string(), "github_unavailable"),
     };
-    Failed {
+    Box::new(Failed {
         failure: Failure::failed(terminal::one_line(&text)),
         code: Some(code),
-    }
+    })
 }
 
 /// What would be saved.

@@ -1,10 +1,10 @@
 //! The integration tests: one binary, so that everything is linked once.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod block_properties;
 mod cli_blocks;
 mod cli_check_content;
 mod cli_plan;
-mod block_properties;
 mod cli_program;
 mod cli_save;
 mod cli_session;
@@ -48,8 +48,8 @@ mod store_sqlite;
 mod store_storm;
 mod support;
 mod vectors;
+mod vectors_blocks;
 mod vectors_plans;
 mod vectors_schemas;
 mod vectors_sessions;
-mod vectors_blocks;
 mod vectors_transcripts;

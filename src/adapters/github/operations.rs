@@ -59,7 +59,7 @@ impl Forge for GitHub {
             repo,
             &format!(
                 "/issues?creator={}&state=all&since={}&sort=created&direction=desc&per_page={PER_PAGE}",
-                link::encode(&own.login()),
+                link::encode(own.login()),
                 link::encode(&since.iso()),
             ),
         );

@@ -63,6 +63,8 @@ fn named(text: &str, host: &str) -> ReferenceError {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use super::repository_of;
 
     #[test]
