@@ -198,7 +198,6 @@ fn what_is_open_at_the_end_is_closed() {
             "<script>\nx",
             "\n<!-- planwright:made-safe \"' </pre><!-- -->",
         ),
-        ("\u{feff}```", "\u{feff}```\n```"),
         ("<pre>x", "\n<!-- planwright:made-safe \"' </pre><!-- -->"),
         ("<pre>x</pre>", ""),
         ("<div title=\"x\n\ny", "\n<!-- planwright:made-safe \"' -->"),
