@@ -24,7 +24,8 @@ pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
     };
     let live = match bytes.get(at)? {
         b'@' => names(&text[end..]) && starts_a_word(text, at),
-        b'&' => names(&text[end..]) && (starts_a_word(text, at) || follows_a_keyword(text, at)),
+        // What stands before an entity may be the end of a link, or of a keyword that is taken apart.
+        b'&' => names(&text[end..]),
         b';' => ends_a_keyword(&text[end..], true),
         b'>' => ends_a_keyword(&text[end..], false),
         _ => refers(&text[end..]),
@@ -59,16 +60,6 @@ fn entity_end(text: &str, at: usize) -> Option<usize> {
     let before = text.get(text.floor_char_boundary(at.saturating_sub(12))..at)?;
     let (_, entity) = before.rsplit_once('&')?;
     numeric(entity)?.is_ascii_alphabetic().then_some(at + 1)
-}
-
-/// A keyword ends at byte `at`, so that a zero width space may come to stand there.
-fn follows_a_keyword(text: &str, at: usize) -> bool {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    let letters = before.iter().rev().take(LONGEST + 1);
-    let letters = letters
-        .take_while(|byte| byte.is_ascii_alphabetic())
-        .count();
-    keyword(text, at - letters) == Some(at)
 }
 
 /// `rest`, behind an `@`, begins with a name, or with something that may turn out to be one.
