@@ -15,15 +15,14 @@ const LONGEST: usize = 8;
 pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
     let bytes = text.as_bytes();
     let end = match bytes.get(at)? {
-        b'@' => at + 1,
+        b'@' | b'>' => at + 1,
         b'&' => at_sign(text, at)?,
         b';' => entity_end(text, at)?,
-        b'>' => at + 1,
         b'c' | b'C' | b'f' | b'F' | b'r' | b'R' => keyword(text, at)?,
         _ => return None,
     };
     let live = match bytes.get(at)? {
-        b'@' => names(&text[end..]) && starts_a_word(text, at),
+        b'@' => names(&text[end..]) && starts_a_word(text, at, look),
         // What stands before an entity may be the end of a link, or of a keyword that is taken apart.
         b'&' => names(&text[end..]),
         b';' => ends_a_keyword(&text[end..], true),
@@ -76,8 +75,9 @@ fn hides(rest: &str) -> bool {
     }
 }
 
-/// No letter or digit stands before byte `at`, or it belongs to an entity. (An underline may be emphasis.)
-fn starts_a_word(text: &str, at: usize) -> bool {
+/// No letter or digit stands before byte `at`, or it belongs to an entity,
+/// which needs no semicolon in raw HTML. (An underline may be emphasis.)
+fn starts_a_word(text: &str, at: usize, look: &Look) -> bool {
     let before = text
         .as_bytes()
         .get(at.saturating_sub(33)..at)
@@ -88,7 +88,10 @@ fn starts_a_word(text: &str, at: usize) -> bool {
         .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
         .count();
     let letter = before.last().is_some_and(u8::is_ascii_alphanumeric);
-    !letter || before.len() > word && before.get(before.len() - word - 1) == Some(&b'&')
+    !letter
+        || look.is_html(at)
+            && before.len() > word
+            && before.get(before.len() - word - 1) == Some(&b'&')
 }
 
 /// End of the keyword that begins at byte `at`.
@@ -124,7 +127,7 @@ fn ends_a_keyword(rest: &str, whole: bool) -> bool {
     // A closing tag behind a single letter is everywhere; it hides nothing there.
     (whole || !tail.is_empty())
         && !after.starts_with("</")
-        && KEYWORDS.iter().any(|keyword| ends(&keyword))
+        && KEYWORDS.iter().any(ends)
         && refers(after)
 }
 
