@@ -190,12 +190,13 @@ fn addresses<'a>(root: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Vec<
             NodeValue::Link(link) | NodeValue::Image(link) => {
                 let first = lines.start(start.line) + start.column.saturating_sub(1);
                 let last = lines.start(end.line) + end.column;
+                let mail = link.url.strip_prefix("mailto:").unwrap_or(&link.url);
                 let Some(slice) = source.get(first..last) else {
                     continue;
                 };
                 if slice
                     .strip_prefix('<')
-                    .is_some_and(|rest| rest.strip_suffix('>') == Some(&link.url))
+                    .is_some_and(|rest| rest.strip_suffix('>') == Some(mail))
                     || slice == link.url
                     || slice.starts_with("www.") && link.url.ends_with(slice)
                 {
