@@ -27,6 +27,8 @@ fn looks(source: &str, text_alone: bool) -> String {
         page
     };
     let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A closing tag in an attribute is a text, and the blank is in it, but it is not on the page.
+    let shown = shown.replace(" &gt;", "&gt;");
     shown.replace("> ", ">").replace(" <", "<")
 }
 

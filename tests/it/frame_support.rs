@@ -63,7 +63,7 @@ const TOKENS: &[&str] = &[
     "&commat;",
     "&#64;",
     "@<!-- -->bob",
-    "https://x.co/@bob",
+    "https://x.co/@bob ",
     "[a](https://x.co/@bob)",
     "[a](/@bob)",
     "[b]: https://x.co/@bob\n",
@@ -82,7 +82,7 @@ const TOKENS: &[&str] = &[
     "&nbsp;#1",
     " GH-1",
     " a/b#2",
-    " https://github.com/a/b/issues/3",
+    " https://github.com/a/b/issues/3 ",
     "f&#105;xes #1",
     "fi<!-- -->xes #1",
     "</details>",
@@ -152,7 +152,6 @@ const TOKENS: &[&str] = &[
     "](",
     ")",
     "[^1]",
-    "[^1]: note\n\n",
     "- [ ] ",
 ];
 

@@ -171,16 +171,13 @@ fn unmarked(text: &str) -> String {
             continue;
         }
         let end = at + run * ZWSP.len();
-        match text[copied..at].strip_suffix(REPLACEMENT) {
-            Some(before) => {
-                copy.push_str(before);
-                copy.push_str(if run % 2 == 1 { "\0" } else { REPLACEMENT });
-                copied = end - run / 2 * ZWSP.len();
-            }
-            None => {
-                copy.push_str(&text[copied..at]);
-                copied = at + ZWSP.len();
-            }
+        if let Some(before) = text[copied..at].strip_suffix(REPLACEMENT) {
+            copy.push_str(before);
+            copy.push_str(if run % 2 == 1 { "\0" } else { REPLACEMENT });
+            copied = end - run / 2 * ZWSP.len();
+        } else {
+            copy.push_str(&text[copied..at]);
+            copied = at + ZWSP.len();
         }
         at = end;
     }

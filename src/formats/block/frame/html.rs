@@ -16,7 +16,7 @@ pub(super) struct Open {
     pub(super) element: bool,
     /// Names of elements, in the order in which they are to be closed, that would not be closed by the end of an element around them, or would
     /// be closed in its stead.
-    pub(super) open: Vec<String>,
+    pub(super) names: Vec<String>,
 }
 
 /// Reads `html`. Linear.
@@ -43,18 +43,16 @@ pub(super) fn open_at_end(html: &str) -> Open {
         } else {
             Some(1)
         };
-        match end {
-            Some(end) => at += end,
-            None => {
-                unsettled = true;
-                break;
-            }
-        }
+        let Some(end) = end else {
+            unsettled = true;
+            break;
+        };
+        at += end;
     }
     Open {
         unsettled,
         element: stack.cut_short || !stack.names.is_empty(),
-        open: stack.unclosed(),
+        names: stack.unclosed(),
     }
 }
 
@@ -95,13 +93,11 @@ fn tag(text: &str) -> (Option<usize>, bool) {
             At::Quoted(quote) if byte == quote => At::Between,
             At::Quoted(quote) => At::Quoted(quote),
             _ if byte == b'>' => return (Some(index + 1), attributes),
-            At::Name if blank || byte == b'/' => At::Between,
+            At::Name | At::Between | At::Attribute if blank || byte == b'/' => At::Between,
             At::Name => At::Name,
-            At::Between if blank || byte == b'/' => At::Between,
             // Behind a name and blanks, too, `=` gives the attribute its value.
             At::Between if byte == b'=' && attributes => At::Equals,
             At::Attribute if byte == b'=' => At::Equals,
-            At::Attribute if blank || byte == b'/' => At::Between,
             At::Between | At::Attribute => {
                 attributes = true;
                 At::Attribute

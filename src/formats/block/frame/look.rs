@@ -91,7 +91,7 @@ impl Look {
         self.fence.is_none()
             && self.html_block.is_none()
             && !self.html.unsettled
-            && self.html.open.is_empty()
+            && self.html.names.is_empty()
     }
 
     /// Byte `at` is in code.
@@ -109,7 +109,12 @@ impl Look {
                 .take_while(|byte| **byte == b'\\')
                 .count()
         };
-        self.is_code(at) || !within(&self.html_blocks, at) && escapes() % 2 == 1
+        self.is_code(at) || !self.is_html(at) && escapes() % 2 == 1
+    }
+
+    /// Byte `at` is in a block of raw HTML.
+    pub(super) fn is_html(&self, at: usize) -> bool {
+        within(&self.html_blocks, at)
     }
 
     /// Byte `at` is in an address, or in a link that shows its own.
@@ -185,12 +190,13 @@ fn addresses<'a>(root: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Vec<
             NodeValue::Link(link) | NodeValue::Image(link) => {
                 let first = lines.start(start.line) + start.column.saturating_sub(1);
                 let last = lines.start(end.line) + end.column;
+                let mail = link.url.strip_prefix("mailto:").unwrap_or(&link.url);
                 let Some(slice) = source.get(first..last) else {
                     continue;
                 };
                 if slice
                     .strip_prefix('<')
-                    .is_some_and(|rest| rest.strip_suffix('>') == Some(&link.url))
+                    .is_some_and(|rest| rest.strip_suffix('>') == Some(mail))
                     || slice == link.url
                     || slice.starts_with("www.") && link.url.ends_with(slice)
                 {

@@ -15,16 +15,16 @@ const LONGEST: usize = 8;
 pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
     let bytes = text.as_bytes();
     let end = match bytes.get(at)? {
-        b'@' => at + 1,
+        b'@' | b'>' => at + 1,
         b'&' => at_sign(text, at)?,
         b';' => entity_end(text, at)?,
-        b'>' => at + 1,
         b'c' | b'C' | b'f' | b'F' | b'r' | b'R' => keyword(text, at)?,
         _ => return None,
     };
     let live = match bytes.get(at)? {
-        b'@' => names(&text[end..]) && starts_a_word(text, at),
-        b'&' => names(&text[end..]) && (starts_a_word(text, at) || follows_a_keyword(text, at)),
+        b'@' => names(&text[end..]) && starts_a_word(text, at, look),
+        // What stands before an entity may be the end of a link, or of a keyword that is taken apart.
+        b'&' => names(&text[end..]),
         b';' => ends_a_keyword(&text[end..], true),
         b'>' => ends_a_keyword(&text[end..], false),
         _ => refers(&text[end..]),
@@ -61,16 +61,6 @@ fn entity_end(text: &str, at: usize) -> Option<usize> {
     numeric(entity)?.is_ascii_alphabetic().then_some(at + 1)
 }
 
-/// A keyword ends at byte `at`, so that a zero width space may come to stand there.
-fn follows_a_keyword(text: &str, at: usize) -> bool {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    let letters = before.iter().rev().take(LONGEST + 1);
-    let letters = letters
-        .take_while(|byte| byte.is_ascii_alphabetic())
-        .count();
-    keyword(text, at - letters) == Some(at)
-}
-
 /// `rest`, behind an `@`, begins with a name, or with something that may turn out to be one.
 fn names(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphanumeric()) || hides(rest)
@@ -85,8 +75,9 @@ fn hides(rest: &str) -> bool {
     }
 }
 
-/// No letter or digit stands before byte `at`, or it belongs to an entity. (An underline may be emphasis.)
-fn starts_a_word(text: &str, at: usize) -> bool {
+/// No letter or digit stands before byte `at`, or it belongs to an entity,
+/// which needs no semicolon in raw HTML. (An underline may be emphasis.)
+fn starts_a_word(text: &str, at: usize, look: &Look) -> bool {
     let before = text
         .as_bytes()
         .get(at.saturating_sub(33)..at)
@@ -97,7 +88,10 @@ fn starts_a_word(text: &str, at: usize) -> bool {
         .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
         .count();
     let letter = before.last().is_some_and(u8::is_ascii_alphanumeric);
-    !letter || before.len() > word && before.get(before.len() - word - 1) == Some(&b'&')
+    !letter
+        || look.is_html(at)
+            && before.len() > word
+            && before.get(before.len() - word - 1) == Some(&b'&')
 }
 
 /// End of the keyword that begins at byte `at`.
@@ -133,7 +127,7 @@ fn ends_a_keyword(rest: &str, whole: bool) -> bool {
     // A closing tag behind a single letter is everywhere; it hides nothing there.
     (whole || !tail.is_empty())
         && !after.starts_with("</")
-        && KEYWORDS.iter().any(|keyword| ends(&keyword))
+        && KEYWORDS.iter().any(ends)
         && refers(after)
 }
 

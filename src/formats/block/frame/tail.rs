@@ -42,7 +42,7 @@ pub(super) fn close(safe: &mut String, look: &Look) {
         safe.push_str("<!--");
     }
     safe.push_str(" -->");
-    for name in &look.html.open {
+    for name in &look.html.names {
         safe.push_str("</");
         safe.push_str(name);
         // erk's readers stop at the form without the blank.
