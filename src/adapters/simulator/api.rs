@@ -17,7 +17,14 @@ use crate::engine::clock::Millis;
 const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
 
 /// First segments of API paths; everything else is a page.
-const ROOTS: [&str; 5] = ["app", "installation", "rate_limit", "repos", "repositories"];
+const ROOTS: [&str; 6] = [
+    "app",
+    "installation",
+    "rate_limit",
+    "user",
+    "repos",
+    "repositories",
+];
 
 /// A request, taken apart.
 #[derive(Debug)]
