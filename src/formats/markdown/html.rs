@@ -38,7 +38,7 @@ impl Kind {
                     .count();
                 listed(&rest[..name], VERBATIM) && rest.get(name) == Some(&b'>')
             }),
-            Self::Comment => memmem::find(line, b"-->").is_some(),
+            Self::Comment => memchr::memchr_iter(b'>', line).any(|at| line[..at].ends_with(b"--")),
             Self::Instruction => memmem::find(line, b"?>").is_some(),
             Self::Declaration => line.contains(&b'>'),
             Self::Data => memmem::find(line, b"]]>").is_some(),

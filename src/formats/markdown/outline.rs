@@ -17,9 +17,10 @@ pub(super) fn in_code(source: &str, places: &[usize]) -> Option<Vec<bool>> {
     let mut places = places.iter().copied().peekable();
     let mut found = Vec::with_capacity(places.len());
     let mut outline = Outline::default();
+    let mut ends = memchr::memchr_iter(b'\n', bytes);
     let mut start = 0;
     while let Some(next) = places.peek().copied() {
-        let end = memchr::memchr(b'\n', bytes.get(start..)?).map_or(bytes.len(), |at| start + at);
+        let end = ends.next().unwrap_or(bytes.len());
         let line = &bytes[start..end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if lone_returns && memchr::memchr(b'\r', line).is_some() {
@@ -229,6 +230,9 @@ impl Outline {
 
 /// Columns of white space at the start of `line`, and what follows it.
 fn indentation(line: &[u8]) -> (usize, &[u8]) {
+    if !matches!(line.first(), Some(b' ' | b'\t')) {
+        return (0, line);
+    }
     let mut column = 0;
     for (at, byte) in line.iter().enumerate() {
         match byte {
