@@ -140,9 +140,11 @@ struct Tags<'a> {
     tags: &'a [Tag],
     /// For each opening tag outside code the index of its closing tag.
     closed_by: HashMap<usize, usize>,
-    /// Closing tags outside code.
+    /// Closing tags.
+    all: Vec<usize>,
+    /// Those of them outside code.
     closing: Vec<usize>,
-    /// Those of them that close nothing.
+    /// Those of these that close nothing.
     stray: Vec<usize>,
 }
 
@@ -152,6 +154,9 @@ impl<'a> Tags<'a> {
         let mut found = Self {
             tags,
             closed_by: HashMap::new(),
+            all: (0..tags.len())
+                .filter(|index| !tags[*index].opens)
+                .collect(),
             closing: Vec::new(),
             stray: Vec::new(),
         };
@@ -182,9 +187,10 @@ impl<'a> Tags<'a> {
 
     /// The first closing tag of all from byte `from` on.
     fn first(&self, from: usize) -> Option<End> {
-        let next = self.tags.partition_point(|tag| tag.at < from);
-        let closing = self.tags[next..].iter().position(|tag| !tag.opens)?;
-        self.end(next + closing)
+        let next = self
+            .all
+            .partition_point(|index| self.tags[*index].at < from);
+        self.end(*self.all.get(next)?)
     }
 
     /// The tag outside code that closes the element opened at `at`. Tags that do not match are the plan's own: then the

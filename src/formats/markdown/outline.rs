@@ -93,6 +93,16 @@ enum Line {
 impl Outline {
     /// Takes the next line, which begins at byte `start`. `None`: what it means depends on what is not followed here.
     fn read(&mut self, line: &[u8], start: usize) -> Option<()> {
+        let free = matches!(
+            (self.open, self.container),
+            (Open::Nothing, Container::None)
+        );
+        if free && line.first().is_some_and(u8::is_ascii_alphabetic) {
+            // Most lines.
+            self.paragraph = true;
+            self.line = Line::Text;
+            return Some(());
+        }
         let (indent, rest) = indentation(line);
         match self.open {
             Open::Fence(fence) => {
