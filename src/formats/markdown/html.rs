@@ -184,6 +184,10 @@ fn tag(after: &[u8]) -> bool {
 }
 
 /// What follows the attribute that `rest` begins with, white space before it included.
+#[expect(
+    clippy::single_match_else,
+    reason = "quoted or not: two cases of equal rank"
+)]
 fn attribute(rest: &[u8]) -> Option<&[u8]> {
     let name = skip(rest, space);
     let begins = name.len() < rest.len()

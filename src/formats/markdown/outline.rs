@@ -286,7 +286,7 @@ fn heading(rest: &[u8]) -> bool {
 
 /// A thematic break; with `-` perhaps the underline of a heading, which is a leaf too.
 fn rule(rest: &[u8]) -> bool {
-    let marks = rest.iter().filter(|byte| **byte == rest[0]).count();
+    let marks = memchr::memchr_iter(rest[0], rest).count();
     marks >= 3
         && rest
             .iter()
