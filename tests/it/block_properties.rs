@@ -305,9 +305,9 @@ proptest! {
                 // Warning lines above belong to the block, and its line ends stay.
                 let (kept, warnings) = before.split_at(found.span.start.min(before.len()));
                 prop_assert!(warnings.replace(block::WARNING, "").trim().is_empty());
-                let new = new.replace("\r\n", "\n");
-                let new = if old.contains('\r') { new.replace('\n', "\r\n") } else { new };
-                prop_assert_eq!(changed, [kept, &new, "\n", &after].concat());
+                let lines = new.replace("\r\n", "\n").replace('\n', "\r\n");
+                let new = if old.contains('\r') { &lines } else { new };
+                prop_assert_eq!(changed, [kept, new, "\n", &after].concat());
             }
             (changed, found) => prop_assert!(false, "{:?} {:?}", changed, found),
         }

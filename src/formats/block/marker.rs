@@ -110,9 +110,9 @@ pub(super) fn footer(text: &str, blocks: &[Block]) -> (Option<usize>, bool) {
     let found = separators.into_iter().rev().find(|(at, code)| {
         let next = blocks.partition_point(|block| block.span.start <= *at);
         !code
-            && !next
+            && next
                 .checked_sub(1)
-                .is_some_and(|last| *at < blocks[last].span.end)
+                .is_none_or(|last| *at >= blocks[last].span.end)
     });
     // A line end is two bytes in CRLF texts.
     let at = found.map(|(at, _)| at - usize::from(text[..at].ends_with('\r')));

@@ -137,12 +137,14 @@ fn first(
 
 /// `<details>` elements: which tag closes which.
 struct Tags<'a> {
-    tags: &'a [Tag],
+    found: &'a [Tag],
     /// For each opening tag outside code the index of its closing tag.
     closed_by: HashMap<usize, usize>,
-    /// Closing tags outside code.
+    /// Closing tags.
+    all: Vec<usize>,
+    /// Those of them outside code.
     closing: Vec<usize>,
-    /// Those of them that close nothing.
+    /// Those of these that close nothing.
     stray: Vec<usize>,
 }
 
@@ -150,8 +152,11 @@ impl<'a> Tags<'a> {
     fn new(tags: &'a [Tag]) -> Self {
         let mut open = Vec::new();
         let mut found = Self {
-            tags,
+            found: tags,
             closed_by: HashMap::new(),
+            all: (0..tags.len())
+                .filter(|index| !tags[*index].opens)
+                .collect(),
             closing: Vec::new(),
             stray: Vec::new(),
         };
@@ -172,7 +177,7 @@ impl<'a> Tags<'a> {
     }
 
     fn end(&self, index: usize) -> Option<End> {
-        let tag = self.tags.get(index)?;
+        let tag = self.found.get(index)?;
         Some(End {
             span: tag.at..tag.at + "</details>".len(),
             code: tag.code,
@@ -182,15 +187,16 @@ impl<'a> Tags<'a> {
 
     /// The first closing tag of all from byte `from` on.
     fn first(&self, from: usize) -> Option<End> {
-        let next = self.tags.partition_point(|tag| tag.at < from);
-        let closing = self.tags[next..].iter().position(|tag| !tag.opens)?;
-        self.end(next + closing)
+        let next = self
+            .all
+            .partition_point(|index| self.found[*index].at < from);
+        self.end(*self.all.get(next)?)
     }
 
     /// The tag outside code that closes the element opened at `at`. Tags that do not match are the plan's own: then the
     /// last closing tag before `next`, where another block begins, is the one.
     fn closing(&self, at: usize, next: Option<usize>) -> Option<End> {
-        let ends = |index: usize| next.is_none_or(|next| self.tags[index].at < next);
+        let ends = |index: usize| next.is_none_or(|next| self.found[index].at < next);
         let matching = self
             .closed_by
             .get(&at)

@@ -62,7 +62,12 @@ fn pass<'a>(
     } = &markers;
     let pairs = Closers::new(text, &markers);
     let visible: Vec<&Marker<'a>> = openers.iter().filter(|opener| !opener.code).collect();
-    let next_same = next_same(&visible);
+    // Without closing markers nobody asks.
+    let next_same = if closers.is_empty() {
+        Vec::new()
+    } else {
+        next_same(&visible)
+    };
     let mut at = from;
     let mut used = 0;
     let mut again = None;
@@ -76,7 +81,7 @@ fn pass<'a>(
             let rival = if end.any {
                 visible.get(index + 1).map(|next| next.span.start)
             } else {
-                next_same[index]
+                next_same.get(index).copied().flatten()
             };
             is_text || rival.is_none_or(|rival| rival > end.span.start)
         });

@@ -38,7 +38,7 @@ impl Kind {
                     .count();
                 listed(&rest[..name], VERBATIM) && rest.get(name) == Some(&b'>')
             }),
-            Self::Comment => memmem::find(line, b"-->").is_some(),
+            Self::Comment => memchr::memchr_iter(b'>', line).any(|at| line[..at].ends_with(b"--")),
             Self::Instruction => memmem::find(line, b"?>").is_some(),
             Self::Declaration => line.contains(&b'>'),
             Self::Data => memmem::find(line, b"]]>").is_some(),
@@ -184,6 +184,10 @@ fn tag(after: &[u8]) -> bool {
 }
 
 /// What follows the attribute that `rest` begins with, white space before it included.
+#[expect(
+    clippy::single_match_else,
+    reason = "quoted or not: two cases of equal rank"
+)]
 fn attribute(rest: &[u8]) -> Option<&[u8]> {
     let name = skip(rest, space);
     let begins = name.len() < rest.len()

@@ -17,9 +17,10 @@ pub(super) fn in_code(source: &str, places: &[usize]) -> Option<Vec<bool>> {
     let mut places = places.iter().copied().peekable();
     let mut found = Vec::with_capacity(places.len());
     let mut outline = Outline::default();
+    let mut ends = memchr::memchr_iter(b'\n', bytes);
     let mut start = 0;
     while let Some(next) = places.peek().copied() {
-        let end = memchr::memchr(b'\n', bytes.get(start..)?).map_or(bytes.len(), |at| start + at);
+        let end = ends.next().unwrap_or(bytes.len());
         let line = &bytes[start..end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if lone_returns && memchr::memchr(b'\r', line).is_some() {
@@ -92,6 +93,16 @@ enum Line {
 impl Outline {
     /// Takes the next line, which begins at byte `start`. `None`: what it means depends on what is not followed here.
     fn read(&mut self, line: &[u8], start: usize) -> Option<()> {
+        let free = matches!(
+            (self.open, self.container),
+            (Open::Nothing, Container::None)
+        );
+        if free && line.first().is_some_and(u8::is_ascii_alphabetic) {
+            // Most lines.
+            self.paragraph = true;
+            self.line = Line::Text;
+            return Some(());
+        }
         let (indent, rest) = indentation(line);
         match self.open {
             Open::Fence(fence) => {
@@ -229,6 +240,9 @@ impl Outline {
 
 /// Columns of white space at the start of `line`, and what follows it.
 fn indentation(line: &[u8]) -> (usize, &[u8]) {
+    if !matches!(line.first(), Some(b' ' | b'\t')) {
+        return (0, line);
+    }
     let mut column = 0;
     for (at, byte) in line.iter().enumerate() {
         match byte {
@@ -272,7 +286,7 @@ fn heading(rest: &[u8]) -> bool {
 
 /// A thematic break; with `-` perhaps the underline of a heading, which is a leaf too.
 fn rule(rest: &[u8]) -> bool {
-    let marks = rest.iter().filter(|byte| **byte == rest[0]).count();
+    let marks = memchr::memchr_iter(rest[0], rest).count();
     marks >= 3
         && rest
             .iter()

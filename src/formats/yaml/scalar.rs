@@ -110,7 +110,7 @@ fn analyse(text: &str) -> Analysis {
 /// A reader sees something else than a string here: PyYAML by its patterns, ours by reading it.
 fn typed(text: &str, key: bool) -> bool {
     let typed = match text.as_bytes() {
-        [b'='] | [b'<', b'<'] | [b'~'] => true,
+        [b'=' | b'~'] | [b'<', b'<'] => true,
         [b'0'..=b'9' | b'-' | b'+' | b'.', ..] => numeric(text) || timestamp(text),
         _ => ["yes", "no", "true", "false", "on", "off", "null"]
             .iter()
