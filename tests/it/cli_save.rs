@@ -33,7 +33,7 @@ impl Desk {
             KEYS.public_pem.clone(),
             SecretString::from("not used"),
         );
-        let tap = Tap::new(Client::Planwright);
+        let tap = Tap::new(Client::Person);
         let outer = tap.clone();
         let simulator = Simulator::start_wrapped(options, |router| outer.wrap(router))
             .await

@@ -23,6 +23,8 @@ const PER_PAGE: u64 = 100;
 pub(crate) enum Client {
     /// Planwright: media type and API version on every request, `Bearer`, the right kind of token.
     Planwright,
+    /// Planwright with a person's own token.
+    Person,
     /// Any client GitHub would serve.
     Other,
 }
@@ -37,7 +39,7 @@ const ANONYMOUS: [&str; 4] = [
 
 pub(super) fn headers(client: Client, template: &str, headers: &HeaderMap) -> Vec<String> {
     let get = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let strict = client == Client::Planwright;
+    let strict = client != Client::Other;
     let mut found = Vec::new();
     if get("user-agent").is_none_or(str::is_empty) {
         found.push("header User-Agent is missing".to_owned());
@@ -59,7 +61,7 @@ pub(super) fn headers(client: Client, template: &str, headers: &HeaderMap) -> Ve
         )),
     }
     if !ANONYMOUS.contains(&template) {
-        found.extend(authorisation(strict, template, get("authorization")));
+        found.extend(authorisation(client, template, get("authorization")));
     }
     found
 }
@@ -72,7 +74,8 @@ const READABLE: [&str; 3] = [
 ];
 
 /// Looks at the kind of the credential only, and never prints it.
-fn authorisation(strict: bool, template: &str, value: Option<&str>) -> Option<String> {
+fn authorisation(client: Client, template: &str, value: Option<&str>) -> Option<String> {
+    let strict = client != Client::Other;
     let Some((scheme, token)) = value.and_then(|value| value.split_once(' ')) else {
         return Some("header Authorization is missing or has one word".to_owned());
     };
@@ -92,6 +95,8 @@ fn authorisation(strict: bool, template: &str, value: Option<&str>) -> Option<St
         {
             None
         }
+        (false, false) if client == Client::Person => (!token.starts_with("github_pat_"))
+            .then(|| "the credential is not a person's token (github_pat_…)".to_owned()),
         (false, false) if strict && !token.starts_with("ghs_") => {
             Some("the credential is not an installation token (ghs_…)".to_owned())
         }
