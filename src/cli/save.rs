@@ -178,7 +178,7 @@ impl Save {
             state.close().await;
             Ok(outcome
                 .map(|outcome| shown(&order, &prepared, &outcome, self.json))
-                .map_err(|error| explain(&error, &access)))
+                .map_err(|error| Box::new(explain(&error, &access))))
         })?
     }
 
@@ -297,7 +297,7 @@ fn remote(folder: &Path, host: &str) -> Result<(String, String), String> {
     repository_of(&address, host).map_err(|error| format!("git remote `origin`: {error}; {ADVICE}"))
 }
 
-fn explain(error: &SaveError, access: &Access) -> Box<Failed> {
+fn explain(error: &SaveError, access: &Access) -> Failed {
     let (text, code) = match error {
         SaveError::Stopped(Stop::Forge(why), left) => (
             format!("{}{left}", access.sentence(why, WRITING)),
@@ -310,10 +310,10 @@ fn explain(error: &SaveError, access: &Access) -> Box<Failed> {
         SaveError::Stopped(..) => (error.to_string(), "internal"),
         SaveError::NotNow { .. } => (error.to_string(), "github_unavailable"),
     };
-    Box::new(Failed {
+    Failed {
         failure: Failure::failed(terminal::one_line(&text)),
         code: Some(code),
-    })
+    }
 }
 
 /// What would be saved.
