@@ -34,6 +34,7 @@ fn trigger(command: Command) -> Trigger {
             text: String::new(),
             url: "https://github.test/c5".into(),
         },
+        options: Vec::new(),
         guidance: String::new(),
         inline: None,
         opening: None,
