@@ -17,8 +17,10 @@ use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
 
 mod answer;
+mod attachments;
 mod auth;
 mod call;
+mod files;
 mod limit;
 mod link;
 mod operations;
@@ -45,6 +47,11 @@ pub struct GitHubConfig {
     pub notify_gap: Duration,
     /// Longest time for one request; half of it for making the connection.
     pub request_timeout: Duration,
+    /// Longest time for one file: all of it, redirects included.
+    pub download_timeout: Duration,
+    /// Where the download of an attachment may be sent on to, besides the host of GitHub's pages: names, or `*.` and the
+    /// end of names.
+    pub redirect_hosts: Vec<String>,
     /// `User-Agent`, which GitHub requires.
     pub user_agent: String,
     /// Cleans every title and body before it is posted.
@@ -63,6 +70,8 @@ impl GitHubConfig {
             write_gap: limit::WRITE_GAP,
             notify_gap: limit::NOTIFY_GAP,
             request_timeout: Duration::from_secs(10),
+            download_timeout: Duration::from_mins(2),
+            redirect_hosts: attachments::REDIRECT_HOSTS.map(str::to_owned).into(),
             user_agent: concat!("planwright/", env!("CARGO_PKG_VERSION")).to_owned(),
             redactor: Redactor::default(),
         }
@@ -116,6 +125,8 @@ pub struct GitHub {
     clock: Arc<dyn Clock>,
     app: auth::AppKey,
     transport: transport::Transport,
+    attachments: attachments::Attachments,
+    download_timeout: Duration,
     identity: tokio::sync::OnceCell<AppIdentity>,
     installations: Mutex<HashMap<u64, Arc<auth::Installation>>>,
 }
@@ -143,6 +154,8 @@ impl GitHub {
         Ok(Self {
             app: auth::AppKey::new(&config)?,
             transport: transport::Transport::new(&config)?,
+            attachments: attachments::Attachments::new(&config)?,
+            download_timeout: config.download_timeout,
             api_url: config.api_url,
             app_slug: config.app_slug,
             gaps: limit::Gaps {
@@ -182,6 +195,7 @@ impl GitHub {
             method: http::Method::GET,
             path: self.path("/app"),
             body: None,
+            form: transport::Form::Json,
             what: "the App itself".to_owned(),
         };
         let answer = self.as_app(&request).await?;

@@ -9,8 +9,10 @@ use comrak::nodes::{AstNode, ListType, NodeValue};
 use comrak::{Arena, Options, parse_document};
 
 mod code;
+mod links;
 
 pub use code::code;
+pub use links::links;
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use super::answer;
 use super::auth::Installation;
 use super::limit::{self, Budget};
 use super::link;
-use super::transport::{Answer, Request};
+use super::transport::{Answer, Form, Request};
 use crate::engine::clock::Millis;
 use crate::engine::forge::ForgeError;
 use crate::engine::trigger::Repo;
@@ -55,6 +55,7 @@ impl GitHub {
             method: Method::GET,
             path,
             body: None,
+            form: Form::Json,
             what,
         };
         let installation = self.installation(installation);
@@ -77,6 +78,7 @@ impl GitHub {
             method,
             path,
             body,
+            form: Form::Json,
             what,
         };
         let installation = self.installation(installation);
@@ -140,7 +142,7 @@ impl GitHub {
 
     /// Sends the request, follows one redirect below the API's base, and minds the limits. Success or refusal: the
     /// caller judges.
-    async fn call(
+    pub(super) async fn call(
         &self,
         installation: &Installation,
         request: &Request,

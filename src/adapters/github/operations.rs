@@ -11,7 +11,9 @@ use super::call::{Notifies, PER_PAGE};
 use super::writes::written;
 use super::{GitHub, link, wire};
 use crate::engine::clock::Millis;
-use crate::engine::forge::{Access, Forge, ForgeError, LabelSpec, ReactTo, Reaction, Written};
+use crate::engine::forge::{
+    Access, FileAt, Forge, ForgeError, LabelSpec, ReactTo, Reaction, ReadError, Take, Written,
+};
 use crate::engine::thread::Thread;
 use crate::engine::trigger::{Place, Repo};
 
@@ -83,6 +85,26 @@ impl Forge for GitHub {
             state: issue.state,
             posts,
         })
+    }
+
+    async fn file(
+        &self,
+        repo: &Repo,
+        path: &str,
+        reference: Option<&str>,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<FileAt, ReadError> {
+        self.read_file(repo, path, reference, most, take).await
+    }
+
+    async fn attachment(
+        &self,
+        address: &str,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError> {
+        self.read_attachment(address, most, take).await
     }
 
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
