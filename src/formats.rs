@@ -4,5 +4,6 @@ pub mod block;
 pub mod command;
 pub mod markdown;
 pub mod plan;
+pub mod session;
 pub mod thread_file;
 pub mod yaml;
