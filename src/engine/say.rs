@@ -5,6 +5,7 @@
 
 pub mod failures;
 pub mod replies;
+pub mod sources;
 
 use serde_json::{Map, Value, json};
 
@@ -188,11 +189,12 @@ pub fn plan_issue(
     let mut text = format!("{header}\n\n");
     let reference = format!("{}#{}", place.repo.full_name(), place.number);
     text.push_str(&format!(
-        "Plan from {kind} {reference} ({}), asked for by {} with {}{}. The plan is in the first comment{}.\n",
+        "Plan from {kind} {reference} ({}), asked for by {} with {}{}. {}The plan is in the first comment{}.\n",
         quiet(&one_line(&prepared.source_title)),
         person(trigger),
         asked(trigger),
         if source.is_empty() { String::new() } else { format!(" in [this comment]({source})") },
+        prepared.log.as_ref().map_or_else(String::new, |log| format!("It comes from {}. ", quiet(log))),
         if number.is_some() { "" } else { " (being written)" },
     ));
     if let Some(number) = number {

@@ -53,6 +53,8 @@ pub enum Source {
         /// Heading it begins with.
         heading: Option<String>,
     },
+    /// In a session log that the command named.
+    Log,
     /// A whole post.
     Whole {
         /// Comment id; `None` for the opening text.
@@ -77,6 +79,11 @@ pub struct Candidate {
     pub author: Option<String>,
     /// Permalink of the post.
     pub url: Option<String>,
+}
+
+/// The plan of a session log.
+pub fn from_log(text: &str) -> Candidate {
+    candidate(Source::Log, text.to_owned())
 }
 
 /// What a search found.
