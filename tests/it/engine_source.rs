@@ -124,7 +124,10 @@ async fn failure(rig: &Rig, run: &RunId) -> (String, String) {
 async fn a_log_of_the_repository_is_where_the_plan_comes_from() {
     for (log, line) in [
         (lines(&[said(1, "hello"), exit("s1", 2, LOGGED)]), 2),
-        (lines(&[said(1, "hello"), said(2, "x"), write(3, LOGGED)]), 3),
+        (
+            lines(&[said(1, "hello"), said(2, "x"), write(3, LOGGED)]),
+            3,
+        ),
         (
             lines(&[exit("s1", 1, PLAN), exit("s1", 2, LOGGED), said(3, "good")]),
             2,
@@ -136,7 +139,9 @@ async fn a_log_of_the_repository_is_where_the_plan_comes_from() {
         let document = document(&rig);
         assert_eq!(plan_text(&document), LOGGED);
         assert!(
-            document.contains("The plan comes from the session log logs/a.jsonl at commit 0123456, line "),
+            document.contains(
+                "The plan comes from the session log logs/a.jsonl at commit 0123456, line "
+            ),
             "{document}"
         );
         assert!(document.contains("keep it simple"), "{document}");
@@ -145,7 +150,11 @@ async fn a_log_of_the_repository_is_where_the_plan_comes_from() {
             "[the session log `logs/a.jsonl`](https://github.test/blob/logs/a.jsonl), line {line}"
         );
         let (_, issue) = rig.forge.plans().remove(0);
-        assert!(issue.body.contains(&format!("It comes from {link}.")), "{}", issue.body);
+        assert!(
+            issue.body.contains(&format!("It comes from {link}.")),
+            "{}",
+            issue.body
+        );
         let report = rig.forge.own_bodies(HERE).remove(0);
         assert!(report.contains(&format!("(found in {link})")), "{report}");
         assert_eq!(read(&rig), ["logs/a.jsonl@plans"]);
@@ -164,7 +173,10 @@ async fn attached_logs_are_read_and_the_newest_plan_counts() {
         assert_eq!(rig.state(&run).await, State::Succeeded);
         let document = document(&rig);
         assert_eq!(plan_text(&document), LOGGED);
-        assert!(document.contains(&format!("the session log {from}, line 1")), "{document}");
+        assert!(
+            document.contains(&format!("the session log {from}, line 1")),
+            "{document}"
+        );
         assert_eq!(read(&rig), [one.clone(), two.clone()]);
     }
 }
@@ -173,9 +185,14 @@ async fn attached_logs_are_read_and_the_newest_plan_counts() {
 async fn other_files_are_left_alone_and_the_conversation_counts() {
     let log = format!("{FILE}build.log");
     let structured = lines(&[json!({"type": "error", "message": "it does not build"})]);
-    for content in [b"error: it does not build\n".to_vec(), structured, Vec::new()] {
+    for content in [
+        b"error: it does not build\n".to_vec(),
+        structured,
+        Vec::new(),
+    ] {
         let rig = with(&[(&log, Ok(content))]).await;
-        let comment = format!("/save-plan see {log}\n\n![x]({FILE}x.png) {FILE}x.zip `{FILE}c.jsonl`");
+        let comment =
+            format!("/save-plan see {log}\n\n![x]({FILE}x.png) {FILE}x.zip `{FILE}c.jsonl`");
         let run = run(&rig, &comment).await;
         assert_eq!(rig.state(&run).await, State::Succeeded);
         assert_eq!(plan_text(&document(&rig)), PLAN);
@@ -222,7 +239,10 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
             "a.jsonl@HEAD",
             Err(ReadError::NoFile),
             named,
-            ["there is no such file", "`a.jsonl` on the default branch of acme/search"],
+            [
+                "there is no such file",
+                "`a.jsonl` on the default branch of acme/search",
+            ],
         ),
         (
             "a.jsonl@HEAD",
@@ -256,7 +276,9 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
         ),
         (
             &attached,
-            Err(ReadError::Elsewhere { to: "https://evil.example".into() }),
+            Err(ReadError::Elsewhere {
+                to: "https://evil.example".into(),
+            }),
             &linked,
             ["leads to https://evil.example", "source.redirect_hosts"],
         ),
@@ -292,11 +314,17 @@ async fn a_log_without_a_plan_says_what_it_holds() {
     for (comment, wants) in [
         (
             "/save-plan session=a.jsonl",
-            ["Lines read: 3; not JSON objects: 1 (line 3)", "No entry calls `ExitPlanMode`"],
+            [
+                "Lines read: 3; not JSON objects: 1 (line 3)",
+                "No entry calls `ExitPlanMode`",
+            ],
         ),
         (
             "/save-plan session=a.jsonl session-id=s2",
-            ["None of its entries belongs to the session `s2`", "it holds `s1`"],
+            [
+                "None of its entries belongs to the session `s2`",
+                "it holds `s1`",
+            ],
         ),
     ] {
         let rig = with(&[("a.jsonl@HEAD", Ok(talk.clone()))]).await;
@@ -312,7 +340,11 @@ async fn a_log_without_a_plan_says_what_it_holds() {
 #[tokio::test]
 async fn a_session_of_several_can_be_picked() {
     let log = lines(&[exit("s1", 1, LOGGED), exit("s2", 2, PLAN)]);
-    for (option, want) in [("", PLAN), (" session-id=s1", LOGGED), (" session-id=s2", PLAN)] {
+    for (option, want) in [
+        ("", PLAN),
+        (" session-id=s1", LOGGED),
+        (" session-id=s2", PLAN),
+    ] {
         let rig = with(&[("a.jsonl@HEAD", Ok(log.clone()))]).await;
         let run = run(&rig, &format!("/save-raw-plan session=a.jsonl{option}")).await;
         assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -325,10 +357,16 @@ async fn options_that_cannot_be_used_are_answered_and_nothing_is_read() {
     let many: String = (0..5).map(|at| format!("{FILE}{at}.jsonl ")).collect();
     for (comment, want) in [
         ("/save-plan session=../secrets", "`..`"),
-        ("/save-plan session=/etc/passwd", "must begin inside this repository"),
+        (
+            "/save-plan session=/etc/passwd",
+            "must begin inside this repository",
+        ),
         ("/save-plan sesion=a.jsonl", "`session` is probably meant"),
         ("/save-plan session=a session=b", "given twice"),
-        ("/save-plan session-id=s1", "no session log is named or attached"),
+        (
+            "/save-plan session-id=s1",
+            "no session log is named or attached",
+        ),
         (&format!("/save-plan {many}"), "5 session logs are attached"),
     ] {
         let rig = with(&[]).await;
@@ -345,7 +383,10 @@ async fn a_reader_without_write_permission_has_nothing_read() {
     let rig = with(&[("a.jsonl@HEAD", Ok(lines(&[exit("s1", 1, LOGGED)])))]).await;
     rig.forge.grant("ada", 7, Permission::Triage);
     let run = run(&rig, "/save-plan session=a.jsonl").await;
-    assert_eq!(rig.view(&run).await.code.as_deref(), Some("permission_denied"));
+    assert_eq!(
+        rig.view(&run).await.code.as_deref(),
+        Some("permission_denied")
+    );
     assert_eq!(read(&rig), [""; 0]);
 }
 
@@ -376,7 +417,12 @@ async fn an_outage_is_waited_out_and_a_lost_answer_does_not_read_the_log_again()
         Outcome::Did(run.clone(), Some(State::Waiting))
     );
     let whole = Ok(lines(&[exit("s1", 1, LOGGED)]));
-    rig.forge.world.lock().unwrap().files.insert("a.jsonl@HEAD".into(), whole);
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .files
+        .insert("a.jsonl@HEAD".into(), whole);
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
 }
@@ -385,7 +431,12 @@ async fn an_outage_is_waited_out_and_a_lost_answer_does_not_read_the_log_again()
 async fn a_crash_behind_the_reading_keeps_the_plan_that_was_read() {
     let rig = with(&[("a.jsonl@HEAD", Ok(lines(&[exit("s1", 1, LOGGED)])))]).await;
     // 👀, the status comment, and then the first write of the saving.
-    rig.forge.world.lock().unwrap().faults.insert(3, Fault::DieBefore);
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(3, Fault::DieBefore);
     let run = rig.deliver(asked(&rig, "/save-plan session=a.jsonl")).await;
     let worker = rig.worker("dies");
     let died = rig.forge.died.clone();
@@ -396,8 +447,14 @@ async fn a_crash_behind_the_reading_keeps_the_plan_that_was_read() {
     assert_eq!(read(&rig).len(), 1);
     // Meanwhile somebody replaces the log.
     let other = Ok(lines(&[exit("s1", 2, PLAN)]));
-    rig.forge.world.lock().unwrap().files.insert("a.jsonl@HEAD".into(), other);
-    rig.clock.advance_to(rig.clock.now().plus(Duration::from_mins(2)));
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .files
+        .insert("a.jsonl@HEAD".into(), other);
+    rig.clock
+        .advance_to(rig.clock.now().plus(Duration::from_mins(2)));
     rig.store.recover(rig.clock.now(), false).await.unwrap();
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -411,20 +468,20 @@ async fn an_outage_between_the_log_and_the_conversation_keeps_the_plan_too() {
     let trigger = asked(&rig, "/save-plan session=a.jsonl");
     let run = rig.deliver(trigger.clone()).await;
     // What an attempt has left that read the log and then lost GitHub.
-    let logs = planwright::engine::steps::source::look(
-        &rig.forge,
-        &trigger,
-        &rig.parts.settings,
-    );
+    let logs = planwright::engine::steps::source::look(&rig.forge, &trigger, &rig.parts.settings);
     let progress = Progress {
         logs: Some(logs.await.unwrap()),
         ..Progress::default()
     };
-    let lease = rig.store.claim("gone", rig.clock.now(), Duration::from_secs(5)).await;
+    let lease = rig
+        .store
+        .claim("gone", rig.clock.now(), Duration::from_secs(5))
+        .await;
     let lease = lease.unwrap().unwrap().lease;
     rig.store.remember(&lease, &progress.write()).await.unwrap();
     rig.forge.world.lock().unwrap().files.clear();
-    rig.clock.advance_to(rig.clock.now().plus(Duration::from_mins(1)));
+    rig.clock
+        .advance_to(rig.clock.now().plus(Duration::from_mins(1)));
     rig.store.recover(rig.clock.now(), false).await.unwrap();
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -443,7 +500,12 @@ async fn retry_reads_a_log_that_was_the_fault_again() {
         let run = run(&rig, "/save-plan session=a.jsonl").await;
         failure(&rig, &run).await;
         let mended = Ok(lines(&[exit("s1", 2, LOGGED)]));
-        rig.forge.world.lock().unwrap().files.insert("a.jsonl@HEAD".into(), mended);
+        rig.forge
+            .world
+            .lock()
+            .unwrap()
+            .files
+            .insert("a.jsonl@HEAD".into(), mended);
         rig.say(Command::Retry).await;
         rig.settle().await;
         assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -464,7 +526,9 @@ fn triggers_of_before_there_were_options_are_still_read() {
     let read: Trigger = serde_json::from_value(old).unwrap();
     assert_eq!(read.options, []);
     let mut new = read.clone();
-    new.options = command::parse("/save-plan session=\"a b\"@x").remove(0).options;
+    new.options = command::parse("/save-plan session=\"a b\"@x")
+        .remove(0)
+        .options;
     let again: Trigger = serde_json::from_str(&serde_json::to_string(&new).unwrap()).unwrap();
     assert_eq!(again, new);
 }

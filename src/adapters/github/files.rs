@@ -124,20 +124,19 @@ impl GitHub {
                 take(&start)
             }
         };
-        pour(
-            rest,
-            &answer.headers,
-            most,
-            idle,
-            &request.what,
-            &mut judging,
-        )
-        .await?;
+        // A listing may be longer than a log may be.
+        let limit = most.max(LISTING_MOST as u64);
+        let headers = &answer.headers;
+        match pour(rest, headers, limit, idle, &request.what, &mut judging).await {
+            Err(ReadError::TooLarge { .. }) => return Err(ReadError::TooLarge { most }),
+            other => other?,
+        }
         let Some(whole) = held else {
             return Ok(());
         };
         match no_file(&whole) {
             Some(kind) => Err(ReadError::NotAFile { kind }),
+            None if whole.len() as u64 > most => Err(ReadError::TooLarge { most }),
             None => {
                 take(&whole);
                 Ok(())

@@ -306,7 +306,11 @@ impl Forge for FakeForge {
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<FileAt, ReadError> {
-        self.pour(&format!("{path}@{}", reference.unwrap_or("HEAD")), most, take)?;
+        self.pour(
+            &format!("{path}@{}", reference.unwrap_or("HEAD")),
+            most,
+            take,
+        )?;
         Ok(FileAt {
             commit: "0123456789012345678901234567890123456789".into(),
             url: format!("https://github.test/blob/{path}"),

@@ -171,9 +171,10 @@ async fn pass(State(tap): State<Tap>, request: Request, next: Next) -> Response 
     let path = parts.uri.path().to_owned();
     let pages = ATTACHMENTS.iter().any(|start| path.starts_with(start));
     let raw = path.contains("/contents/")
-        && parts.headers.get("accept").is_some_and(|accept| {
-            accept.to_str().is_ok_and(|accept| accept.contains(".raw"))
-        });
+        && parts
+            .headers
+            .get("accept")
+            .is_some_and(|accept| accept.to_str().is_ok_and(|accept| accept.contains(".raw")));
     let found = if pages {
         let credentials = parts.headers.contains_key("authorization");
         let found = credentials.then(|| "credentials are sent to GitHub's pages".to_owned());
