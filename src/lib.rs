@@ -9,7 +9,7 @@
 //!                                            │
 //!    run:  authorise ─▶ gather ─▶ extract ─▶ verify ─▶ publish ─▶ report    engine::worker, engine::steps
 //!                         │          │          │         │         │
-//!                       thread   candidate   prepared  effects   status comment, reaction, error marker
+//!                 logs, thread   candidate   prepared  effects   status comment, reaction, error marker
 //! ```
 //!
 //! | looking for | it is in |
@@ -26,7 +26,8 @@
 //! | what a webhook payload asks for | [`engine::trigger`] |
 //! | how a run is worked on, leased, parked, given back | [`engine::worker`], [`engine::execute`] |
 //! | the steps of a run | [`engine::steps`] |
-//! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
+//! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
+| how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
 //! | writes that happen exactly once | [`engine::effects`] |
 //! | every sentence the bot can say | [`engine::say`] |
 //! | error codes | [`engine::code`] |

@@ -118,8 +118,8 @@ fn host(name: &str) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
-    let letters = |label: &&&str| label.bytes().any(|byte| byte.is_ascii_alphabetic());
-    labels.len() > 1 && labels.iter().all(plain) && labels.last().filter(letters).is_some()
+    let letters = |label: &&str| label.bytes().any(|byte| byte.is_ascii_alphabetic());
+    labels.len() > 1 && labels.iter().all(plain) && labels.last().is_some_and(letters)
 }
 
 /// What the value must be, when it is not.

@@ -6,6 +6,7 @@ use planwright::engine::clock::Clock;
 use planwright::engine::forge::{ForgeError, ReadError};
 use planwright::engine::progress::Progress;
 use planwright::engine::run::{RunId, State};
+use planwright::engine::settings::Settings;
 use planwright::engine::store::Store;
 use planwright::engine::trigger::{Origin, Trigger};
 use planwright::engine::worker::Outcome;
@@ -295,8 +296,10 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
 
 #[tokio::test]
 async fn a_log_that_is_too_long_is_said_to_be() {
-    let mut settings = planwright::engine::settings::Settings::default();
-    settings.most_log = 1024 * 1024;
+    let settings = Settings {
+        most_log: 1024 * 1024,
+        ..Settings::default()
+    };
     let rig = Rig::with(settings).await;
     let long = lines(&vec![said(1, "x"); 20_000]);
     let name = "a.jsonl@HEAD".to_owned();
@@ -354,7 +357,8 @@ async fn a_session_of_several_can_be_picked() {
 
 #[tokio::test]
 async fn options_that_cannot_be_used_are_answered_and_nothing_is_read() {
-    let many: String = (0..5).map(|at| format!("{FILE}{at}.jsonl ")).collect();
+    let many: Vec<String> = (0..5).map(|at| format!("{FILE}{at}.jsonl")).collect();
+    let many = many.join(" ");
     for (comment, want) in [
         ("/save-plan session=../secrets", "`..`"),
         (

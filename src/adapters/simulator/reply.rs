@@ -22,7 +22,7 @@ pub(super) struct Answer {
     pub(super) body: Option<Value>,
     pub(super) headers: Vec<(&'static str, String)>,
     /// Content type and bytes of an answer that is not JSON, in the place of `body`.
-    pub(super) raw: Option<(&'static str, Bytes)>,
+    pub(super) raw: Option<Box<(&'static str, Bytes)>>,
 }
 
 impl Answer {
@@ -62,7 +62,7 @@ impl Answer {
     pub(super) fn bytes(kind: &'static str, content: Bytes) -> Self {
         Self {
             status: StatusCode::OK,
-            raw: Some((kind, content)),
+            raw: Some(Box::new((kind, content))),
             ..Self::empty()
         }
     }
@@ -124,7 +124,7 @@ impl Answer {
     /// As a response with JSON or without a body.
     pub(super) fn into_response(self) -> Response {
         let (kind, body) = match (self.raw, &self.body) {
-            (Some((kind, content)), _) => (Some(kind), Body::from(content)),
+            (Some(raw), _) => (Some(raw.0), Body::from(raw.1)),
             (None, Some(body)) => (
                 Some("application/json; charset=utf-8"),
                 Body::from(body.to_string()),

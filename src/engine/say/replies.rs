@@ -43,11 +43,10 @@ pub fn help(labels: &[(Command, String)]) -> String {
             .argument
             .map(|argument| format!(" [{argument}]"))
             .unwrap_or_default();
-        let options: String = spec
-            .options
-            .iter()
-            .map(|option| format!(" [{option}]"))
-            .collect();
+        let mut options = String::new();
+        for option in spec.options {
+            options.push_str(&format!(" [{option}]"));
+        }
         let label = labels.iter().find(|(command, _)| *command == spec.command);
         let label = label.map_or_else(|| "–".to_owned(), |(_, name)| code_span(name));
         text.push_str(&format!(

@@ -106,11 +106,11 @@ pub struct OptionError {
     /// What is wrong with it.
     pub why: String,
     /// What it should look like.
-    pub spec: OptionSpec,
+    pub spec: &'static OptionSpec,
 }
 
 /// Takes the options off the start of `text`, which stands behind a command that has the options `specs`.
-pub(super) fn take<'a>(specs: &[OptionSpec], text: &'a str) -> (Vec<Given>, &'a str) {
+pub(super) fn take<'a>(specs: &'static [OptionSpec], text: &'a str) -> (Vec<Given>, &'a str) {
     let mut given = Vec::new();
     let mut rest = text.trim_start();
     while let Some((name, behind)) = name(rest)
@@ -179,18 +179,16 @@ fn name(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The option called `typed`, or nearly so: one letter more, less, other or changed with its neighbour.
-fn meant(specs: &[OptionSpec], typed: &str) -> Option<OptionSpec> {
+fn meant(specs: &'static [OptionSpec], typed: &str) -> Option<&'static OptionSpec> {
     let typed = typed.to_ascii_lowercase();
     let exact = specs.iter().find(|spec| spec.name == typed);
-    exact
-        .or_else(|| {
-            specs
-                .iter()
-                // Far longer words are not near, and need not be compared.
-                .filter(|spec| typed.len() <= spec.name.len() + 1)
-                .find(|spec| strsim::osa_distance(spec.name, &typed) <= 1)
-        })
-        .copied()
+    exact.or_else(|| {
+        specs
+            .iter()
+            // Far longer words are not near, and need not be compared.
+            .filter(|spec| typed.len() <= spec.name.len() + 1)
+            .find(|spec| strsim::osa_distance(spec.name, &typed) <= 1)
+    })
 }
 
 /// The value at the start of `text`, a word or something in quotes, and what stands behind it.

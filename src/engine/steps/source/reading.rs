@@ -47,11 +47,12 @@ impl Reading {
         if self.entry.is_none() {
             self.begin(piece);
         }
-        let wanted = !self.pointer && !(self.what == What::Perhaps && self.entry == Some(false));
-        if wanted {
-            self.feed.push(piece);
+        let other = self.what == What::Perhaps && self.entry == Some(false);
+        if self.pointer || other {
+            return false;
         }
-        wanted
+        self.feed.push(piece);
+        true
     }
 
     /// A pointer of Git LFS stands in the place of the file.
