@@ -27,7 +27,7 @@
 //! | how a run is worked on, leased, parked, given back | [`engine::worker`], [`engine::execute`] |
 //! | the steps of a run | [`engine::steps`] |
 //! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
-| how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
+//! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
 //! | writes that happen exactly once | [`engine::effects`] |
 //! | every sentence the bot can say | [`engine::say`] |
 //! | error codes | [`engine::code`] |
