@@ -1,13 +1,21 @@
 //! The command line: one file for each subcommand.
 
+mod access;
+mod blocks;
 mod bot;
+mod check_content;
 mod completions;
 mod config;
 mod extract;
 mod failure;
 mod local;
+mod plan;
 mod replay;
+mod save;
 mod serve;
+mod session;
+mod terminal;
+mod trouble;
 mod try_it;
 
 use std::path::PathBuf;
@@ -59,6 +67,11 @@ enum Command {
     Serve(serve::Serve),
     Replay(replay::Replay),
     Extract(extract::Extract),
+    Plan(plan::Plan),
+    Blocks(blocks::Blocks),
+    Session(session::Session),
+    Save(save::Save),
+    CheckContent(check_content::CheckContent),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -71,6 +84,11 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => extract.run(),
+        Command::Plan(plan) => plan.run(&settings),
+        Command::Blocks(blocks) => blocks.run(),
+        Command::Session(session) => session.run(),
+        Command::Save(save) => save.run(&settings),
+        Command::CheckContent(check) => check.run(),
         Command::Config(config) => config.run(&settings),
         Command::Completions(completions) => completions.run(),
     };

@@ -8,6 +8,7 @@ mod layers;
 mod rules;
 mod secrets;
 mod show;
+mod token;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use crate::formats::command::Command;
 pub use error::{ConfigError, Missing};
 pub use layers::{Origin, Sources};
 pub use secrets::Secrets;
+pub use token::{UserToken, user_token};
 
 /// The default configuration with its documentation.
 pub const DEFAULT: &str = include_str!("config/default.toml");

@@ -6,6 +6,7 @@ pub mod code;
 pub mod effects;
 pub mod execute;
 pub mod forge;
+pub mod local_save;
 pub mod progress;
 pub mod run;
 pub mod say;

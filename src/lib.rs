@@ -29,6 +29,7 @@
 //! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
 //! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
 //! | writes that happen exactly once | [`engine::effects`] |
+//! | saving from a terminal | [`engine::local_save`] |
 //! | every sentence the bot can say | [`engine::say`] |
 //! | error codes | [`engine::code`] |
 //! | slash commands and labels: the registry and the parser | [`formats::command`] |

@@ -2,7 +2,8 @@
 //!
 //! Every request is sent once. What happens around it is ours, not octocrab's: tokens minted in single flight
 //! (`auth`), one write lane and one budget per installation (`limit`), pages and redirects that never leave the
-//! configured host (`call`, `link`), and an error that says whether anything can have happened (`answer`).
+//! configured host (`call`, `link`), and an error that says whether anything can have happened (`answer`). A person who
+//! only wants to read comes the same way, with a token of their own or without ([`Reader`]).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +15,6 @@ use url::Url;
 
 use super::redact::Redactor;
 use crate::engine::clock::Clock;
-use crate::engine::forge::ForgeError;
 
 mod answer;
 mod attachments;
@@ -24,11 +24,21 @@ mod files;
 mod limit;
 mod link;
 mod operations;
+mod own;
+mod person;
+mod reader;
 #[cfg(test)]
 mod tests;
+mod thread;
 mod transport;
 mod wire;
 mod writes;
+
+pub use person::PersonConfig;
+pub use reader::{Entry, Listed, Reader, ReaderConfig, Wanted};
+
+/// `User-Agent`, which GitHub requires, where the caller does not name another.
+const USER_AGENT: &str = concat!("planwright/", env!("CARGO_PKG_VERSION"));
 
 /// How to reach GitHub, and as whom.
 #[derive(Debug, Clone)]
@@ -70,9 +80,9 @@ impl GitHubConfig {
             write_gap: limit::WRITE_GAP,
             notify_gap: limit::NOTIFY_GAP,
             request_timeout: Duration::from_secs(10),
-            download_timeout: Duration::from_mins(2),
+            download_timeout: attachments::TIMEOUT,
             redirect_hosts: attachments::REDIRECT_HOSTS.map(str::to_owned).into(),
-            user_agent: concat!("planwright/", env!("CARGO_PKG_VERSION")).to_owned(),
+            user_agent: USER_AGENT.to_owned(),
             redactor: Redactor::default(),
         }
     }
@@ -100,107 +110,57 @@ pub enum GitHubError {
     /// The user agent cannot be a header.
     #[error("the user agent (github.user_agent) may only hold printable ASCII characters")]
     UserAgent,
+    /// A person's token cannot be a header.
+    #[error(
+        "the token holds characters that no GitHub token has; is there a line end or a quote in it?"
+    )]
+    Token,
     /// TLS cannot start.
     #[error("no TLS connection can be made: {0}; are the system's CA certificates installed?")]
     Tls(String),
 }
 
-/// Who this App is on GitHub.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppIdentity {
-    /// Numeric App id.
-    pub app_id: u64,
-    /// Slug, as in `https://github.com/apps/<slug>`.
-    pub slug: String,
-    /// Login of its bot account: `<slug>[bot]`.
-    pub login: String,
-}
-
 /// The client. Share it in an `Arc`: tokens, lanes and budgets are kept inside.
 pub struct GitHub {
     api_url: Url,
-    app_slug: Option<String>,
     gaps: limit::Gaps,
     redactor: Redactor,
     clock: Arc<dyn Clock>,
-    app: auth::AppKey,
+    credentials: auth::Credentials,
     transport: transport::Transport,
     attachments: attachments::Attachments,
     download_timeout: Duration,
-    identity: tokio::sync::OnceCell<AppIdentity>,
+    own: tokio::sync::OnceCell<own::Own>,
     installations: Mutex<HashMap<u64, Arc<auth::Installation>>>,
 }
 
 impl GitHub {
     /// Checks the settings; asks GitHub nothing. Must be called inside a Tokio runtime.
     pub fn new(config: GitHubConfig, clock: Arc<dyn Clock>) -> Result<Self, GitHubError> {
-        let bad_url = |why: &str| GitHubError::ApiUrl {
-            // Without a password that somebody may have put there.
-            url: super::redact::redact(config.api_url.as_str()).into_owned(),
-            why: why.to_owned(),
-        };
-        if !matches!(config.api_url.scheme(), "http" | "https") {
-            return Err(bad_url("it is neither http nor https"));
-        }
-        if !config.api_url.username().is_empty() || config.api_url.password().is_some() {
-            return Err(bad_url("it holds a user name or password"));
-        }
-        if config.api_url.query().is_some() || config.api_url.fragment().is_some() {
-            return Err(bad_url("it holds a query or a fragment"));
-        }
-        if http::HeaderValue::from_str(&config.user_agent).is_err() {
-            return Err(GitHubError::UserAgent);
-        }
+        let transport =
+            transport::Transport::new(&config.api_url, config.request_timeout, &config.user_agent)?;
         Ok(Self {
-            app: auth::AppKey::new(&config)?,
-            transport: transport::Transport::new(&config)?,
-            attachments: attachments::Attachments::new(&config)?,
+            attachments: attachments::Attachments::new(
+                &transport,
+                &config.api_url,
+                &config.redirect_hosts,
+            ),
             download_timeout: config.download_timeout,
+            transport,
+            credentials: auth::Credentials::App {
+                key: Box::new(auth::AppKey::new(&config)?),
+                slug: config.app_slug,
+            },
             api_url: config.api_url,
-            app_slug: config.app_slug,
             gaps: limit::Gaps {
                 write: config.write_gap,
                 notify: config.notify_gap,
             },
             redactor: config.redactor,
             clock,
-            identity: tokio::sync::OnceCell::new(),
+            own: tokio::sync::OnceCell::new(),
             installations: Mutex::default(),
         })
-    }
-
-    /// Who this App is. Asked once (`GET /app`), unless the slug is configured.
-    pub async fn identity(&self) -> Result<AppIdentity, ForgeError> {
-        self.identity
-            .get_or_try_init(|| async {
-                let (app_id, slug) = if let Some(slug) = &self.app_slug {
-                    (self.app.id, slug.clone())
-                } else {
-                    let app = self.ask_for_app().await?;
-                    (app.id, app.slug)
-                };
-                let login = format!("{slug}[bot]");
-                Ok(AppIdentity {
-                    app_id,
-                    slug,
-                    login,
-                })
-            })
-            .await
-            .cloned()
-    }
-
-    async fn ask_for_app(&self) -> Result<wire::App, ForgeError> {
-        let request = transport::Request {
-            method: http::Method::GET,
-            path: self.path("/app"),
-            body: None,
-            form: transport::Form::Json,
-            what: "the App itself".to_owned(),
-        };
-        let answer = self.as_app(&request).await?;
-        answer::judge(&answer, &request)?;
-        answer::read(&answer, &request)
     }
 
     fn installation(&self, id: u64) -> Arc<auth::Installation> {
@@ -220,7 +180,6 @@ impl fmt::Debug for GitHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GitHub")
             .field("api_url", &self.api_url.as_str())
-            .field("app_id", &self.app.id)
             .finish_non_exhaustive()
     }
 }

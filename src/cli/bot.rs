@@ -59,12 +59,12 @@ impl Bot {
         let github = Arc::new(github(config, secrets, &clock)?);
         let mut facts = config.facts();
         if facts.app_slug.is_none() {
-            let identity = github.identity().await.map_err(|error| {
+            let slug = github.slug().await.map_err(|error| {
                 Failure::failed(format!(
                     "{error}; set github.app_slug to start without asking"
                 ))
             })?;
-            facts.app_slug = Some(identity.slug);
+            facts.app_slug = Some(slug);
         }
         let receiver = Arc::new(Receiver::new(
             Arc::clone(&store),

@@ -9,6 +9,7 @@ use toml::de::DeTable;
 
 use super::DEFAULT;
 use super::error::ConfigError;
+use super::token;
 
 /// The file read when none is named.
 const FILE: &str = "planwright.toml";
@@ -18,7 +19,7 @@ const FILE: &str = "planwright.toml";
 pub struct Sources {
     /// Path and text of the file.
     pub file: Option<(String, String)>,
-    /// Environment variables, `PLANWRIGHT_` ones at least.
+    /// Environment variables: those with `PLANWRIGHT_`, and `GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_API_URL`.
     pub environment: BTreeMap<String, String>,
     /// `KEY=VALUE` of each `--set`.
     pub flags: Vec<String>,
@@ -43,7 +44,7 @@ impl Sources {
         };
         let environment = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| name.starts_with(PREFIX))
+            .filter(|(name, _)| name.starts_with(PREFIX) || token::FOREIGN.contains(&name.as_str()))
             .collect();
         Ok(Self {
             file,
@@ -262,6 +263,7 @@ pub(super) fn unknown_variables(sources: &Sources) -> Vec<String> {
     };
     let mut known: Vec<String> = defaults.iter().map(|entry| variable(&entry.key)).collect();
     known.extend(SECRET_VARIABLES.map(ToOwned::to_owned));
+    known.push(token::OWN.to_owned());
     sources
         .environment
         .keys()

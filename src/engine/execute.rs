@@ -99,7 +99,8 @@ pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
     Ok(())
 }
 
-fn context(parts: &Parts, claimed: &Claimed) -> Result<Context, Finish> {
+/// What the steps of a claimed run work with; a run whose rows cannot be read is given back as failed.
+pub(super) fn context(parts: &Parts, claimed: &Claimed) -> Result<Context, Finish> {
     let unreadable = |what: &str, error: serde_json::Error| Finish::Failed {
         code: "internal".to_owned(),
         message: format!("{what} of the run cannot be read: {error}"),

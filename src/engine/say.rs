@@ -26,6 +26,7 @@ pub fn asked(trigger: &Trigger) -> String {
     match &trigger.origin {
         Origin::Comment { .. } => format!("`/{}`", trigger.command.name()),
         Origin::Label { name } => format!("label {}", code_span(name)),
+        Origin::Local { .. } => code_span("planwright save"),
     }
 }
 
@@ -177,31 +178,59 @@ pub fn plan_issue(
     number: Option<u64>,
 ) -> String {
     let place = &trigger.place;
-    let kind = if place.pull_request {
-        "pull request"
-    } else {
-        "issue"
-    };
-    let source = match &trigger.origin {
-        Origin::Comment { url, .. } => url.clone(),
-        Origin::Label { .. } => String::new(),
-    };
-    let mut text = format!("{header}\n\n");
-    let reference = format!("{}#{}", place.repo.full_name(), place.number);
+    let mut text = format!("{header}\n\n{}", came_from(trigger, prepared));
+    if let Some(log) = &prepared.log {
+        text.push_str(&format!(" It comes from {}.", quiet(log)));
+    }
     text.push_str(&format!(
-        "Plan from {kind} {reference} ({}), asked for by {} with {}{}. {}The plan is in the first comment{}.\n",
-        quiet(&one_line(&prepared.source_title)),
-        person(trigger),
-        asked(trigger),
-        if source.is_empty() { String::new() } else { format!(" in [this comment]({source})") },
-        prepared.log.as_ref().map_or_else(String::new, |log| format!("It comes from {}. ", quiet(log))),
-        if number.is_some() { "" } else { " (being written)" },
+        " The plan is in the first comment{}.\n",
+        if number.is_some() {
+            ""
+        } else {
+            " (being written)"
+        },
     ));
     if let Some(number) = number {
         text.push_str(&format!("\n{}", next_steps(place, number)));
     }
     text.push_str(&format!("\n{}", footer(run)));
     text
+}
+
+/// Where a saved plan comes from, one sentence.
+fn came_from(trigger: &Trigger, prepared: &Prepared) -> String {
+    let place = &trigger.place;
+    let reference = format!("{}#{}", place.repo.full_name(), place.number);
+    let asked = format!("{} with {}", person(trigger), asked(trigger));
+    let place = match (place.number, place.pull_request) {
+        (0, _) => String::new(),
+        (_, true) => format!(
+            "pull request {reference} ({})",
+            quiet(&one_line(&prepared.source_title))
+        ),
+        (_, false) => format!(
+            "issue {reference} ({})",
+            quiet(&one_line(&prepared.source_title))
+        ),
+    };
+    match &trigger.origin {
+        Origin::Comment { url, .. } => {
+            format!("Plan from {place}, asked for by {asked} in [this comment]({url}).")
+        }
+        Origin::Label { .. } => format!("Plan from {place}, asked for by {asked}."),
+        Origin::Local { session } => {
+            let session = session.as_ref().map_or_else(
+                || "a local file".to_owned(),
+                |id| format!("the local session {}", code_span(id)),
+            );
+            let about = if place.is_empty() {
+                place
+            } else {
+                format!(" for {place}")
+            };
+            format!("Plan from {session}{about}, saved by {asked}.")
+        }
+    }
 }
 
 /// Who asked, as a link that notifies nobody.

@@ -38,7 +38,7 @@ impl Repo {
 pub struct Place {
     /// Repository.
     pub repo: Repo,
-    /// Issue or pull-request number.
+    /// Issue or pull-request number. Zero, which GitHub gives to nothing, where a plan from a terminal belongs to none.
     pub number: u64,
     /// True for a pull request.
     pub pull_request: bool,
@@ -79,6 +79,11 @@ pub enum Origin {
     Label {
         /// Label name as it was in the payload.
         name: String,
+    },
+    /// Nothing on GitHub: somebody saves a plan from a terminal.
+    Local {
+        /// Id of the agent's session that the plan comes from, where it comes from one.
+        session: Option<String>,
     },
 }
 

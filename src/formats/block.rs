@@ -5,19 +5,27 @@
 //! not, open or not, CRLF, stacked warnings), what is written is one form that all of erk's readers accept. A block in
 //! code is text. A block proves nothing about its author: the caller checks who wrote the text.
 
+use std::fmt;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
 mod body;
+mod code;
+mod edit;
+pub mod event;
 mod frame;
+mod marker;
+mod pair;
 mod parse;
 mod quiet;
 mod render;
+pub mod schema;
 
 #[cfg(test)]
 mod tests;
 
+pub use edit::{EditError, add, replace, update};
 pub use frame::{neutralise, restore};
 pub use parse::parse;
 pub use quiet::quiet;
@@ -33,7 +41,19 @@ pub const TEXT_KEYS: &[&str] = &[
     "objective-body",
     "planning-session-prompts",
     "session-content",
+    PLAN_CONTENT,
+    ORIGINAL_PLAN,
 ];
+
+/// Keys whose blocks hold a plan. Where a text has several, erk reads the first of these and no other.
+pub const PLAN_KEYS: &[&str] = &["plan-body", ORIGINAL_PLAN, PLAN_CONTENT];
+
+/// Key of a plan between the markers `<!-- erk:plan-content -->` and `<!-- /erk:plan-content -->`, erk's form before
+/// there were blocks.
+const PLAN_CONTENT: &str = "plan-content";
+
+/// Key of a plan in the description of a pull request: `<details>` with the summary `original-plan`, no markers.
+const ORIGINAL_PLAN: &str = "original-plan";
 
 /// A block in a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +62,9 @@ pub struct Block {
     pub key: String,
     /// Byte range from the first of its warning lines to the end of its closing marker.
     pub span: Range<usize>,
+    /// Byte range of its content, without markers and frame: the lines in the YAML fence, or the text. Of what cannot
+    /// be read: all between the markers, trimmed.
+    pub inner: Range<usize>,
     /// What is in it.
     pub content: Content,
 }
@@ -66,6 +89,18 @@ pub struct Diagnostic {
     pub line: usize,
     /// What is wrong, for people.
     pub message: String,
+    /// What to do about it, for people.
+    pub remedy: &'static str,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        if !self.key.is_empty() {
+            write!(f, "block `{}`: ", self.key)?;
+        }
+        write!(f, "{}; {}", self.message, self.remedy)
+    }
 }
 
 /// The blocks of a text and what could not be read.
@@ -82,10 +117,23 @@ pub fn find<'a>(parsed: &'a Parsed, key: &str) -> Option<&'a Block> {
     parsed.blocks.iter().find(|block| block.key == key)
 }
 
-/// `text` with its first block of `key`, warning lines included, replaced by `rendered`; `None` when there is none.
-/// No other byte changes.
-pub fn replace(text: &str, key: &str, rendered: &str) -> Option<String> {
-    let parsed = parse(text);
-    let span = find(&parsed, key)?.span.clone();
-    Some([&text[..span.start], rendered, &text[span.end..]].concat())
+/// The plans in a text's blocks, as they were before they were framed: those of the first of [`PLAN_KEYS`] that has
+/// one with text in it, in order.
+pub fn plans(text: &str) -> Vec<String> {
+    let mut blocks = parse(text).blocks;
+    let has_text =
+        |block: &Block| matches!(&block.content, Content::Text(text) if !text.trim().is_empty());
+    let key = PLAN_KEYS.iter().find(|key| {
+        blocks
+            .iter()
+            .any(|block| block.key == **key && has_text(block))
+    });
+    blocks.retain(|block| key.is_some_and(|key| block.key == *key) && has_text(block));
+    blocks
+        .into_iter()
+        .filter_map(|block| match block.content {
+            Content::Text(plan) => Some(plan),
+            Content::Yaml(_) | Content::Raw(_) => None,
+        })
+        .collect()
 }

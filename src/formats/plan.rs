@@ -1,10 +1,15 @@
-//! The plan: its document, its title, the gate it must pass, a short summary, and parts that fit into comments.
+//! The plan: its document, its title, names from it, the gates it must pass, a short summary, how an issue is named,
+//! and parts that fit into comments.
 
+pub mod check;
+pub mod complaint;
 pub mod document;
 pub mod gate;
 mod inline;
 pub mod names;
+pub mod reference;
 pub mod split;
+pub mod stored;
 pub mod summary;
 pub mod title;
 

@@ -1,6 +1,9 @@
 //! The integration tests: one binary, so that everything is linked once.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod cli_blocks;
+mod cli_check_content;
+mod cli_plan;
 mod cli_program;
 mod config_errors;
 mod deploy_files;
@@ -10,6 +13,7 @@ mod e2e_seeds;
 mod e2e_source;
 mod e2e_storm;
 mod engine_control;
+mod engine_local_save;
 mod engine_save;
 mod engine_source;
 mod engine_status;
@@ -20,6 +24,7 @@ mod peer_octokit;
 mod peer_openapi;
 mod peer_probot;
 mod peer_webhook_examples;
+mod plan_stored;
 mod receiver_limits;
 mod receiver_support;
 mod receiver_table;
@@ -36,3 +41,5 @@ mod store_sqlite;
 mod store_storm;
 mod support;
 mod vectors;
+mod vectors_plans;
+mod vectors_schemas;

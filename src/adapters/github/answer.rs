@@ -92,7 +92,7 @@ fn error(answer: &Answer, complaint: &Complaint, request: &Request) -> ForgeErro
             what,
             message: match answer.header("x-accepted-github-permissions") {
                 Some(needed) if !needed.is_empty() => tidy(&format!(
-                    "{message} (the App needs the permission {needed})"
+                    "{message} (the token needs the permission {needed})"
                 )),
                 _ => message,
             },

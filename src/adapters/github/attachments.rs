@@ -25,13 +25,16 @@ use url::{Host, Url};
 
 use self::names::Names;
 use super::files::{is_type, lost, pour, within};
-use super::transport::{chain, connection_failed, tls};
-use super::{GitHub, GitHubConfig, GitHubError, answer};
+use super::transport::{Transport, chain, connection_failed};
+use super::{GitHub, answer};
 use crate::engine::forge::{ForgeError, ReadError, Take};
 use crate::engine::steps::source::attachment::{address_of, web_root};
 
 /// Where github.com keeps attachments.
 pub(super) const REDIRECT_HOSTS: [&str; 2] = ["*.githubusercontent.com", "*.s3.amazonaws.com"];
+
+/// Longest time for one file, where nobody says another.
+pub(super) const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// GitHub redirects once; two more are patience.
 const MAX_REDIRECTS: usize = 3;
@@ -46,13 +49,10 @@ pub(super) struct Attachments {
 }
 
 impl Attachments {
-    pub(super) fn new(config: &GitHubConfig) -> Result<Self, GitHubError> {
-        let web = web_root(&config.api_url);
-        let hosts: Vec<String> = config
-            .redirect_hosts
-            .iter()
-            .map(|host| host.to_ascii_lowercase())
-            .collect();
+    /// For the API at `api_url`, which `transport` speaks to.
+    pub(super) fn new(transport: &Transport, api_url: &Url, hosts: &[String]) -> Self {
+        let web = web_root(api_url);
+        let hosts: Vec<String> = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         // Whom the operator names may live in a private network, as an Enterprise Server does.
         let own = Url::parse(&web)
             .ok()
@@ -60,21 +60,21 @@ impl Attachments {
         let named = hosts.iter().filter(|host| !host.starts_with("*.")).cloned();
         let mut tcp = HttpConnector::new_with_resolver(Names::new(own.into_iter().chain(named)));
         tcp.enforce_http(false);
-        tcp.set_connect_timeout(Some(config.request_timeout / 2));
+        tcp.set_connect_timeout(Some(transport.timeout / 2));
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls(config)?)
+            .with_tls_config(transport.tls.clone())
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
-        Ok(Self {
+        Self {
             web,
             hosts,
-            user_agent: config.user_agent.clone(),
-            idle: config.request_timeout,
+            user_agent: transport.user_agent.clone(),
+            idle: transport.timeout,
             client: Client::builder(TokioExecutor::new())
                 .pool_max_idle_per_host(0)
                 .build(connector),
-        })
+        }
     }
 
     async fn read(

@@ -101,6 +101,18 @@ impl AppKey {
     }
 }
 
+/// As whom requests are sent.
+pub(super) enum Credentials {
+    /// The App, which mints a token for each installation.
+    App {
+        key: Box<AppKey>,
+        /// Its slug, where it is known.
+        slug: Option<String>,
+    },
+    /// A person, whose token the client carries.
+    Person(Box<Octocrab>),
+}
+
 /// What is kept for one installation.
 #[derive(Default)]
 pub(super) struct Installation {
@@ -139,7 +151,7 @@ impl Installation {
 }
 
 impl GitHub {
-    /// Sends a request with the installation's token and gives its answer, whatever that is. A 401 means that nothing
+    /// Sends a request with the installation's (or the person's) token and gives its answer, whatever that is. A 401 means that nothing
     /// was done, so it is safe to ask again: a few times with a young token, once with a new token after an old one.
     pub(super) async fn authorised(
         &self,
@@ -147,11 +159,22 @@ impl GitHub {
         request: &Request,
         path: &str,
     ) -> Result<Answer, ForgeError> {
+        let key = match &self.credentials {
+            Credentials::App { key, .. } => key,
+            Credentials::Person(client) => {
+                installation.budget.check(&request.what, self.clock.now())?;
+                return self
+                    .transport
+                    .send(client, request, path)
+                    .await
+                    .map_err(|lost| answer::lost(lost, request));
+            }
+        };
         let mut patience = PATIENCE.iter();
         let mut renewed = false;
         loop {
             installation.budget.check(&request.what, self.clock.now())?;
-            let token = self.token(installation).await?;
+            let token = self.token(key, installation).await?;
             let answer = self
                 .transport
                 .send(&token.client, request, path)
@@ -181,11 +204,11 @@ impl GitHub {
         }
     }
 
-    async fn token(&self, installation: &Installation) -> Result<Token, ForgeError> {
+    async fn token(&self, key: &AppKey, installation: &Installation) -> Result<Token, ForgeError> {
         let seen = installation.mints.load(Ordering::Acquire);
         // Held across the mint: whoever comes meanwhile waits here and finds the result.
         let mut slot = installation.token.lock().await;
-        let now = self.app.github_time(self.clock.now());
+        let now = key.github_time(self.clock.now());
         if let Some(token) = &slot.token
             && now.plus(REFRESH_EARLY) < token.expires
         {
@@ -195,14 +218,19 @@ impl GitHub {
         if let Some(failed) = slot.failed.as_ref().filter(|_| ended != seen) {
             return Err(failed.clone());
         }
-        let outcome = self.mint(installation.id, ended).await;
+        let outcome = self.mint(key, installation.id, ended).await;
         installation.mints.fetch_add(1, Ordering::Release);
         slot.failed = outcome.as_ref().err().cloned();
         slot.token = outcome.as_ref().ok().cloned();
         outcome
     }
 
-    async fn mint(&self, installation: u64, number: u64) -> Result<Token, ForgeError> {
+    async fn mint(
+        &self,
+        key: &AppKey,
+        installation: u64,
+        number: u64,
+    ) -> Result<Token, ForgeError> {
         let request = Request {
             method: Method::POST,
             path: self.path(&format!("/app/installations/{installation}/access_tokens")),
@@ -210,7 +238,7 @@ impl GitHub {
             form: Form::Json,
             what: format!("an access token of installation {installation}"),
         };
-        let answer = self.as_app(&request).await?;
+        let answer = self.as_app(key, &request).await?;
         if matches!(
             answer.status,
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND
@@ -245,23 +273,27 @@ impl GitHub {
     /// Sends a request as the App itself (JWT). When GitHub says that our clock is off, its `Date` is taken, once.
     ///
     /// An error here comes before the operation's own request: nothing was done, whatever became of this one.
-    pub(super) async fn as_app(&self, request: &Request) -> Result<Answer, ForgeError> {
+    pub(super) async fn as_app(
+        &self,
+        key: &AppKey,
+        request: &Request,
+    ) -> Result<Answer, ForgeError> {
         let mut corrected = false;
         loop {
             let now = self.clock.now();
-            self.app.budget.check(&request.what, now)?;
+            key.budget.check(&request.what, now)?;
             let unsigned = || ForgeError::Unauthorized {
                 what: request.what.clone(),
                 message: "the private key does not sign".to_owned(),
             };
-            let jwt = self.app.jwt(now).map_err(|_| unsigned())?;
+            let jwt = key.jwt(now).map_err(|_| unsigned())?;
             let client = self.transport.client(&jwt).map_err(|_| unsigned())?;
             let answer = self
                 .transport
                 .send(&client, request, &request.path)
                 .await
                 .map_err(|lost| before_the_request(answer::lost(lost, request)))?;
-            if let Some(until) = self.limit(&self.app.budget, &answer) {
+            if let Some(until) = self.limit(&key.budget, &answer) {
                 return Err(ForgeError::Limited {
                     what: request.what.clone(),
                     until,
@@ -271,7 +303,7 @@ impl GitHub {
                 corrected = true;
                 let message = Complaint::of(&answer).message;
                 let about_time = message.contains("'exp'") || message.contains("'iat'");
-                if about_time && self.app.learn_skew(&answer, self.clock.now()) {
+                if about_time && key.learn_skew(&answer, self.clock.now()) {
                     continue;
                 }
             }

@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 
+use std::future::Future;
+use std::sync::Arc;
+
 use http::header::{LINK, LOCATION};
 use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use url::Url;
 
 use super::GitHub;
 use super::answer;
@@ -13,7 +17,7 @@ use super::auth::Installation;
 use super::limit::{self, Budget};
 use super::link;
 use super::transport::{Answer, Form, Request};
-use crate::engine::clock::Millis;
+use crate::engine::clock::{Clock, Millis};
 use crate::engine::forge::ForgeError;
 use crate::engine::trigger::Repo;
 
@@ -32,16 +36,62 @@ pub(super) enum Notifies {
     Nobody,
 }
 
+/// Who asks: whose budget it costs, and how a request gets its credentials.
+pub(super) trait Asker: Sync {
+    /// The budget that it costs.
+    fn budget(&self) -> &Budget;
+
+    /// Sends the request to `path` and gives its answer, whatever that is.
+    fn send(
+        &self,
+        request: &Request,
+        path: &str,
+    ) -> impl Future<Output = Result<Answer, ForgeError>> + Send;
+}
+
+/// The App in one installation.
+struct AsInstallation<'a> {
+    github: &'a GitHub,
+    installation: Arc<Installation>,
+}
+
+impl Asker for AsInstallation<'_> {
+    fn budget(&self) -> &Budget {
+        &self.installation.budget
+    }
+
+    async fn send(&self, request: &Request, path: &str) -> Result<Answer, ForgeError> {
+        self.github
+            .authorised(&self.installation, request, path)
+            .await
+    }
+}
+
 impl GitHub {
+    /// The way to the API.
+    pub(super) fn way(&self) -> Way<'_> {
+        Way {
+            api_url: &self.api_url,
+            clock: self.clock.as_ref(),
+        }
+    }
+
+    /// Who asks in an installation.
+    pub(super) fn asker(&self, installation: u64) -> impl Asker {
+        AsInstallation {
+            github: self,
+            installation: self.installation(installation),
+        }
+    }
+
     /// A path below the API's base, as the server sees it.
     pub(super) fn path(&self, path: &str) -> String {
-        format!("{}{path}", link::prefix(&self.api_url))
+        self.way().path(path)
     }
 
     /// A path below a repository.
     pub(super) fn repo_path(&self, repo: &Repo, path: &str) -> String {
-        let (owner, name) = (link::encode(&repo.owner), link::encode(&repo.name));
-        self.path(&format!("/repos/{owner}/{name}{path}"))
+        self.way().repo_path(repo, path)
     }
 
     /// One `GET`.
@@ -51,17 +101,7 @@ impl GitHub {
         path: String,
         what: String,
     ) -> Result<(Request, Answer), ForgeError> {
-        let request = Request {
-            method: Method::GET,
-            path,
-            body: None,
-            form: Form::Json,
-            what,
-        };
-        let installation = self.installation(installation);
-        let answer = self.call(&installation, &request).await?;
-        answer::judge(&answer, &request)?;
-        Ok((request, answer))
+        self.way().get(&self.asker(installation), path, what).await
     }
 
     /// One write, in the installation's lane. Its answer may be a refusal: see [`answer::judge`].
@@ -81,21 +121,83 @@ impl GitHub {
             form: Form::Json,
             what,
         };
-        let installation = self.installation(installation);
+        let asker = AsInstallation {
+            github: self,
+            installation: self.installation(installation),
+        };
+        let installation = &asker.installation;
         // Asked before the turn as well, so that a limited installation's callers do not queue.
         installation.budget.check(&request.what, self.clock.now())?;
         let _turn = installation
             .lane
             .enter(self.gaps, notifies == Notifies::People, self.clock.as_ref())
             .await;
-        let answer = self.call(&installation, &request).await?;
+        let answer = self.way().call(&asker, &request).await?;
         Ok((request, answer))
     }
 
     /// Every item of every page, as long as `more` wants to go on after a page.
-    pub(super) async fn pages<T: DeserializeOwned>(
+    pub(super) async fn pages<T: DeserializeOwned + Send>(
         &self,
         repo: &Repo,
+        path: String,
+        what: &str,
+        more: impl FnMut(&[T]) -> bool + Send,
+    ) -> Result<Vec<T>, ForgeError> {
+        let asker = self.asker(repo.installation);
+        self.way().pages(&asker, path, what, more).await
+    }
+
+    /// Notes what the answer says about limits; the moment to come back when it is a limit itself.
+    pub(super) fn limit(&self, budget: &Budget, answer: &Answer) -> Option<Millis> {
+        self.way().limit(budget, answer)
+    }
+}
+
+/// The way to the API, whoever asks.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'a> {
+    /// Base of the API.
+    pub(super) api_url: &'a Url,
+    /// Time, for limits.
+    pub(super) clock: &'a dyn Clock,
+}
+
+impl Way<'_> {
+    /// A path below the API's base, as the server sees it.
+    fn path(self, path: &str) -> String {
+        format!("{}{path}", link::prefix(self.api_url))
+    }
+
+    /// A path below a repository.
+    pub(super) fn repo_path(self, repo: &Repo, path: &str) -> String {
+        let (owner, name) = (link::encode(&repo.owner), link::encode(&repo.name));
+        self.path(&format!("/repos/{owner}/{name}{path}"))
+    }
+
+    /// One `GET`.
+    pub(super) async fn get(
+        self,
+        asker: &impl Asker,
+        path: String,
+        what: String,
+    ) -> Result<(Request, Answer), ForgeError> {
+        let request = Request {
+            method: Method::GET,
+            path,
+            body: None,
+            form: Form::Json,
+            what,
+        };
+        let answer = self.call(asker, &request).await?;
+        answer::judge(&answer, &request)?;
+        Ok((request, answer))
+    }
+
+    /// Every item of every page, as long as `more` wants to go on after a page.
+    pub(super) async fn pages<T: DeserializeOwned + Send>(
+        self,
+        asker: &impl Asker,
         path: String,
         what: &str,
         mut more: impl FnMut(&[T]) -> bool + Send,
@@ -108,9 +210,7 @@ impl GitHub {
         let mut seen = HashSet::new();
         let mut path = path;
         loop {
-            let (request, answer) = self
-                .get(repo.installation, path.clone(), what.to_owned())
-                .await?;
+            let (request, answer) = self.get(asker, path.clone(), what.to_owned()).await?;
             let page: Vec<T> = answer::read(&answer, &request)?;
             let go_on = more(&page);
             items.extend(page);
@@ -122,7 +222,7 @@ impl GitHub {
             let Some(next) = next.filter(|_| go_on) else {
                 return Ok(items);
             };
-            let next = link::below(&self.api_url, &path, next).map_err(|named| {
+            let next = link::below(self.api_url, &path, next).map_err(|named| {
                 unreadable(format!(
                     "the next page is said to be at {named}, which is not below {}",
                     self.api_url
@@ -143,14 +243,14 @@ impl GitHub {
     /// Sends the request, follows one redirect below the API's base, and minds the limits. Success or refusal: the
     /// caller judges.
     pub(super) async fn call(
-        &self,
-        installation: &Installation,
+        self,
+        asker: &impl Asker,
         request: &Request,
     ) -> Result<Answer, ForgeError> {
         let mut path = request.path.clone();
         let mut redirected = false;
         loop {
-            let answer = self.authorised(installation, request, &path).await?;
+            let answer = asker.send(request, &path).await?;
             tracing::debug!(
                 method = %request.method,
                 path,
@@ -164,7 +264,7 @@ impl GitHub {
                     .get(LOCATION)
                     .and_then(|value| value.to_str().ok())
             {
-                let target = link::below(&self.api_url, &path, address);
+                let target = link::below(self.api_url, &path, address);
                 // 301 and 302 would turn a write into a read.
                 let follow = request.reads()
                     || matches!(
@@ -186,7 +286,7 @@ impl GitHub {
                     }
                 }
             }
-            if let Some(until) = self.limit(&installation.budget, &answer) {
+            if let Some(until) = self.limit(asker.budget(), &answer) {
                 return Err(ForgeError::Limited {
                     what: request.what.clone(),
                     until,
@@ -197,7 +297,7 @@ impl GitHub {
     }
 
     /// Notes what the answer says about limits; the moment to come back when it is a limit itself.
-    pub(super) fn limit(&self, budget: &Budget, answer: &Answer) -> Option<Millis> {
+    fn limit(self, budget: &Budget, answer: &Answer) -> Option<Millis> {
         let now = self.clock.now();
         if let Some(wait) = limit::limited(answer, now) {
             let until = budget.stop(wait, now);

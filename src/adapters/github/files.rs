@@ -93,8 +93,7 @@ impl GitHub {
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
-        let installation = self.installation(installation);
-        let answer = self.call(&installation, request).await?;
+        let answer = self.way().call(&self.asker(installation), request).await?;
         if answer.status == StatusCode::NOT_FOUND {
             return Err(ReadError::NoFile);
         }

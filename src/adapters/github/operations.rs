@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::answer::{self, Complaint};
 use super::call::{Notifies, PER_PAGE};
+use super::thread::{self, issue_of};
 use super::writes::written;
 use super::{GitHub, link, wire};
 use crate::engine::clock::Millis;
@@ -47,44 +48,10 @@ impl Forge for GitHub {
     }
 
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
-        let repo = &place.repo;
-        let number = place.number;
-        let path = self.repo_path(repo, &format!("/issues/{number}"));
-        let (request, answer) = self
-            .get(repo.installation, path, issue_of(repo, number))
-            .await?;
-        let issue: wire::Issue = answer::read(&answer, &request)?;
-        let own = self.identity().await?;
-        let comments: Vec<wire::Comment> = self
-            .pages(
-                repo,
-                self.repo_path(
-                    repo,
-                    &format!("/issues/{number}/comments?per_page={PER_PAGE}"),
-                ),
-                &format!("the comments of {}", issue_of(repo, number)),
-                |_| true,
-            )
-            .await?;
-        let url = issue.text.html_url.clone();
-        let mut posts: Vec<_> = comments
-            .into_iter()
-            .map(|comment| comment.text.post(Some(comment.id), &own))
-            .collect();
-        posts.sort_by_key(|post| (post.created, post.id));
-        // A comment that arrived between two pages can stand on both.
-        posts.dedup_by_key(|post| post.id);
-        posts.insert(0, issue.text.post(None, &own));
-        Ok(Thread {
-            place: Place {
-                pull_request: issue.pull_request.is_some(),
-                ..place.clone()
-            },
-            title: issue.title,
-            url,
-            state: issue.state,
-            posts,
-        })
+        let asker = self.asker(place.repo.installation);
+        let texts = thread::texts(self.way(), &asker, place).await?;
+        let own = self.own().await?;
+        Ok(thread::thread(place, texts, |text| own.wrote(text)))
     }
 
     async fn file(
@@ -108,13 +75,13 @@ impl Forge for GitHub {
     }
 
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
-        let own = self.identity().await?;
+        let own = self.own().await?;
         let since = since.minus(LOOK_BACK);
         let path = self.repo_path(
             repo,
             &format!(
                 "/issues?creator={}&state=all&since={}&sort=created&direction=desc&per_page={PER_PAGE}",
-                link::encode(&own.login),
+                link::encode(&own.login()),
                 link::encode(&since.iso()),
             ),
         );
@@ -122,7 +89,7 @@ impl Forge for GitHub {
             .pages(
                 repo,
                 path,
-                &format!("the issues of {} in {}", own.login, repo.full_name()),
+                &format!("the issues of {} in {}", own.login(), repo.full_name()),
                 // `since` goes by the last change; behind the first older issue there are only older ones.
                 |page: &[wire::Issue]| {
                     page.last()
@@ -135,7 +102,7 @@ impl Forge for GitHub {
             .filter(|issue| {
                 issue.pull_request.is_none()
                     && Millis::from(issue.text.created_at) >= since
-                    && issue.text.is_own(own.app_id, &own.login)
+                    && own.wrote(&issue.text)
             })
             .map(|issue| Written {
                 id: issue.number,
@@ -151,7 +118,7 @@ impl Forge for GitHub {
         number: u64,
         since: Millis,
     ) -> Result<Vec<Written>, ForgeError> {
-        let own = self.identity().await?;
+        let own = self.own().await?;
         let since = link::encode(&since.minus(LOOK_BACK).iso());
         let comments: Vec<wire::Comment> = self
             .pages(
@@ -166,7 +133,7 @@ impl Forge for GitHub {
             .await?;
         let mut own: Vec<_> = comments
             .into_iter()
-            .filter(|comment| comment.text.is_own(own.app_id, &own.login))
+            .filter(|comment| own.wrote(&comment.text))
             .map(|comment| Written {
                 id: comment.id,
                 url: comment.text.html_url,
@@ -320,10 +287,6 @@ impl Forge for GitHub {
         );
         self.delete(&place.repo, &path, what).await
     }
-}
-
-fn issue_of(repo: &Repo, number: u64) -> String {
-    format!("issue #{number} of {}", repo.full_name())
 }
 
 fn reactions(place: &Place, to: &ReactTo) -> String {

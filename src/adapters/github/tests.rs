@@ -209,7 +209,7 @@ fn every_refusal_has_its_error_and_its_text() {
             403,
             vec![("x-accepted-github-permissions", "issues=write")],
             MISSING,
-            "GitHub refuses issue #7 of o/r: Resource not accessible by integration (the App needs the permission issues=write)",
+            "GitHub refuses issue #7 of o/r: Resource not accessible by integration (the token needs the permission issues=write)",
         ),
         (403, vec![], "", "GitHub refuses issue #7 of o/r: Forbidden"),
         (

@@ -19,9 +19,12 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use octocrab::service::middleware::base_uri::BaseUriLayer;
 use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
 use rustls::ClientConfig;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use url::Url;
 
-use super::{GitHubConfig, GitHubError};
+use super::GitHubError;
+use crate::adapters::redact::redact;
 
 /// A page of a hundred comments of 262,144 bytes, escaped, stays under this; more is not an answer of the API.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
@@ -107,24 +110,45 @@ impl Request {
 #[derive(Debug, Clone)]
 pub(super) struct Transport {
     pub(super) timeout: Duration,
-    user_agent: String,
+    pub(super) user_agent: String,
+    /// The one TLS setup.
+    pub(super) tls: ClientConfig,
     /// Without credentials.
     bare: Octocrab,
 }
 
 impl Transport {
-    /// Must be called inside a Tokio runtime (octocrab starts its queue there).
-    pub(super) fn new(config: &GitHubConfig) -> Result<Self, GitHubError> {
-        let root: Uri = config
-            .api_url
+    /// Checks the settings. Must be called inside a Tokio runtime (octocrab starts its queue there).
+    pub(super) fn new(
+        api_url: &Url,
+        request_timeout: Duration,
+        user_agent: &str,
+    ) -> Result<Self, GitHubError> {
+        let bad_url = |why: &str| GitHubError::ApiUrl {
+            // Without a password that somebody may have put there.
+            url: redact(api_url.as_str()).into_owned(),
+            why: why.to_owned(),
+        };
+        if !matches!(api_url.scheme(), "http" | "https") {
+            return Err(bad_url("it is neither http nor https"));
+        }
+        if !api_url.username().is_empty() || api_url.password().is_some() {
+            return Err(bad_url("it holds a user name or password"));
+        }
+        if api_url.query().is_some() || api_url.fragment().is_some() {
+            return Err(bad_url("it holds a query or a fragment"));
+        }
+        if http::HeaderValue::from_str(user_agent).is_err() {
+            return Err(GitHubError::UserAgent);
+        }
+        let root: Uri = api_url
             .as_str()
             .parse()
-            .map_err(|why: http::uri::InvalidUri| GitHubError::ApiUrl {
-                url: config.api_url.to_string(),
-                why: why.to_string(),
-            })?;
-        let connector = HttpsConnectorBuilder::new().with_tls_config(tls(config)?);
-        let connector = if config.api_url.scheme() == "https" {
+            .map_err(|why: http::uri::InvalidUri| bad_url(&why.to_string()))?;
+        let https = api_url.scheme() == "https";
+        let tls = tls(https)?;
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
+        let connector = if https {
             connector.https_only()
         } else {
             connector.https_or_http()
@@ -133,7 +157,7 @@ impl Transport {
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         // Half of the whole, so that a connection that cannot be made is told from an answer that does not come.
-        tcp.set_connect_timeout(Some(config.request_timeout / 2));
+        tcp.set_connect_timeout(Some(request_timeout / 2));
         let client: Client<_, OctoBody> = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE)
@@ -144,15 +168,31 @@ impl Transport {
             .with_auth(AuthState::None)
             .build();
         Ok(Self {
-            timeout: config.request_timeout,
-            user_agent: config.user_agent.clone(),
+            timeout: request_timeout,
+            user_agent: user_agent.to_owned(),
+            tls,
             bare,
         })
+    }
+
+    /// A client that sends no credentials.
+    pub(super) fn bare(&self) -> Octocrab {
+        self.bare.clone()
     }
 
     /// A client that sends this bearer token.
     pub(super) fn client(&self, token: &str) -> Result<Octocrab, octocrab::Error> {
         self.bare.user_access_token(token)
+    }
+
+    /// A client that sends a person's token, which comes from wherever people keep such things.
+    pub(super) fn person(&self, token: &SecretString) -> Result<Octocrab, GitHubError> {
+        let token = token.expose_secret();
+        let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
+        if token.is_empty() || !visible {
+            return Err(GitHubError::Token);
+        }
+        self.client(token).map_err(|_| GitHubError::Token)
     }
 
     /// Sends the request once, to `path`, and reads the whole answer.
@@ -217,13 +257,12 @@ impl Transport {
     }
 }
 
-/// The one TLS setup: the system's roots. None where the API is plain HTTP: the simulator must run where there are no
-/// certificates.
-pub(super) fn tls(config: &GitHubConfig) -> Result<ClientConfig, GitHubError> {
+/// The system's roots; none without `https`: the simulator is plain HTTP and must run where there are no certificates.
+fn tls(https: bool) -> Result<ClientConfig, GitHubError> {
     let tls = ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
         .with_safe_default_protocol_versions()
         .map_err(|why| GitHubError::Tls(why.to_string()))?;
-    let tls = if config.api_url.scheme() == "https" {
+    let tls = if https {
         tls.with_native_roots()
             .map_err(|why| GitHubError::Tls(why.to_string()))?
     } else {

@@ -5,7 +5,6 @@ use secrecy::SecretString;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use super::AppIdentity;
 use crate::engine::thread::Post;
 use crate::engine::trigger::Actor;
 use crate::formats::command::Permission;
@@ -26,7 +25,7 @@ impl User {
         self.kind == "Bot"
     }
 
-    fn actor(self) -> Option<Actor> {
+    pub(super) fn actor(self) -> Option<Actor> {
         let ghost = (self.id, self.login.as_str()) == GHOST;
         let bot = self.is_bot();
         (!ghost).then_some(Actor {
@@ -49,11 +48,11 @@ pub(super) struct Text {
     #[serde(default)]
     pub(super) body: Option<String>,
     #[serde(default)]
-    user: Option<User>,
+    pub(super) user: Option<User>,
     #[serde(default)]
     author_association: Option<String>,
     pub(super) created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
+    pub(super) updated_at: DateTime<Utc>,
     #[serde(default)]
     performed_via_github_app: Option<AppRef>,
 }
@@ -75,10 +74,15 @@ impl Text {
         }
     }
 
-    pub(super) fn post(self, id: Option<u64>, app: &AppIdentity) -> Post {
+    /// Numeric id of the author's account.
+    pub(super) fn author_id(&self) -> Option<u64> {
+        self.user.as_ref().map(|user| user.id)
+    }
+
+    pub(super) fn post(self, id: Option<u64>, own: bool) -> Post {
         Post {
             id,
-            own: self.is_own(app.app_id, &app.login),
+            own,
             author: self.user.and_then(User::actor),
             association: self.author_association.unwrap_or_else(|| "NONE".to_owned()),
             created: self.created_at.into(),
@@ -175,4 +179,19 @@ fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<SecretString, D::Error> 
 pub(super) struct App {
     pub(super) id: u64,
     pub(super) slug: String,
+}
+
+/// `GET /repos/{owner}/{repo}`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Repository {
+    pub(super) id: u64,
+    pub(super) full_name: String,
+    #[serde(default)]
+    pub(super) archived: bool,
+    #[serde(default = "yes")]
+    pub(super) has_issues: bool,
+}
+
+fn yes() -> bool {
+    true
 }

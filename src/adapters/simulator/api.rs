@@ -9,8 +9,8 @@ use url::form_urlencoded;
 use super::actions::Reacted;
 use super::reply::Answer;
 use super::state::{Base, Doer, State};
-use super::tokens::Token;
-use super::{app, comments, commits, contents, issues, labels, reactions};
+use super::tokens::{Holder, Token};
+use super::{app, comments, commits, contents, issues, json, labels, reactions};
 use crate::engine::clock::Millis;
 
 /// API versions that are served (<https://docs.github.com/en/rest/about-the-rest-api/api-versions>).
@@ -138,7 +138,13 @@ impl Scope {
         if enough {
             Ok(())
         } else {
-            Err(Answer::forbidden())
+            Err(match self.token.holder {
+                Holder::Person(_) => Answer::refuse(
+                    StatusCode::FORBIDDEN,
+                    "Resource not accessible by personal access token",
+                ),
+                Holder::Installation(_) | Holder::Anybody => Answer::forbidden(),
+            })
         }
     }
 
@@ -173,11 +179,21 @@ impl Scope {
 }
 
 impl State {
-    /// The App as the author of what its token does.
-    pub(super) fn app_doer(&self) -> Doer {
-        Doer {
-            user: self.app.bot.clone(),
-            via_app: true,
+    /// The author of what a token does.
+    pub(super) fn doer(&self, token: &Token) -> Doer {
+        let person = match token.holder {
+            Holder::Person(id) => self.users.iter().find(|user| user.id == id),
+            Holder::Installation(_) | Holder::Anybody => None,
+        };
+        match person {
+            Some(user) => Doer {
+                user: user.clone(),
+                via_app: false,
+            },
+            None => Doer {
+                user: self.app.bot.clone(),
+                via_app: true,
+            },
         }
     }
 }
@@ -214,12 +230,16 @@ pub(super) fn answer(state: &mut State, call: &Call) -> Result<Answer, Answer> {
             let token = state.check_token(authorisation)?;
             Ok(app::rate_limit(state, &token))
         }
+        ["user"] if call.method == Method::GET => {
+            let token = state.check_token(authorisation)?;
+            account(state, call, &token)
+        }
         ["installation", "repositories"] if call.method == Method::GET => {
             let token = state.check_token(authorisation)?;
             Ok(app::repositories(state, call, &token))
         }
         ["repos", owner, name, rest @ ..] => {
-            let token = state.check_token(authorisation)?;
+            let token = state.check_reader(call)?;
             let scope = scope(state, token, owner, name)?;
             in_repository(state, call, &scope, rest)
         }
@@ -227,19 +247,21 @@ pub(super) fn answer(state: &mut State, call: &Call) -> Result<Answer, Answer> {
     }
 }
 
+/// `GET /user`: whose token it is. Installations have no account of their own here.
+fn account(state: &State, call: &Call, token: &Token) -> Result<Answer, Answer> {
+    let doer = state.doer(token);
+    if doer.via_app {
+        return Err(Answer::forbidden());
+    }
+    Ok(Answer::ok(json::account(&call.base, &doer.user)))
+}
+
 /// What a token may see: its repositories, and public ones.
 fn scope(state: &State, token: Token, owner: &str, name: &str) -> Result<Scope, Answer> {
     let repository = state
         .repository_named(owner, name)
         .ok_or_else(Answer::not_found)?;
-    let member = state
-        .installations
-        .get(&token.installation)
-        .is_some_and(|installation| installation.repositories.contains(&repository.id))
-        && token
-            .repositories
-            .as_ref()
-            .is_none_or(|only| only.contains(&repository.id));
+    let member = state.reaches(&token, repository);
     if !member && repository.private {
         return Err(Answer::not_found());
     }
@@ -271,8 +293,8 @@ fn in_repository(
             let id = scope.comment(state, id, write)?;
             match (call.method.as_str(), rest) {
                 ("GET", []) => comments::get(state, call, id),
-                ("PATCH", []) => comments::update(state, call, id),
-                ("DELETE", []) => comments::delete(state, id),
+                ("PATCH", []) => comments::update(state, call, scope, id),
+                ("DELETE", []) => comments::delete(state, scope, id),
                 (_, ["reactions", rest @ ..]) => {
                     reactions::answer(state, call, scope, Reacted::Comment(id), rest)
                 }

@@ -14,7 +14,7 @@ use super::state::State;
 use super::tokens::Token;
 use crate::engine::clock::Millis;
 
-/// Requests per hour of an installation
+/// Requests per hour of an installation or a person
 /// (<https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>).
 const HOURLY: u32 = 5000;
 
@@ -90,7 +90,7 @@ pub(super) fn of_repository(
 pub(super) fn repositories(state: &State, call: &Call, token: &Token) -> Answer {
     let all: Vec<_> = state
         .installations
-        .get(&token.installation)
+        .get(&token.holder.id())
         .into_iter()
         .flat_map(|installation| &installation.repositories)
         .filter(|id| {
@@ -153,17 +153,17 @@ fn deliveries(state: &State, call: &Call) -> Result<Answer, Answer> {
 }
 
 /// Requests used in this hour, and when the hour ends.
-fn used(state: &State, installation: u64) -> (u32, Millis) {
-    match state.used.get(&installation) {
+fn used(state: &State, holder: u64) -> (u32, Millis) {
+    match state.used.get(&holder) {
         Some((start, used)) if state.now() < start.plus(HOUR) => (*used, start.plus(HOUR)),
         _ => (0, state.now().plus(HOUR)),
     }
 }
 
-/// Counts a request of an installation.
-pub(super) fn count(state: &mut State, installation: u64) {
+/// Counts a request of an installation or a person.
+pub(super) fn count(state: &mut State, holder: u64) {
     let now = state.now();
-    let entry = state.used.entry(installation).or_insert((now, 0));
+    let entry = state.used.entry(holder).or_insert((now, 0));
     if now >= entry.0.plus(HOUR) {
         *entry = (now, 0);
     }
@@ -171,8 +171,8 @@ pub(super) fn count(state: &mut State, installation: u64) {
 }
 
 /// The rate headers of an answer.
-pub(super) fn rate_headers(state: &State, installation: u64) -> [(&'static str, String); 5] {
-    let (used, reset) = used(state, installation);
+pub(super) fn rate_headers(state: &State, holder: u64) -> [(&'static str, String); 5] {
+    let (used, reset) = used(state, holder);
     [
         ("x-ratelimit-limit", HOURLY.to_string()),
         (
@@ -187,7 +187,7 @@ pub(super) fn rate_headers(state: &State, installation: u64) -> [(&'static str, 
 
 /// `GET /rate_limit`.
 pub(super) fn rate_limit(state: &State, token: &Token) -> Answer {
-    let (used, reset) = used(state, token.installation);
+    let (used, reset) = used(state, token.holder.id());
     let of = |limit: u32, used: u32| {
         json!({
             "limit": limit,

@@ -54,22 +54,27 @@ pub(super) fn create(
     number: u64,
 ) -> Result<Answer, Answer> {
     let body = body(call)?;
-    let by = state.app_doer();
+    let by = state.doer(&scope.token);
     let id = state.comment_on(&by, scope.repository, number, &body)?;
     render(state, call, id).map(Answer::created)
 }
 
 /// `PATCH …/issues/comments/{id}`.
-pub(super) fn update(state: &mut State, call: &Call, id: u64) -> Result<Answer, Answer> {
+pub(super) fn update(
+    state: &mut State,
+    call: &Call,
+    scope: &Scope,
+    id: u64,
+) -> Result<Answer, Answer> {
     let body = body(call)?;
-    let by = state.app_doer();
+    let by = state.doer(&scope.token);
     state.edit_comment(&by, id, &body)?;
     render(state, call, id).map(Answer::ok)
 }
 
 /// `DELETE …/issues/comments/{id}`.
-pub(super) fn delete(state: &mut State, id: u64) -> Result<Answer, Answer> {
-    let by = state.app_doer();
+pub(super) fn delete(state: &mut State, scope: &Scope, id: u64) -> Result<Answer, Answer> {
+    let by = state.doer(&scope.token);
     state.delete_comment(&by, id)?;
     Ok(Answer::empty())
 }

@@ -112,7 +112,7 @@ pub(super) fn create(state: &mut State, call: &Call, scope: &Scope) -> Result<An
     let title = checked_title(&title)?;
     let body = checked_body(&members)?;
     let labels = members.get("labels").map_or(Ok(Vec::new()), names)?;
-    let by = state.app_doer();
+    let by = state.doer(&scope.token);
     let number = state.open(&by, scope.repository, false, title, body, &labels)?;
     render(state, call, scope, number).map(Answer::created)
 }
@@ -141,7 +141,7 @@ pub(super) fn update(
         state_reason: text(&members, "state_reason")?.map(str::to_owned),
         labels: members.get("labels").map(names).transpose()?,
     };
-    let by = state.app_doer();
+    let by = state.doer(&scope.token);
     state.edit(&by, scope.repository, number, change)?;
     render(state, call, scope, number).map(Answer::ok)
 }

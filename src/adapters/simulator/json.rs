@@ -68,6 +68,27 @@ pub(super) fn user(base: &Base, user: &User) -> Value {
     })
 }
 
+/// `public-user`.
+pub(super) fn account(base: &Base, of: &User) -> Value {
+    let mut value = user(base, of);
+    let nothing = [
+        "name", "company", "blog", "location", "email", "hireable", "bio",
+    ];
+    extend(
+        &mut value,
+        nothing
+            .map(|name| (name.to_owned(), Value::Null))
+            .into_iter()
+            .collect(),
+    );
+    let more = json!({
+        "public_repos": 0, "public_gists": 0, "followers": 0, "following": 0,
+        "created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z",
+    });
+    extend(&mut value, more);
+    value
+}
+
 /// `repository-collaborator-permission`.
 pub(super) fn permission(base: &Base, account: &User, role: &Role) -> Value {
     let level = match role.permission() {

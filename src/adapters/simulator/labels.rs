@@ -1,14 +1,16 @@
 //! Endpoints for labels, in a repository and on an issue.
 
+use http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::api::{Call, Scope, text};
 use super::issues::names;
 use super::json;
-use super::model::Label;
+use super::model::{Label, Role};
 use super::paging;
 use super::reply::Answer;
 use super::state::State;
+use super::tokens::Holder;
 
 /// Longest name, in characters. From GitHub's error messages; not in the OpenAPI description.
 pub(super) const MAX_NAME: usize = 50;
@@ -53,6 +55,18 @@ fn colour(members: &Map<String, Value>) -> Result<String, Answer> {
 }
 
 fn create(state: &mut State, call: &Call, scope: &Scope) -> Result<Answer, Answer> {
+    // Whoever may read may open issues, but not make labels.
+    if let Holder::Person(id) = scope.token.holder
+        && matches!(
+            state.repository(scope.repository)?.role(id),
+            Role::None | Role::Read | Role::Triage
+        )
+    {
+        return Err(Answer::refuse(
+            StatusCode::FORBIDDEN,
+            "Resource not accessible by personal access token",
+        ));
+    }
     let members = call.members()?;
     let name = text(&members, "name")?.ok_or_else(|| Answer::missing("name"))?;
     if name.is_empty() {
@@ -79,7 +93,7 @@ fn create(state: &mut State, call: &Call, scope: &Scope) -> Result<Answer, Answe
     if state.repository(scope.repository)?.label(name).is_some() {
         return Err(Answer::invalid("Label", "name", "already_exists", None));
     }
-    let by = state.app_doer();
+    let by = state.doer(&scope.token);
     let label = state.create_label(&by, scope.repository, name, &colour, description)?;
     let repository = state.repository(scope.repository)?;
     Ok(Answer::created(json::label(&call.base, repository, &label)))
@@ -93,7 +107,7 @@ pub(super) fn on_issue(
     number: u64,
     rest: &[&str],
 ) -> Result<Answer, Answer> {
-    let by = state.app_doer();
+    let by = state.doer(&scope.token);
     match (call.method.as_str(), rest) {
         ("GET", []) => {
             let repository = state.repository(scope.repository)?;

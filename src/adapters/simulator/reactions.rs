@@ -42,7 +42,7 @@ pub(super) fn answer(
         ("POST", []) => create(state, call, scope, on),
         ("DELETE", [id]) => {
             let id: u64 = id.parse().map_err(|_| Answer::not_found())?;
-            let by = state.app_doer();
+            let by = state.doer(&scope.token);
             let reactions = state.reactions_mut(scope.repository, on)?;
             let before = reactions.len();
             // Nobody can take back what somebody else said.
@@ -68,7 +68,7 @@ fn create(state: &mut State, call: &Call, scope: &Scope, on: Reacted) -> Result<
             ),
         ));
     }
-    let by = state.app_doer();
+    let by = state.doer(&scope.token);
     let (reaction, new) = state.react(&by, scope.repository, on, content)?;
     let body: Value = json::reaction(&call.base, &reaction);
     let status = if new {

@@ -124,7 +124,7 @@ fn take_apart(state: &State, parts: Parts, body: Bytes) -> Call {
     }
 }
 
-/// Headers of every answer: request id, version, and the limits of the installation that asked.
+/// Headers of every answer: request id, version, and the limits of whoever asked.
 fn finish(shared: &Shared, call: &Call, answer: Answer) -> Answer {
     let mut answer = answer
         .header("x-github-request-id", request_id())
@@ -136,9 +136,9 @@ fn finish(shared: &Shared, call: &Call, answer: Answer) -> Answer {
     let limits = shared.with(|state| {
         let token = state.check_token(call.header("authorization")).ok()?;
         if call.path.first().is_none_or(|first| first != "rate_limit") {
-            app::count(state, token.installation);
+            app::count(state, token.holder.id());
         }
-        Some(app::rate_headers(state, token.installation))
+        Some(app::rate_headers(state, token.holder.id()))
     });
     for (name, value) in limits.into_iter().flatten() {
         if !answer.headers.iter().any(|(other, _)| *other == name) {

@@ -69,7 +69,7 @@ pub(super) struct State {
     pub(super) tokens: BTreeMap<String, Token>,
     pub(super) deliveries: BTreeMap<u64, Delivery>,
     pub(super) hook: Hook,
-    /// Requests counted against the primary limit by installation, with the start of the hour.
+    /// Requests counted against the primary limit by installation or person, with the start of the hour.
     pub(super) used: BTreeMap<u64, (Millis, u32)>,
     pub(super) next_id: u64,
 }

@@ -1,4 +1,4 @@
-//! Who may ask: App JWTs, installation tokens, and what a token is allowed to do.
+//! Who may ask: App JWTs, installation tokens, people's tokens, and what a token is allowed to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::StatusCode;
+use http::{Method, StatusCode};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use rand::Rng as _;
 use rand::distr::Alphanumeric;
+use secrecy::SecretString;
 use serde_json::{Value, json};
 
+use super::Simulator;
 use super::api::Call;
 use super::json;
-use super::model::Installation;
+use super::model::{Installation, Repository, Role, UserKind};
 use super::reply::Answer;
 use super::state::State;
 use crate::engine::clock::Millis;
@@ -39,14 +41,47 @@ pub enum TokenShape {
     Stateless,
 }
 
-/// An installation token that was handed out.
+/// Whose token it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// The App's in an installation.
+    Installation(u64),
+    /// A person's, by the account's id.
+    Person(u64),
+    /// There is none: what everybody may see.
+    Anybody,
+}
+
+impl Holder {
+    /// What requests are counted under: ids are unique over all kinds.
+    pub(super) fn id(self) -> u64 {
+        match self {
+            Self::Installation(id) | Self::Person(id) => id,
+            Self::Anybody => 0,
+        }
+    }
+}
+
+/// A token that was handed out.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
-    pub(super) installation: u64,
+    pub(super) holder: Holder,
     pub(super) expires: Millis,
     pub(super) permissions: BTreeMap<String, String>,
     /// Only these repositories, when the request named some.
     pub(super) repositories: Option<BTreeSet<u64>>,
+}
+
+impl Token {
+    /// What a request without a token may do.
+    fn anybody() -> Self {
+        Self {
+            holder: Holder::Anybody,
+            expires: Millis(i64::MAX),
+            permissions: BTreeMap::new(),
+            repositories: None,
+        }
+    }
 }
 
 /// Letters and digits.
@@ -155,14 +190,36 @@ impl State {
             .and_then(|token| self.tokens.get(token))
             .filter(|token| self.now() < token.expires)
             .ok_or_else(Answer::bad_credentials)?;
-        let installation = self
-            .installations
-            .get(&token.installation)
-            .ok_or_else(Answer::bad_credentials)?;
-        if installation.suspended.is_some() {
-            return Err(suspended());
+        if let Holder::Installation(id) = token.holder {
+            let installation = self.installations.get(&id);
+            let installation = installation.ok_or_else(Answer::bad_credentials)?;
+            if installation.suspended.is_some() {
+                return Err(suspended());
+            }
         }
         Ok(token.clone())
+    }
+
+    /// The same, or nobody's rights for a reading request without credentials.
+    pub(super) fn check_reader(&self, call: &Call) -> Result<Token, Answer> {
+        match call.header("authorization") {
+            None if call.method == Method::GET => Ok(Token::anybody()),
+            header => self.check_token(header),
+        }
+    }
+
+    /// Whether a token reaches a repository; if not, it may still be public.
+    pub(super) fn reaches(&self, token: &Token, repository: &Repository) -> bool {
+        let only = token.repositories.as_ref();
+        match token.holder {
+            Holder::Installation(id) => {
+                let installation = self.installations.get(&id);
+                installation.is_some_and(|one| one.repositories.contains(&repository.id))
+                    && only.is_none_or(|only| only.contains(&repository.id))
+            }
+            Holder::Person(id) => repository.role(id) != Role::None,
+            Holder::Anybody => false,
+        }
     }
 
     /// `POST /app/installations/{id}/access_tokens`.
@@ -198,7 +255,7 @@ impl State {
         self.tokens.insert(
             token,
             Token {
-                installation: id,
+                holder: Holder::Installation(id),
                 expires,
                 permissions,
                 repositories,
@@ -237,6 +294,40 @@ impl State {
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "There is at least one repository that does not exist or is not accessible to the parent installation.",
             )
+        })
+    }
+}
+
+impl Simulator {
+    /// A person's token that may read: a fine-grained one, without expiry.
+    pub fn personal_token(&self, login: &str) -> SecretString {
+        self.token_of(login, "read")
+    }
+
+    /// A person's token that may also write issues.
+    pub fn writing_token(&self, login: &str) -> SecretString {
+        self.token_of(login, "write")
+    }
+
+    fn token_of(&self, login: &str, issues: &str) -> SecretString {
+        self.shared.with(|state| {
+            let person = state.user_or_new(login, UserKind::User);
+            let text = format!("github_pat_{}", random(82));
+            let permissions = [
+                ("contents", "read"),
+                ("issues", issues),
+                ("metadata", "read"),
+                ("pull_requests", "read"),
+            ];
+            let token = Token {
+                holder: Holder::Person(person.id),
+                permissions: permissions
+                    .map(|(name, level)| (name.to_owned(), level.to_owned()))
+                    .into(),
+                ..Token::anybody()
+            };
+            state.tokens.insert(text.clone(), token);
+            SecretString::from(text)
         })
     }
 }

@@ -1,7 +1,5 @@
 //! Saving: label, issue, plan comments, and the one body update that completes the header.
 
-use serde_json::{Map, Value, json};
-
 use super::super::effects::Stop;
 use super::super::forge::LabelSpec;
 use super::super::progress::{Prepared, Saved};
@@ -9,7 +7,7 @@ use super::super::say;
 use super::super::say::failures;
 use super::authorise::Authorised;
 use super::{Context, report};
-use crate::formats::block::{plan_body, render_yaml};
+use crate::formats::block::{plan_body, schema};
 use crate::formats::plan::names::worktree_name;
 use crate::formats::plan::split::{Limits, split};
 
@@ -71,25 +69,23 @@ fn framed(document: &str, limits: &Limits) -> Vec<String> {
         .collect()
 }
 
-/// The `plan-header` block, in the fields that erk's parsers of every era read.
-fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> String {
-    let mut fields = Map::new();
-    fields.insert("schema_version".into(), json!("2"));
+/// The `plan-header` block, in the fields that erk's readers of every era take ([`schema::fresh`] says which and why).
+fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Result<String, Stop> {
     let created = context.progress.started.unwrap_or(context.trigger.at);
-    fields.insert("created_at".into(), json!(created.iso()));
-    fields.insert("created_by".into(), json!(context.trigger.actor.login));
-    fields.insert(
-        "worktree_name".into(),
-        json!(worktree_name(&prepared.title)),
+    let fields = schema::fresh(
+        &created.iso(),
+        &context.trigger.actor.login,
+        &worktree_name(&prepared.title),
+        comment,
     );
-    fields.insert(
-        "plan_comment_id".into(),
-        comment.map_or(Value::Null, |id| json!(id)),
-    );
-    render_yaml("plan-header", &fields)
+    schema::write("plan-header", &fields).map_err(|error| {
+        let what = format!("The header of the plan would not be valid: {error}.");
+        Stop::Failed(failures::internal(&what))
+    })
 }
 
-/// Saves the prepared plan as an issue with its comments. Every write happens exactly once, however often this is called.
+/// Saves the prepared plan as an issue with its comments and says so in the status comment. Every write happens exactly
+/// once, however often this is called.
 ///
 /// # Errors
 /// GitHub or the store did not do it, or the plan needs more comments than the operator allows.
@@ -98,14 +94,34 @@ pub async fn publish(
     prepared: &Prepared,
     _allowed: &Authorised,
 ) -> Result<Saved, Stop> {
-    let place = context.trigger.place.clone();
-    let repo = &place.repo;
+    let bodies = fitting(context, prepared)?;
+    report::step(context, "saving the plan as an issue").await?;
+    save(context, prepared, &bodies).await
+}
+
+/// The comments of the plan, when they are not too many.
+///
+/// # Errors
+/// [`Stop::Failed`] with `plan_too_large`.
+pub(in crate::engine) fn fitting(
+    context: &Context,
+    prepared: &Prepared,
+) -> Result<Vec<String>, Stop> {
     let bodies = comments(&prepared.document);
     if bodies.len() > context.settings.most_parts {
         let failure = failures::plan_too_large(bodies.len(), context.settings.most_parts);
         return Err(Stop::Failed(failure));
     }
-    report::step(context, "saving the plan as an issue").await?;
+    Ok(bodies)
+}
+
+/// The writes of [`publish`] alone. Whoever calls this has made sure that the credentials in use may make them.
+pub(in crate::engine) async fn save(
+    context: &mut Context,
+    prepared: &Prepared,
+    bodies: &[String],
+) -> Result<Saved, Stop> {
+    let repo = &context.trigger.place.repo.clone();
     let effects = context.effects.clone();
     effects
         .idempotent("plan-label", effects.forge.ensure_label(repo, &PLAN_LABEL))
@@ -115,7 +131,7 @@ pub async fn publish(
         context.progress.publishing = true;
         context.remember().await?;
     }
-    let header_only = header(context, prepared, None);
+    let header_only = header(context, prepared, None)?;
     let body = say::plan_issue(
         &context.trigger,
         context.run(),
@@ -150,7 +166,7 @@ pub async fn publish(
                 .id(),
         );
     }
-    let complete = header(context, prepared, saved.comments.first().copied());
+    let complete = header(context, prepared, saved.comments.first().copied())?;
     let body = say::plan_issue(
         &context.trigger,
         context.run(),

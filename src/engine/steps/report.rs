@@ -18,7 +18,7 @@ const EDIT_GAP: Duration = Duration::from_secs(15);
 fn target(context: &Context) -> ReactTo {
     match &context.trigger.origin {
         Origin::Comment { id, .. } => ReactTo::Comment(*id),
-        Origin::Label { .. } => ReactTo::Place,
+        Origin::Label { .. } | Origin::Local { .. } => ReactTo::Place,
     }
 }
 

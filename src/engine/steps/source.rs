@@ -76,7 +76,7 @@ pub async fn look(forge: &dyn Forge, trigger: &Trigger, settings: &Settings) -> 
 fn attached(trigger: &Trigger, settings: &Settings) -> Vec<Attachment> {
     match &trigger.origin {
         Origin::Comment { text, .. } => attachment::in_comment(&settings.web, text),
-        Origin::Label { .. } => Vec::new(),
+        Origin::Label { .. } | Origin::Local { .. } => Vec::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::settings::Settings;
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
 use super::extract::{self, Candidate, MIN_SCORE, NoPlan, OWN, Readers, Source};
-use crate::formats::block::{self, Content};
+use crate::formats::block;
 use crate::formats::command::{Command, without_commands};
 use crate::formats::plan::document::{Enrichment, Guidance, wrap};
 use crate::formats::plan::gate::gate_content;
@@ -21,20 +21,8 @@ pub const TITLE_MAX: usize = 250;
 /// How the search reads comments: commands are no plan text, plan blocks hold plans.
 pub const READERS: Readers<'static> = Readers {
     without_commands: &without_commands,
-    plans_in_blocks: &plans_in_blocks,
+    plans_in_blocks: &block::plans,
 };
-
-/// The plans in a text's `plan-body` blocks, as they were before they were framed.
-pub fn plans_in_blocks(text: &str) -> Vec<String> {
-    let blocks = block::parse(text).blocks.into_iter();
-    blocks
-        .filter(|block| block.key == "plan-body")
-        .filter_map(|block| match block.content {
-            Content::Text(plan) => Some(plan),
-            Content::Yaml(_) | Content::Raw(_) => None,
-        })
-        .collect()
-}
 
 /// Extracts and checks on a thread of its own: a long conversation takes milliseconds of pure computing.
 ///
@@ -97,7 +85,7 @@ struct About {
 fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
     let own_comment = match &trigger.origin {
         Origin::Comment { id, .. } => Some(*id),
-        Origin::Label { .. } => None,
+        Origin::Label { .. } | Origin::Local { .. } => None,
     };
     let read = |post: &&Post| !post.own && (own_comment.is_none() || post.id != own_comment);
     let others = thread.posts.iter().filter(read).count();
@@ -152,7 +140,7 @@ fn prepared(
         Err(_) => fallback_title,
     };
     gate_title(title)
-        .map_err(|fault| failures::validation_failed(&fault.to_string(), &fault.feedback()))?;
+        .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let title = cut(title, TITLE_MAX);
     let mut notes = about.notes;
     let mut enrichment = Enrichment::raw();

@@ -1,42 +1,78 @@
 //! Reads what stands between a block's markers.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
+use super::marker::Name;
 use super::{Content, TEXT_KEYS, frame};
 use crate::formats::yaml;
 
-/// Content of the block `key` and, when it cannot be used, why.
-pub(super) fn read(key: &str, inner: &str) -> (Content, Option<String>) {
-    let raw = |why: &str| (Content::Raw(inner.trim().to_owned()), Some(why.to_owned()));
-    let details = details(inner);
-    if TEXT_KEYS.contains(&key.trim()) {
-        return match details {
-            Some(text) => (Content::Text(frame::restore(unframed(text))), None),
-            None => raw(NO_DETAILS),
-        };
+/// What stands between the markers of a block.
+pub(super) struct Body {
+    pub(super) content: Content,
+    /// Byte range of the content in the text, without its frame.
+    pub(super) inner: Range<usize>,
+    /// Why it cannot be used, and what to do.
+    pub(super) problem: Option<(String, &'static str)>,
+}
+
+/// Reads `text[range]`, the inside of the block `name`.
+pub(super) fn read(name: Name<'_>, text: &str, range: Range<usize>) -> Body {
+    let inside = &text[range.clone()];
+    // `part` is always a slice of `inside`.
+    let place = |part: &str| {
+        let start = range.start + (part.as_ptr().addr() - inside.as_ptr().addr());
+        start..start + part.len()
+    };
+    let raw = |message: String, remedy: &'static str| Body {
+        content: Content::Raw(inside.trim().to_owned()),
+        inner: place(inside.trim()),
+        problem: Some((message, remedy)),
+    };
+    let framed = |text: &str| Body {
+        content: Content::Text(frame::restore(unframed(text))),
+        inner: place(unframed(text)),
+        problem: None,
+    };
+    if matches!(name, Name::PlanContent | Name::OriginalPlan) {
+        return framed(inside);
+    }
+    let details = details(inside);
+    if TEXT_KEYS.contains(&name.key()) {
+        return details.map_or_else(|| raw(NO_DETAILS.to_owned(), WRITE_DETAILS), framed);
     }
     // Workflows of the first era wrote the fence without `<details>`.
-    match details.unwrap_or(inner).trim() {
+    match details.unwrap_or(inside).trim() {
         text if text.starts_with("```yaml") || text.starts_with("```yml") => {
-            match fence(text).map(yaml::read) {
-                Some(Ok(Value::Object(fields))) => (Content::Yaml(fields), None),
-                Some(Ok(other)) => raw(&format!(
-                    "YAML content is not a dict, got {}",
-                    type_name(&other)
-                )),
-                Some(Err(error)) => raw(&format!("Failed to parse YAML content: {error}")),
-                None => raw("the YAML fence is not closed"),
+            let Some(text) = fence(text) else {
+                return raw("the YAML fence is not closed".to_owned(), CLOSE_FENCE);
+            };
+            match yaml::read(text) {
+                Ok(Value::Object(fields)) => Body {
+                    content: Content::Yaml(fields),
+                    inner: place(text),
+                    problem: None,
+                },
+                Ok(other) => raw(
+                    format!("YAML content is not a dict, got {}", type_name(&other)),
+                    WRITE_FIELDS,
+                ),
+                Err(error) => raw(format!("Failed to parse YAML content: {error}"), MEND_YAML),
             }
         }
-        _ => match details {
-            Some(text) => (Content::Text(frame::restore(unframed(text))), None),
-            None => raw(NO_DETAILS),
-        },
+        _ => details.map_or_else(|| raw(NO_DETAILS.to_owned(), WRITE_DETAILS), framed),
     }
 }
 
 /// erk's wording, which its users may search for.
 const NO_DETAILS: &str = "Body does not match expected <details> structure";
+
+const WRITE_DETAILS: &str = "between the markers write `<details>`, a line `<summary>KEY</summary>`, the content and `</details>`, \
+     each on lines of its own";
+const CLOSE_FENCE: &str = "write a line of three back-ticks below the last field";
+const WRITE_FIELDS: &str = "write one `name: value` on each line between the fences";
+const MEND_YAML: &str = "correct the YAML at that line of the fence; put values with `: `, ` #` or quotes in them into quotes";
 
 /// What follows `</summary>` in a `<details>` element that is all there is in `inner`.
 fn details(inner: &str) -> Option<&str> {

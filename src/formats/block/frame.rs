@@ -1,73 +1,85 @@
 //! Keeps user text from breaking the frame around it, in a way that can be undone exactly and cannot be seen.
 //!
-//! Every rule counts: where a text already has *n* of the blanks or zero-width spaces that the rule adds, it gets
-//! *n* + 1, so taking one away always gives the original, whatever it was.
+//! A text that holds nothing of the table is left alone. Any other one is changed in place and ends with a comment, the
+//! *mark*, which says so; [`restore`] heeds only texts with the mark, so what was never neutralised stays as it is, byte
+//! for byte. Every rule counts: where a text already has *n* of the characters that a rule adds, it gets *n* + 1, so
+//! taking one away always gives the original, whatever it was.
 //!
 //! | in the text | becomes | because |
 //! |---|---|---|
 //! | `</details>` | `</details >` | the same tag for a browser; erk's readers stop at the first form |
 //! | `<!-- erk:…`, `<!-- /erk:…`, `<!-- planwright…`, `<!-- WARNING: Machine-generated…` | two blanks after `<!--` | markers have exactly one |
-//! | `@name` outside code | U+200B after `@` | a mention notifies |
-//! | `fixes #1` outside code | U+200B after the keyword | a closing keyword closes |
-//! | a fence open at the end | is closed, with a comment saying so | the rest of the page would be code |
+//! | both of these in code | U+200B instead of the blank | a blank in code can be seen |
+//! | `@name`, also as `&#64;name`, `@&#110;ame`, `@<!-- -->name` | U+200B after the `@` | a mention notifies |
+//! | `fixes #1`, also with emphasis, line ends, entities, escapes or comments between, or within the keyword | U+200B after the keyword | a closing keyword closes |
+//! | U+200B, once or more in a row | one more | so that taking one away is exact |
+//! | NUL, *n* times U+200B behind it | U+FFFD, 2*n* + 1 times U+200B | GitHub shows U+FFFD, and its API refuses NUL |
+//! | U+FFFD, *n* times U+200B behind it | U+FFFD, 2*n* times U+200B | so that it is told from NUL |
+//! | a fence open at the end | is closed above the mark | the rest of the page would be code |
+//! | `<!--`, `<?`, `<!X`, `<![CDATA[`, `<pre>`, `<script>`, a tag or an attribute open at the end | is closed by the mark | it would swallow the frame's end |
+//! | `<details>`, `<table>`, `<b>` and the like open at the end | are closed behind the mark | the frame's end would close them instead of itself |
+//!
+//! Mentions and keywords in code and in the addresses of links are left alone: they do nothing there. `#1` alone stays,
+//! too: it notifies nobody, it only links. Bidirectional and zero-width characters, line ends of every kind and control
+//! characters other than NUL are the author's and stay.
+//!
+//! What is not done: a `</details>` that the text never opened closes the frame early, as it would close any element
+//! around it; nothing is lost, but what follows it does not fold.
 
-use std::ops::Range;
+mod angle;
+mod html;
+mod look;
+mod notify;
+mod tail;
+#[cfg(test)]
+mod tests;
 
-use crate::formats::markdown::{self, Kind};
+use std::borrow::Cow;
+
+use look::Look;
 
 /// Zero width space.
 const ZWSP: &str = "\u{200b}";
 
-/// Stands below a closing fence that is not the author's. [`mark`] leaves no such comment in an author's text.
-const FENCE_CLOSED: &str = "<!-- planwright:fence-closed -->";
+/// What a browser shows for NUL.
+const REPLACEMENT: &str = "\u{fffd}";
 
-/// What a comment must begin with to be taken for a marker.
-const MARKERS: &[&str] = &["erk:", "planwright", "WARNING: Machine-generated"];
-
-/// GitHub's closing keywords:
-/// <https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue>.
-const KEYWORDS: &[&str] = &[
-    "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
-];
-
-/// Makes `text` safe inside a block; [`restore`] gives exactly `text` back.
+/// Makes `text` safe inside a block; [`restore`] gives exactly `text` back. Linear.
 pub fn neutralise(text: &str) -> String {
-    let mut safe = mark(text);
-    if let Some(fence) = open_fence(text) {
-        safe.push('\n');
-        safe.push_str(&fence);
-        safe.push('\n');
-        safe.push_str(FENCE_CLOSED);
+    let look = Look::at(text);
+    let marked = marked(text, &look);
+    if matches!(marked, Cow::Borrowed(_)) && look.settled() {
+        return text.to_owned();
     }
+    let mut safe = marked.into_owned();
+    tail::close(&mut safe, &look);
     safe
 }
 
-/// Undoes [`neutralise`]. Text that never was neutralised loses at most one blank or zero-width space where the rules
-/// above would have added one.
+/// Undoes [`neutralise`]. Text that never was neutralised is given back as it is. Linear, and near the speed of a copy
+/// when there is nothing to undo.
 pub fn restore(text: &str) -> String {
-    let text = without_closed_fence(text).unwrap_or(text);
-    rewrite(text, |hit, count, _| match hit.rule {
-        Rule::Comment => count.max(2) - 1,
-        Rule::Details | Rule::Mention | Rule::Keyword => count.saturating_sub(1),
-    })
+    match tail::without(text) {
+        Some(text) => unmarked(&text),
+        None => text.to_owned(),
+    }
 }
 
-/// The counted rules alone, without closing an open fence.
+/// The rules that work in place alone, without the mark and what goes with it.
 pub(super) fn mark(text: &str) -> String {
-    let code = markdown::code(text);
-    let mut next = 0;
-    rewrite(text, |hit, count, at| match hit.rule {
-        Rule::Details | Rule::Comment => count + 1,
-        Rule::Mention | Rule::Keyword if count > 0 => count + 1,
-        Rule::Mention | Rule::Keyword => {
-            while code.get(next).is_some_and(|range| range.end <= at) {
-                next += 1;
-            }
-            let in_code = code.get(next).is_some_and(|range| range.start <= at);
-            let inert = in_code || (hit.rule == Rule::Mention && !notifies(text, at));
-            usize::from(!inert)
-        }
-    })
+    marked(text, &Look::at(text)).into_owned()
+}
+
+/// HTML that is open at the end of `text`, or would be if more text followed on the same line.
+pub(super) fn leaves_html_open(text: &str) -> bool {
+    let inline = ["<!--", "<?", "<![CDATA["]
+        .iter()
+        .zip(["-->", "?>", "]]>"])
+        .any(|(open, end)| match text.rfind(open) {
+            Some(at) => !text[at..].contains(end),
+            None => false,
+        });
+    inline || Look::at(text).html_open()
 }
 
 /// The line that closes a fence still open at the end of `text`.
@@ -75,224 +87,105 @@ pub(super) fn open_fence(text: &str) -> Option<String> {
     if !text.contains("```") && !text.contains("~~~") {
         return None;
     }
-    // The text stands in the middle of a page: a byte-order mark at its start is a character there.
-    let inside = format!("\n{text}");
-    let last = markdown::blocks(&inside).pop()?;
-    if !matches!(
-        last.kind,
-        Kind::Code {
-            fenced: true,
-            closed: false,
-            ..
-        }
-    ) {
-        return None;
-    }
-    let opening = inside[last.span].trim_start_matches(' ');
-    let fence = opening.chars().next()?;
-    Some(opening.chars().take_while(|c| *c == fence).collect())
+    Look::at(text).fence
 }
 
-fn without_closed_fence(text: &str) -> Option<&str> {
-    let text = text.strip_suffix(FENCE_CLOSED)?.strip_suffix('\n')?;
-    // An edit in the browser turns line ends into CRLF.
-    let text = text.strip_suffix('\r').unwrap_or(text);
-    let fence = text
-        .chars()
-        .next_back()
-        .filter(|c| matches!(c, '`' | '~'))?;
-    text.trim_end_matches(fence).strip_suffix('\n')
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
-    Details,
-    Comment,
-    Mention,
-    Keyword,
-}
-
-/// A place where a rule applies.
-#[derive(Debug)]
-struct Hit {
-    rule: Rule,
-    /// The blanks or zero-width spaces that count.
-    run: Range<usize>,
-}
-
-/// Copies `text`, with as many blanks or zero-width spaces at each hit as `count(hit, there now, byte offset)` says.
-fn rewrite(text: &str, mut count: impl FnMut(&Hit, usize, usize) -> usize) -> String {
-    let mut copy = String::with_capacity(text.len() + text.len() / 64);
+fn marked<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
+    let bytes = text.as_bytes();
+    let mut copy = String::new();
     let mut copied = 0;
     let mut at = 0;
-    while at < text.len() {
-        let Some(hit) = hit(text, at) else {
+    // Puts `added` before byte `place`.
+    let mut add = |place: usize, skipped: usize, added: &str| {
+        copy.push_str(&text[copied..place]);
+        copy.push_str(added);
+        copied = place + skipped;
+    };
+    while let Some(byte) = bytes.get(at) {
+        let mut next = at + 1;
+        match byte {
+            0 => {
+                let run = run(text, next);
+                add(at, 1, &format!("{REPLACEMENT}{}", ZWSP.repeat(run + 1)));
+                next += run * ZWSP.len();
+            }
+            0xEF if text[at..].starts_with(REPLACEMENT) => {
+                let run = run(text, at + REPLACEMENT.len());
+                next = at + REPLACEMENT.len() + run * ZWSP.len();
+                if run > 0 {
+                    add(next, 0, &ZWSP.repeat(run));
+                }
+            }
+            0xE2 if text[at..].starts_with(ZWSP) => {
+                add(at, 0, ZWSP);
+                next = at + run(text, at) * ZWSP.len();
+            }
+            b'<' => {
+                if let Some(hit) = angle::hit(text, at) {
+                    let unit = if look.is_code(at) { ZWSP } else { " " };
+                    add(hit.blanks.start, 0, unit);
+                    next = hit.blanks.end;
+                }
+            }
+            _ => {
+                if let Some(end) = notify::spot(text, at, look).filter(|end| run(text, *end) == 0) {
+                    add(end, 0, ZWSP);
+                    next = end;
+                }
+            }
+        }
+        at = next;
+    }
+    if copied == 0 && copy.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    copy.push_str(&text[copied..]);
+    Cow::Owned(copy)
+}
+
+/// Undoes [`marked`].
+fn unmarked(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut copy = String::with_capacity(text.len());
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(found) = memchr::memchr2(b'<', 0xE2, &bytes[at..]) {
+        at += found;
+        if bytes[at] == b'<' {
+            if let Some(hit) = angle::hit(text, at).filter(|hit| hit.blanks.len() > hit.least) {
+                copy.push_str(&text[copied..hit.blanks.start]);
+                copied = hit.blanks.start + 1;
+            }
             at += 1;
             continue;
-        };
-        let unit = match hit.rule {
-            Rule::Details | Rule::Comment => " ",
-            Rule::Mention | Rule::Keyword => ZWSP,
-        };
-        let wanted = count(&hit, hit.run.len() / unit.len(), at);
-        copy.push_str(&text[copied..hit.run.start]);
-        for _ in 0..wanted {
-            copy.push_str(unit);
         }
-        copied = hit.run.end;
-        at = hit.run.end;
+        let run = run(text, at);
+        if run == 0 {
+            at += 1;
+            continue;
+        }
+        let end = at + run * ZWSP.len();
+        match text[copied..at].strip_suffix(REPLACEMENT) {
+            Some(before) => {
+                copy.push_str(before);
+                copy.push_str(if run % 2 == 1 { "\0" } else { REPLACEMENT });
+                copied = end - run / 2 * ZWSP.len();
+            }
+            None => {
+                copy.push_str(&text[copied..at]);
+                copied = at + ZWSP.len();
+            }
+        }
+        at = end;
     }
     copy.push_str(&text[copied..]);
     copy
 }
 
-/// The rule that applies at byte `at`. It looks only at characters that no rule changes, so a text and its rewritten
-/// form have their hits at the same places.
-fn hit(text: &str, at: usize) -> Option<Hit> {
-    let bytes = text.as_bytes();
-    match bytes.get(at)? {
-        b'<' => details(text, at).or_else(|| comment(text, at)),
-        b'@' => {
-            let run = run(text, at + 1, ZWSP);
-            let named = bytes.get(run.end).is_some_and(u8::is_ascii_alphanumeric);
-            named.then_some(Hit {
-                rule: Rule::Mention,
-                run,
-            })
-        }
-        b'c' | b'C' | b'f' | b'F' | b'r' | b'R' => keyword(text, at),
-        _ => None,
-    }
-}
-
-fn details(text: &str, at: usize) -> Option<Hit> {
-    const TAG: &str = "</details";
-    let end = at + TAG.len();
-    let tag = text.as_bytes().get(at..end)?;
-    let run = run(text, end, " ");
-    (tag.eq_ignore_ascii_case(TAG.as_bytes()) && text.as_bytes().get(run.end) == Some(&b'>'))
-        .then_some(Hit {
-            rule: Rule::Details,
-            run,
-        })
-}
-
-fn comment(text: &str, at: usize) -> Option<Hit> {
-    let end = at + text[at..].strip_prefix("<!--").map(|_| 4)?;
-    let run = run(text, end, " ");
-    let rest = &text[run.end..];
-    let rest = rest.strip_prefix('/').unwrap_or(rest);
-    let marker = MARKERS.iter().any(|marker| rest.starts_with(marker));
-    (marker && !run.is_empty()).then_some(Hit {
-        rule: Rule::Comment,
-        run,
-    })
-}
-
-fn keyword(text: &str, at: usize) -> Option<Hit> {
-    let bytes = text.as_bytes();
-    if at > 0 && bytes.get(at - 1).is_some_and(|before| word(*before)) {
-        return None;
-    }
-    // One letter more than the longest keyword is enough to know that it is none.
-    let letters = bytes[at..]
-        .iter()
-        .take(9)
-        .take_while(|byte| byte.is_ascii_alphabetic())
-        .count();
-    let end = at + letters;
-    if !KEYWORDS
-        .iter()
-        .any(|keyword| keyword.as_bytes().eq_ignore_ascii_case(&bytes[at..end]))
-    {
-        return None;
-    }
-    let run = run(text, end, ZWSP);
-    let rest = text[run.end..]
-        .trim_start_matches(|c: char| c.is_ascii_whitespace() || ":*~[(".contains(c));
-    let apart = rest.len() < text.len() - run.end;
-    (apart && reference(rest)).then_some(Hit {
-        rule: Rule::Keyword,
-        run,
-    })
-}
-
-/// `rest` begins with something GitHub takes for an issue: `#1`, `GH-1`, `owner/name#1` or its URL.
-///
-/// No character in here can stand before a gap after a keyword, so no rule applies inside a reference.
-fn reference(rest: &str) -> bool {
-    let digit = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
-    if let Some(rest) = rest.strip_prefix('#') {
-        return digit(rest);
-    }
-    if rest
-        .get(..3)
-        .is_some_and(|start| start.eq_ignore_ascii_case("gh-"))
-        && digit(&rest[3..])
-    {
-        return true;
-    }
-    let name = |rest: &str| {
-        rest.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c))
-            .unwrap_or(rest.len())
-    };
-    let url = rest
-        .strip_prefix("https://")
-        .or_else(|| rest.strip_prefix("http://"));
-    let owner = match url {
-        Some(url) => match url[name(url)..].strip_prefix('/') {
-            Some(path) => path,
-            None => return false,
-        },
-        None => rest,
-    };
-    let Some(repository) = owner[name(owner)..].strip_prefix('/') else {
-        return false;
-    };
-    let tail = &repository[name(repository)..];
-    if url.is_none() {
-        return tail.strip_prefix('#').is_some_and(digit);
-    }
-    ["/issues/", "/pull/", "/discussions/"]
-        .iter()
-        .any(|kind| tail.strip_prefix(kind).is_some_and(digit))
-}
-
-/// The `@` at byte `at` is one that GitHub reads as a mention: not behind a word, not inside a web address.
-fn notifies(text: &str, at: usize) -> bool {
-    /// Far enough to see the beginning of any address somebody would type, in bytes.
-    const BACK: usize = 256;
-    let Some(before) = text[..at].bytes().next_back() else {
-        return true;
-    };
-    if word(before) {
-        return false;
-    }
-    if before != b'/' {
-        return true;
-    }
-    let back = &text[text.floor_char_boundary(at.saturating_sub(BACK))..at];
-    if !back.contains("://") {
-        return true;
-    }
-    let stops = |c: char| c.is_whitespace() || "<>\"'()[]|".contains(c);
-    let address = back.rsplit(stops).next().unwrap_or(back);
-    let host = ["https://", "http://"]
-        .iter()
-        .find_map(|scheme| address.split_once(scheme));
-    !host.is_some_and(|(_, host)| host.starts_with(|c: char| c.is_ascii_alphanumeric()))
-}
-
-fn word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
-}
-
-/// The repetitions of `unit` from byte `from` on.
-fn run(text: &str, from: usize, unit: &str) -> Range<usize> {
+/// How many zero width spaces stand from byte `from` on.
+fn run(text: &str, from: usize) -> usize {
     let rest = text.as_bytes().get(from..).unwrap_or_default();
-    let count = rest
-        .chunks_exact(unit.len())
-        .take_while(|chunk| *chunk == unit.as_bytes())
-        .count();
-    from..from + count * unit.len()
+    rest.chunks_exact(ZWSP.len())
+        .take_while(|chunk| *chunk == ZWSP.as_bytes())
+        .count()
 }

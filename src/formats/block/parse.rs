@@ -1,95 +1,68 @@
-//! Finds blocks: markers, pairs of markers, and what is left over.
+//! Finds blocks: pairs of markers, and what is left over.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::marker::{self, Marker, Markers, Name};
+use super::pair::Closers;
 use super::{Block, Diagnostic, Parsed, TEXT_KEYS, WARNING, body};
-use crate::formats::markdown::{self, Lines};
-
-const OPENS: &str = "<!-- erk:metadata-block:";
-const CLOSES: &str = "<!-- /erk:metadata-block";
 
 /// A fence that is open inside a block hides what follows; for so many blocks the rest is parsed afresh, then
 /// everything counts as visible. Keeps the work linear.
 const FRESH_STARTS: usize = 8;
 
-#[derive(Debug, Clone)]
-struct Marker<'a> {
-    /// `None` for a closing marker of the first era.
-    key: Option<&'a str>,
-    span: Range<usize>,
-    code: bool,
-}
-
 /// Reads every block of `text`. Never fails: what cannot be read is a [`Diagnostic`]. Linear in the text's size.
 pub fn parse(text: &str) -> Parsed {
     let mut parsed = Parsed::default();
-    if !text.contains(OPENS) && !text.contains(CLOSES) {
+    if marker::none(text) {
         return parsed;
     }
-    let lines = Lines::new(text);
+    let mut complaints = Vec::new();
     let mut from = 0;
     for left in (0..=FRESH_STARTS).rev() {
-        match pass(text, &lines, from, left > 0, &mut parsed) {
+        match pass(text, from, left > 0, &mut parsed.blocks, &mut complaints) {
             Some(next) => from = next,
             None => break,
         }
     }
+    parsed.diagnostics = diagnostics(text, complaints);
     parsed
 }
 
+/// A diagnostic whose line is not known yet.
+struct Complaint<'a> {
+    key: &'a str,
+    at: usize,
+    message: String,
+    remedy: &'static str,
+}
+
 /// Reads from byte `from`. Returns where to start afresh when a block ends in code that began inside it.
-fn pass(
-    text: &str,
-    lines: &Lines<'_>,
+fn pass<'a>(
+    text: &'a str,
     from: usize,
     heed_code: bool,
-    parsed: &mut Parsed,
+    blocks: &mut Vec<Block>,
+    complaints: &mut Vec<Complaint<'a>>,
 ) -> Option<usize> {
-    let code = if heed_code {
-        markdown::code(&text[from..])
-    } else {
-        Vec::new()
-    };
-    let in_code = |at: usize| {
-        let next = code.partition_point(|range| range.start <= at - from);
-        next > 0
-            && code
-                .get(next - 1)
-                .is_some_and(|range| at - from < range.end)
-    };
-    let mut complain = |key: &str, at: usize, message: &str| {
-        parsed.diagnostics.push(Diagnostic {
-            key: key.to_owned(),
-            line: lines.at(at),
-            message: message.to_owned(),
+    let markers = marker::scan(text, from, heed_code);
+    let mut complain = |key: &'a str, at: usize, message: String, remedy: &'static str| {
+        complaints.push(Complaint {
+            key,
+            at,
+            message,
+            remedy,
         });
     };
-    let mut openers = Vec::new();
-    for (at, _) in text[from..].match_indices(OPENS) {
-        let at = from + at;
-        let code = in_code(at);
-        match marker(text, at, at + OPENS.len(), code) {
-            Some(found) => openers.push(found),
-            None if code => {}
-            None => complain(
-                "",
-                at,
-                "the opening marker is not complete: write `<!-- erk:metadata-block:KEY -->` on one line",
-            ),
-        }
-    }
-    let closers: Vec<Marker<'_>> = text[from..]
-        .match_indices(CLOSES)
-        .filter_map(|(at, _)| closer(text, from + at, in_code(from + at)))
-        .collect();
-    let pairs = Closers::new(&closers);
-    let visible: Vec<&Marker<'_>> = openers.iter().filter(|opener| !opener.code).collect();
-    let mut next_same: Vec<Option<usize>> = vec![None; visible.len()];
-    let mut seen: HashMap<Option<&str>, usize> = HashMap::new();
-    for (index, opener) in visible.iter().enumerate().rev() {
-        next_same[index] = seen.insert(opener.key, opener.span.start);
-    }
+    let Markers {
+        openers,
+        closers,
+        broken,
+        ..
+    } = &markers;
+    let pairs = Closers::new(text, &markers);
+    let visible: Vec<&Marker<'a>> = openers.iter().filter(|opener| !opener.code).collect();
+    let next_same = next_same(&visible);
     let mut at = from;
     let mut used = 0;
     let mut again = None;
@@ -97,21 +70,23 @@ fn pass(
         if opener.span.start < at {
             continue;
         }
-        let key = opener.key.unwrap_or_default();
+        let key = opener.name.key();
         let is_text = TEXT_KEYS.contains(&key);
-        let other = visible.get(index + 1).map(|next| next.span.start);
-        let found = pairs
-            .after(key, opener.span.end, &openers)
-            .filter(|closer| {
-                let rival = if closer.key.is_none() {
-                    other
-                } else {
-                    next_same[index]
-                };
-                is_text || rival.is_none_or(|rival| rival > closer.span.start)
-            });
-        let Some(closer) = found else {
-            complain(key, opener.span.start, "the block has no closing marker");
+        let found = pairs.after(opener).filter(|end| {
+            let rival = if end.any {
+                visible.get(index + 1).map(|next| next.span.start)
+            } else {
+                next_same[index]
+            };
+            is_text || rival.is_none_or(|rival| rival > end.span.start)
+        });
+        let Some(end) = found else {
+            let (message, remedy) = if opener.name == Name::OriginalPlan {
+                UNCLOSED_DETAILS
+            } else {
+                UNCLOSED
+            };
+            complain(key, opener.span.start, message.to_owned(), remedy);
             continue;
         };
         for stray in closers[used..]
@@ -119,62 +94,114 @@ fn pass(
             .take_while(|stray| stray.span.start < opener.span.start)
         {
             if !stray.code && stray.span.start >= at {
-                complain(stray.key.unwrap_or_default(), stray.span.start, STRAY);
+                complain(
+                    stray.name.key(),
+                    stray.span.start,
+                    STRAY.0.to_owned(),
+                    STRAY.1,
+                );
             }
         }
-        used = closers.partition_point(|other| other.span.start < closer.span.end);
+        used = closers.partition_point(|other| other.span.start < end.span.end);
         let start = warnings(text, at, opener.span.start);
-        let (content, problem) = body::read(key, &text[opener.span.end..closer.span.start]);
-        if let Some(problem) = problem {
-            complain(key, opener.span.start, &problem);
+        let body = body::read(opener.name, text, opener.span.end..end.span.start);
+        if let Some((message, remedy)) = body.problem {
+            complain(key, opener.span.start, message, remedy);
         }
-        parsed.blocks.push(Block {
-            key: key.trim().to_owned(),
-            span: start..closer.span.end,
-            content,
+        blocks.push(Block {
+            key: key.to_owned(),
+            span: start..end.span.end,
+            inner: body.inner,
+            content: body.content,
         });
-        at = closer.span.end;
-        if closer.code {
+        at = end.span.end;
+        if end.code {
             again = Some(at);
             break;
         }
     }
-    if again.is_none() {
-        for stray in &closers[used..] {
-            if !stray.code && stray.span.start >= at {
-                complain(stray.key.unwrap_or_default(), stray.span.start, STRAY);
-            }
+    let seen = again.unwrap_or(text.len());
+    for stray in &closers[used..] {
+        if !stray.code && (at..seen).contains(&stray.span.start) {
+            complain(
+                stray.name.key(),
+                stray.span.start,
+                STRAY.0.to_owned(),
+                STRAY.1,
+            );
+        }
+    }
+    for half in broken {
+        if !half.code && half.span.start < seen && !inside(blocks, half.span.start) {
+            complain("", half.span.start, BROKEN.0.to_owned(), BROKEN.1);
         }
     }
     again
 }
 
-const STRAY: &str = "the closing marker has no opening marker";
+/// What is wrong, and what to do about it.
+const UNCLOSED: (&str, &str) = (
+    "the block has no closing marker",
+    "write `<!-- /erk:metadata-block:KEY -->` with its key on a line of its own below the block",
+);
+const UNCLOSED_DETAILS: (&str, &str) = (
+    "the plan's `<details>` is not closed",
+    "write `</details>` on a line of its own below the plan",
+);
+const STRAY: (&str, &str) = (
+    "the closing marker has no opening marker",
+    "write `<!-- erk:metadata-block:KEY -->` with its key on a line of its own above the block, or remove the closing marker",
+);
+const BROKEN: (&str, &str) = (
+    "the opening marker is not complete",
+    "write `<!-- erk:metadata-block:KEY -->` on one line",
+);
 
-/// The marker at `at` whose key begins at `from`: one line, ended by ` -->`.
-fn marker(text: &str, at: usize, from: usize, code: bool) -> Option<Marker<'_>> {
-    let rest = text.get(from..)?;
-    let end = rest.find(['\n', '\r', '<', '>'])?;
-    let key = rest[..end].strip_suffix(" --")?;
-    (rest[end..].starts_with('>') && !key.trim().is_empty()).then(|| Marker {
-        key: Some(key),
-        span: at..from + end + 1,
-        code,
-    })
+/// For each opener where the next of its name begins.
+fn next_same(visible: &[&Marker<'_>]) -> Vec<Option<usize>> {
+    let mut next: Vec<Option<usize>> = vec![None; visible.len()];
+    let mut seen: HashMap<Name<'_>, usize> = HashMap::new();
+    for (index, opener) in visible.iter().enumerate().rev() {
+        next[index] = seen.insert(opener.name, opener.span.start);
+    }
+    next
 }
 
-fn closer(text: &str, at: usize, code: bool) -> Option<Marker<'_>> {
-    let rest = &text[at + CLOSES.len()..];
-    if rest.starts_with(" -->") {
-        let end = at + CLOSES.len() + " -->".len();
-        return Some(Marker {
-            key: None,
-            span: at..end,
-            code,
-        });
-    }
-    rest.starts_with(':')
-        .then(|| marker(text, at, at + CLOSES.len() + 1, code))?
+fn inside(blocks: &[Block], at: usize) -> bool {
+    let next = blocks.partition_point(|block| block.span.start <= at);
+    next.checked_sub(1)
+        .and_then(|last| blocks.get(last))
+        .is_some_and(|block| at < block.span.end)
+}
+
+/// Gives the complaints their lines, in order.
+fn diagnostics(text: &str, mut complaints: Vec<Complaint<'_>>) -> Vec<Diagnostic> {
+    complaints.sort_by_key(|complaint| complaint.at);
+    let (mut line, mut counted) = (1, 0);
+    complaints
+        .into_iter()
+        .map(|complaint| {
+            line += line_ends(text, counted..complaint.at);
+            counted = complaint.at;
+            Diagnostic {
+                key: complaint.key.to_owned(),
+                line,
+                message: complaint.message,
+                remedy: complaint.remedy,
+            }
+        })
+        .collect()
+}
+
+/// Line ends that begin in `range` of `text`: `\n`, `\r\n` and a lone `\r`.
+fn line_ends(text: &str, range: Range<usize>) -> usize {
+    let bytes = text.as_bytes();
+    memchr::memchr2_iter(b'\n', b'\r', &bytes[range.clone()])
+        .filter(|at| {
+            let at = range.start + at;
+            bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n')
+        })
+        .count()
 }
 
 /// Start of the stack of warning lines right above `opener`, not before `floor`.
@@ -193,56 +220,5 @@ fn warnings(text: &str, floor: usize, opener: usize) -> usize {
             return start;
         }
         start = floor + line + indent;
-    }
-}
-
-/// Closing markers by key, those outside code apart.
-struct Closers<'a> {
-    visible: Keyed<'a>,
-    all: Keyed<'a>,
-}
-
-type Keyed<'a> = HashMap<Option<&'a str>, Vec<&'a Marker<'a>>>;
-
-impl<'a> Closers<'a> {
-    fn new(closers: &'a [Marker<'a>]) -> Self {
-        let mut found = Self {
-            visible: HashMap::new(),
-            all: HashMap::new(),
-        };
-        for closer in closers {
-            if !closer.code {
-                found.visible.entry(closer.key).or_default().push(closer);
-            }
-            found.all.entry(closer.key).or_default().push(closer);
-        }
-        found
-    }
-
-    /// The closing marker for `key` from byte `from` on.
-    ///
-    /// That is the first one outside code, as a plan may quote a marker in a fence. When there is none, or another
-    /// block opens before it, the fence was left open inside the block and the first one of all is meant.
-    fn after(&self, key: &str, from: usize, openers: &[Marker<'_>]) -> Option<&'a Marker<'a>> {
-        let first = Self::first(&self.all, key, from)?;
-        let Some(visible) = Self::first(&self.visible, key, from) else {
-            return Some(first);
-        };
-        let next = openers.partition_point(|opener| opener.span.start < first.span.start);
-        let between = openers
-            .get(next)
-            .is_some_and(|opener| opener.span.start < visible.span.start);
-        Some(if between { first } else { visible })
-    }
-
-    fn first(by_key: &Keyed<'a>, key: &str, from: usize) -> Option<&'a Marker<'a>> {
-        [Some(key), None]
-            .into_iter()
-            .filter_map(|key| {
-                let closers = by_key.get(&key)?;
-                let next = closers.partition_point(|closer| closer.span.start < from);
-                closers.get(next).copied()
-            })
-            .min_by_key(|closer| closer.span.start)
     }
 }

@@ -4,9 +4,15 @@ use super::frame;
 use crate::formats::command;
 
 /// `text` for quoting in a message of the bot: looks the same on GitHub, but mentions nobody, closes nothing, holds no
-/// slash command, no block marker and no open fence. Cannot be undone.
+/// slash command, no block marker and no open fence. Where it leaves HTML open, its tags are shown instead of followed,
+/// as they would swallow the rest of the message. Cannot be undone.
 pub fn quiet(text: &str) -> String {
     let marked = frame::mark(text);
+    let marked = if frame::leaves_html_open(&marked) {
+        marked.replace('<', "<\u{200b}")
+    } else {
+        marked
+    };
     let mut quiet = String::with_capacity(marked.len());
     for line in marked.split_inclusive(['\n', '\r']) {
         match command::slash(line) {

@@ -1,4 +1,5 @@
-//! Writes blocks, in the form of erk's current code.
+//! Writes blocks, in the one form that every era of erk reads: `<code>` in the summary of fields (required in 2025,
+//! allowed since), a closing marker with its key.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +11,7 @@ pub fn render_yaml(key: &str, fields: &Map<String, Value>) -> String {
     let yaml = yaml::write(fields);
     let yaml = yaml.trim_end_matches('\n');
     format!(
-        "{WARNING}\n<!-- erk:metadata-block:{key} -->\n<details>\n<summary>{key}</summary>\n\n\
+        "{WARNING}\n<!-- erk:metadata-block:{key} -->\n<details>\n<summary><code>{key}</code></summary>\n\n\
          ```yaml\n\n{yaml}\n\n```\n\n</details>\n<!-- /erk:metadata-block:{key} -->"
     )
 }

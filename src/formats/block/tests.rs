@@ -8,7 +8,8 @@ use serde_json::json;
 use super::*;
 use crate::formats::command;
 
-mod frame;
+mod edit;
+mod old;
 
 fn yaml_block(key: &str, body: &str) -> String {
     format!(
@@ -19,6 +20,13 @@ fn yaml_block(key: &str, body: &str) -> String {
 fn fields(block: &Block) -> Value {
     match &block.content {
         Content::Yaml(fields) => Value::Object(fields.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn text_of(block: &Block) -> &str {
+    match &block.content {
+        Content::Text(text) => text,
         other => panic!("{other:?}"),
     }
 }
@@ -38,7 +46,7 @@ fn a_yaml_block_is_written_as_erk_writes_it() {
     assert_eq!(
         text,
         "<!-- WARNING: Machine-generated. Manual edits may break erk tooling. -->\n\
-         <!-- erk:metadata-block:plan-header -->\n<details>\n<summary>plan-header</summary>\n\n```yaml\n\n\
+         <!-- erk:metadata-block:plan-header -->\n<details>\n<summary><code>plan-header</code></summary>\n\n```yaml\n\n\
          schema_version: '2'\ncreated_at: '2025-11-25T14:37:43+00:00'\npr: null\n\n```\n\n</details>\n\
          <!-- /erk:metadata-block:plan-header -->"
     );
@@ -141,9 +149,7 @@ fn what_cannot_be_read_is_reported_with_its_place() {
     );
     assert_eq!(
         says("<!-- erk:metadata-block:a\n-->"),
-        [
-            ":1: the opening marker is not complete: write `<!-- erk:metadata-block:KEY -->` on one line"
-        ]
+        [":1: the opening marker is not complete"]
     );
     assert_eq!(
         says("<!-- erk:metadata-block:a -->\nfree\n<!-- /erk:metadata-block -->"),
@@ -282,7 +288,9 @@ proptest! {
         let rendered = render_content("plan-body", "x", &text, open);
         let parsed = parse(&rendered);
         prop_assert_eq!(&parsed.diagnostics, &[]);
-        prop_assert_eq!(&parsed.blocks, &[Block { key: "plan-body".to_owned(), span: 0..rendered.len(), content: Content::Text(text) }]);
+        prop_assert_eq!(&parsed.blocks[0].content, &Content::Text(text));
+        prop_assert_eq!((parsed.blocks.len(), &parsed.blocks[0].span), (1, &(0..rendered.len())));
+        prop_assert_eq!(restore(&rendered[parsed.blocks[0].inner.clone()]), text_of(&parsed.blocks[0]));
     }
 
     #[test]

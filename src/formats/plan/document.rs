@@ -21,9 +21,10 @@
 //! Values in the frame stand on one line each. A value that Markdown would change is escaped (see `inline`), a line
 //! end in it is written `&#10;`: what GitHub shows and what [`read`] returns is the text as given.
 
+mod json;
 mod read;
 
-pub use read::{is_success_document, plan_text, read};
+pub use read::{body, is_success_document, plan_text, read};
 
 use super::inline::{self, Item, Piece};
 
@@ -115,7 +116,8 @@ pub struct PlanDocument {
 /// An extractor's answer that there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorDocument {
-    /// Stable code, lower case with underscores.
+    /// Stable code, lower case with underscores: erk's `no_plan_found`, `session_not_found`, `guidance_without_plan`,
+    /// `invalid_input` and `validation_failed`, or another one.
     pub code: String,
     /// What is wrong, as Markdown source; may be empty.
     pub message: String,

@@ -1,17 +1,44 @@
-//! The gate for a plan's content: erk's rules, decided by the tree.
+//! The gate for a plan's content: erk's rules (`validate-plan-content`), decided by the tree.
 //!
-//! erk looks at the first characters of lines; here a heading is a heading and a list a list, so `#hashtag`,
-//! `**bold**` and `2024 was good. Yes` do not count, and neither does anything in code.
+//! | | erk, both eras | ours |
+//! |---|---|---|
+//! | what is looked at | the text as given | in a plan document the plan behind the frame, else the text: the frame's own headings are no plan |
+//! | length | code points, without white space at both ends, at least 100 | the same |
+//! | heading | a line that begins with `#`, in code too | a heading: not `#hashtag`, not in code or front matter; one with an underline as well |
+//! | list | a line that begins with `-`, `*` or `+`, or with a digit and holds `. ` anywhere | a list: not `**bold**`, `---` or `2024 was good. Yes`; `1)` as well |
+//! | order | empty, too short, no structure | the same, in the same words |
 
 use std::fmt;
 
 use comrak::nodes::NodeValue;
 use comrak::{Arena, parse_document};
 
+use super::complaint::Lesson;
+use super::document;
+use super::title::front_matter;
 use crate::formats::markdown;
 
 /// Shortest plan in Unicode code points, white space at both ends not counted (erk).
 pub const MIN_CHARS: usize = 100;
+
+const LESSON: Lesson = Lesson {
+    what: "content",
+    rules: &[
+        "at least 100 characters, white space at both ends not counted",
+        "a heading (`## Steps`) or a list (`1. …`, `- …`) that Markdown reads as one: not in a code block, and with a blank \
+         behind `#`, `-` or `1.`",
+        "says what is to be done, in which steps, in which files, and how it is tested",
+    ],
+    valid: &[
+        "# Plan: Add CSV export\n\nReports can be downloaded as CSV.\n\n1. Write `src/csv.rs`\n2. Add the button to \
+         `web/report.html`\n3. Test quotes and line breaks",
+    ],
+    invalid: &[
+        "# Add CSV export\n\n- Do it",
+        "TODO",
+        "I have written the plan to plan.md.",
+    ],
+};
 
 /// Why a text is not accepted as a plan. The texts are erk's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +72,7 @@ impl fmt::Display for ContentFault {
 impl std::error::Error for ContentFault {}
 
 impl ContentFault {
-    /// What a person should change.
+    /// What a person should change, in one sentence.
     pub fn feedback(&self) -> &'static str {
         match self {
             Self::Empty => {
@@ -59,32 +86,70 @@ impl ContentFault {
             }
         }
     }
-}
 
-/// Checks that `text` can be a plan at all.
-pub fn gate_content(text: &str) -> Result<(), ContentFault> {
-    let length = text.trim().chars().count();
-    if length == 0 {
-        Err(ContentFault::Empty)
-    } else if length < MIN_CHARS {
-        Err(ContentFault::TooShort { length })
-    } else if !has_structure(text) {
-        Err(ContentFault::NoStructure)
-    } else {
-        Ok(())
+    /// What a model should change: the reason, the beginning of the refused `text`, the rules, and examples.
+    pub fn agent_guidance(&self, text: &str) -> String {
+        LESSON.tell(&self.to_string(), document::body(text))
     }
 }
 
-fn has_structure(text: &str) -> bool {
-    let arena = Arena::new();
-    parse_document(&arena, text, &markdown::options())
-        .descendants()
-        .any(|node| {
-            matches!(
-                node.data().value,
-                NodeValue::Heading(_) | NodeValue::List(_)
-            )
-        })
+/// What the gate looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measure {
+    /// Unicode code points, white space at both ends not counted.
+    pub length: usize,
+    /// Headings, nested ones too.
+    pub headings: usize,
+    /// Lists, nested ones too.
+    pub lists: usize,
+}
+
+impl Measure {
+    /// Measures `text`, or the plan in it when it is a plan document.
+    pub fn of(text: &str) -> Self {
+        let text = document::body(text);
+        let mut found = Self {
+            length: text.trim().chars().count(),
+            headings: 0,
+            lists: 0,
+        };
+        let arena = Arena::new();
+        let plan = &text[front_matter(text)..];
+        for node in parse_document(&arena, plan, &markdown::options()).descendants() {
+            match node.data().value {
+                NodeValue::Heading(_) => found.headings += 1,
+                NodeValue::List(_) => found.lists += 1,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The gate's verdict.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn verdict(self) -> Result<(), ContentFault> {
+        if self.length == 0 {
+            Err(ContentFault::Empty)
+        } else if self.length < MIN_CHARS {
+            Err(ContentFault::TooShort {
+                length: self.length,
+            })
+        } else if self.headings + self.lists == 0 {
+            Err(ContentFault::NoStructure)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Checks that `text` can be a plan at all.
+///
+/// # Errors
+/// The first rule that it breaks.
+pub fn gate_content(text: &str) -> Result<(), ContentFault> {
+    Measure::of(text).verdict()
 }
 
 #[cfg(test)]
@@ -109,6 +174,8 @@ mod tests {
             (format!("**bold** {}", filler(20)), false),
             (format!("2024 was good. Yes {}", filler(20)), false),
             (format!("---\n\n{}", filler(20)), false),
+            (format!("---\ntitle: x\n---\n{}", filler(20)), false),
+            (format!("---\ntitle: x\n---\n- a\n\n{}", filler(20)), true),
             (
                 format!("```\n# not a heading\n- not a list\n```\n{}", filler(20)),
                 false,
@@ -148,5 +215,46 @@ mod tests {
             gate_content(&text[..text.len() - 'é'.len_utf8()]),
             Err(ContentFault::TooShort { length: 99 })
         );
+    }
+    #[test]
+    fn a_frame_is_no_plan() {
+        let framed =
+            |body: &str| document::wrap("Add CSV export", &document::Enrichment::raw(), body);
+        assert_eq!(
+            gate_content(&framed("- Do it")),
+            Err(ContentFault::TooShort { length: 7 })
+        );
+        assert_eq!(
+            gate_content(&framed(&filler(20))),
+            Err(ContentFault::NoStructure)
+        );
+        let plan = format!("## Steps\n\n{}", filler(20));
+        assert_eq!(gate_content(&framed(&plan)), Ok(()));
+        assert_eq!(Measure::of(&framed(&plan)), Measure::of(&plan));
+    }
+
+    #[test]
+    fn a_model_is_told_the_rules() {
+        let text = format!("TODO\n{}", filler(100));
+        let told = ContentFault::NoStructure.agent_guidance(&text);
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(
+            lines[0],
+            "Plan content validation failed: Plan lacks structure (no headers or lists found)"
+        );
+        assert!(lines[1].starts_with("Actual value: \"TODO wörter ") && lines[1].ends_with("…\""));
+        assert_eq!(
+            lines.last().unwrap(),
+            &"Write it again by these rules; change nothing else."
+        );
+        for part in ["\nRules:\n- ", "\nValid:\n- ", "\nInvalid:\n- "] {
+            assert!(told.contains(part), "{told}");
+        }
+        for valid in LESSON.valid {
+            assert_eq!(gate_content(valid), Ok(()));
+        }
+        for invalid in LESSON.invalid {
+            assert!(gate_content(invalid).is_err());
+        }
     }
 }

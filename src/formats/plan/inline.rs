@@ -36,7 +36,12 @@ impl Escape {
             match c {
                 '\0' => out.push('\u{FFFD}'),
                 ' ' if !edge => out.push(' '),
+                // A byte-order mark at the start of a text is dropped.
+                '\u{feff}' => reference(&mut out, c),
                 c if c.is_whitespace() || c.is_control() => reference(&mut out, c),
+                // Neither means anything to Markdown, and an escaped one would hide a mention or a command from
+                // whoever makes it harmless.
+                '@' | '/' => out.push(c),
                 c if c.is_ascii_punctuation() => match self {
                     Self::Usual if "\\`*_[]<>&~#|!".contains(c) => out.extend(['\\', c]),
                     Self::All => out.extend(['\\', c]),
@@ -143,6 +148,22 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
     found
 }
 
+/// Plain text of one line as Markdown that shows exactly that, as a paragraph and as an item of a list.
+pub(super) fn shown(text: &str) -> String {
+    let item = Item {
+        label: None,
+        text: text.to_owned(),
+    };
+    line(
+        |escape| escape.apply(text),
+        |line| {
+            plain(line) == text
+                && pieces(line).is_empty()
+                && pieces(&format!("- {line}")) == [Piece::List(vec![item.clone()])]
+        },
+    )
+}
+
 /// Text of a Markdown fragment without markup, as one line.
 pub(super) fn plain(source: &str) -> String {
     let arena = Arena::new();
@@ -179,6 +200,24 @@ mod tests {
             |l| pieces(l) == [Piece::Heading(1, text.to_owned())],
         );
         assert_eq!(written, "# Use Vec\\<String\\> and \\*stars\\*");
+    }
+
+    #[test]
+    fn text_is_shown_as_it_is_wherever_it_stands() {
+        for (text, written) in [
+            (
+                "Keep it simple, e.g. a_b (#4)",
+                "Keep it simple, e.g. a_b (#4)",
+            ),
+            ("Close <details> early", "Close \\<details\\> early"),
+            ("1. is not a list", "1\\. is not a list"),
+            ("> said **she**", "\\> said \\*\\*she\\*\\*"),
+            ("[ ] is a box", "\\[ \\] is a box"),
+            ("**all of it**", "\\*\\*all of it\\*\\*"),
+            ("@mira, see <b> 1.", "@mira, see \\<b\\> 1."),
+        ] {
+            assert_eq!(shown(text), written);
+        }
     }
 
     #[test]

@@ -155,6 +155,28 @@ pub fn join(parts: &[&str]) -> Option<String> {
     Some(text)
 }
 
+/// An end of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its first line.
+    First,
+    /// Its last line.
+    Last,
+}
+
+/// The first part, counted from 0, and the end of it, that keeps [`join`] from putting `parts` together.
+pub fn misfit(parts: &[&str]) -> Option<(usize, End)> {
+    let last = parts.len().saturating_sub(1);
+    parts.iter().enumerate().find_map(|(index, part)| {
+        let content = match without_prefix(part) {
+            Some(content) if index > 0 => content,
+            None if index > 0 => return Some((index, End::First)),
+            _ => part,
+        };
+        (index < last && without_suffix(content).is_none()).then_some((index, End::Last))
+    })
+}
+
 fn without_prefix(part: &str) -> Option<&str> {
     // An edit on GitHub's page turns line ends into CRLF.
     let (marker, content) = part.split_once('\n')?;

@@ -1,20 +1,25 @@
 //! One sentence and three bullets about a plan, from its own words.
+//!
+//! Nothing is made up: a sentence is quoted, a heading or the start of a list item is quoted, paths are quoted, and all
+//! else is a count or says that there is none. Of a plan document only the plan is read, without front matter.
 
 use comrak::nodes::{AstNode, NodeValue};
 use comrak::{Arena, parse_document};
 
+use super::document;
 use super::inline;
-use super::title::{cut, is_section_name};
+use super::title::{cut, front_matter, is_section_name};
 use crate::formats::markdown::{self, Block, Kind};
 
-/// Longest sentence or bullet in Unicode code points.
+/// Longest sentence or bullet in Unicode code points, as a reader sees it.
 pub const MAX_CHARS: usize = 160;
 /// A sentence shorter than this says too little.
 const SHORTEST_SENTENCE: usize = 25;
 /// Names listed in a bullet before the rest is counted.
 const NAMES: usize = 3;
 
-/// What a plan says, in plain text without line ends. The caller quiets mentions and commands before it posts this.
+/// What a plan says, each part one line of Markdown without any markup: what would be read as markup is escaped, so the
+/// source may be longer than [`MAX_CHARS`]. The caller quiets mentions and commands before it posts this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// What the plan is for.
@@ -25,6 +30,8 @@ pub struct Summary {
 
 /// Summarises `plan`. The same text gives the same summary.
 pub fn summarise(title: &str, plan: &str) -> Summary {
+    let plan = document::body(plan);
+    let plan = &plan[front_matter(plan)..];
     let blocks = markdown::blocks(plan);
     let steps = Steps::of(plan, &blocks);
     let sections = blocks
@@ -33,11 +40,10 @@ pub fn summarise(title: &str, plan: &str) -> Summary {
         .count();
     let sentence = purpose(&blocks).unwrap_or_else(|| {
         let title = inline::one_line(title);
-        let parts = format!(
-            "Plan with {} in {}",
-            count(steps.total, "step"),
-            count(sections.max(1), "section")
-        );
+        let mut parts = format!("Plan with {}", count(steps.total, steps.word));
+        if sections > 0 {
+            parts.push_str(&format!(" in {}", count(sections, "section")));
+        }
         if title.is_empty() {
             format!("{parts}.")
         } else {
@@ -45,9 +51,9 @@ pub fn summarise(title: &str, plan: &str) -> Summary {
         }
     });
     Summary {
-        sentence: cut(&sentence, MAX_CHARS),
+        sentence: inline::shown(&cut(&sentence, MAX_CHARS)),
         bullets: [steps.bullet(), files(plan), checks(&blocks)]
-            .map(|bullet| cut(&bullet, MAX_CHARS)),
+            .map(|bullet| inline::shown(&cut(&bullet, MAX_CHARS))),
     }
 }
 
@@ -93,14 +99,13 @@ fn sentence_in<'a>(mut blocks: impl Iterator<Item = &'a Block>) -> Option<String
 fn first_sentence(line: &str) -> &str {
     let mut ends = line
         .char_indices()
+        .skip(SHORTEST_SENTENCE - 1)
         .filter(|(_, c)| matches!(c, '.' | '!' | '?' | '。'))
         .map(|(at, c)| at + c.len_utf8());
     let end = ends.find(|end| {
         let rest = &line[*end..];
         let next = rest.trim_start();
-        line[..*end].chars().count() >= SHORTEST_SENTENCE
-            && (next.is_empty()
-                || rest.len() > next.len() && next.starts_with(|c: char| !c.is_lowercase()))
+        next.is_empty() || rest.len() > next.len() && next.starts_with(|c: char| !c.is_lowercase())
     });
     &line[..end.unwrap_or(line.len())]
 }
@@ -156,10 +161,12 @@ impl Steps {
                 })
                 .max_by_key(|(items, block)| (*items, std::cmp::Reverse(block.line)))
         };
-        match longest(true).or_else(|| longest(false)) {
-            Some((total, block)) => Self {
+        // Only numbers and boxes make steps of items.
+        let found = longest(true).map(|list| ("step", list));
+        match found.or_else(|| longest(false).map(|list| ("point", list))) {
+            Some((word, (total, block))) => Self {
                 total,
-                word: "step",
+                word,
                 names: first_lines(&plan[block.span.clone()]),
             },
             None => Self {
@@ -172,7 +179,7 @@ impl Steps {
 
     fn bullet(&self) -> String {
         if self.total == 0 {
-            return "Steps are described in prose".to_owned();
+            return "No steps are listed".to_owned();
         }
         named(&count(self.total, self.word), &self.names, self.total, "; ")
     }
@@ -239,25 +246,24 @@ const KNOWN_EXTENSIONS: [&str; 30] = [
     "yaml", "yml",
 ];
 
-/// What the plan says about tests and risks, by its headings; else how many boxes there are to tick.
+/// Whether there are sections on tests and risks, by words that begin so in the headings, and how many boxes to tick.
 fn checks(blocks: &[Block]) -> String {
     let has = |words: &[&str]| {
         blocks.iter().any(|block| match &block.kind {
             Kind::Heading { text, .. } => {
                 let lower = text.to_lowercase();
-                words.iter().any(|word| lower.contains(word))
+                words.iter().any(|wanted| {
+                    let starts = |(at, _): (usize, &str)| {
+                        !lower[..at].ends_with(|before: char| before.is_alphanumeric())
+                    };
+                    lower.match_indices(wanted).any(starts)
+                })
             }
             _ => false,
         })
     };
-    let tests = has(&[
-        "test",
-        "verification",
-        "validation",
-        "success criteria",
-        "acceptance",
-    ]);
-    let risks = has(&["risk", "pitfall", "rollback", "migration"]);
+    let tests = has(&["test", "verification", "success criteria", "acceptance"]);
+    let risks = has(&["risk", "pitfall", "rollback"]);
     let boxes: usize = blocks
         .iter()
         .map(|block| match block.kind {
@@ -266,10 +272,10 @@ fn checks(blocks: &[Block]) -> String {
         })
         .sum();
     let mut bullet = match (tests, risks) {
-        (true, true) => "Says how it is tested and what can go wrong",
-        (true, false) => "Says how it is tested; no section on risks",
-        (false, true) => "Says what can go wrong; no section on tests",
-        (false, false) => "No section on tests or risks",
+        (true, true) => "Has sections on tests and on risks",
+        (true, false) => "Has a section on tests, none on risks",
+        (false, true) => "Has a section on risks, none on tests",
+        (false, false) => "Has no section on tests or risks",
     }
     .to_owned();
     if boxes > 0 {
@@ -282,6 +288,9 @@ fn checks(blocks: &[Block]) -> String {
 
 fn named(head: &str, names: &[String], total: usize, between: &str) -> String {
     let shown = &names[..names.len().min(NAMES)];
+    if shown.is_empty() {
+        return head.to_owned();
+    }
     let listed = shown.join(between);
     match total.saturating_sub(shown.len()) {
         0 => format!("{head}: {listed}"),

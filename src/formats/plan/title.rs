@@ -1,9 +1,26 @@
 //! The title of a plan, from its tree, and the gate a title must pass.
-
-use std::fmt;
+//!
+//! One rule for the texts of both of erk's eras: R0, which saved issues, and HEAD, which opens pull requests.
+//!
+//! | | erk R0 | erk HEAD | ours | why |
+//! |---|---|---|---|---|
+//! | where | first line `# X`, else first `## X`, else first line that is not `---` | the same | first heading 1, else a paragraph `Plan: X` before any heading, else the first heading 2, else the text's first block when it is a deeper heading, else `Plan: X` anywhere, else, without any heading, the first line | erk's order; `### X` gave a title with its `###` |
+//! | `# x` in a code block | counts | counts | does not | a comment in a script became the title |
+//! | front matter | not understood: without a heading `title: x` is the first line | the same | left out | it is not the plan's text |
+//! | `#X`, indented `# X`, `#⇥X`, `# X #`, `X` over `===` | `#X` and `#⇥X` no heading, the ` #` kept, `===` not seen | the same | as Markdown has it | the reader sees those headings |
+//! | `> # X`, `- # X`, `<!-- # X -->` | no heading | no heading | no heading | |
+//! | markup | `**`, `*` and `` ` `` taken off | the same | all of it, links and escapes too | an issue's title shows no markup |
+//! | `Plan: X` | stays, so that issues were called `Plan: X` | `Plan: `, `Implementation Plan: `, `Documentation Plan: ` taken off once, in this spelling | taken off once, in any spelling, also before a dash | HEAD mended R0; models do not keep to one spelling |
+//! | a heading that names a part (`Overview`, `Phase 1`, `Plan`) | the title | the title | skipped | HEAD refuses `Plan` and `Implementation Plan` afterwards |
+//! | nothing found | `Implementation Plan` | the same, refused afterwards | `None`; the caller has the issue's title | a default says nothing |
+//! | longest | 100, cut in the middle of a word | the same; longer given titles refused | 250, cut with `…` | the title of an issue holds 256; nobody is stopped for a long title |
 
 use super::inline;
 use crate::formats::markdown::{self, Block, Kind};
+
+mod gate;
+
+pub use gate::{TitleFault, gate_title};
 
 /// Longest title in Unicode code points. GitHub allows 256 for an issue title; a little is left for a tag.
 pub const MAX_CHARS: usize = 250;
@@ -85,10 +102,11 @@ const SECTION_NAMES: [&str; 57] = [
 
 /// The title of the plan in `text`, or `None` when it has none of its own; the caller then takes the issue's title.
 ///
-/// The first level-1 heading; else a paragraph `Plan: X` before the first heading; else the first level-2 heading that
-/// is not a mere section name, phase or step; else a paragraph `Plan: X` anywhere; else, in a text without any
-/// heading, its first line. Front matter, code and HTML are not looked at. Markup is removed, white space collapsed,
-/// one leading `Plan:` (or the like) taken off, and the rest cut to [`MAX_CHARS`].
+/// The first level-1 heading; else a paragraph `Plan: X` before the first heading; else the first level-2 heading; else
+/// the first block, when it is a deeper heading; else a paragraph `Plan: X` anywhere; else, in a text without any
+/// heading, its first line. Headings that are mere section names, phases or steps are passed over; front matter, code
+/// and HTML are not looked at. Markup is removed, white space collapsed, one leading `Plan:` (or the like) taken off,
+/// and the rest cut to [`MAX_CHARS`]. See the module for erk's rules.
 pub fn title_of(text: &str) -> Option<String> {
     let text = &text[front_matter(text)..];
     let blocks = markdown::blocks(text);
@@ -99,6 +117,7 @@ pub fn title_of(text: &str) -> Option<String> {
     heading(&blocks, 1)
         .or_else(|| lead(before))
         .or_else(|| heading(&blocks, 2))
+        .or_else(|| (3..=6).find_map(|level| heading(blocks.get(..1)?, level)))
         .or_else(|| lead(&blocks))
         .or_else(|| {
             first_heading
@@ -217,65 +236,6 @@ pub(crate) fn front_matter(text: &str) -> usize {
         }
     }
     0
-}
-
-/// Why a title is not good enough. The texts are erk's where the rule is the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TitleFault {
-    /// Nothing but white space.
-    Empty,
-    /// Fewer than [`MIN_CHARS`] code points.
-    TooShort(usize),
-    /// No letter of any script.
-    NoLetter,
-    /// A default, not a description.
-    Fallback(String),
-}
-
-impl fmt::Display for TitleFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("Title is empty or whitespace-only"),
-            Self::TooShort(length) => {
-                write!(f, "Too short ({length} characters, minimum {MIN_CHARS})")
-            }
-            Self::NoLetter => f.write_str("Must contain at least one alphabetic character"),
-            Self::Fallback(title) => write!(
-                f,
-                "'{title}' is a default fallback title, not a descriptive plan title"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for TitleFault {}
-
-impl TitleFault {
-    /// What a person should change.
-    pub fn feedback(&self) -> String {
-        format!(
-            "{self}. Start the plan with a heading that says what it will do, for example `# Plan: Add user \
-             authentication`."
-        )
-    }
-}
-
-/// Checks a title: not empty, at least [`MIN_CHARS`], a letter of any script, not a default. A long title is no fault;
-/// it is cut. Unlike erk a title without Latin letters passes.
-pub fn gate_title(title: &str) -> Result<(), TitleFault> {
-    let title = title.trim();
-    let length = title.chars().count();
-    if title.is_empty() {
-        Err(TitleFault::Empty)
-    } else if length < MIN_CHARS {
-        Err(TitleFault::TooShort(length))
-    } else if !title.chars().any(char::is_alphabetic) {
-        Err(TitleFault::NoLetter)
-    } else if ["untitled plan", "implementation plan"].contains(&title.to_lowercase().as_str()) {
-        Err(TitleFault::Fallback(title.to_owned()))
-    } else {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -78,11 +78,14 @@ fn names_and_gates(text: &str) {
         assert!(text.chars().count() >= gate::MIN_CHARS);
     }
     let name = names::worktree_name(text);
-    assert!((1..=31).contains(&name.len()), "{name:?}");
+    // The time `-MM-DD-HHMM` stays behind the name.
+    assert!((1..=names::WORKTREE_MAX + 11).contains(&name.len()), "{name:?}");
+    assert_eq!(names::worktree_name(&name), name);
     let summary = summary::summarise(text, text);
     assert_eq!(summary, summary::summarise(text, text));
     for line in summary.bullets.iter().chain([&summary.sentence]) {
-        assert!(!line.is_empty() && line.chars().count() <= summary::MAX_CHARS);
+        // A character that Markdown would change is written with up to eight.
+        assert!(!line.is_empty() && line.chars().count() <= 8 * summary::MAX_CHARS);
         assert!(!line.contains(['\n', '\r']), "{line:?}");
     }
 }

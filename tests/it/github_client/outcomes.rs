@@ -170,7 +170,7 @@ async fn a_failed_tls_handshake_is_unreachable() {
         let _ = socket.read(&mut [0; 4096]).await;
     });
     let github = GitHub::new(config(&url), TestClock::new()).unwrap();
-    let error = github.identity().await.unwrap_err();
+    let error = github.slug().await.unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, ForgeError::Unreachable { .. }), "{text}");
     assert!(

@@ -92,7 +92,7 @@ async fn no_token_and_no_key_in_any_debug_or_error_text() {
             .unwrap_err(),
         github.create_comment(&repo(), 7, "b").await.unwrap_err(),
         github.thread(&place()).await.unwrap_err(),
-        github.identity().await.unwrap_err(),
+        github.slug().await.unwrap_err(),
     ] {
         texts.push(format!("{error} {error:?}"));
     }

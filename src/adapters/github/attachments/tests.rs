@@ -5,27 +5,22 @@
 use std::str::FromStr;
 
 use hyper_util::client::legacy::connect::dns::Name;
-use secrecy::SecretString;
 use tower::Service;
 
 use super::names::public;
 use super::*;
 
-fn attachments(api: &str, hosts: &[&str]) -> Attachments {
-    let mut config = GitHubConfig::new(Url::parse(api).unwrap(), 1, SecretString::from("x"));
-    config.redirect_hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    // No request is made: the roots of a plain-HTTP set-up will do.
-    let web = web_root(&config.api_url);
-    config.api_url = Url::parse("http://127.0.0.1:1").unwrap();
-    Attachments {
-        web,
-        ..Attachments::new(&config).unwrap()
-    }
+async fn attachments(api: &str, hosts: &[&str]) -> Attachments {
+    // No request is made: the set-up of plain HTTP will do, and needs no certificates.
+    let plain = Url::parse("http://127.0.0.1:1").unwrap();
+    let transport = Transport::new(&plain, Duration::from_secs(1), "tests").unwrap();
+    let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+    Attachments::new(&transport, &Url::parse(api).unwrap(), &hosts)
 }
 
-#[test]
-fn only_github_and_its_stores_are_read() {
-    let github = attachments("https://api.github.com", &REDIRECT_HOSTS);
+#[tokio::test]
+async fn only_github_and_its_stores_are_read() {
+    let github = attachments("https://api.github.com", &REDIRECT_HOSTS).await;
     for address in [
         "https://github.com/x",
         "https://GITHUB.com:443/x",
@@ -69,11 +64,11 @@ fn only_github_and_its_stores_are_read() {
     }
 }
 
-#[test]
-fn a_server_of_one_s_own_is_read_where_it_is_configured() {
-    let server = attachments("https://ghe.example/api/v3", &["store.ghe.example"]);
-    let simulator = attachments("http://127.0.0.1:4000", &[]);
-    let plain = attachments("http://ghe.example/api/v3", &[]);
+#[tokio::test]
+async fn a_server_of_one_s_own_is_read_where_it_is_configured() {
+    let server = attachments("https://ghe.example/api/v3", &["store.ghe.example"]).await;
+    let simulator = attachments("http://127.0.0.1:4000", &[]).await;
+    let plain = attachments("http://ghe.example/api/v3", &[]).await;
     for (who, address, welcome) in [
         (&server, "https://ghe.example/x", true),
         (&server, "https://store.ghe.example/x", true),

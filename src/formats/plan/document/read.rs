@@ -4,27 +4,44 @@ use crate::formats::markdown::{self, Block, Kind, Lines};
 use crate::formats::plan::inline::{self, Item, Piece};
 
 use super::{
-    CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, PlanDocument, Reading,
+    CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, PlanDocument, Reading, json,
 };
+
+/// Codes of an extractor, and how erk's messages for them begin: some answers have the message in the heading.
+const MESSAGES: [(&str, &str); 5] = [
+    ("no_plan_found", "no implementation plan found"),
+    ("session_not_found", "session file not found"),
+    (
+        "guidance_without_plan",
+        "guidance provided but no plan found",
+    ),
+    ("invalid_input", "expected json input"),
+    ("validation_failed", "plan validation failed"),
+];
 
 /// Reads `text` by its tree.
 ///
 /// * Its first heading `# Plan: <title>`, then `## Enrichment Details`, then a rule (`---`): a plan. The body is
 ///   everything behind the rule and the one blank line after it, byte for byte. When the rule was forgotten, the body
 ///   begins at the next heading of level 1 or 2, so that nothing of the plan is lost.
-/// * Its first heading `## Error: <code>`: an error. Such a heading further down, or in code, is the plan's own text.
+/// * Its first heading `## Error: <code>`, a message behind the code or one of erk's messages in its place: an error.
+///   Such a heading further down, or in code, is the plan's own text, and so is `## Error: handling`: a code has a `_`.
+/// * An object as extractors answered before they answered in Markdown (`success`, `plan_content`, … or `error`,
+///   `message`), alone or in a `json` fence: the same facts.
 ///
 /// Text before the first heading is ignored.
 pub fn read(text: &str) -> Reading {
+    if let Some(reading) = json::read(text) {
+        return reading;
+    }
     let blocks = markdown::blocks(text);
     let Some((start, level, heading)) = first_heading(&blocks) else {
         return neither("The text has no heading; it must begin with `# Plan: <title>`.");
     };
     if level == 2
-        && let Some(code) = heading.strip_prefix("Error:").map(str::trim)
-        && is_code(code)
+        && let Some((code, message)) = error_heading(heading)
     {
-        return Reading::Error(error(text, &blocks[start + 1..], code));
+        return Reading::Error(error(text, &blocks[start + 1..], code, message));
     }
     let Some(title) = plan_title(level, heading) else {
         return neither(&format!(
@@ -73,6 +90,16 @@ pub fn plan_text(saved: &str) -> &str {
         return &saved[frame.body..];
     }
     saved
+}
+
+/// The plan in `text`: what stands behind the frame of a plan document, whoever wrote it, else the whole text.
+pub fn body(text: &str) -> &str {
+    let blocks = markdown::blocks(text);
+    let framed = matches!(first_heading(&blocks), Some((0, level, heading)) if plan_title(level, heading).is_some());
+    if framed && let Some(frame) = frame(text, &blocks, 0) {
+        return &text[frame.body..];
+    }
+    text
 }
 
 struct Frame {
@@ -145,15 +172,32 @@ fn title_in(head: &[Piece]) -> Option<String> {
     }
 }
 
-fn is_code(word: &str) -> bool {
-    !word.is_empty()
+/// Code and message of a heading `Error: …`.
+fn error_heading(heading: &str) -> Option<(&str, &str)> {
+    let rest = heading.strip_prefix("Error:")?.trim();
+    let end = rest
+        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .unwrap_or(rest.len());
+    let (word, behind) = rest.split_at(end);
+    if is_code(word) {
+        let message = behind.trim_start_matches(|c: char| c.is_whitespace() || ":-–—".contains(c));
+        return Some((word, message));
+    }
+    let lower = rest.to_lowercase();
+    let known = |(_, begins): &&(&str, &str)| lower.starts_with(begins);
+    MESSAGES.iter().find(known).map(|(code, _)| (*code, rest))
+}
+
+/// A word of a heading is a code when it has a `_`, as every code of an extractor has.
+pub(super) fn is_code(word: &str) -> bool {
+    word.contains('_')
         && word.len() <= 64
         && word
             .bytes()
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
-fn error(text: &str, below: &[Block], code: &str) -> ErrorDocument {
+fn error(text: &str, below: &[Block], code: &str, message: &str) -> ErrorDocument {
     let is_details = |block: &Block| matches!(&block.kind, Kind::Heading { text, .. } if text.eq_ignore_ascii_case("Details"));
     let source = |part: &[Block]| match (part.first(), part.last()) {
         (Some(first), Some(last)) => text[first.span.start..last.span.end].trim().to_owned(),
@@ -161,9 +205,10 @@ fn error(text: &str, below: &[Block], code: &str) -> ErrorDocument {
     };
     let cut = below.iter().position(is_details).unwrap_or(below.len());
     let details = below.get(cut + 1..).map(source).filter(|d| !d.is_empty());
+    let message = [message.to_owned(), source(&below[..cut])];
     ErrorDocument {
         code: code.to_owned(),
-        message: source(&below[..cut]),
+        message: message.join("\n\n").trim().to_owned(),
         details,
     }
 }
@@ -186,8 +231,12 @@ fn enrichment(head: &[Piece]) -> Enrichment {
                 for item in items {
                     let value = item.value();
                     match item.label.as_deref().map(str::trim) {
-                        Some("Mode") if value.trim() == "enriched" => found.mode = Mode::Enriched,
-                        Some("Guidance applied") => applied = value.trim() == "yes",
+                        Some("Mode") if value.trim().eq_ignore_ascii_case("enriched") => {
+                            found.mode = Mode::Enriched;
+                        }
+                        Some("Guidance applied") => {
+                            applied = value.trim().eq_ignore_ascii_case("yes");
+                        }
                         Some("Guidance text") => text = Some(unquote(value)),
                         Some("Questions asked") => {
                             found.questions = value.trim().parse().unwrap_or(0);
@@ -200,9 +249,9 @@ fn enrichment(head: &[Piece]) -> Enrichment {
             "Context Categories Populated" => {
                 for (name, set) in CATEGORIES.iter().zip(&mut found.categories) {
                     *set |= items.iter().any(|item| {
-                        item.text.contains(name)
-                            && !item.text.contains('❌')
-                            && !item.text.contains("(none found)")
+                        let label = item.label.as_deref().unwrap_or_default();
+                        let has = |part: &str| label.contains(part) || item.text.contains(part);
+                        has(name) && !has("❌") && !has("(none found)")
                     });
                 }
             }
@@ -222,7 +271,7 @@ fn enrichment(head: &[Piece]) -> Enrichment {
     found
 }
 
-fn clarification(item: &Item) -> (String, String) {
+pub(super) fn clarification(item: &Item) -> (String, String) {
     match &item.label {
         Some(label) => (label.clone(), item.value().to_owned()),
         None => match item.text.split_once(": ") {

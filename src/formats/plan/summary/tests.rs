@@ -25,7 +25,7 @@ fn from_the_plan_s_own_words() {
             "Users can export every report as v1.2 CSV.",
             "2 phases: Phase 1: Writer; Phase 2: Button",
             "4 files: src/csv.rs, web/app.ts, Cargo.toml and 1 more",
-            "Says how it is tested and what can go wrong; 2 boxes to tick",
+            "Has sections on tests and on risks; 2 boxes to tick",
         ]
     );
 }
@@ -41,16 +41,16 @@ fn without_a_sentence_it_counts() {
             "Plan with 2 steps in 2 sections: Add CSV export.",
             "2 steps: Write x; Test",
             "No files are named",
-            "No section on tests or risks",
+            "Has no section on tests or risks",
         ]
     );
     assert_eq!(
         lines("", ""),
         [
-            "Plan with 0 steps in 1 section.",
-            "Steps are described in prose",
+            "Plan with 0 steps.",
+            "No steps are listed",
             "No files are named",
-            "No section on tests or risks",
+            "Has no section on tests or risks",
         ]
     );
 }
@@ -65,6 +65,68 @@ fn long_things_are_cut() {
     let [sentence, steps, ..] = lines("T", &plan);
     assert!(sentence.ends_with('…') && sentence.chars().count() <= MAX_CHARS);
     assert!(steps.ends_with("…; b; c and 1 more"), "{steps}");
+}
+
+#[test]
+fn only_the_plan_is_read() {
+    let plan = "## Steps\n\n1. Write `src/csv.rs`\n2. Try it out";
+    let own = summarise("Add CSV export", plan);
+    let framed = document::wrap("Add CSV export", &document::Enrichment::raw(), plan);
+    assert_eq!(summarise("Add CSV export", &framed), own);
+    let matter = format!("---\ntitle: An essay about comma separated values.\n---\n\n{plan}");
+    assert_eq!(summarise("Add CSV export", &matter), own);
+}
+
+#[test]
+fn nothing_is_made_up() {
+    for (plan, third) in [
+        (
+            "## Latest changes\n\n## Data migration\n",
+            "Has no section on tests or risks",
+        ),
+        (
+            "## Phase 1: Testing\n",
+            "Has a section on tests, none on risks",
+        ),
+        (
+            "### Known pitfalls\n",
+            "Has a section on risks, none on tests",
+        ),
+    ] {
+        assert_eq!(lines("T", plan)[3], third);
+    }
+    assert_eq!(
+        lines("T", "- apples\n- pears\n"),
+        [
+            "Plan with 2 points: T.",
+            "2 points: apples; pears",
+            "No files are named",
+            "Has no section on tests or risks",
+        ]
+    );
+}
+
+#[test]
+fn items_without_words_are_only_counted() {
+    assert_eq!(lines("T", "1.\n2.\n")[1], "2 steps");
+}
+
+#[test]
+fn text_that_looks_like_markup_is_shown_as_text() {
+    let plan = "The tag `<details>` has to be closed \\*everywhere\\*.\n\n1. `</summary>`\n2. see [x] and \\<img\\>\n";
+    assert_eq!(
+        lines("T", plan)[..2],
+        [
+            "The tag \\<details\\> has to be closed \\*everywhere\\*.",
+            "2 steps: \\</summary\\>; see \\[x\\] and \\<img\\>",
+        ]
+    );
+}
+
+#[test]
+fn many_full_stops_take_no_longer() {
+    let plan = "a.".repeat(200_000);
+    assert_eq!(lines("T", &plan)[0].chars().count(), MAX_CHARS);
 }
 
 #[test]
@@ -93,13 +155,19 @@ fn the_seeds() {
     }
 }
 
+/// Paragraphs, items and headings full of escaped markup.
+const MARKED: &str = r"(\n\n|- |1\. |## |word |\\<b\\>|\\\*x\\\*|\\# |\\`|\\[x\\]|`<details>`|`-->`|&lt;|1\\\. |\\- ){0,40}";
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn always_short_and_on_one_line(title in ".{0,60}", plan in "(?s).{0,400}") {
-        for line in lines(&title, &plan) {
-            prop_assert!(!line.is_empty() && line.chars().count() <= MAX_CHARS && !line.contains('\n'), "{}", line);
+    fn always_short_and_one_line_without_markup(title in ".{0,60}", plan in "(?s).{0,400}", marked in MARKED) {
+        for line in lines(&title, &plan).into_iter().chain(lines(&title, &marked)) {
+            let seen = inline::plain(&line);
+            prop_assert!(!seen.is_empty() && seen.chars().count() <= MAX_CHARS, "{}", line);
+            prop_assert!(!line.contains(['\n', '\r']) && inline::pieces(&line).is_empty(), "{}", line);
+            prop_assert_eq!(inline::shown(&seen), line);
         }
     }
 }

@@ -55,6 +55,12 @@ fn titles() {
             "<!-- # hidden -->\n\n> # Quoted\n\n# Real title",
             Some("Real title"),
         ),
+        ("### Add CSV export\n\ntext", Some("Add CSV export")),
+        ("text\n\n### Add CSV export", None),
+        ("### Phase 1\n\n#### Add CSV export", None),
+        ("#Add CSV export\n\n## Tidy up", Some("Tidy up")),
+        ("#\tAdd CSV export", Some("Add CSV export")),
+        ("---\ntitle: Add CSV export\n---\n\n## Overview\n", None),
         ("", None),
         (" \n\t\n", None),
     ] {
@@ -100,8 +106,7 @@ fn the_gate() {
     }
     assert_eq!(
         TitleFault::NoLetter.feedback(),
-        "Must contain at least one alphabetic character. Start the plan with a heading that says what it will do, \
-         for example `# Plan: Add user authentication`."
+        "Start the plan with a heading that says what it will do, for example `# Plan: Add user authentication`."
     );
 }
 

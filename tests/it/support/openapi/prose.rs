@@ -80,7 +80,13 @@ fn authorisation(strict: bool, template: &str, value: Option<&str>) -> Option<St
     match (app, jwt) {
         (true, false) => Some("the operation needs the App's JWT".to_owned()),
         (false, true) => Some("the operation needs an installation token, not the JWT".to_owned()),
-        (false, false) if strict && !token.starts_with("ghs_") => {
+        // A person who reads plans back has a token of their own; the bot has none of those.
+        (false, false)
+            if strict
+                && !["ghs_", "github_pat_"]
+                    .iter()
+                    .any(|known| token.starts_with(known)) =>
+        {
             Some("the credential is not an installation token (ghs_…)".to_owned())
         }
         _ => None,

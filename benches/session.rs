@@ -1,0 +1,139 @@
+//! Session log benchmark: how fast a log is read, and that memory does not grow with it.
+//!
+//! `cargo bench --bench session -- [--quick] [--check]`. What is measured and how: `benches/README.md`.
+//!
+//! Exit code 1: with `--check`, a bar was missed; without, something did not work.
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "counts and bytes of a benchmark are far below 2^52"
+)]
+
+#[path = "session/log.rs"]
+mod log;
+#[path = "session/memory.rs"]
+mod memory;
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use planwright::formats::session::{Feed, Scanned};
+
+use log::{Kind, Log};
+
+/// Whatever went wrong; the text is all that matters.
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+const MIB: usize = 1024 * 1024;
+/// The least speed, in MB/s (10^6 bytes).
+const SPEED_BAR: f64 = 300.0;
+/// The most that memory may grow from the small log to the large one, in MiB.
+const GROWTH_BAR: f64 = 2.0;
+/// As files are read.
+const CHUNK: usize = 64 * 1024;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.first().map(String::as_str) {
+        Some(memory::FLAG) => memory::main(&arguments[1..]).map(|()| true),
+        _ => measure(&arguments),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("session: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(arguments: &[String]) -> Outcome<bool> {
+    let (mut rounds, mut size, mut check) = (7, 64 * MIB, false);
+    for argument in arguments {
+        match argument.as_str() {
+            "--quick" => (rounds, size) = (3, 16 * MIB),
+            "--check" => check = true,
+            // cargo bench says so itself.
+            "--bench" => {}
+            other => {
+                return Err(format!("unknown argument {other}; known: --quick, --check").into());
+            }
+        }
+    }
+    let mut good = true;
+    println!(
+        "log of {} MiB in chunks of {} KiB, medians of {rounds} rounds",
+        size / MIB,
+        CHUNK / 1024
+    );
+    for kind in [Kind::Usual, Kind::Dense] {
+        let log = Log::new(kind).take(size);
+        let found = read(&log);
+        if found.malformed_count != 0 || found.plan.is_none() {
+            return Err(format!("the log was not read: {found:?}").into());
+        }
+        println!(
+            "{kind:?}: {} lines, {:.1} kB on average",
+            found.lines,
+            log.len() as f64 / 1e3 / found.lines as f64
+        );
+        let ours = speed(rounds, &log, |log| {
+            black_box(read(log));
+        });
+        println!("  scan                 {ours:>8.0} MB/s");
+        let valid = speed(rounds, &log, |log| {
+            for line in log
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty())
+            {
+                black_box(serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok());
+            }
+        });
+        println!(
+            "  JSON check only      {valid:>8.0} MB/s  (scan is {:.2} of it)",
+            ours / valid
+        );
+        let values = speed(rounds.min(3), &log, |log| {
+            for line in log
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty())
+            {
+                black_box(serde_json::from_slice::<serde_json::Value>(line).is_ok());
+            }
+        });
+        println!(
+            "  every line as Value  {values:>8.0} MB/s  (scan is {:.2} times as fast)",
+            ours / values
+        );
+        let bar = ours >= SPEED_BAR;
+        println!("  bar: at least {SPEED_BAR:.0} MB/s: {}", verdict(bar));
+        good &= bar;
+    }
+    good &= memory::report(size / MIB)?;
+    Ok(good || !check)
+}
+
+/// Reads a log as a file is read.
+fn read(log: &[u8]) -> Scanned {
+    let mut feed = Feed::new(None);
+    log.chunks(CHUNK).for_each(|chunk| feed.push(chunk));
+    feed.finish()
+}
+
+/// The median speed in MB/s.
+fn speed(rounds: usize, log: &[u8], work: impl Fn(&[u8])) -> f64 {
+    let mut times: Vec<_> = (0..rounds)
+        .map(|_| {
+            let begin = Instant::now();
+            work(log);
+            begin.elapsed()
+        })
+        .collect();
+    times.sort();
+    log.len() as f64 / 1e6 / times[rounds / 2].as_secs_f64()
+}
+
+fn verdict(held: bool) -> &'static str {
+    if held { "held" } else { "MISSED" }
+}

@@ -1,0 +1,67 @@
+//! Peak memory of reading a log, in a process of its own for each size.
+
+use std::process::Command;
+
+use planwright::formats::session::Feed;
+
+use super::log::{Kind, Log};
+use super::{CHUNK, GROWTH_BAR, MIB, Outcome, verdict};
+
+/// First argument of the process that reads.
+pub(crate) const FLAG: &str = "--read";
+
+/// How much larger the large log is.
+const TIMES: usize = 8;
+
+/// Reads a log of so many MiB, made as it is read, and prints the peak of resident memory in KiB.
+pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
+    let size: usize = arguments.first().ok_or("the size is missing")?.parse()?;
+    let mut log = Log::new(Kind::Usual);
+    let mut feed = Feed::new(None);
+    let mut fed = 0;
+    while fed < size * MIB {
+        let bytes = log.take(CHUNK);
+        fed += bytes.len();
+        bytes.chunks(CHUNK).for_each(|chunk| feed.push(chunk));
+    }
+    if feed.finish().plan.is_none() {
+        return Err("the log was not read".into());
+    }
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .ok_or("no VmHWM")?;
+    println!("{}", line.trim_end_matches("kB").trim());
+    Ok(())
+}
+
+/// Prints the peaks of a log of `size` MiB and one [`TIMES`] as large; whether the bar held.
+pub(crate) fn report(size: usize) -> Outcome<bool> {
+    let [small, large] = [peak(size)?, peak(size * TIMES)?];
+    let growth = large - small;
+    println!("peak memory, log made as it is read");
+    println!("  {size:>5} MiB             {small:>8.1} MiB");
+    println!("  {:>5} MiB             {large:>8.1} MiB", size * TIMES);
+    let held = growth <= GROWTH_BAR;
+    println!(
+        "  bar: grows by at most {GROWTH_BAR} MiB: {growth:+.1}: {}",
+        verdict(held)
+    );
+    Ok(held)
+}
+
+fn peak(size: usize) -> Outcome<f64> {
+    let read = Command::new(std::env::current_exe()?)
+        .args([FLAG, &size.to_string()])
+        .output()?;
+    if !read.status.success() {
+        return Err(format!(
+            "reading {size} MiB: {}",
+            String::from_utf8_lossy(&read.stderr)
+        )
+        .into());
+    }
+    let kib: f64 = String::from_utf8(read.stdout)?.trim().parse()?;
+    Ok(kib / 1024.0)
+}

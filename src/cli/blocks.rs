@@ -1,0 +1,136 @@
+//! `planwright blocks`: the metadata blocks of a text.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::failure::print;
+use super::{Failure, terminal};
+use crate::formats::block::{self, Block, Content, Parsed};
+use crate::formats::markdown::Lines;
+
+const HELP: &str = "\
+JSON fields:
+  blocks       in order: key, span (first byte and the one behind the last, warning lines and markers included),
+               inner (the same of the content), lines (first and last), kind, and for kind `yaml` its fields, for
+               `text` and `raw` its text. `raw` is a block that cannot be used; a diagnostic says why
+  diagnostics  what looks like a block and cannot be used: key, line, message, remedy
+
+Exit codes:
+  0  read; there may be no block at all
+  1  read, and there are diagnostics
+  2  the arguments are wrong, or the file cannot be read
+
+Examples:
+  planwright blocks body.md
+  gh issue view 12 --json body -q .body | planwright blocks - | jq '.blocks[0].fields'
+  planwright blocks --human body.md           a table for people";
+
+/// Print the metadata blocks of a text as JSON
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct Blocks {
+    /// File to read; `-` for standard input
+    file: PathBuf,
+    /// Print a table instead of JSON
+    #[arg(long)]
+    human: bool,
+}
+
+impl Blocks {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let name = self.file.display().to_string();
+        let text = read(&self.file)?;
+        let parsed = block::parse(&text);
+        let lines = Lines::new(&text);
+        if self.human {
+            print(&table(&parsed, &lines))?;
+        } else {
+            print(&format!("{:#}\n", as_json(&parsed, &lines)))?;
+        }
+        match parsed.diagnostics.len() {
+            0 => Ok(()),
+            1 => Err(Failure::failed(format!(
+                "{name}: one thing looks like a block and cannot be used"
+            ))),
+            more => Err(Failure::failed(format!(
+                "{name}: {more} things look like blocks and cannot be used"
+            ))),
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let failed =
+        |error: std::io::Error| Failure::Usage(format!("cannot read {}: {error}", file.display()));
+    if file.as_os_str() != "-" {
+        return std::fs::read_to_string(file).map_err(failed);
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(failed)?;
+    Ok(text)
+}
+
+/// First and last line of a block.
+fn span(block: &Block, lines: &Lines<'_>) -> (usize, usize) {
+    let last = block.span.end.saturating_sub(1).max(block.span.start);
+    (lines.at(block.span.start), lines.at(last))
+}
+
+fn as_json(parsed: &Parsed, lines: &Lines<'_>) -> Value {
+    let blocks: Vec<Value> = parsed
+        .blocks
+        .iter()
+        .map(|block| {
+            let (first, last) = span(block, lines);
+            let (kind, name, content) = match &block.content {
+                Content::Yaml(fields) => ("yaml", "fields", json!(fields)),
+                Content::Text(text) => ("text", "text", json!(text)),
+                Content::Raw(text) => ("raw", "text", json!(text)),
+            };
+            json!({
+                "key": block.key, "span": [block.span.start, block.span.end],
+                "inner": [block.inner.start, block.inner.end], "lines": [first, last], "kind": kind, name: content,
+            })
+        })
+        .collect();
+    let diagnostics: Vec<Value> = parsed
+        .diagnostics
+        .iter()
+        .map(|one| {
+            json!({
+                "key": one.key, "line": one.line, "message": one.message, "remedy": one.remedy,
+            })
+        })
+        .collect();
+    json!({"blocks": blocks, "diagnostics": diagnostics})
+}
+
+fn table(parsed: &Parsed, lines: &Lines<'_>) -> String {
+    let mut table = String::new();
+    for block in &parsed.blocks {
+        let (first, last) = span(block, lines);
+        let content = match &block.content {
+            Content::Yaml(fields) => format!("yaml, {} fields", fields.len()),
+            Content::Text(text) => format!("text, {} bytes", text.len()),
+            Content::Raw(text) => format!("raw, {} bytes", text.len()),
+        };
+        let range = format!("{first}-{last}");
+        table.push_str(&format!(
+            "{range:<11}  {:<28}  {content}\n",
+            terminal::one_line(&block.key)
+        ));
+    }
+    for one in &parsed.diagnostics {
+        table.push_str(&format!(
+            "{:<11}  {:<28}  {}; {}\n",
+            one.line,
+            terminal::one_line(&one.key),
+            terminal::one_line(&one.message),
+            one.remedy
+        ));
+    }
+    table
+}

@@ -1,0 +1,175 @@
+//! `planwright check-content`: would this plan be saved, and if not, what is to be changed?
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::Failure;
+use super::failure::print;
+use crate::formats::plan::check::{Checked, Kind, check};
+use crate::formats::plan::complaint;
+use crate::formats::plan::gate::MIN_CHARS;
+use crate::formats::plan::names::{file_name, worktree_name};
+
+const HELP: &str = "\
+FILE may hold a plan as it was written, a plan document, what an extractor answered (Markdown or JSON), or the comments
+of a saved plan; the plan in it is what is checked.
+
+Exit codes:
+  0  the plan would be saved
+  1  it would be refused; what to change is printed
+  2  FILE cannot be read, or is no UTF-8 text
+
+Fields of --json, which stay as they are:
+  valid           true when content and title are accepted
+  error           why not, or null; a refused title is reported when the content is fine
+  details         {length, has_headers, has_lists}: characters without white space at both ends; structure outside of code
+  kind            plan, document, answer, error (an extractor's answer that there is no plan), or saved
+  title           the title that was checked, or null
+  title_error     why the title is refused, or null
+  agent_guidance  for a model: reason, value, rules, examples; null when valid
+  feedback        for a person: one sentence for each thing to change
+  file_name       the plan's file, such as add-csv-export-plan.md
+  worktree_name   the plan's worktree, such as add-csv-export
+
+Examples:
+  planwright check-content plan.md
+  planwright check-content plan.md --title 'Add CSV export' --json
+  gh issue view 12 --json body -q .body | planwright check-content -";
+
+/// Check whether a plan would be saved, and say what to change
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct CheckContent {
+    /// File to read; `-` for standard input
+    file: PathBuf,
+    /// Title to check in place of the plan's own
+    #[arg(long)]
+    title: Option<String>,
+    /// Print the verdict as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl CheckContent {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let text = read(&self.file)?;
+        let checked = check(&text, self.title.as_deref());
+        let shown = if self.json {
+            format!("{:#}\n", as_json(&checked))
+        } else {
+            for_people(&checked)
+        };
+        print(&shown)?;
+        if checked.is_accepted() {
+            Ok(())
+        } else {
+            Err(Failure::failed(format!(
+                "{}: the plan would be refused",
+                self.file.display()
+            )))
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let name = file.display();
+    let from_stdin = file.as_os_str() == "-";
+    let mut bytes = Vec::new();
+    let done = if from_stdin {
+        std::io::stdin().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        std::fs::read(file).map(|all| bytes = all)
+    };
+    done.map_err(|error| {
+        Failure::Usage(format!(
+            "cannot read {name}: {error}; give a Markdown file, or `-` for standard input"
+        ))
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        no_text(&name, &format!("byte {} is not UTF-8", at + 1))
+    })?;
+    match text.find('\0') {
+        Some(at) => Err(no_text(&name, &format!("byte {} is NUL", at + 1))),
+        None => Ok(text
+            .strip_prefix('\u{feff}')
+            .map_or_else(|| text.clone(), str::to_owned)),
+    }
+}
+
+fn no_text(name: &impl std::fmt::Display, why: &str) -> Failure {
+    Failure::Usage(format!(
+        "{name} is not a text: {why}; save the plan as Markdown in UTF-8"
+    ))
+}
+
+fn as_json(checked: &Checked) -> Value {
+    let title_error = checked.title_error.as_deref();
+    let title_failed = || title_error.map(|why| format!("Plan title validation failed: {why}"));
+    let title = checked.title.as_deref().unwrap_or_default();
+    json!({
+        "valid": checked.is_accepted(),
+        "error": checked.error.clone().or_else(title_failed),
+        "details": {
+            "length": checked.measure.length,
+            "has_headers": checked.measure.headings > 0,
+            "has_lists": checked.measure.lists > 0,
+        },
+        "kind": checked.kind.as_str(),
+        "title": checked.title,
+        "title_error": title_error,
+        "agent_guidance": checked.agent_guidance,
+        "feedback": checked.feedback,
+        "file_name": file_name(title),
+        "worktree_name": worktree_name(title),
+    })
+}
+
+fn for_people(checked: &Checked) -> String {
+    let kind = checked.kind.describe();
+    if checked.is_accepted() {
+        let title = checked.title.as_deref().unwrap_or_default();
+        return format!(
+            "accepted: {kind}\n\n{}  file       {}\n  worktree   {}\n",
+            facts(checked),
+            file_name(title),
+            worktree_name(title)
+        );
+    }
+    let facts = match checked.kind {
+        Kind::Error => String::new(),
+        _ => format!("{}\n", facts(checked)),
+    };
+    let about_title = |why: &String| match why.strip_prefix("Title ") {
+        Some(_) => why.clone(),
+        None => format!("Title: {why}"),
+    };
+    let title_error = checked.title_error.as_ref().map(about_title);
+    let reasons: Vec<String> = checked.error.iter().cloned().chain(title_error).collect();
+    format!(
+        "refused: {kind}\n\n{facts}{}\n",
+        complaint::error(
+            "The plan would be refused",
+            &reasons.join("; "),
+            &checked.feedback
+        )
+    )
+}
+
+fn facts(checked: &Checked) -> String {
+    format!(
+        "  title      {}\n  length     {} characters, at least {MIN_CHARS} are needed\n  structure  {}, {}\n",
+        checked.title.as_deref().unwrap_or("(none)"),
+        checked.measure.length,
+        count(checked.measure.headings, "heading"),
+        count(checked.measure.lists, "list"),
+    )
+}
+
+fn count(number: usize, word: &str) -> String {
+    let several = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{several}")
+}

@@ -1,0 +1,137 @@
+//! `planwright plan get`: one plan, byte for byte.
+
+use std::io::{IsTerminal, stdout};
+
+use clap::Args;
+use serde_json::json;
+
+use super::{TOKENS, as_json};
+use crate::cli::access::{Access, READING, warn};
+use crate::cli::failure::print;
+use crate::cli::{Failure, Settings, block_on, terminal};
+use crate::engine::thread::Thread;
+use crate::formats::plan::reference::{self, IssueRef};
+use crate::formats::plan::stored::{self, Comment, Page, StoredPlan};
+
+const HELP: &str = "\
+The plan goes to standard output, byte for byte as it was found before it was saved; on a terminal, control characters
+are replaced. What is odd about it goes to standard error. Plans of every era of erk are read, and plans in several
+comments are put together.
+
+JSON fields:
+  title, number, url, state, pull_request    of the issue or pull request
+  header       fields of its plan-header, or null
+  plan         the plan
+  document     the whole saved document; the same as the plan where erk has saved it
+  source       form: plan-body, plan-content, original-plan, body-block, behind-header or whole-body; description
+  comments     ids of the comments the plan was read from
+  diagnostics  what is odd: comment (null for the body), line (or null), message
+
+Exit codes:
+  0  the plan was found
+  1  there is no plan, it is not complete, or GitHub did not give it
+  2  the arguments or the configuration are wrong; nothing was tried
+
+Examples:
+  planwright plan get acme/search#12 > plan.md
+  planwright plan get https://github.com/acme/search/issues/12 --json | jq .header
+  planwright plan get acme/search#12 --document      with the frame it was saved in
+";
+
+/// Print the plan that an issue or a pull request holds
+#[derive(Debug, Args)]
+#[command(after_help = format!("{HELP}\n{TOKENS}"))]
+pub(super) struct Get {
+    /// `OWNER/REPO#NUMBER`, or the address of the issue or pull request
+    #[arg(value_name = "ISSUE")]
+    issue: String,
+    /// Print the whole saved document
+    #[arg(long, conflicts_with = "json")]
+    document: bool,
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Get {
+    pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let access = Access::of(settings)?;
+        let named = reference::parse(&self.issue, &access.host)
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let IssueRef {
+            repository: Some((owner, name)),
+            number,
+        } = named
+        else {
+            return Err(Failure::Usage(format!(
+                "`{}` names no repository; write OWNER/REPO#{}",
+                terminal::one_line(&self.issue),
+                named.number
+            )));
+        };
+        let thread = block_on(async {
+            let reader = access.reader()?;
+            let thread = reader.thread(&owner, &name, number).await;
+            thread.map_err(|error| access.failed(&error, READING))
+        })?;
+        let found = stored::read(&page(&thread)).map_err(|error| {
+            let why = terminal::one_line(&error.to_string());
+            Failure::failed(format!("{owner}/{name}#{number}: {why}"))
+        })?;
+        for finding in &found.findings {
+            warn(&finding.to_string());
+        }
+        if self.json {
+            return print(&format!("{:#}\n", show(&thread, &found)));
+        }
+        let text = if self.document {
+            &found.document
+        } else {
+            &found.plan
+        };
+        if stdout().is_terminal() {
+            print(&terminal::lines(text))
+        } else {
+            print(text)
+        }
+    }
+}
+
+fn page(thread: &Thread) -> Page {
+    let mut page = Page {
+        title: thread.title.clone(),
+        pull_request: thread.place.pull_request,
+        ..Page::default()
+    };
+    for post in &thread.posts {
+        let author = post.author.as_ref().map(|author| author.login.clone());
+        match post.id {
+            None => {
+                page.author = author;
+                page.body.clone_from(&post.body);
+            }
+            Some(id) => page.comments.push(Comment {
+                id,
+                author,
+                body: post.body.clone(),
+            }),
+        }
+    }
+    page
+}
+
+fn show(thread: &Thread, found: &StoredPlan) -> serde_json::Value {
+    json!({
+        "title": found.title,
+        "number": thread.place.number,
+        "url": thread.url,
+        "state": thread.state,
+        "pull_request": thread.place.pull_request,
+        "header": found.header,
+        "plan": found.plan,
+        "document": found.document,
+        "source": {"form": found.source.name(), "description": found.source.describe()},
+        "comments": found.comments,
+        "diagnostics": as_json(&found.findings),
+    })
+}

@@ -1,0 +1,227 @@
+//! `planwright plan list`: the plans of a repository.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::{TOKENS, as_json};
+use crate::adapters::github::{Entry, Listed, Reader, Wanted};
+use crate::cli::access::{Access, READING};
+use crate::cli::failure::print;
+use crate::cli::{Failure, Settings, block_on, terminal};
+use crate::engine::forge::ForgeError;
+use crate::engine::steps::publish::PLAN_LABEL;
+use crate::formats::plan::reference;
+use crate::formats::plan::stored::{self, Header};
+use crate::formats::plan::title::cut;
+
+/// Label of plans that erk keeps as pull requests.
+const PULL_REQUEST_LABEL: &str = "erk-pr";
+/// Longest title in the table, in characters.
+const TITLE: usize = 60;
+
+const HELP: &str = "\
+Plans are the issues and pull requests with the label `erk-plan`, and those with erk's newer label `erk-pr`. The table
+shows number, state, title, who the plan was created by, when, and what is odd: `PR` is a pull request.
+
+JSON fields:
+  repository
+  plans        newest first: number, title, state, url, pull_request, author, created_by (of the header), created_at,
+               updated_at, header (or null), diagnostics (as in `plan get`), error (null, or why it cannot be read)
+
+Exit codes:
+  0  listed; there may be none
+  1  GitHub did not give the list
+  2  the arguments or the configuration are wrong; nothing was tried
+
+Examples:
+  planwright plan list acme/search
+  planwright plan list acme/search --state all --limit 20
+  planwright plan list acme/search --json | jq '.plans[] | select(.header == null).url'
+";
+
+/// List the plans that a repository holds
+#[derive(Debug, Args)]
+#[command(after_help = format!("{HELP}\n{TOKENS}"))]
+pub(super) struct List {
+    /// `OWNER/REPO`
+    #[arg(value_name = "REPOSITORY")]
+    repository: String,
+    /// Which ones
+    #[arg(long, value_enum, default_value_t = State::Open)]
+    state: State,
+    /// At most so many, newest first [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// Print the list as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum State {
+    Open,
+    Closed,
+    All,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Closed => "closed",
+            Self::All => "all",
+        }
+    }
+}
+
+impl List {
+    pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let access = Access::of(settings)?;
+        // A repository is what names an issue, without the issue.
+        let named = reference::parse(&format!("{}#1", self.repository.trim()), &access.host);
+        let Some((owner, name)) = named.ok().and_then(|issue| issue.repository) else {
+            return Err(Failure::Usage(format!(
+                "`{}` names no repository; write OWNER/REPO",
+                terminal::one_line(&self.repository)
+            )));
+        };
+        let most = self.limit.map_or(usize::MAX, |limit| limit as usize);
+        let entries = block_on(async {
+            let reader = access.reader()?;
+            let found = entries(&reader, &owner, &name, self.state.name(), most).await;
+            found.map_err(|error| access.failed(&error, READING))
+        })?;
+        if self.json {
+            let plans: Vec<Value> = entries.iter().map(as_value).collect();
+            let all = json!({"repository": format!("{owner}/{name}"), "plans": plans});
+            return print(&format!("{all:#}\n"));
+        }
+        if entries.is_empty() {
+            eprintln!("{owner}/{name} has no such plans");
+        }
+        print(&table(&entries))
+    }
+}
+
+/// The plans under both labels, newest first.
+async fn entries(
+    reader: &Reader,
+    owner: &str,
+    name: &str,
+    state: &str,
+    most: usize,
+) -> Result<Vec<Entry>, ForgeError> {
+    let mut numbered = BTreeMap::new();
+    let mut rest = Vec::new();
+    for label in [PLAN_LABEL.name, PULL_REQUEST_LABEL] {
+        let wanted = Wanted { label, state, most };
+        for entry in reader.issues(owner, name, wanted).await? {
+            let number = match &entry {
+                Entry::Issue(issue) => Some(issue.number),
+                Entry::Unreadable { number, .. } => *number,
+            };
+            match number {
+                Some(number) => drop(numbered.insert(number, entry)),
+                None => rest.push(entry),
+            }
+        }
+    }
+    let newest = numbered.into_values().rev();
+    Ok(newest.chain(rest).take(most).collect())
+}
+
+fn as_value(entry: &Entry) -> Value {
+    match entry {
+        Entry::Unreadable { number, why } => json!({
+            "number": number, "title": null, "state": null, "url": null, "pull_request": null, "author": null,
+            "created_by": null, "created_at": null, "updated_at": null, "header": null, "diagnostics": [],
+            "error": why,
+        }),
+        Entry::Issue(issue) => {
+            let header = stored::header(&issue.body);
+            json!({
+                "number": issue.number,
+                "title": issue.title,
+                "state": issue.state,
+                "url": issue.url,
+                "pull_request": issue.pull_request,
+                "author": issue.author,
+                "created_by": created_by(&header),
+                "created_at": issue.created.iso(),
+                "updated_at": issue.updated.iso(),
+                "header": header.fields,
+                "diagnostics": as_json(&header.findings),
+                "error": null,
+            })
+        }
+    }
+}
+
+fn created_by(header: &Header) -> Option<&str> {
+    header.fields.as_ref()?.get("created_by")?.as_str()
+}
+
+fn table(entries: &[Entry]) -> String {
+    let rows: Vec<[String; 6]> = entries.iter().map(row).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..6).map(width).collect();
+    let mut table = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(&format!("{cell:<width$}  "));
+        }
+        table.push_str(line.trim_end());
+        table.push('\n');
+    }
+    table
+}
+
+/// Number, state, title, created by, date, what is odd.
+fn row(entry: &Entry) -> [String; 6] {
+    match entry {
+        Entry::Unreadable { number, why } => {
+            let number = number.map_or_else(|| "#?".to_owned(), |number| format!("#{number}"));
+            let odd = format!("cannot be read: {}", terminal::one_line(why));
+            [
+                number,
+                "?".to_owned(),
+                "?".to_owned(),
+                "?".to_owned(),
+                "?".to_owned(),
+                odd,
+            ]
+        }
+        Entry::Issue(issue) => {
+            let header = stored::header(&issue.body);
+            let by = created_by(&header).or(issue.author.as_deref());
+            [
+                format!("#{}", issue.number),
+                terminal::one_line(&issue.state),
+                cut(&terminal::one_line(&issue.title), TITLE),
+                cut(&terminal::one_line(by.unwrap_or("ghost")), TITLE),
+                issue.created.iso().chars().take(10).collect(),
+                odd(issue, &header),
+            ]
+        }
+    }
+}
+
+fn odd(issue: &Listed, header: &Header) -> String {
+    let mut odd = Vec::new();
+    if issue.pull_request {
+        odd.push("PR".to_owned());
+    }
+    odd.extend(
+        header
+            .findings
+            .iter()
+            .map(|finding| terminal::one_line(&finding.message)),
+    );
+    odd.join("; ")
+}

@@ -1,0 +1,107 @@
+//! What this computer remembers of saved plans: a database of the user's own, used by one process at a time.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::adapters::store::{SqliteOptions, SqliteStore};
+use crate::cli::Failure;
+use crate::engine::store::Store;
+
+/// The open database; locked until it is dropped.
+pub(super) struct State {
+    store: Arc<SqliteStore>,
+    _lock: File,
+}
+
+impl State {
+    /// Opens the database below `$XDG_STATE_HOME`, or `~/.local/state`
+    /// (<https://specifications.freedesktop.org/basedir-spec/latest/>).
+    pub(super) async fn open() -> Result<Self, Failure> {
+        let folder = folder(
+            std::env::var_os("XDG_STATE_HOME").map(PathBuf::from),
+            std::env::home_dir(),
+        )?;
+        let failed = |path: &Path, error: &dyn std::fmt::Display| {
+            Failure::failed(format!(
+                "{}: {error}; set XDG_STATE_HOME to a folder that can be written",
+                path.display()
+            ))
+        };
+        make(&folder).map_err(|error| failed(&folder, &error))?;
+        let path = folder.join("saved.lock");
+        let lock = File::create(&path).map_err(|error| failed(&path, &error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Failure::failed(
+                    "another `planwright save` is at work on this computer; wait until it has ended",
+                ));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(&path, &error)),
+        }
+        let path = folder.join("saved.db");
+        let store = SqliteStore::open(&path, SqliteOptions::default())
+            .await
+            .map_err(|error| failed(&path, &error))?;
+        Ok(Self {
+            store: Arc::new(store),
+            _lock: lock,
+        })
+    }
+
+    /// The database.
+    pub(super) fn store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
+    /// Writes what is to be remembered.
+    pub(super) async fn close(self) {
+        self.store.close().await;
+    }
+}
+
+fn folder(state: Option<PathBuf>, home: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    // A relative path there is to be ignored, says the specification.
+    let state = state.filter(|state| state.is_absolute());
+    let below = state.or_else(|| home.map(|home| home.join(".local").join("state")));
+    below.map(|state| state.join("planwright")).ok_or_else(|| {
+        Failure::Usage(
+            "there is no home directory to remember saved plans in; set XDG_STATE_HOME".to_owned(),
+        )
+    })
+}
+
+/// Makes the folder for its owner alone: it holds plans.
+fn make(folder: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn the_folder_is_the_user_s() {
+        let path = |text: &str| Some(PathBuf::from(text));
+        let of = |state, home| folder(state, home).unwrap();
+        assert_eq!(of(path("/s"), path("/h")), Path::new("/s/planwright"));
+        assert_eq!(
+            of(path("s"), path("/h")),
+            Path::new("/h/.local/state/planwright")
+        );
+        assert_eq!(
+            folder(None, None).unwrap_err().to_string(),
+            "there is no home directory to remember saved plans in; set XDG_STATE_HOME"
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! `planwright session`: the plan of a Claude Code session on this computer.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::Failure;
+use super::failure::print;
+use crate::adapters::claude_home::{
+    Choice, ClaudeHome, Current, FindError, Found, Listed, Session as Log,
+};
+use crate::formats::plan::title::title_of;
+
+const EXAMPLES: &str = "\
+Examples:
+  planwright session plan                         the plan of the session that runs here, or of the only one with a plan
+  planwright session plan --session-id 3f2a… > plan.md
+  planwright session plan --json                  with title, source, session, file, line and time
+  planwright session list                         the sessions of this folder, and what their plans are called";
+
+const PLAN_HELP: &str = "\
+Which session: --session-id; else what SESSION_CONTEXT (session_id=…), CLAUDE_SESSION_ID or the file
+.erk/scratch/current-session-id names; else the only session of the folder that has a plan. Several are an error that
+lists them. --newest takes the newest plan of the folder, or the newest plan file where no session has one.
+
+Which plan: the plan file the session named last (plans/NAME.md), else the latest plan in its log, else the latest in
+the logs of its agents. A plan that was rejected is still the latest; --json says so.
+
+Examples:
+  planwright session plan > plan.md
+  planwright session plan --session-id 3f2a… --json
+  planwright session plan --project ~/code/app --newest
+
+Exit codes:
+  0  found; the plan is on standard output, byte for byte
+  1  none found, or a file cannot be read
+  2  the arguments are wrong, or several sessions have a plan";
+
+const LIST_HELP: &str = "\
+Examples:
+  planwright session list
+  planwright session list --project ~/code/app --json
+
+Exit codes:
+  0  listed, the latest first
+  1  no sessions found, or a file cannot be read
+  2  the arguments are wrong";
+
+/// Find the plan of a Claude Code session on this computer
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Session {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Plan(Plan),
+    List(List),
+}
+
+/// Print the plan of a session exactly as it is
+#[derive(Debug, Args)]
+#[command(after_help = PLAN_HELP)]
+struct Plan {
+    #[command(flatten)]
+    which: Which,
+    /// Print plan, title, source, session_id, file, line, timestamp and more as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// List the sessions of a folder with the titles of their plans
+#[derive(Debug, Args)]
+#[command(after_help = LIST_HELP)]
+struct List {
+    #[command(flatten)]
+    place: Place,
+    /// Print the list as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Whose plan.
+#[derive(Debug, Args)]
+pub(super) struct Which {
+    /// The session; `agent-…` for an agent's log
+    #[arg(long, value_name = "ID", conflicts_with = "newest")]
+    session_id: Option<String>,
+    /// Take the newest plan of all sessions; with sessions side by side it may be another's
+    #[arg(long)]
+    newest: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Where to look.
+#[derive(Debug, Args)]
+struct Place {
+    /// Where Claude Code keeps its sessions [default: ~/.claude]
+    #[arg(long, value_name = "DIR", env = "CLAUDE_CONFIG_DIR")]
+    claude_home: Option<PathBuf>,
+    /// The folder the session ran in, or one below it
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project: PathBuf,
+}
+
+impl Place {
+    fn home(&self) -> Result<ClaudeHome, Failure> {
+        let default = || std::env::home_dir().map(|home| home.join(".claude"));
+        let home = self.claude_home.clone().or_else(default).ok_or_else(|| {
+            Failure::Usage(
+                "there is no home directory; name the folder of the sessions with --claude-home"
+                    .to_owned(),
+            )
+        })?;
+        Ok(ClaudeHome::at(home))
+    }
+}
+
+impl Session {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        match self.command {
+            Command::Plan(plan) => plan.run(),
+            Command::List(list) => list.run(),
+        }
+    }
+}
+
+impl Plan {
+    fn run(self) -> Result<(), Failure> {
+        let found = self.which.find()?;
+        if self.json {
+            return print(&format!("{:#}\n", found_json(&found)));
+        }
+        print(&found.text)
+    }
+}
+
+impl Which {
+    /// The plan; what its text alone does not show is said on standard error.
+    pub(super) fn find(&self) -> Result<Found, Failure> {
+        let home = self.place.home()?;
+        let project = &self.place.project;
+        let current = match (&self.session_id, self.newest) {
+            (None, false) => Current::find(|name| std::env::var(name).ok(), project),
+            _ => None,
+        };
+        let choice = match (&self.session_id, &current) {
+            (Some(id), _) => Choice::Session(id.clone()),
+            (None, Some(current)) => Choice::Session(current.id.clone()),
+            (None, None) if self.newest => Choice::Newest,
+            (None, None) => Choice::Only,
+        };
+        let found = home.find(project, &choice).map_err(|error| {
+            let origin = current.map(|current| format!(" (the id is from {})", current.origin));
+            failure(&error, &origin.unwrap_or_default())
+        })?;
+        remarks(&found);
+        Ok(found)
+    }
+
+    /// The folder that the session ran in.
+    pub(super) fn project(&self) -> &Path {
+        &self.place.project
+    }
+}
+
+impl List {
+    fn run(self) -> Result<(), Failure> {
+        let home = self.place.home()?;
+        let found = home
+            .project(&self.place.project)
+            .and_then(|project| home.sessions(&project));
+        let sessions = found.map_err(|error| failure(&error, ""))?;
+        let text = if self.json {
+            let all: Vec<_> = sessions.iter().map(session_json).collect();
+            format!("{:#}\n", json!(all))
+        } else {
+            sessions
+                .iter()
+                .map(|session| format!("{}\n", Listed::from(session)))
+                .collect::<Vec<_>>()
+                .concat()
+        };
+        print(&text)
+    }
+}
+
+fn failure(error: &FindError, origin: &str) -> Failure {
+    let text = format!("{error}{origin}");
+    if error.is_usage() {
+        Failure::Usage(text)
+    } else {
+        Failure::Failed(text)
+    }
+}
+
+/// Says on standard error what the text alone does not show.
+fn remarks(found: &Found) {
+    if found.skipped > 0 {
+        eprintln!(
+            "note: {} lines of the session's logs are not readable and were skipped",
+            found.skipped
+        );
+    }
+    if found.stale_edits > 0 {
+        eprintln!(
+            "note: {} edits of the plan file could not be applied, and the file is gone; the text may be older than it was",
+            found.stale_edits
+        );
+    }
+    if found.approved == Some(false) {
+        eprintln!("note: this plan was not approved in the session");
+    }
+}
+
+fn found_json(found: &Found) -> serde_json::Value {
+    json!({
+        "plan": found.text, "title": title_of(&found.text), "source": found.source.name(),
+        "session_id": found.session, "file": found.file, "line": found.line, "timestamp": found.timestamp,
+        "approved": found.approved, "stale_edits": found.stale_edits, "skipped_lines": found.skipped,
+    })
+}
+
+fn session_json(session: &Log) -> serde_json::Value {
+    let plan = session.plan.as_ref().map(|plan| {
+        json!({ "title": title_of(&plan.text), "source": plan.source.name(), "timestamp": plan.timestamp })
+    });
+    json!({
+        "session_id": session.id, "last_timestamp": session.last, "plan": plan, "logs": session.logs,
+        "skipped_lines": session.skipped,
+    })
+}

@@ -1,0 +1,190 @@
+//! What GitHub makes of a text: where it is code or an address, and what it leaves open at its end.
+
+use std::ops::Range;
+
+use comrak::nodes::{AstNode, NodeValue};
+use comrak::{Arena, format_html, parse_document};
+
+use super::html::{self, Open};
+use crate::formats::markdown::{self, Lines};
+
+/// HTML blocks that go on over blank lines and whose end is not that of a comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HtmlBlock {
+    /// `<pre>`, `<script>`, `<style>`, `<textarea>`: up to the closing tag of any of them.
+    Verbatim,
+    /// `<?`, up to `?>`.
+    Instruction,
+    /// `<![CDATA[`, up to `]]>`.
+    CData,
+}
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    code: Vec<Range<usize>>,
+    /// Addresses of links, which are not shown as text.
+    addresses: Vec<Range<usize>>,
+    /// The line that closes a fence still open at the end.
+    pub(super) fence: Option<String>,
+    /// The HTML block that is open at the end.
+    pub(super) html_block: Option<HtmlBlock>,
+    /// What a browser has open at the end.
+    pub(super) html: Open,
+}
+
+impl Look {
+    /// Looks at `text`.
+    pub(super) fn at(text: &str) -> Self {
+        if memchr::memchr3(b'<', b'@', b'#', text.as_bytes()).is_none()
+            && !["```", "~~~", "://", "-"].iter().any(|c| text.contains(c))
+        {
+            return Self::default();
+        }
+        // The text stands in the middle of a page: a byte-order mark at its start is a character there.
+        let inside = format!("\n{text}");
+        let arena = Arena::new();
+        let mut options = markdown::options();
+        let root = parse_document(&arena, &inside, &options);
+        let lines = Lines::new(&inside);
+        let mut look = Self {
+            code: shifted(markdown::code(&inside)),
+            addresses: shifted(addresses(root, &inside, &lines)),
+            ..Self::default()
+        };
+        if let Some(last) = root.last_child() {
+            match &last.data().value {
+                NodeValue::CodeBlock(code) if code.fenced && !code.closed => {
+                    let fence = char::from(code.fence_char).to_string();
+                    look.fence = Some(fence.repeat(code.fence_length));
+                }
+                NodeValue::HtmlBlock(block) => {
+                    look.html_block = open_block(block.block_type, &block.literal);
+                }
+                _ => {}
+            }
+        }
+        if memchr::memchr(b'<', text.as_bytes()).is_some() {
+            options.render.r#unsafe = true;
+            let mut rendered = String::with_capacity(text.len() * 2);
+            // Writing into a string cannot fail.
+            if format_html(root, &options, &mut rendered).is_ok() {
+                look.html = html::open_at_end(&rendered);
+            }
+        }
+        look
+    }
+
+    /// Nothing is open at the end.
+    pub(super) fn settled(&self) -> bool {
+        self.fence.is_none() && !self.html_open()
+    }
+
+    /// HTML is open at the end.
+    pub(super) fn html_open(&self) -> bool {
+        self.html_block.is_some() || self.html.unsettled || !self.html.open.is_empty()
+    }
+
+    /// Byte `at` is in code.
+    pub(super) fn is_code(&self, at: usize) -> bool {
+        within(&self.code, at)
+    }
+
+    /// A name or keyword at byte `at` does nothing.
+    pub(super) fn is_inert(&self, at: usize) -> bool {
+        self.is_code(at) || within(&self.addresses, at)
+    }
+}
+
+fn within(ranges: &[Range<usize>], at: usize) -> bool {
+    let before = ranges.partition_point(|range| range.start <= at);
+    before
+        .checked_sub(1)
+        .and_then(|index| ranges.get(index))
+        .is_some_and(|range| at < range.end)
+}
+
+/// Without the line end that was put before the text.
+fn shifted(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let back = |at: usize| at.saturating_sub(1);
+    ranges
+        .into_iter()
+        .map(|range| back(range.start)..back(range.end))
+        .collect()
+}
+
+fn open_block(kind: u8, literal: &str) -> Option<HtmlBlock> {
+    let (block, closed) = match kind {
+        1 => {
+            let literal = literal.to_ascii_lowercase();
+            let ends = ["</pre>", "</script>", "</style>", "</textarea>"];
+            let closed = ends.iter().any(|end| literal.contains(end));
+            (HtmlBlock::Verbatim, closed)
+        }
+        3 => (HtmlBlock::Instruction, literal.contains("?>")),
+        5 => (HtmlBlock::CData, literal.contains("]]>")),
+        _ => return None,
+    };
+    (!closed).then_some(block)
+}
+
+/// Where links have their addresses, and where reference definitions stand.
+///
+/// A place is taken only when the source there looks like what the parser says: its positions are sometimes off, and a
+/// reader that takes an address for text errs on the safe side.
+fn addresses<'a>(root: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut shown: Vec<Range<usize>> = Vec::new();
+    for node in root.descendants() {
+        let data = node.data();
+        let (start, end) = (data.sourcepos.start, data.sourcepos.end);
+        match &data.value {
+            NodeValue::Link(link) | NodeValue::Image(link) => {
+                let first = lines.start(start.line) + start.column.saturating_sub(1);
+                let last = lines.start(end.line) + end.column;
+                let Some(slice) = source.get(first..last) else {
+                    continue;
+                };
+                if slice
+                    .strip_prefix('<')
+                    .is_some_and(|rest| rest.strip_suffix('>') == Some(&link.url))
+                    || slice == link.url
+                    || slice.starts_with("www.") && link.url.ends_with(slice)
+                {
+                    found.push(first..last);
+                } else if let Some(from) = slice.rfind("](").filter(|_| slice.ends_with(')')) {
+                    // Only when nothing in the rest could be another thing than the address and its title.
+                    let plain = !slice[from..].contains(['`', '\\', '&', '[', '<', '\n', '\r']);
+                    if plain && slice[from + 2..].starts_with(&link.url) {
+                        found.push(first + from..last);
+                    }
+                }
+            }
+            value if value.block() && !value.contains_inlines() && node.first_child().is_some() => {
+            }
+            value if value.block() => shown.push(start.line..end.line.max(start.line) + 1),
+            _ => {}
+        }
+    }
+    shown.sort_by_key(|range| range.start);
+    let mut covered = 0;
+    let mut ranges = shown.into_iter().peekable();
+    for line in 1..=lines.at(source.len()) {
+        while let Some(range) = ranges.next_if(|range| range.start <= line) {
+            covered = covered.max(range.end);
+        }
+        let text = lines.text(line).trim_start();
+        if line >= covered && text.starts_with('[') && text.contains("]:") {
+            found.push(lines.span(line));
+        }
+    }
+    found.sort_by_key(|range| range.start);
+    found.dedup_by(|next, kept| {
+        let overlaps = next.start < kept.end;
+        if overlaps {
+            kept.end = kept.end.max(next.end);
+        }
+        overlaps
+    });
+    found
+}

@@ -1,0 +1,87 @@
+//! The mark at the end of a neutralised text, and what closes the things that the text leaves open.
+//!
+//! It is one line, an HTML comment and closing tags. The comment is written so that it ends whatever a browser may be
+//! in: a comment, a declaration, a tag, an attribute in either kind of quotes.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::look::Look;
+
+/// Begins the mark. No neutralised text holds it a second time: markers of the author have two blanks.
+const MARK: &str = "<!-- planwright:made-safe";
+
+/// The line above the mark closes a fence and is not the author's.
+const FENCE: &str = " fence";
+
+/// Ends an attribute in either kind of quotes.
+const QUOTES: &str = " \"'";
+
+/// What ends an HTML block of GitHub's Markdown that a comment's end does not end.
+const ENDS: [&str; 3] = ["</pre>", "?>", "]]>"];
+
+/// Puts the mark below `safe`.
+pub(super) fn close(safe: &mut String, look: &Look) {
+    safe.push('\n');
+    if let Some(fence) = &look.fence {
+        safe.push_str(fence);
+        safe.push('\n');
+    }
+    safe.push_str(MARK);
+    if look.fence.is_some() {
+        safe.push_str(FENCE);
+    }
+    if look.html_block.is_some() || look.html.unsettled {
+        safe.push_str(QUOTES);
+    }
+    if let Some(kind) = look.html_block {
+        safe.push(' ');
+        safe.push_str(ENDS[kind as usize]);
+        // When a browser is in a comment, it is now in a comment; when it was not, it is in this one.
+        safe.push_str("<!--");
+    }
+    safe.push_str(" -->");
+    for name in &look.html.open {
+        safe.push_str("</");
+        safe.push_str(name);
+        // erk's readers stop at the form without the blank.
+        safe.push_str(if name == "details" { " >" } else { ">" });
+    }
+}
+
+/// `text` without what [`close`] added; `None` when there is no mark.
+///
+/// Somebody may have written more below the mark on GitHub's page, and then all line ends are CRLF.
+pub(super) fn without(text: &str) -> Option<Cow<'_, str>> {
+    let at = memmem::find(text.as_bytes(), MARK.as_bytes())?;
+    let mut rest = &text[at + MARK.len()..];
+    let fence = rest.strip_prefix(FENCE);
+    rest = fence.unwrap_or(rest);
+    rest = rest.strip_prefix(QUOTES).unwrap_or(rest);
+    let end = ENDS.iter().find_map(|end| {
+        let rest = rest.strip_prefix(' ')?.strip_prefix(end)?;
+        rest.strip_prefix("<!--")
+    });
+    rest = end.unwrap_or(rest).strip_prefix(" -->")?;
+    while let Some(tag) = rest.strip_prefix("</") {
+        let name = tag.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+        let name = name.strip_prefix(' ').unwrap_or(name);
+        rest = name.strip_prefix('>')?;
+    }
+    let mut before = text[..at].strip_suffix('\n')?;
+    if fence.is_some() {
+        before = before.strip_suffix('\r').unwrap_or(before);
+        let fence = before.chars().next_back();
+        let fence = fence.filter(|c| matches!(c, '`' | '~'))?;
+        before = before.trim_end_matches(fence).strip_suffix('\n')?;
+    }
+    if rest.is_empty() {
+        return Some(Cow::Borrowed(before));
+    }
+    if rest.starts_with("\r\n") {
+        before = before.strip_suffix('\r').unwrap_or(before);
+    }
+    rest.starts_with(['\r', '\n'])
+        .then(|| Cow::Owned([before, rest].concat()))
+}

@@ -1,0 +1,295 @@
+//! Every rule of the frame, as a table: what it defends against, the text, and what becomes of it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use super::super::{neutralise, quiet, restore};
+use super::html::open_at_end;
+use super::tail;
+use crate::formats::command;
+
+/// Zero width spaces made visible.
+fn shown(text: &str) -> String {
+    text.replace('\u{200b}', "^")
+}
+
+/// `want` is the neutralised text without the mark; the same as `text` when nothing is to be done.
+#[track_caller]
+fn becomes(text: &str, want: &str) {
+    let safe = neutralise(text);
+    let without = tail::without(&safe).map_or(safe.clone(), |found| found.into_owned());
+    assert_eq!(shown(&without), want, "{text:?}");
+    assert_eq!(safe == without, text == without, "{text:?}: {safe:?}");
+    assert_eq!(restore(&safe), text);
+}
+
+#[test]
+fn a_closing_tag_does_not_end_the_frame_for_erk() {
+    becomes("a </details> b", "a </details > b");
+    becomes("</details >", "</details  >");
+    becomes("</DETAILS>", "</DETAILS >");
+    becomes("</details\n>", "</details\n>");
+    becomes("</detailsx>", "</detailsx>");
+}
+
+#[test]
+fn a_token_in_code_looks_as_it_was() {
+    becomes("`</details>`", "`</details^>`");
+    becomes("```\n</details>\n```", "```\n</details^>\n```");
+    becomes("`<!-- erk:x -->`", "`<!--^ erk:x -->`");
+    becomes("</details\u{200b}>", "</details^^>");
+    becomes("`<!--\u{200b} erk:x -->`", "`<!--^^ erk:x -->`");
+}
+
+#[test]
+fn a_marker_is_no_marker() {
+    becomes("<!-- erk:plan-content -->", "<!--  erk:plan-content -->");
+    becomes("<!--  /erk:x -->", "<!--   /erk:x -->");
+    becomes("<!-- planwright-x -->", "<!--  planwright-x -->");
+    becomes(
+        "<!-- WARNING: Machine-generated. Manual edits may break erk tooling. -->",
+        "<!--  WARNING: Machine-generated. Manual edits may break erk tooling. -->",
+    );
+    becomes("<!--erk:x -->", "<!--erk:x -->");
+    becomes("<!-- other -->", "<!-- other -->");
+}
+
+#[test]
+fn a_mention_notifies_nobody() {
+    becomes("hi @bob, @org/team", "hi @^bob, @^org/team");
+    becomes("(@bob) -@bob\n@bob", "(@^bob) -@^bob\n@^bob");
+    becomes("_@bob_ **@bob**", "_@^bob_ **@^bob**");
+    becomes("你@bob", "你@^bob");
+    becomes(
+        "\\@bob &#64;bob &#x0040;bob &commat;bob",
+        "\\@^bob &#64;^bob &#x0040;^bob &commat;^bob",
+    );
+    becomes(
+        "@<!-- -->bob @&#98;ob @<x>bob",
+        "@^<!-- -->bob @^&#98;ob @^<x>bob",
+    );
+    becomes("<p>&nbsp@bob</p>", "<p>&nbsp@^bob</p>");
+    becomes("me@bob.com @ x @-", "me@bob.com @ x @-");
+    becomes("@\u{200b}bob", "@^^bob");
+}
+
+#[test]
+fn a_name_that_does_nothing_stays() {
+    becomes("`@bob` @bob", "`@bob` @^bob");
+    becomes("```\n@bob\n```\n@bob", "```\n@bob\n```\n@^bob");
+    becomes(
+        "https://medium.com/@bob/x /@bob",
+        "https://medium.com/@bob/x /@^bob",
+    );
+    becomes(
+        "[x](https://medium.com/@bob) [y](src/@types/x.ts) <https://medium.com/@bob>",
+        "[x](https://medium.com/@bob) [y](src/@types/x.ts) <https://medium.com/@bob>",
+    );
+    becomes(
+        "[`@a/b`]\n\n[`@a/b`]: https://medium.com/@bob",
+        "[`@a/b`]\n\n[`@a/b`]: https://medium.com/@bob",
+    );
+    becomes("xhttps://medium.com/@bob", "xhttps://medium.com/@^bob");
+    becomes("text\n[x]: @bob", "text\n[x]: @^bob");
+}
+
+#[test]
+fn a_keyword_closes_nothing() {
+    for (text, want) in [
+        ("Fixes #1", "Fixes^ #1"),
+        ("closes: a/b#1", "closes^: a/b#1"),
+        ("RESOLVED GH-12", "RESOLVED^ GH-12"),
+        ("fixes\n#1", "fixes^\n#1"),
+        ("> fixes\n> #1", "> fixes^\n> #1"),
+        ("fixes\u{a0}#1", "fixes^\u{a0}#1"),
+        ("**fix** #1", "**fix^** #1"),
+        ("_fixes #1_", "_fixes^ #1_"),
+        ("fixes [#1](x)", "fixes^ [#1](x)"),
+        ("fixes \\#1", "fixes^ \\#1"),
+        ("fixes &#35;1", "fixes^ &#35;1"),
+        ("fixes&nbsp;#1", "fixes^&nbsp;#1"),
+        ("fixes #&#49;", "fixes^ #&#49;"),
+        ("fixes GH&#45;1", "fixes^ GH&#45;1"),
+        ("fixes a/b\\#1", "fixes^ a/b\\#1"),
+        ("fixes <!-- --> #1", "fixes^ <!-- --> #1"),
+        ("f&#105;xes #1", "f&#105;^xes #1"),
+        ("fi<!-- -->xes #1", "fi<!-- -->^xes #1"),
+        ("fixe&#115; #1", "fixe&#115;^ #1"),
+        (
+            "fixed https://github.com/a/b/issues/1",
+            "fixed^ https://github.com/a/b/issues/1",
+        ),
+        (
+            "fixed <https://github.com/a/b/pull/1>",
+            "fixed^ <https://github.com/a/b/pull/1>",
+        ),
+        (
+            "close https://github.com/a/b",
+            "close https://github.com/a/b",
+        ),
+        ("prefixes #1", "prefixes #1"),
+        ("fixes a/closes#1", "fixes^ a/closes#1"),
+        ("`fixes #1`", "`fixes #1`"),
+        ("fixes the #1", "fixes the #1"),
+        ("fix\u{200b}", "fix^^"),
+        ("#1 and GH-1", "#1 and GH-1"),
+    ] {
+        becomes(text, want);
+    }
+}
+
+#[test]
+fn nul_is_what_github_shows_for_it() {
+    becomes("a\0b", "a\u{fffd}^b");
+    becomes("\u{fffd}", "\u{fffd}");
+    becomes("\u{fffd}\u{200b}", "\u{fffd}^^");
+    becomes("\0\u{200b}\0", "\u{fffd}^^^\u{fffd}^");
+    assert!(!neutralise("`\0`").contains('\0'));
+}
+
+#[test]
+fn what_is_the_author_s_stays() {
+    for text in [
+        "",
+        "\u{202e}x\u{202c} \u{2066}\u{feff}",
+        "a\rb\r\nc\n\r",
+        "---\ntitle: x\n---\n\n# A",
+        "\u{feff}# A",
+        "[a]: b\n[^1]: c",
+        "<details>\n<summary>x</summary>\n\ny\n",
+        "\u{1b}[0m \u{7f}",
+    ] {
+        assert_eq!(restore(&neutralise(text)), text);
+    }
+    becomes(
+        "a\u{200b}\u{200b}b\u{200c}\u{200d}",
+        "a^^^b\u{200c}\u{200d}",
+    );
+}
+
+/// What is put behind a text that leaves something open.
+#[track_caller]
+fn closed_by(text: &str, want: &str) {
+    let safe = neutralise(text);
+    assert_eq!(safe.strip_prefix(text), Some(want), "{text:?}: {safe:?}");
+    assert_eq!(restore(&safe), text);
+}
+
+#[test]
+fn what_is_open_at_the_end_is_closed() {
+    for (text, want) in [
+        ("```\nx", "\n```\n<!-- planwright:made-safe fence -->"),
+        (
+            "~~~~ md\nx\n~~~\n",
+            "\n~~~~\n<!-- planwright:made-safe fence -->",
+        ),
+        ("- ```\n  x", ""),
+        ("<!-- x", "\n<!-- planwright:made-safe \"' -->"),
+        ("> <!-- x", "\n<!-- planwright:made-safe \"' -->"),
+        ("a <!-- x", ""),
+        ("<!X", "\n<!-- planwright:made-safe \"' -->"),
+        ("<?x", "\n<!-- planwright:made-safe \"' ?><!-- -->"),
+        ("<?x a > b", "\n<!-- planwright:made-safe \"' ?><!-- -->"),
+        ("<![CDATA[ x", "\n<!-- planwright:made-safe \"' ]]><!-- -->"),
+        (
+            "<script>\nx",
+            "\n<!-- planwright:made-safe \"' </pre><!-- -->",
+        ),
+        ("<pre>x", "\n<!-- planwright:made-safe \"' </pre><!-- -->"),
+        ("<pre>x</pre>", ""),
+        ("<div title=\"x\n\ny", "\n<!-- planwright:made-safe \"' -->"),
+        ("<details>\n\nx\n\n<details>\n\n</details  >\n\ny", ""),
+        (
+            "<table><tr><td>\n\nx",
+            "\n<!-- planwright:made-safe --></table>",
+        ),
+        ("x <b>y <i>z", "\n<!-- planwright:made-safe --></b></i>"),
+        ("x <b>y</b> `<i>` \\<i> Vec<T>", ""),
+    ] {
+        if text.contains("</details") {
+            continue;
+        }
+        closed_by(text, want);
+    }
+    let text = "<details>\n\nx";
+    closed_by(text, "\n<!-- planwright:made-safe --></details >");
+}
+
+#[test]
+fn what_a_browser_has_open() {
+    for (html, unsettled, open) in [
+        ("<p>a &lt;b</p>", false, ""),
+        ("<!-->x", false, ""),
+        ("<!-- a --!>x<!-- b", true, ""),
+        ("<div a=\"x>", true, ""),
+        ("<div a='x>", true, ""),
+        ("<div \"x>", false, ""),
+        ("<div =\"x>", false, ""),
+        ("<div a = 'x>", true, ""),
+        ("<div a=x'>", false, ""),
+        ("</x", true, ""),
+        ("<", false, ""),
+        ("<ul><li><details></li></ul>", false, ""),
+        ("<details><table><tr><td></details>", false, "table details"),
+        ("<table><tr><td><details></td></tr></table>", false, ""),
+        ("<p><details></p>", false, "details"),
+        ("<a><a><b><b><b><b><br>", false, "a b b b"),
+        ("<DETAILS><div></Details>", false, ""),
+        ("<script><details>", false, "details"),
+        ("<é><détails></détails>", false, ""),
+    ] {
+        let found = open_at_end(html);
+        assert_eq!(
+            (found.unsettled, found.open.join(" ")),
+            (unsettled, open.to_owned()),
+            "{html}"
+        );
+    }
+}
+
+#[test]
+fn a_text_that_was_never_neutralised_is_left_alone() {
+    for text in [
+        "@\u{200b}bob </details > <!--  erk:x --> \u{fffd}\u{200b}",
+        "x <!-- planwright:made-safe -->",
+        "x\n<!-- planwright:made-safe",
+        "x\n<!-- planwright:made-safe --> y",
+        "x\n<!-- planwright:made-safe fence -->",
+        "x\n<!-- planwright:made-safe --></b",
+        "x\n<!--  planwright:made-safe -->",
+    ] {
+        assert_eq!(restore(text), text);
+    }
+}
+
+#[test]
+fn a_text_edited_on_the_page_is_restored() {
+    let text = neutralise("```\n@bob </details>\u{200b}");
+    assert_eq!(restore(&neutralise(&text)), text);
+    assert_eq!(
+        restore(&text.replace('\n', "\r\n")),
+        "```\r\n@bob </details>\u{200b}\r"
+    );
+    let more = format!("{}\n\nmore", neutralise("hi @bob"));
+    assert_eq!(restore(&more), "hi @bob\n\nmore");
+    assert_eq!(restore(&more.replace('\n', "\r\n")), "hi @bob\r\n\r\nmore");
+}
+
+#[test]
+fn quiet_looks_the_same_but_does_nothing() {
+    for (text, want) in [
+        ("/save-plan now", "^/save-plan now"),
+        ("a\n \t/cancel\r\n/x\r/y", "a\n \t^/cancel\r\n^/x\r^/y"),
+        ("\u{feff}/save-plan", "\u{feff}^/save-plan"),
+        ("> /save-plan", "> /save-plan"),
+        ("@bob fixes #1", "@^bob fixes^ #1"),
+        ("<!-- planwright:x -->", "<!--  planwright:x -->"),
+        ("```\nx", "```\nx\n```"),
+        ("<b>x</b>", "<b>x</b>"),
+        ("<b>x", "<^b>x"),
+        ("x <!-- y", "x <^!-- y"),
+    ] {
+        let quiet = quiet(text);
+        assert_eq!(shown(&quiet), want);
+        assert_eq!(command::parse(&quiet), []);
+    }
+}

@@ -1,0 +1,215 @@
+//! What the fields of erk's blocks may hold: strict for what is written, tolerant for what is read.
+//!
+//! erk refuses a block with one field it does not know, so a field that it once wrote makes a plan impossible to
+//! update. Here [`check`] is as strict as erk and is asked before a block is written; [`review`] is asked after one is
+//! read: it refuses nothing, names what is odd, and what is odd is kept. The schemas are tables, one per key and era.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::render_yaml;
+
+mod error;
+mod events;
+mod header;
+mod kind;
+mod objective;
+mod plan;
+mod review;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::SchemaError;
+pub use header::{Header, fresh, header_set, in_order, update, update_header};
+pub use review::{Finding, Oddity, review};
+
+use kind::Kind;
+
+/// Which of erk's readers a block is meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// November 2025: plans are issues, a header has six fields, progress is counted in steps.
+    First,
+    /// April 2026: plans may be pull requests, `issue_number` is called `pr_number`.
+    Current,
+}
+
+/// One field of a schema.
+#[derive(Debug, Clone, Copy)]
+struct Field {
+    name: &'static str,
+    required: bool,
+    kind: Kind,
+    /// Names it had before; erk renames them when it reads.
+    former: &'static [&'static str],
+}
+
+/// A field that has to be there.
+const fn must(name: &'static str, kind: Kind) -> Field {
+    Field {
+        name,
+        required: true,
+        kind,
+        former: &[],
+    }
+}
+
+/// A field that may be left out.
+const fn may(name: &'static str, kind: Kind) -> Field {
+    Field {
+        required: false,
+        ..must(name, kind)
+    }
+}
+
+/// The number of the plan's issue or pull request, under its current name.
+const fn number(required: bool) -> Field {
+    Field {
+        required,
+        former: &["issue_number", "plan_number"],
+        ..must("pr_number", Kind::Positive)
+    }
+}
+
+/// What a block may hold.
+#[derive(Debug)]
+struct Schema {
+    /// Keys under which such a block is found.
+    keys: &'static [&'static str],
+    eras: &'static [Era],
+    /// In the order in which they are checked and written.
+    fields: &'static [Field],
+    /// Fields that later versions of erk dropped; never written, always kept.
+    retired: &'static [Field],
+    /// Fields that are not in the table are refused.
+    closed: bool,
+    /// Where one key has several forms: whether these fields are of this form.
+    form: Option<fn(&Map<String, Value>) -> bool>,
+    /// What the table cannot say: relations between fields and what is inside them.
+    rule: Option<fn(&Map<String, Value>) -> Result<(), SchemaError>>,
+}
+
+/// The common case: everything but keys, eras and fields left out.
+const OPEN: Schema = Schema {
+    keys: &[],
+    eras: &[Era::Current, Era::First],
+    fields: &[],
+    retired: &[],
+    closed: false,
+    form: None,
+    rule: None,
+};
+
+/// Every schema; where several fit, the first counts.
+fn all() -> impl Iterator<Item = &'static Schema> {
+    plan::SCHEMAS
+        .iter()
+        .chain(events::SCHEMAS)
+        .chain(objective::SCHEMAS)
+}
+
+impl Schema {
+    fn fits(&self, key: &str, fields: &Map<String, Value>) -> bool {
+        self.keys.contains(&key) && self.form.is_none_or(|form| form(fields))
+    }
+
+    fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// `fields` with former names replaced by the current ones, in the same place.
+    fn renamed<'a>(&self, fields: &'a Map<String, Value>) -> Cow<'a, Map<String, Value>> {
+        let old = |field: &Field| {
+            let former = |name: &&&str| fields.contains_key(**name);
+            let found = field.former.iter().find(former);
+            found
+                .filter(|_| !fields.contains_key(field.name))
+                .map(|name| (*name, field.name))
+        };
+        let renames: Vec<_> = self.fields.iter().filter_map(old).collect();
+        if renames.is_empty() {
+            return Cow::Borrowed(fields);
+        }
+        let current = |name: &String| {
+            let rename = renames.iter().find(|(old, _)| old == name);
+            rename.map_or_else(|| name.clone(), |(_, new)| (*new).to_owned())
+        };
+        Cow::Owned(
+            fields
+                .iter()
+                .map(|(name, value)| (current(name), value.clone()))
+                .collect(),
+        )
+    }
+
+    fn check(&self, fields: &Map<String, Value>) -> Result<(), SchemaError> {
+        let mut missing: Vec<_> = self.missing(fields).collect();
+        if !missing.is_empty() {
+            missing.sort_unstable();
+            return Err(SchemaError::Missing(missing));
+        }
+        for field in self.fields {
+            let value = fields.get(field.name);
+            if let Some(message) = value.and_then(|value| field.kind.problem(field.name, value)) {
+                return Err(SchemaError::Field {
+                    field: field.name,
+                    message,
+                });
+            }
+        }
+        if let Some(rule) = self.rule {
+            rule(fields)?;
+        }
+        let mut unknown: Vec<_> = fields
+            .keys()
+            .filter(|name| self.closed && self.field(name).is_none())
+            .cloned()
+            .collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        unknown.sort_unstable();
+        Err(SchemaError::Unknown(unknown))
+    }
+
+    fn missing(&self, fields: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
+        self.fields
+            .iter()
+            .filter(|field| field.required && !fields.contains_key(field.name))
+            .map(|field| field.name)
+    }
+}
+
+/// Whether erk's readers of `era` take `fields` as a block `key`. At least as strict as they are, in their words; where
+/// erk writes a block without a schema, the schema is ours.
+///
+/// # Errors
+/// The first thing that is wrong, or there is no such block in that era.
+pub fn check(key: &str, era: Era, fields: &Map<String, Value>) -> Result<(), SchemaError> {
+    let schema = all()
+        .find(|schema| schema.eras.contains(&era) && schema.fits(key, fields))
+        .ok_or_else(|| SchemaError::NoSchema(key.to_owned()))?;
+    schema.check(&schema.renamed(fields))
+}
+
+/// The block `key` with `fields`, checked against the current era.
+///
+/// Give the number of a plan as `issue_number`: the current era renames it when it reads, the first era knows no other
+/// name. Run ids given as numbers are written as text, as which erk keeps them.
+///
+/// # Errors
+/// `fields` are not what erk reads.
+pub fn write(key: &str, fields: &Map<String, Value>) -> Result<String, SchemaError> {
+    let mut fields = fields.clone();
+    for schema in all().filter(|schema| schema.keys.contains(&key)) {
+        for field in schema.fields {
+            if let Some(value) = fields.get_mut(field.name) {
+                field.kind.settle(value);
+            }
+        }
+    }
+    check(key, Era::Current, &fields)?;
+    Ok(render_yaml(key, &fields))
+}

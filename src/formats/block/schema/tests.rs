@@ -1,0 +1,436 @@
+//! Schemas in own examples: each error text, each era, tolerance and updates.
+
+use serde_json::{Map, Value, json};
+
+use super::{Era, all, check, write};
+use crate::formats::block::{Content, parse, render_yaml};
+
+mod generated;
+mod header;
+mod review;
+
+fn map(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        other => panic!("not fields: {other}"),
+    }
+}
+
+/// `base` with `changes`; what is changed to `"-"` is taken out.
+fn with(base: &Value, changes: &Value) -> Map<String, Value> {
+    let mut fields = map(base.clone());
+    for (name, value) in map(changes.clone()) {
+        if value == "-" {
+            fields.remove(&name);
+        } else {
+            fields.insert(name, value);
+        }
+    }
+    fields
+}
+
+fn says(key: &str, era: Era, fields: &Map<String, Value>) -> String {
+    match check(key, era, fields) {
+        Ok(()) => "ok".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn table(key: &str, era: Era, base: &Value, cases: &[(Value, &str)]) {
+    assert_eq!(says(key, era, &map(base.clone())), "ok", "{key}");
+    for (changes, want) in cases {
+        assert_eq!(
+            says(key, era, &with(base, changes)),
+            *want,
+            "{key}: {changes}"
+        );
+    }
+}
+
+#[test]
+fn a_header_of_the_current_era() {
+    let base =
+        json!({"schema_version": "2", "created_at": "2026-04-02T09:00:00Z", "created_by": "ada"});
+    let cases = [
+        (
+            json!({"created_by": "-", "created_at": "-"}),
+            "Missing required fields: created_at, created_by",
+        ),
+        (
+            json!({"schema_version": 2}),
+            "Invalid schema_version '2'. Must be '2'",
+        ),
+        (
+            json!({"schema_version": null}),
+            "Invalid schema_version 'None'. Must be '2'",
+        ),
+        (json!({"created_at": {}}), "created_at must be a string"),
+        (json!({"created_by": ""}), "created_by must not be empty"),
+        (json!({"worktree_name": null, "branch_name": "a"}), "ok"),
+        (
+            json!({"branch_name": 7}),
+            "branch_name must be a string or null",
+        ),
+        (
+            json!({"branch_name": ""}),
+            "branch_name must not be empty when provided",
+        ),
+        (json!({"plan_comment_id": true}), "ok"),
+        (
+            json!({"plan_comment_id": false}),
+            "plan_comment_id must be positive when provided",
+        ),
+        (
+            json!({"plan_comment_id": 1.0}),
+            "plan_comment_id must be an integer or null",
+        ),
+        (json!({"plan_comment_id": u64::MAX}), "ok"),
+        (json!({"learn_run_id": 31}), "ok"),
+        (
+            json!({"learn_run_id": 3.1}),
+            "learn_run_id must be a string or null",
+        ),
+        (json!({"last_dispatched_at": ""}), "ok"),
+        (
+            json!({"last_local_impl_event": "paused"}),
+            "last_local_impl_event must be 'started' or 'ended', got 'paused'",
+        ),
+        (
+            json!({"last_session_source": 1}),
+            "last_session_source must be a string or null",
+        ),
+        (
+            json!({"source_repo": "widgets"}),
+            "source_repo must be in 'owner/repo' format",
+        ),
+        (
+            json!({"source_repo": ""}),
+            "source_repo must not be empty when provided",
+        ),
+        (json!({"node_ids": []}), "ok"),
+        (json!({"node_ids": {}}), "node_ids must be a list or null"),
+        (
+            json!({"node_ids": ["1.1", null]}),
+            "node_ids items must be strings",
+        ),
+        (
+            json!({"learn_status": "done"}),
+            "learn_status must be one of: completed_no_plan, completed_with_plan, not_started, pending, pending_review, plan_completed. Got 'done'",
+        ),
+        (
+            json!({"lifecycle_stage": ["impl"]}),
+            "lifecycle_stage must be a string or null",
+        ),
+        (
+            json!({"review_pr": 3, "colour": 1}),
+            "Unknown fields: colour, review_pr",
+        ),
+    ];
+    table("plan-header", Era::Current, &base, &cases);
+}
+
+#[test]
+fn a_header_of_the_first_era() {
+    let base = json!({
+        "schema_version": "2", "created_at": "2025-11-26", "created_by": "ada", "worktree_name": "w",
+        "last_dispatched_run_id": null, "last_dispatched_at": "2025-11-27",
+    });
+    let cases = [
+        (
+            json!({"worktree_name": "-"}),
+            "Missing required fields: worktree_name",
+        ),
+        (
+            json!({"worktree_name": null}),
+            "worktree_name must be a string",
+        ),
+        (
+            json!({"last_dispatched_run_id": 12}),
+            "last_dispatched_run_id must be a string or null",
+        ),
+        (
+            json!({"plan_comment_id": 12}),
+            "Unknown fields: plan_comment_id",
+        ),
+    ];
+    table("plan-header", Era::First, &base, &cases);
+}
+
+#[test]
+fn what_happened_to_a_plan() {
+    let queued = json!({
+        "status": "queued", "queued_at": "t", "submitted_by": "ada", "issue_number": 4, "validation_results": {},
+        "expected_workflow": "implement.yml", "trigger_mechanism": "label-based-webhook", "more": 1,
+    });
+    for era in [Era::First, Era::Current] {
+        let cases = [
+            (
+                json!({"status": "started"}),
+                "Invalid status 'started'. Must be 'queued'",
+            ),
+            (
+                json!({"status": true}),
+                "Invalid status 'True'. Must be 'queued'",
+            ),
+            (
+                json!({"validation_results": []}),
+                "validation_results must be a dict",
+            ),
+            (
+                json!({"submitted_by": null}),
+                "submitted_by must be a string",
+            ),
+        ];
+        table("submission-queued", era, &queued, &cases);
+    }
+    let started = json!({
+        "status": "started", "started_at": "t", "workflow_run_id": "9", "workflow_run_url": "u", "plan_number": 4,
+    });
+    let cases = [
+        (json!({"plan_number": "-", "pr_number": 4}), "ok"),
+        (
+            json!({"plan_number": "-"}),
+            "Missing required fields: pr_number",
+        ),
+        (json!({"plan_number": 0}), "pr_number must be positive"),
+        (
+            json!({"issue_number": 4, "pr_number": 4, "plan_number": "-"}),
+            "Unknown fields: issue_number",
+        ),
+        (
+            json!({"workflow_run_id": 9}),
+            "workflow_run_id must be a string",
+        ),
+        (
+            json!({"worktree_path": ""}),
+            "worktree_path must not be empty",
+        ),
+    ];
+    table("workflow-started", Era::Current, &started, &cases);
+    let retry = json!({"retry_timestamp": "t", "triggered_by": "ada", "retry_count": 2});
+    let cases = [
+        (json!({"retry_count": 0}), "retry_count must be at least 1"),
+        (
+            json!({"retry_count": "2"}),
+            "retry_count must be an integer",
+        ),
+        (
+            json!({"previous_retry_timestamp": null}),
+            "previous_retry_timestamp must be a string",
+        ),
+        (json!({"again": 1}), "Unknown fields: again"),
+    ];
+    table("plan-retry", Era::First, &retry, &cases);
+    let worktree =
+        json!({"worktree_name": "w", "branch_name": "b", "timestamp": "t", "issue_number": 4});
+    let cases = [
+        (
+            json!({"issue_number": "4"}),
+            "issue_number must be an integer",
+        ),
+        (
+            json!({"pr_number": 4, "issue_number": "-"}),
+            "Unknown fields: pr_number",
+        ),
+    ];
+    table("erk-worktree-creation", Era::First, &worktree, &cases);
+    let plan =
+        json!({"issue_number": 4, "worktree_name": "w", "timestamp": "t", "plan_file": "p.md"});
+    table(
+        "erk-plan",
+        Era::First,
+        &plan,
+        &[(json!({"plan_file": ""}), "plan_file must not be empty")],
+    );
+    table(
+        "erk-pr",
+        Era::Current,
+        &plan,
+        &[(json!({"issue_number": -1}), "pr_number must be positive")],
+    );
+}
+
+#[test]
+fn how_far_an_implementation_is() {
+    let key = "erk-implementation-status";
+    let base =
+        json!({"status": "in_progress", "completed_steps": 1, "total_steps": 2, "timestamp": "t"});
+    let cases = [
+        (
+            json!({"completed_steps": 3}),
+            "completed_steps cannot exceed total_steps",
+        ),
+        (
+            json!({"completed_steps": -1}),
+            "completed_steps must be non-negative",
+        ),
+        (json!({"total_steps": 0}), "total_steps must be at least 1"),
+        (json!({"total_steps": true}), "ok"),
+        (
+            json!({"status": "done"}),
+            "Invalid status 'done'. Must be one of: complete, failed, in_progress, pending",
+        ),
+        (
+            json!({"status": "starting"}),
+            "Missing required fields: branch, worktree",
+        ),
+    ];
+    table(key, Era::First, &base, &cases);
+    table(
+        key,
+        Era::Current,
+        &base,
+        &[(json!({"completed_steps": "-", "total_steps": "-"}), "ok")],
+    );
+    let start = json!({"status": "starting", "total_steps": 3, "timestamp": "t", "worktree": "w", "branch": "b"});
+    let cases = [
+        (
+            json!({"status": "failed"}),
+            "Invalid status 'failed'. Must be 'starting'",
+        ),
+        (json!({"branch": ""}), "branch must not be empty"),
+    ];
+    table(key, Era::First, &start, &cases);
+}
+
+#[test]
+fn blocks_that_erk_writes_without_a_schema() {
+    let published = json!({
+        "status": "pr_published", "pr_number": 8, "pr_url": "https://x/8", "branch_name": "b", "timestamp": "t",
+    });
+    table(
+        "erk-pr-published",
+        Era::Current,
+        &published,
+        &[(json!({"pr_number": 0}), "pr_number must be positive")],
+    );
+    let session = json!({"timestamp": "t", "session_id": null, "outcome": "success"});
+    for key in ["impl-started", "impl-ended", "learn-invoked"] {
+        table(
+            key,
+            Era::Current,
+            &session,
+            &[(
+                json!({"timestamp": "-"}),
+                "Missing required fields: timestamp",
+            )],
+        );
+    }
+    let wires = json!({"candidates": [{"action": "a", "warning": "w", "target_doc_path": "d.md"}]});
+    let cases = [
+        (
+            json!({"candidates": {}}),
+            "Missing or invalid 'candidates' list in JSON",
+        ),
+        (
+            json!({"candidates": [1]}),
+            "Candidate at index 0 is not an object",
+        ),
+        (
+            json!({"candidates": [{"action": "a"}]}),
+            "Candidate at index 0 missing 'warning' string",
+        ),
+    ];
+    table("tripwire-candidates", Era::Current, &wires, &cases);
+}
+
+#[test]
+fn objectives() {
+    let header =
+        json!({"created_at": "t", "created_by": "ada", "slug": null, "objective_comment_id": 3});
+    let cases = [
+        (json!({"slug": 1}), "slug must be a string"),
+        (json!({"slug": ""}), "slug must not be empty when provided"),
+        (
+            json!({"objective_comment_id": "3"}),
+            "objective_comment_id must be an integer or null",
+        ),
+        (json!({"title": "x"}), "Unknown fields: title"),
+    ];
+    table("objective-header", Era::Current, &header, &cases);
+    let node = |more: Value| json!({"nodes": [with(&json!({"id": "1.1", "description": "d", "status": "-"}), &more)]});
+    let roadmap = json!({
+        "schema_version": "4",
+        "nodes": [{"id": "1.1", "description": "d", "status": "done", "pr": null, "depends_on": ["1.0"]}],
+    });
+    let cases = [
+        (
+            json!({"schema_version": "1"}),
+            "Unsupported schema_version: 1",
+        ),
+        (
+            json!({"nodes": "-"}),
+            "Missing required field: nodes (or steps for v2)",
+        ),
+        (json!({"nodes": "-", "steps": []}), "ok"),
+        (json!({"nodes": 1}), "Field 'steps' must be a list"),
+        (json!({"nodes": [[]]}), "Step 0 is not a mapping"),
+        (node(json!({})), "ok"),
+        (
+            node(json!({"id": "-"})),
+            "Step 0 missing required field: id",
+        ),
+        (
+            node(json!({"description": 1})),
+            "Step 0 field 'description' must be a string",
+        ),
+        (
+            node(json!({"status": "open"})),
+            "Step 0 field 'status' must be one of: pending, planning, done, in_progress, blocked, skipped",
+        ),
+        (
+            node(json!({"pr": 3})),
+            "Step 0 field 'pr' must be a string or null",
+        ),
+        (
+            node(json!({"depends_on": "1.0"})),
+            "Step 0 field 'depends_on' must be a list or null",
+        ),
+        (
+            node(json!({"depends_on": ["1.0", 1]})),
+            "Step 0 field 'depends_on' item 1 must be a string",
+        ),
+    ];
+    table("objective-roadmap", Era::Current, &roadmap, &cases);
+}
+
+#[test]
+fn a_key_nobody_knows_is_not_written() {
+    for (key, era) in [
+        ("plan-footer", Era::Current),
+        ("objective-header", Era::First),
+    ] {
+        assert_eq!(
+            says(key, era, &Map::new()),
+            format!(
+                "there is no schema for `{key}` blocks: use a key of erk's, such as `workflow-started`"
+            )
+        );
+    }
+}
+
+#[test]
+fn writing_checks_and_keeps_run_ids_text() {
+    let fields = map(json!({
+        "schema_version": "2", "created_at": "t", "created_by": "ada", "last_dispatched_run_id": 123,
+    }));
+    let text = write("plan-header", &fields).unwrap();
+    assert!(text.contains("\nlast_dispatched_run_id: '123'\n"), "{text}");
+    assert_eq!(
+        write("plan-header", &Map::new()).unwrap_err().to_string(),
+        "Missing required fields: created_at, created_by, schema_version"
+    );
+}
+
+#[test]
+fn an_event_with_an_issue_number_suits_every_era() {
+    let fields = map(json!({
+        "status": "started", "started_at": "t", "workflow_run_id": "1", "workflow_run_url": "u", "issue_number": 3,
+    }));
+    assert!(
+        write("workflow-started", &fields)
+            .unwrap()
+            .contains("\nissue_number: 3\n")
+    );
+    assert_eq!(says("workflow-started", Era::First, &fields), "ok");
+}

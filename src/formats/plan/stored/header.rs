@@ -1,0 +1,67 @@
+//! The `plan-header` block of a body, and what stands behind it.
+
+use serde_json::{Map, Value};
+
+use super::{Findings, Place, held};
+use crate::formats::block::{self, Content};
+
+const KEY: &str = "plan-header";
+
+/// Fields of the first header that can be read.
+pub(super) fn read(body: &str, findings: &mut Findings) -> Option<Map<String, Value>> {
+    let parsed = block::parse(body);
+    for trouble in parsed.diagnostics.iter().filter(|one| one.key == KEY) {
+        findings.add(
+            Place::Body,
+            Some(trouble.line),
+            format!("the plan-header cannot be read: {}", held::explain(trouble)),
+        );
+    }
+    let headers = parsed.blocks.iter().filter(|block| block.key == KEY);
+    let mut readable = headers.filter_map(|block| match &block.content {
+        Content::Yaml(fields) => Some(fields),
+        Content::Text(_) | Content::Raw(_) => None,
+    });
+    let first = readable.next();
+    let more = readable.count();
+    if more > 0 {
+        let message = format!("there are {} plan-headers; the first one counts", more + 1);
+        findings.add(Place::Body, None, message);
+    }
+    if first.is_none() && parsed.diagnostics.iter().all(|one| one.key != KEY) {
+        findings.add(Place::Body, None, "there is no plan-header");
+    }
+    first.cloned()
+}
+
+/// The comment that the header names.
+pub(super) fn comment(header: &Map<String, Value>, findings: &mut Findings) -> Option<u64> {
+    let value = header
+        .get("plan_comment_id")
+        .filter(|value| !value.is_null())?;
+    let id = match value {
+        Value::String(digits) => digits.trim().parse().ok(),
+        other => other.as_u64(),
+    };
+    let id = id.filter(|id| *id > 0);
+    if id.is_none() {
+        let shown = super::super::title::cut(&value.to_string(), 60);
+        findings.add(
+            Place::Body,
+            None,
+            format!("plan_comment_id in the plan-header is {shown}, which is no comment id; the comments were searched instead"),
+        );
+    }
+    id
+}
+
+/// The text between the first rule and the footer, where a block stands before that rule.
+pub(super) fn behind(body: &str) -> Option<&str> {
+    const RULE: &str = "\n\n---\n\n";
+    let (before, text) = body.split_once(RULE)?;
+    if !before.contains("<!-- erk:metadata-block:") {
+        return None;
+    }
+    let text = text.rsplit_once("\n---\n").map_or(text, |(text, _)| text);
+    Some(text.trim()).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,1 @@
+//! `planwright plan`, as a program.

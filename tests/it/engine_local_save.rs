@@ -1,0 +1,232 @@
+//! Saving from a terminal: once per plan, completed after every kind of interruption.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use planwright::engine::clock::{Clock, Millis};
+use planwright::engine::execute::Parts;
+use planwright::engine::local_save::{Order, Outcome, SaveError, save};
+use planwright::engine::progress::Prepared;
+use planwright::engine::settings::Settings;
+use planwright::engine::trigger::Actor;
+
+use crate::support::clock::ManualClock;
+use crate::support::fake_forge::Fault;
+use crate::support::rig::{HERE, PLAN, Rig};
+
+/// The rig's clock, which jumps ahead where somebody sleeps: whoever saves from a terminal waits.
+struct Leaping(Arc<ManualClock>);
+
+#[async_trait]
+impl Clock for Leaping {
+    fn now(&self) -> Millis {
+        self.0.now()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        self.0.advance_to(self.0.now().plus(duration));
+    }
+}
+
+fn parts(rig: &Rig) -> Parts {
+    Parts {
+        clock: Arc::new(Leaping(Arc::clone(&rig.clock))),
+        ..rig.parts.clone()
+    }
+}
+
+fn order(session: &str) -> Order {
+    Order {
+        place: Rig::place(HERE),
+        actor: Actor {
+            id: 7,
+            login: "ada".to_owned(),
+            bot: false,
+        },
+        session: Some(session.to_owned()),
+        again: None,
+    }
+}
+
+fn prepared(text: &str) -> Prepared {
+    Prepared {
+        issue_title: "Cache the search index".to_owned(),
+        title: "Cache the search index".to_owned(),
+        document: text.to_owned(),
+        found: "found in the session".to_owned(),
+        sentence: String::new(),
+        bullets: Vec::new(),
+        notes: Vec::new(),
+        source_title: "Search is slow to start".to_owned(),
+        log: None,
+    }
+}
+
+/// Saves until the process "dies" at a fault.
+async fn save_and_die(rig: &Rig, parts: &Parts) {
+    let died = Arc::clone(&rig.forge.died);
+    let (order, prepared) = (order("s-1"), prepared(PLAN));
+    tokio::select! {
+        outcome = save(parts, &order, &prepared) => panic!("{outcome:?}"),
+        () = died.notified() => {}
+    }
+}
+
+#[tokio::test]
+async fn a_session_s_plan_becomes_an_issue_and_nothing_is_said_elsewhere() {
+    let rig = Rig::new().await;
+    let outcome = save(&parts(&rig), &order("s-1"), &prepared(PLAN))
+        .await
+        .unwrap();
+    let plans = rig.forge.plans();
+    let [(number, plan)] = plans.as_slice() else {
+        panic!("{plans:?}")
+    };
+    let Outcome::Saved(saved) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(saved.number, *number);
+    assert_eq!(saved.comments, plan.comments);
+    assert!(
+        plan.body.contains(
+            "Plan from the local session `s-1` for issue acme/search#7 (Search is slow to start), saved by ada with \
+             `planwright save`. The plan is in the first comment.\n"
+        ),
+        "{}",
+        plan.body
+    );
+    assert!(rig.forge.own_bodies(HERE).is_empty());
+    assert!(rig.forge.world.lock().unwrap().reactions.is_empty());
+}
+
+#[tokio::test]
+async fn the_same_plan_of_a_session_is_saved_once_until_asked_again() {
+    let rig = Rig::new().await;
+    let parts = parts(&rig);
+    let first = save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
+    let Outcome::Saved(saved) = first else {
+        panic!("{first:?}")
+    };
+    let before = |same| Outcome::Before {
+        saved: saved.clone(),
+        same,
+    };
+    let second = save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
+    assert_eq!(second, before(true));
+    let changed = save(
+        &parts,
+        &order("s-1"),
+        &prepared(&format!("{PLAN}\nMore.\n")),
+    )
+    .await
+    .unwrap();
+    assert_eq!(changed, before(false));
+    assert_eq!(rig.forge.plans().len(), 1);
+    let again = Order {
+        again: Some("1".to_owned()),
+        ..order("s-1")
+    };
+    for order in [again, order("s-2")] {
+        let outcome = save(&parts, &order, &prepared(PLAN)).await.unwrap();
+        assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+    }
+    assert_eq!(rig.forge.plans().len(), 3);
+}
+
+#[tokio::test]
+async fn every_lost_answer_and_short_limit_is_waited_out_and_nothing_is_written_twice() {
+    for fault in [
+        Fault::LostBefore,
+        Fault::LostAfter,
+        Fault::Limited(Duration::from_secs(20)),
+    ] {
+        for write in 1..=4 {
+            let rig = Rig::with(Settings::default()).await;
+            rig.forge.world.lock().unwrap().faults.insert(write, fault);
+            let outcome = save(&parts(&rig), &order("s-1"), &prepared(PLAN))
+                .await
+                .unwrap();
+            let Outcome::Saved(saved) = outcome else {
+                panic!("{fault:?} {write}: {outcome:?}")
+            };
+            let plans = rig.forge.plans();
+            assert_eq!(plans.len(), 1, "{fault:?} at write {write}");
+            assert_eq!(plans[0].1.comments, saved.comments, "{fault:?} {write}");
+            let id = saved.comments[0];
+            assert!(
+                plans[0].1.body.contains(&format!("plan_comment_id: {id}")),
+                "{fault:?} at write {write}: {}",
+                plans[0].1.body
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_save_that_was_killed_is_completed_as_it_was_begun() {
+    for fault in [Fault::DieBefore, Fault::DieAfter] {
+        for write in 1..=4 {
+            let rig = Rig::new().await;
+            rig.forge.world.lock().unwrap().faults.insert(write, fault);
+            let parts = parts(&rig);
+            save_and_die(&rig, &parts).await;
+            // By now the session has another plan under the same title.
+            let changed = prepared(&format!("{PLAN}\nMore.\n"));
+            let outcome = save(&parts, &order("s-1"), &changed).await.unwrap();
+            assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+            let plans = rig.forge.plans();
+            assert_eq!(plans.len(), 1, "{fault:?} at write {write}");
+            let bodies = rig.forge.own_bodies(plans[0].0);
+            assert_eq!(bodies.len(), 1, "{fault:?} at write {write}");
+            assert!(!bodies[0].contains("More."), "{fault:?} at write {write}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_plan_can_be_saved_while_a_killed_save_waits_to_be_asked_for() {
+    let rig = Rig::new().await;
+    let parts = parts(&rig);
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(2, Fault::DieAfter);
+    save_and_die(&rig, &parts).await;
+    let outcome = save(&parts, &order("s-2"), &prepared(PLAN)).await.unwrap();
+    assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+    assert_eq!(rig.forge.plans().len(), 2);
+    let outcome = save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
+    assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+    assert_eq!(rig.forge.plans().len(), 2);
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_says_why_and_what_exists() {
+    let rig = Rig::new().await;
+    let parts = parts(&rig);
+    let fail = async |write, fault| {
+        rig.forge.world.lock().unwrap().faults.insert(write, fault);
+        save(&parts, &order("s-1"), &prepared(PLAN))
+            .await
+            .unwrap_err()
+    };
+    let error = fail(1, Fault::Forbidden).await;
+    assert!(matches!(error, SaveError::Stopped(..)), "{error:?}");
+    assert!(!error.to_string().contains("exist"), "{error}");
+    let writes = rig.forge.world.lock().unwrap().writes;
+    let error = fail(writes + 3, Fault::Limited(Duration::from_hours(1))).await;
+    let text = error.to_string();
+    let (number, _) = rig.forge.plans().remove(0);
+    assert!(
+        text.starts_with("not now: GitHub's rate limit stops "),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!("/{number} exists and is not complete")),
+        "{text}"
+    );
+    assert!(text.ends_with("run the same command again later"), "{text}");
+}
