@@ -16,6 +16,7 @@ mod serve;
 mod session;
 mod terminal;
 mod trouble;
+mod session_transcript;
 mod try_it;
 
 use std::path::PathBuf;

@@ -14,13 +14,15 @@
 //!
 //! | looking for | it is in |
 //! |---|---|
-//! | the command line: `serve`, `try`, `replay`, `extract`, `config` | [`cli`] |
+//! | the command line: `serve`, `try`, `replay`, `extract`, `plan`, `blocks`, `config` | [`cli`] |
+//! | the command line: `serve`, `try`, `replay`, `extract`, `session`, `config` | [`cli`] |
 //! | settings, secrets, where each value came from | [`config`], `src/config/default.toml` |
 //! | the webhook receiver and its table of answers | [`adapters::webhook`] |
 //! | health pages, connection limits, orderly shutdown | [`adapters::web`] |
 //! | signatures | [`adapters::signature`] |
 //! | the GitHub client: App JWT, tokens, write lane, limits, pages | [`adapters::github`] |
 //! | keeping secrets out of texts | [`adapters::redact`] |
+//! | Claude Code sessions on this computer, and whose plan is taken | [`adapters::claude_home`] |
 //! | the database: queue, leases, effects, audit | [`engine::store`] (the contract), [`adapters::store`] (SQLite) |
 //! | our own GitHub, for `try` and tests | [`adapters::simulator`] |
 //! | what a webhook payload asks for | [`engine::trigger`] |
@@ -35,6 +37,8 @@
 //! | slash commands and labels: the registry and the parser | [`formats::command`] |
 //! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
 //! | plan documents, titles, gates, summaries, splitting | [`formats::plan`] |
+//! | reading saved plans back, of every era | [`formats::plan::stored`] |
+//! | Claude Code session logs, read as a stream | [`formats::session`] |
 //! | Markdown as GitHub reads it | [`formats::markdown`] |
 //! | conversations in a file | [`formats::thread_file`] |
 #![forbid(unsafe_code)]

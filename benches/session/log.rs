@@ -6,11 +6,16 @@ use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
 const SEED: u64 = 20_260_102;
-const WORDS: [&str; 16] = [
+/// What texts are made of: words, code, line ends, things JSON escapes, and one in twenty beyond ASCII.
+const WORDS: [&str; 40] = [
     "the",
     "cache",
     "of",
     "requests",
+    "is",
+    "read",
+    "before",
+    "it",
     "\"quoted\"",
     "fn main() {",
     "}\n",
@@ -22,7 +27,27 @@ const WORDS: [&str; 16] = [
     "C:\\dir\\file",
     "tests",
     "\t",
-    "🚀",
+    "returns",
+    "a",
+    "value",
+    "when",
+    "every",
+    "line",
+    "src/lib.rs:42",
+    "0.25",
+    "https://example.org/a?b=c",
+    "{\"k\": 1}",
+    "- [ ]",
+    "## Steps\n\n",
+    "and",
+    "then",
+    "not",
+    "found",
+    "in",
+    "self.buffer.len()",
+    "==",
+    "pub struct",
+    "//",
 ];
 
 /// What a log is like.
@@ -30,7 +55,7 @@ const WORDS: [&str; 16] = [
 pub(crate) enum Kind {
     /// As sessions are: talk, calls, long results; a plan now and then.
     Usual,
-    /// Every line mentions plans and plan files, so every message is looked into.
+    /// Every message mentions plans and plan files, and no call of plan mode is answered.
     Dense,
 }
 
@@ -93,6 +118,15 @@ impl Log {
                 return (
                     "assistant",
                     json!({ "type": "tool_use", "id": id, "name": "ExitPlanMode", "input": input }),
+                );
+            }
+            // Answers to the two.
+            3 | 4 if !dense => {
+                let content = self.text(10);
+                let id = format!("toolu_{}", n - 2);
+                return (
+                    "user",
+                    json!({ "type": "tool_result", "tool_use_id": id, "content": content }),
                 );
             }
             _ => {}

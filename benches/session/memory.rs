@@ -18,10 +18,10 @@ pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
     let size: usize = arguments.first().ok_or("the size is missing")?.parse()?;
     let mut log = Log::new(Kind::Usual);
     let mut feed = Feed::new(None);
-    let mut fed = 0;
-    while fed < size * MIB {
+    let mut taken = 0;
+    while taken < size * MIB {
         let bytes = log.take(CHUNK);
-        fed += bytes.len();
+        taken += bytes.len();
         bytes.chunks(CHUNK).for_each(|chunk| feed.push(chunk));
     }
     if feed.finish().plan.is_none() {

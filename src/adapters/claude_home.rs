@@ -10,7 +10,7 @@
 //! ```
 //!
 //! **Which plan.** The plan of a session is, in this order: the plan file its log named last, where that file exists and
-//! is not blank; the latest plan in its log ([`crate::formats::session::plan`]); the latest in the logs of its agents.
+//! is not blank; the latest plan in its log ([`crate::formats::session::plan`]); the same two of its agents' logs.
 //!
 //! **Which session.** The one asked for. Without one, the only one of the project that has a plan (several with one and
 //! the same text are as good as one); several are an error that lists them. Never the newest of all sessions by time:

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::failure::print;
 use super::{Failure, terminal};
+use crate::formats::block::schema::{Finding, review};
 use crate::formats::block::{self, Block, Content, Parsed};
 use crate::formats::markdown::Lines;
 
@@ -15,11 +16,12 @@ const HELP: &str = "\
 JSON fields:
   blocks       in order: key, span (first byte and the one behind the last, warning lines and markers included),
                inner (the same of the content), lines (first and last), kind, and for kind `yaml` its fields, for
-               `text` and `raw` its text. `raw` is a block that cannot be used; a diagnostic says why
+               `text` and `raw` its text. `raw` is a block that cannot be used; a diagnostic says why.
+               findings is what is odd about fields of a block of erk's: field, oddity, detail, message
   diagnostics  what looks like a block and cannot be used: key, line, message, remedy
 
 Exit codes:
-  0  read; there may be no block at all
+  0  read; there may be no block at all, and odd fields
   1  read, and there are diagnostics
   2  the arguments are wrong, or the file cannot be read
 
@@ -90,9 +92,14 @@ fn as_json(parsed: &Parsed, lines: &Lines<'_>) -> Value {
                 Content::Text(text) => ("text", "text", json!(text)),
                 Content::Raw(text) => ("raw", "text", json!(text)),
             };
+            let findings: Vec<Value> = match &block.content {
+                Content::Yaml(fields) => review(&block.key, fields).iter().map(finding).collect(),
+                Content::Text(_) | Content::Raw(_) => Vec::new(),
+            };
             json!({
                 "key": block.key, "span": [block.span.start, block.span.end],
                 "inner": [block.inner.start, block.inner.end], "lines": [first, last], "kind": kind, name: content,
+                "findings": findings,
             })
         })
         .collect();
@@ -108,6 +115,12 @@ fn as_json(parsed: &Parsed, lines: &Lines<'_>) -> Value {
     json!({"blocks": blocks, "diagnostics": diagnostics})
 }
 
+fn finding(odd: &Finding) -> Value {
+    let mut shown = json!(odd);
+    shown["message"] = json!(odd.to_string());
+    shown
+}
+
 fn table(parsed: &Parsed, lines: &Lines<'_>) -> String {
     let mut table = String::new();
     for block in &parsed.blocks {
@@ -117,11 +130,19 @@ fn table(parsed: &Parsed, lines: &Lines<'_>) -> String {
             Content::Text(text) => format!("text, {} bytes", text.len()),
             Content::Raw(text) => format!("raw, {} bytes", text.len()),
         };
+        let odd = match &block.content {
+            Content::Yaml(fields) => review(&block.key, fields),
+            Content::Text(_) | Content::Raw(_) => Vec::new(),
+        };
         let range = format!("{first}-{last}");
         table.push_str(&format!(
             "{range:<11}  {:<28}  {content}\n",
             terminal::one_line(&block.key)
         ));
+        for one in odd {
+            let message = terminal::one_line(&one.to_string());
+            table.push_str(&format!("{:<11}  {:<28}  {message}\n", "", ""));
+        }
     }
     for one in &parsed.diagnostics {
         table.push_str(&format!(

@@ -1,4 +1,4 @@
-//! `planwright session`: the plan of a Claude Code session on this computer.
+//! `planwright session`: the plan of a Claude Code session on this computer, and its log as a transcript.
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::Failure;
 use super::failure::print;
+use super::session_transcript::Transcript;
 use crate::adapters::claude_home::{
     Choice, ClaudeHome, Current, FindError, Found, Listed, Session as Log,
 };
@@ -17,15 +18,16 @@ Examples:
   planwright session plan                         the plan of the session that runs here, or of the only one with a plan
   planwright session plan --session-id 3f2a… > plan.md
   planwright session plan --json                  with title, source, session, file, line and time
-  planwright session list                         the sessions of this folder, and what their plans are called";
+  planwright session list                         the sessions of this folder, and what their plans are called
+  planwright session transcript session.jsonl     a log as a short XML transcript for an agent";
 
 const PLAN_HELP: &str = "\
 Which session: --session-id; else what SESSION_CONTEXT (session_id=…), CLAUDE_SESSION_ID or the file
 .erk/scratch/current-session-id names; else the only session of the folder that has a plan. Several are an error that
 lists them. --newest takes the newest plan of the folder, or the newest plan file where no session has one.
 
-Which plan: the plan file the session named last (plans/NAME.md), else the latest plan in its log, else the latest in
-the logs of its agents. A plan that was rejected is still the latest; --json says so.
+Which plan: the plan file the session named last (plans/NAME.md), else the latest plan in its log, else the same two of
+its agents. A plan that was rejected is still the latest; --json says so.
 
 Examples:
   planwright session plan > plan.md
@@ -47,7 +49,7 @@ Exit codes:
   1  no sessions found, or a file cannot be read
   2  the arguments are wrong";
 
-/// Find the plan of a Claude Code session on this computer
+/// Find the plan of a Claude Code session on this computer, or compress its log
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Session {
@@ -59,6 +61,7 @@ pub(super) struct Session {
 enum Command {
     Plan(Plan),
     List(List),
+    Transcript(Transcript),
 }
 
 /// Print the plan of a session exactly as it is
@@ -125,6 +128,7 @@ impl Session {
         match self.command {
             Command::Plan(plan) => plan.run(),
             Command::List(list) => list.run(),
+            Command::Transcript(transcript) => transcript.run(),
         }
     }
 }

@@ -11,7 +11,6 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 mod body;
-mod code;
 mod edit;
 pub mod event;
 mod frame;

@@ -9,9 +9,11 @@ use comrak::nodes::{AstNode, ListType, NodeValue};
 use comrak::{Arena, Options, parse_document};
 
 mod code;
+mod html;
 mod links;
+mod outline;
 
-pub use code::code;
+pub use code::{code, in_code};
 pub use links::links;
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use serde_json::Value;
 use serde_saphyr::DuplicateKeyPolicy;
 
+mod flat;
+mod scalar;
 mod write;
 
 #[cfg(test)]
@@ -11,8 +13,15 @@ mod tests;
 pub use write::write;
 
 /// Reads one YAML document. Aliases and nesting are limited, so a small text cannot become a large value; the last of
-/// equal keys wins, as in erk. The error is one line, for people.
+/// equal keys wins, as in erk. Times without quotes stay strings. The error is one line, for people.
 pub fn read(text: &str) -> Result<Value, String> {
+    match flat::read(text) {
+        Some(fields) => Ok(Value::Object(fields)),
+        None => read_any(text),
+    }
+}
+
+fn read_any(text: &str) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
         with_snippet: false,

@@ -177,6 +177,15 @@ fn a_header_field_of_the_wrong_type_is_told() {
     );
     page.body = page.body.replace("the second", "'102'");
     assert_reads(&page, Source::PlanBody, &[102], &[]);
+    page.body = page
+        .body
+        .replace("created_by: nadia-p", "created_by: [nadia-p]");
+    assert_reads(
+        &page,
+        Source::PlanBody,
+        &[102],
+        &["the body: plan-header: created_by must be a string"],
+    );
 }
 
 #[test]
@@ -353,9 +362,10 @@ fn ours(plan: &str) -> (Page, String) {
 
 /// Plans that try to break the frame, and one for many comments.
 fn hard_plans() -> Vec<String> {
-    let long: String = (1..=2_600)
+    let long: Vec<String> = (1..=2_600)
         .map(|step| format!("### Step {step}\n\nAsk @ada, fixes #{step}.\n\n```rust\nfn part_{step}() {{}}\n```\n\n"))
         .collect();
+    let long = long.concat();
     let frames = fixture("plan-body.md") + &fixture("pull-original-plan.md");
     let markers = comments(&long).join("\n");
     vec![
@@ -389,9 +399,10 @@ fn what_planwright_saves_comes_back_byte_for_byte() {
 
 /// A plan of three parts: comments 500 to 502, in places 1 to 3.
 fn three_parts() -> (Page, String) {
-    let plan: String = (1..=2_000)
+    let steps: Vec<String> = (1..=2_000)
         .map(|step| format!("## Step {step}\n\nWrite `part_{step}`, run it, and look at the result with care.\n\n"))
         .collect();
+    let plan = steps.concat();
     let (page, _) = ours(&plan);
     assert_eq!(page.comments.len(), 4);
     (page, plan)

@@ -173,7 +173,7 @@ fn issue_reference_parse() {
             Err(ReferenceError::Number { .. }) => {
                 json!({ "success": false, "error": "invalid_number" })
             }
-            Err(ReferenceError::Form { .. } | ReferenceError::Host { .. }) => {
+            Err(_) => {
                 json!({ "success": false, "error": "invalid_format" })
             }
         };

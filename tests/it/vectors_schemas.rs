@@ -44,12 +44,15 @@ fn verdict(result: Result<(), SchemaError>) -> Value {
     }
 }
 
-/// The first era wrote `<code>` into the summary; we write the current form.
-fn without_code(text: &Value) -> Value {
-    let text = text.as_str().unwrap_or_default();
+/// The eras differ in whether the key in the summary stands in `<code>`; that is not about fields.
+fn without_code(text: &str) -> Value {
     text.replace("<summary><code>", "<summary>")
         .replace("</code></summary>", "</summary>")
         .into()
+}
+
+fn expected<'a>(case: &'a Value, name: &str) -> &'a str {
+    case["expected"][name].as_str().unwrap()
 }
 
 #[test]
@@ -76,26 +79,24 @@ fn schemas_refuse_what_erk_refuses() {
 
 #[test]
 fn what_erk_takes_is_not_odd() {
-    for suite in ["schema_validate", "schema_validate_head"] {
-        let valid = |case: &Value| case["expected"]["valid"] == true;
-        let number = "erk takes a run id that is a number; reading says so";
-        let departures = [
-            ("schema_validate_head-059", number),
-            ("schema_validate_head-060", number),
-            ("schema_validate_head-061", number),
-        ];
-        let departures: vectors::Departures = match suite {
-            "schema_validate" => &[],
-            _ => Box::leak(Box::new(departures)),
-        };
-        vectors::hold(suite, valid, departures, |case| {
-            let key = key(case["input"]["schema"].as_str().unwrap());
-            (
-                json!(review(key, fields(&case["input"]["data"]))),
-                json!([]),
-            )
-        });
-    }
+    const NUMBER: &str = "erk takes a run id that is a number, with a warning; so do we";
+    let valid = |case: &Value| case["expected"]["valid"] == true;
+    let odd = |case: &Value| {
+        let key = key(case["input"]["schema"].as_str().unwrap());
+        let odd = review(key, fields(&case["input"]["data"]));
+        (json!(odd), json!([]))
+    };
+    vectors::hold("schema_validate", valid, &[], odd);
+    vectors::hold(
+        "schema_validate_head",
+        valid,
+        &[
+            ("schema_validate_head-059", NUMBER),
+            ("schema_validate_head-060", NUMBER),
+            ("schema_validate_head-061", NUMBER),
+        ],
+        odd,
+    );
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn new_headers_are_written_as_erk_writes_them() {
         ],
         |case| {
             let text = render_yaml("plan-header", &ours(case));
-            (text.into(), without_code(&case["expected"]["text"]))
+            (without_code(&text), without_code(expected(case, "text")))
         },
     );
     // Apart from the nulls the fields are the first era's, and its own schema takes ours.
@@ -127,7 +128,7 @@ fn new_headers_are_written_as_erk_writes_them() {
     vectors::hold("plan_header_render", first, &[], |case| {
         let ours = ours(case);
         check("plan-header", Era::First, &ours).unwrap();
-        let text = case["expected"]["text"].as_str().unwrap();
+        let text = expected(case, "text");
         let Content::Yaml(mut theirs) = block::parse(text).blocks.remove(0).content else {
             panic!("{text}");
         };
@@ -167,7 +168,7 @@ fn headers_are_updated_as_erk_updates_them() {
 
 fn wanted(case: &Value) -> Value {
     match &case["expected"]["error"] {
-        Value::Null => without_code(&case["expected"]["body"]),
+        Value::Null => without_code(expected(case, "body")),
         error => error.clone(),
     }
 }
@@ -184,7 +185,7 @@ fn dispatched(case: &Value) -> Value {
         }
     }
     match update(case["input"]["issue_body"].as_str().unwrap(), &sets) {
-        Ok(body) => body.into(),
+        Ok(body) => without_code(&body),
         Err(error) => error.to_string().into(),
     }
 }
@@ -200,7 +201,7 @@ fn event_comments_are_laid_out_as_erk_s() {
             let data = fields(&case["input"]["metadata"]["data"]);
             let rendered = render_yaml(case["input"]["metadata"]["key"].as_str().unwrap(), data);
             let text = event::render(input("title"), Some(&rendered), input("description"));
-            (text.into(), without_code(&case["expected"]["text"]))
+            (without_code(&text), without_code(expected(case, "text")))
         },
     );
     vectors::hold(
@@ -208,7 +209,7 @@ fn event_comments_are_laid_out_as_erk_s() {
         |_| true,
         &[],
         |case| {
-            let event = event::read(case["expected"]["text"].as_str().unwrap()).unwrap();
+            let event = event::read(expected(case, "text")).unwrap();
             let found = event.block.unwrap();
             let Content::Yaml(data) = found.content else {
                 panic!("{found:?}");
@@ -330,7 +331,11 @@ fn every_real_header_can_be_updated_and_nothing_else_is_touched() {
             let body = update(&format!("Before.\r\n\n{text}\n\n---\nAfter.\r\n"), &sets).unwrap();
             let body = body.strip_prefix("Before.\r\n\n").unwrap();
             let body = body.strip_suffix("\n\n---\nAfter.\r\n").unwrap();
-            assert_eq!(body, render_yaml("plan-header", &want), "{id} {name}");
+            if want == before {
+                assert_eq!(body, text, "{id} {name}");
+            } else {
+                assert_eq!(body, render_yaml("plan-header", &want), "{id} {name}");
+            }
             assert_eq!(header_of(body), want, "{id} {name}");
             updates += 1;
         }

@@ -74,3 +74,6 @@ fn in_file(directory: &Path) -> Option<Current> {
         Current::new(&id, Origin::File(path))
     })
 }
+
+#[cfg(test)]
+mod tests;

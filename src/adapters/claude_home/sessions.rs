@@ -41,19 +41,20 @@ impl Group {
 
     /// The session's plan, by the order the module of the home tells.
     pub(super) fn plan(&self, home: &ClaudeHome) -> Result<Option<Found>, FindError> {
-        let slug = self
-            .own
-            .iter()
-            .rev()
-            .find_map(|log| log.scanned.slugs.last());
-        if let Some(file) = slug.map(|slug| home.plan_file(slug)).transpose()?.flatten() {
-            return Ok(Some(Found {
-                session: Some(self.id.clone()),
-                skipped: self.skipped(),
-                ..Found::file(file, Source::PlanFile)
-            }));
+        for logs in [&self.own, &self.agents] {
+            let slug = logs.iter().rev().find_map(|log| log.scanned.slugs.last());
+            if let Some(file) = slug.map(|slug| home.plan_file(slug)).transpose()?.flatten() {
+                return Ok(Some(Found {
+                    session: Some(self.id.clone()),
+                    skipped: self.skipped(),
+                    ..Found::file(file, Source::PlanFile)
+                }));
+            }
+            if let Some(plan) = self.latest(logs) {
+                return Ok(Some(plan));
+            }
         }
-        Ok(self.latest(&self.own).or_else(|| self.latest(&self.agents)))
+        Ok(None)
     }
 
     /// The latest plan in the logs; see [`SessionPlan::is_newer_than`].

@@ -166,6 +166,10 @@ fn agents_are_asked_when_the_session_has_no_plan() {
         "of another session's agent"
     );
     assert_eq!(home.of("agent-cc").unwrap().text, "of the agent below");
+    home.log("agent-aa", &[named("s1", "of-agent")]);
+    home.log("s1/subagents/agent-cc", &[named("s1", "of-agent")]);
+    home.plan_file("of-agent", "the agent's file", 0);
+    assert_eq!(home.of("s1").unwrap().text, "the agent's file");
     home.log("s1", &[exit("s1", "0", "its own")]);
     assert_eq!(home.of("s1").unwrap().text, "its own");
 }
@@ -360,53 +364,5 @@ fn a_link_is_followed_and_what_cannot_be_read_is_said() {
     assert_eq!(
         error.to_string(),
         "a cannot be read: Permission denied (os error 13)"
-    );
-}
-
-#[test]
-fn the_running_session_is_told_by_environment_or_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let below = folder.path().join("src");
-    fs::create_dir_all(&below).unwrap();
-    let find = |variables: &[(&str, &str)]| {
-        let variable = |name: &str| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| (*value).to_owned())
-        };
-        Current::find(variable, &below)
-    };
-    let id = |variables: &[(&str, &str)]| find(variables).map(|current| current.id);
-    assert_eq!(find(&[]), None);
-    assert_eq!(
-        id(&[
-            ("SESSION_CONTEXT", "session_id= s1 \n"),
-            ("CLAUDE_SESSION_ID", "s2")
-        ])
-        .as_deref(),
-        Some("s1")
-    );
-    assert_eq!(
-        id(&[("SESSION_CONTEXT", "other=1"), ("CLAUDE_SESSION_ID", "s2")]).as_deref(),
-        Some("s2")
-    );
-    assert_eq!(
-        id(&[
-            ("SESSION_CONTEXT", "session_id="),
-            ("CLAUDE_SESSION_ID", " ")
-        ]),
-        None
-    );
-    let file = folder.path().join(".erk/scratch/current-session-id");
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(&file, "s3\n").unwrap();
-    let current = find(&[]).unwrap();
-    assert_eq!(
-        (current.id.as_str(), current.origin.to_string()),
-        ("s3", format!("the file {}", file.display()))
-    );
-    let current = find(&[("CLAUDE_SESSION_ID", "s2")]).unwrap();
-    assert_eq!(
-        current.origin.to_string(),
-        "the environment variable CLAUDE_SESSION_ID"
     );
 }

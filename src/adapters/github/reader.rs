@@ -215,3 +215,44 @@ fn entry(item: Value) -> Entry {
         })),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "tests")]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_item_without_what_every_issue_has_is_named_and_nothing_more() {
+        let whole = json!({
+            "number": 7, "title": "T", "state": "open", "html_url": "https://github.com/o/r/issues/7", "user": null,
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T00:00:00Z", "body": null,
+        });
+        let mut bad = whole.clone();
+        bad["created_at"] = json!("soon");
+        assert!(matches!(
+            entry(bad),
+            Entry::Unreadable {
+                number: Some(7),
+                ..
+            }
+        ));
+        assert_eq!(
+            entry(json!({"id": 1})),
+            Entry::Unreadable {
+                number: None,
+                why: "missing field `number`".to_owned()
+            }
+        );
+        let Entry::Issue(read) = entry(whole) else {
+            panic!("readable")
+        };
+        assert_eq!(
+            (read.number, read.author, read.body.as_str()),
+            (7, None, "")
+        );
+        assert!(!read.pull_request);
+    }
+}

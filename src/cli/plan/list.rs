@@ -12,6 +12,7 @@ use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::forge::ForgeError;
 use crate::engine::steps::publish::PLAN_LABEL;
+use crate::formats::block::schema;
 use crate::formats::plan::reference;
 use crate::formats::plan::stored::{self, Header};
 use crate::formats::plan::title::cut;
@@ -159,8 +160,8 @@ fn as_value(entry: &Entry) -> Value {
     }
 }
 
-fn created_by(header: &Header) -> Option<&str> {
-    header.fields.as_ref()?.get("created_by")?.as_str()
+fn created_by(header: &Header) -> Option<String> {
+    schema::Header::read(header.fields.as_ref()?).created_by
 }
 
 fn table(entries: &[Entry]) -> String {
@@ -199,12 +200,12 @@ fn row(entry: &Entry) -> [String; 6] {
         }
         Entry::Issue(issue) => {
             let header = stored::header(&issue.body);
-            let by = created_by(&header).or(issue.author.as_deref());
+            let by = created_by(&header).or_else(|| issue.author.clone());
             [
                 format!("#{}", issue.number),
                 terminal::one_line(&issue.state),
                 cut(&terminal::one_line(&issue.title), TITLE),
-                cut(&terminal::one_line(by.unwrap_or("ghost")), TITLE),
+                cut(&terminal::one_line(by.as_deref().unwrap_or("ghost")), TITLE),
                 issue.created.iso().chars().take(10).collect(),
                 odd(issue, &header),
             ]
@@ -224,4 +225,26 @@ fn odd(issue: &Listed, header: &Header) -> String {
             .map(|finding| terminal::one_line(&finding.message)),
     );
     odd.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_cannot_be_read_has_a_row_like_the_others() {
+        let bad = |number| Entry::Unreadable {
+            number,
+            why: "missing field `\u{1b}[2J`".to_owned(),
+        };
+        let entries = [bad(Some(1200)), bad(None)];
+        assert_eq!(
+            table(&entries),
+            "#1200  ?  ?  ?  ?  cannot be read: missing field `\u{fffd}[2J`\n\
+             #?     ?  ?  ?  ?  cannot be read: missing field `\u{fffd}[2J`\n"
+        );
+        let value = as_value(&entries[0]);
+        assert_eq!(value["error"], "missing field `\u{1b}[2J`");
+        assert_eq!(value["number"], 1200);
+    }
 }

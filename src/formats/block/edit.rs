@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use super::parse::STRAY;
 use super::{Block, Content, Parsed, find, marker, parse, render_yaml};
 
 /// Why a block was not changed. Nothing has been written then.
@@ -92,7 +93,9 @@ pub fn update(
 
 fn missing(parsed: &Parsed, key: &str) -> EditError {
     let key = key.to_owned();
-    match parsed.diagnostics.iter().find(|found| found.key == key) {
+    // A closing marker alone is no block.
+    let mut found = parsed.diagnostics.iter();
+    match found.find(|found| found.key == key && found.message != STRAY.0) {
         Some(found) => EditError::Unreadable {
             why: format!("line {}: {}; {}", found.line, found.message, found.remedy),
             key,

@@ -68,12 +68,11 @@ pub fn read(text: &str) -> Option<Event> {
         .blocks
         .into_iter()
         .find(|block| matches!(block.content, Content::Yaml(_)));
-    let (title, rest) = match &block {
-        Some(block) => (&text[..block.span.start], &text[block.span.end..]),
-        None => {
-            let lines = ["\n\n---", "\r\n\r\n---"];
-            text.split_at(lines.iter().find_map(|line| text.find(line))?)
-        }
+    let (title, rest) = if let Some(block) = &block {
+        (&text[..block.span.start], &text[block.span.end..])
+    } else {
+        let lines = ["\n\n---", "\r\n\r\n---"];
+        text.split_at(lines.iter().find_map(|line| text.find(line))?)
     };
     let (title, description) = match (description(rest), &block) {
         (Some(description), _) => (title, description),

@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `</details>` | `</details >` | the same tag for a browser; erk's readers stop at the first form |
 //! | `<!-- erk:…`, `<!-- /erk:…`, `<!-- planwright…`, `<!-- WARNING: Machine-generated…` | two blanks after `<!--` | markers have exactly one |
-//! | both of these in code | U+200B instead of the blank | a blank in code can be seen |
+//! | both of these in code or behind a backslash | U+200B instead of the blank | a blank could be seen there |
 //! | `@name`, also as `&#64;name`, `@&#110;ame`, `@<!-- -->name` | U+200B after the `@` | a mention notifies |
 //! | `fixes #1`, also with emphasis, line ends, entities, escapes or comments between, or within the keyword | U+200B after the keyword | a closing keyword closes |
 //! | U+200B, once or more in a row | one more | so that taking one away is exact |
@@ -36,6 +36,7 @@ mod tests;
 
 use std::borrow::Cow;
 
+use html::Open;
 use look::Look;
 
 /// Zero width space.
@@ -79,7 +80,8 @@ pub(super) fn leaves_html_open(text: &str) -> bool {
             Some(at) => !text[at..].contains(end),
             None => false,
         });
-    inline || Look::at(text).html_open()
+    let look = Look::at(text);
+    inline || look.html_block.is_some() || look.html != Open::default()
 }
 
 /// The line that closes a fence still open at the end of `text`.
@@ -122,7 +124,11 @@ fn marked<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
             }
             b'<' => {
                 if let Some(hit) = angle::hit(text, at) {
-                    let unit = if look.is_code(at) { ZWSP } else { " " };
+                    let unit = if look.is_spelled_out(text, at) {
+                        ZWSP
+                    } else {
+                        " "
+                    };
                     add(hit.blanks.start, 0, unit);
                     next = hit.blanks.end;
                 }

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::{Block, code};
+use super::Block;
+use crate::formats::markdown;
 
 /// What a marker names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,7 +77,7 @@ pub(super) fn scan(text: &str, from: usize, heed_code: bool) -> Markers<'_> {
                 .chain(found.tags.iter_mut().map(|tag| (tag.at, &mut tag.code)))
                 .collect();
         places.sort_by_key(|(at, _)| *at);
-        code::mark(&text[from..], from, &mut places);
+        mark(&text[from..], from, &mut places);
     }
     found
 }
@@ -105,7 +106,7 @@ pub(super) fn footer(text: &str, blocks: &[Block]) -> (Option<usize>, bool) {
         .map(|(at, code)| (*at + 1, code))
         .collect();
     places.push((text.len() + 1, &mut end));
-    code::mark(&ended, 0, &mut places);
+    mark(&ended, 0, &mut places);
     let found = separators.into_iter().rev().find(|(at, code)| {
         let next = blocks.partition_point(|block| block.span.start <= *at);
         !code
@@ -116,6 +117,15 @@ pub(super) fn footer(text: &str, blocks: &[Block]) -> (Option<usize>, bool) {
     // A line end is two bytes in CRLF texts.
     let at = found.map(|(at, _)| at - usize::from(text[..at].ends_with('\r')));
     (at, end)
+}
+
+/// Sets the mark of each of `places` (byte offset in the whole text, in order; `text` is its part from `from` on) that
+/// is in code.
+fn mark(text: &str, from: usize, places: &mut [(usize, &mut bool)]) {
+    let offsets: Vec<usize> = places.iter().map(|(at, _)| at - from).collect();
+    for ((_, mark), code) in places.iter_mut().zip(markdown::in_code(text, &offsets)) {
+        **mark = code;
+    }
 }
 
 fn comments<'a>(text: &'a str, from: usize, found: &mut Markers<'a>) {

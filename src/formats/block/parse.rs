@@ -148,7 +148,7 @@ const UNCLOSED_DETAILS: (&str, &str) = (
     "the plan's `<details>` is not closed",
     "write `</details>` on a line of its own below the plan",
 );
-const STRAY: (&str, &str) = (
+pub(super) const STRAY: (&str, &str) = (
     "the closing marker has no opening marker",
     "write `<!-- erk:metadata-block:KEY -->` with its key on a line of its own above the block, or remove the closing marker",
 );

@@ -7,11 +7,13 @@ use crate::formats::command;
 /// slash command, no block marker and no open fence. Where it leaves HTML open, its tags are shown instead of followed,
 /// as they would swallow the rest of the message. Cannot be undone.
 pub fn quiet(text: &str) -> String {
-    let marked = frame::mark(text);
-    let marked = if frame::leaves_html_open(&marked) {
-        marked.replace('<', "<\u{200b}")
+    // At the start of a message a byte-order mark is none.
+    let start = text.trim_start_matches('\u{feff}');
+    let html_open = frame::leaves_html_open(text) || frame::leaves_html_open(start);
+    let marked = if html_open {
+        frame::mark(&text.replace('<', "<\u{200b}"))
     } else {
-        marked
+        frame::mark(text)
     };
     let mut quiet = String::with_capacity(marked.len());
     for line in marked.split_inclusive(['\n', '\r']) {
@@ -24,7 +26,8 @@ pub fn quiet(text: &str) -> String {
             None => quiet.push_str(line),
         }
     }
-    if let Some(fence) = frame::open_fence(&quiet) {
+    let fence = frame::open_fence(&quiet);
+    if let Some(fence) = fence.or_else(|| frame::open_fence(quiet.trim_start_matches('\u{feff}'))) {
         quiet.push('\n');
         quiet.push_str(&fence);
     }

@@ -73,6 +73,12 @@ const fn number(required: bool) -> Field {
     }
 }
 
+/// Whether fields are of one form of several.
+type Form = fn(&Map<String, Value>) -> bool;
+
+/// A check of several fields, or inside one.
+type Rule = fn(&Map<String, Value>) -> Result<(), SchemaError>;
+
 /// What a block may hold.
 #[derive(Debug)]
 struct Schema {
@@ -86,9 +92,9 @@ struct Schema {
     /// Fields that are not in the table are refused.
     closed: bool,
     /// Where one key has several forms: whether these fields are of this form.
-    form: Option<fn(&Map<String, Value>) -> bool>,
+    form: Option<Form>,
     /// What the table cannot say: relations between fields and what is inside them.
-    rule: Option<fn(&Map<String, Value>) -> Result<(), SchemaError>>,
+    rule: Option<Rule>,
 }
 
 /// The common case: everything but keys, eras and fields left out.
@@ -119,29 +125,26 @@ impl Schema {
         self.fields.iter().find(|field| field.name == name)
     }
 
+    /// The field of the table that `name` stands for in `fields`, under its current name or a former one.
+    fn meant(&self, name: &str, fields: &Map<String, Value>) -> Option<&'static Field> {
+        let former = |field: &&Field| {
+            let written = |name: &&&str| fields.contains_key(**name);
+            !fields.contains_key(field.name) && field.former.iter().find(written) == Some(&name)
+        };
+        self.field(name).or_else(|| self.fields.iter().find(former))
+    }
+
     /// `fields` with former names replaced by the current ones, in the same place.
     fn renamed<'a>(&self, fields: &'a Map<String, Value>) -> Cow<'a, Map<String, Value>> {
-        let old = |field: &Field| {
-            let former = |name: &&&str| fields.contains_key(**name);
-            let found = field.former.iter().find(former);
-            found
-                .filter(|_| !fields.contains_key(field.name))
-                .map(|name| (*name, field.name))
-        };
-        let renames: Vec<_> = self.fields.iter().filter_map(old).collect();
-        if renames.is_empty() {
+        let former = |name: &String| self.meant(name, fields).filter(|field| field.name != name);
+        if fields.keys().all(|name| former(name).is_none()) {
             return Cow::Borrowed(fields);
         }
-        let current = |name: &String| {
-            let rename = renames.iter().find(|(old, _)| old == name);
-            rename.map_or_else(|| name.clone(), |(_, new)| (*new).to_owned())
+        let current = |(name, value): (&String, &Value)| {
+            let name = former(name).map_or(name.as_str(), |field| field.name);
+            (name.to_owned(), value.clone())
         };
-        Cow::Owned(
-            fields
-                .iter()
-                .map(|(name, value)| (current(name), value.clone()))
-                .collect(),
-        )
+        Cow::Owned(fields.iter().map(current).collect())
     }
 
     fn check(&self, fields: &Map<String, Value>) -> Result<(), SchemaError> {

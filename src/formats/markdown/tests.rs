@@ -6,6 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod outline;
+
 fn kinds(source: &str) -> Vec<Kind> {
     blocks(source).into_iter().map(|block| block.kind).collect()
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use memchr::memmem::{self, Finder};
+
 use super::entry::Entry;
 use super::message::{Answer, Block, Call, Change, approved_plan, blocks, change, plan_of};
 use super::paths::plan_slug;
@@ -55,14 +57,22 @@ pub(super) struct Plans {
     files: VecDeque<File>,
     /// Texts over [`MAX_PLAN_BYTES`].
     too_large: u64,
-    /// Signs that a message has to do with plans. Looked for in the JSON text, where tools write neither of them with
-    /// escapes; a log that does is read without those plans.
-    signs: [memchr::memmem::Finder<'static>; 3],
+    signs: Signs,
+}
+
+/// What a message that has to do with plans contains, as JSON text. With their quotes these are strings or keys of the
+/// message itself: within a text the quotes are escaped. Looked for before anything is taken apart; tools write none of
+/// them with escapes, and a log that does is read without those plans.
+#[derive(Debug)]
+struct Signs {
+    exit: Finder<'static>,
+    folder: Finder<'static>,
+    call: Finder<'static>,
+    result: Finder<'static>,
+    plan: Finder<'static>,
 }
 
 const EXIT: &str = "ExitPlanMode";
-const FOLDER: &str = ".claude";
-const PLAN: &str = "\"plan\"";
 
 impl Plans {
     pub(super) fn new() -> Self {
@@ -72,17 +82,22 @@ impl Plans {
             exits: VecDeque::new(),
             files: VecDeque::new(),
             too_large: 0,
-            signs: [EXIT, FOLDER, PLAN].map(memchr::memmem::Finder::new),
+            signs: Signs {
+                exit: Finder::new("\"ExitPlanMode\""),
+                folder: Finder::new(".claude"),
+                call: Finder::new("\"tool_use\""),
+                result: Finder::new("\"tool_result\""),
+                plan: Finder::new("\"plan\""),
+            },
         }
     }
 
     /// Looks at the entry on line `line`.
     pub(super) fn entry(&mut self, entry: &Entry<'_>, line: u64) {
         let message = entry.message().filter(|message| self.concerns(message));
-        let [_, _, plan] = &self.signs;
         let result = entry
             .tool_use_result()
-            .filter(|json| plan.find(json.as_bytes()).is_some());
+            .filter(|json| self.signs.plan.find(json.as_bytes()).is_some());
         if message.is_none() && result.is_none() {
             return;
         }
@@ -133,17 +148,18 @@ impl Plans {
 
     fn concerns(&self, message: &str) -> bool {
         let message = message.as_bytes();
-        let [exit, folder, _] = &self.signs;
-        let open = self.exits.iter().chain(
+        let has = |sign: &Finder<'_>| sign.find(message).is_some();
+        let signs = &self.signs;
+        let mut open = self.exits.iter().chain(
             self.pending
                 .iter()
                 .filter_map(|pending| pending.id.as_ref()),
         );
-        exit.find(message).is_some()
-            || folder.find(message).is_some()
-            || open
-                .into_iter()
-                .any(|id| memchr::memmem::find(message, id.as_bytes()).is_some())
+        has(&signs.exit)
+            || (has(&signs.folder) && has(&signs.call))
+            || (!(self.exits.is_empty() && self.pending.is_empty())
+                && has(&signs.result)
+                && open.any(|id| memmem::find(message, id.as_bytes()).is_some()))
     }
 
     /// An `ExitPlanMode` call; true when it brought a plan. One without a plan puts the plan file to the person.

@@ -126,6 +126,123 @@ fn json_value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// What machine-written headers consist of, and what comes close to it.
+fn header() -> impl Strategy<Value = String> {
+    let key = prop_oneof![
+        6 => "[a-z]{1,3}(_[a-z]{1,3})?",
+        1 => "(true|No|null|y|on|1|<<|a b|a-b|x:y|é|~|'q'|\\? a)",
+    ];
+    let value = prop_oneof![
+        4 => "[ -~]{0,12}",
+        2 => "(null|true|False|yes|~|\\[\\]|\\{\\}|nan|inf|Infinity|NaN|\\.inf|0|-0|-7|007|1_0|0x1f|0o17|1e5|1\\.5|12:30|9{16,20}|[1-9][A-F0-9e._-]{0,5})",
+        2 => "2025-1[0-2]-25[T ]?([0-9:.Z+-]{0,14})",
+        2 => "'[ -~]{0,6}'",
+        2 => "\"[ -~]{0,6}\"",
+        1 => "[\t \u{85}\u{2028}é:#-]{0,4}",
+        1 => "[|>&*!%@`][ -~]{0,4}",
+    ];
+    let line = prop_oneof![
+        6 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("{key}: {value}")),
+        2 => key.clone().prop_map(|key| format!("{key}:")),
+        2 => value.clone().prop_map(|value| format!("- {value}")),
+        2 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("  {key}: {value}")),
+        1 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("- {key}: {value}")),
+        1 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("    {key}: {value}")),
+        1 => value.clone().prop_map(|value| format!("  - {value}")),
+        1 => value.prop_map(|value| format!("  {value}")),
+        1 => "(|---|\\.\\.\\.|# x|%YAML 1.1| |\t)",
+    ];
+    let end = prop_oneof![8 => Just("\n"), 1 => Just("\r\n"), 1 => Just("\n\n"), 1 => Just("\r")];
+    prop::collection::vec((line, end), 0..7).prop_map(|lines| {
+        let lines: Vec<String> = lines.into_iter().map(|(line, end)| line + end).collect();
+        lines.concat()
+    })
+}
+
+/// How often the comparison by hand runs: `PLANWRIGHT_CASES`, else a number that takes a second.
+fn cases() -> u32 {
+    let given = std::env::var("PLANWRIGHT_CASES").ok();
+    given.and_then(|cases| cases.parse().ok()).unwrap_or(2_000)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
+
+    #[test]
+    fn the_simple_form_is_read_as_the_parser_reads_it(text in header()) {
+        if let Some(fields) = flat::read(&text) {
+            prop_assert_eq!(read_any(&text), Ok(Value::Object(fields)), "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_the_same_either_way(fields in prop::collection::vec(("[a-z_]{1,9}", json_value()), 0..5)) {
+        let fields: Map<String, Value> = fields.into_iter().collect();
+        prop_assert_eq!(read_any(&write(&fields)), Ok(Value::Object(fields)));
+    }
+}
+
+#[test]
+fn machine_written_headers_need_no_parser() {
+    for text in [
+        "schema_version: '2'\ncreated_at: '2025-11-25T14:37:43.513418+00:00'\ncreated_by: octo-cat\nplan_comment_id: 123\nrun: null\n",
+        "\nstarted_at: 2025-11-25T16:00:00Z\nworkflow_run_id: \"1\"\n\nurl: https://github.com/a/b/actions/runs/1\r\n",
+        "node_ids:\n- '1.1'\n- 2A.1\nvalidation_results: {}\nsteps: []\nok: true\n",
+        "validation_results:\n  issue_is_open: true\n  more:\n    x: z\nnodes:\n- id: '1.1'\n  pr: null\n  depends_on:\n  - '1'\n- id: '2'\n\nlast: 1",
+    ] {
+        assert_eq!(
+            flat::read(text).map(Value::Object),
+            Some(read_any(text).unwrap()),
+            "{text}"
+        );
+    }
+}
+
+/// Expected texts are PyYAML's own.
+#[test]
+fn long_lines_fold_like_pyyaml_s() {
+    let words = |count: usize| vec!["word"; count].join(" ");
+    for (value, want) in [
+        (words(15), words(15)),
+        (words(16), words(16)),
+        (words(17), format!("{}\n  word", words(16))),
+        (words(18), format!("{}\n  {}", words(16), words(2))),
+        (
+            format!("#{}", words(17)),
+            format!("'#{}\n  word'", words(16)),
+        ),
+        (
+            format!("it's: {}", words(17)),
+            format!("'it''s: {}\n  {}'", words(15), words(2)),
+        ),
+        (
+            format!("{}  two blanks", words(17)),
+            format!("{}\n  word  two blanks", words(16)),
+        ),
+        (
+            format!("{} ", words(17)),
+            format!("'{}\n  word '", words(16)),
+        ),
+        (
+            format!("\t{}", words(18)),
+            format!("\"\\t{}\\\n  \\ {}\"", words(16), words(2)),
+        ),
+        ("x".repeat(100), "x".repeat(100)),
+        (
+            format!("\t{}", "x".repeat(100)),
+            format!("\"\\t{}\"", "x".repeat(100)),
+        ),
+        (
+            format!("a\n{}", words(20)),
+            format!("'a\n\n  {}\n  {}'", words(16), words(4)),
+        ),
+    ] {
+        let text = written(&json!({ "k": value }));
+        assert_eq!(text, format!("k: {want}\n"));
+        assert_eq!(read(&text).unwrap(), json!({ "k": value }));
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_written_reads_back(fields in prop::collection::vec((any::<String>(), json_value()), 0..5)) {

@@ -6,7 +6,7 @@ use planwright_fuzz::formats::plan::document::{
     Enrichment, Guidance, Mode, PlanDocument, Reading, is_success_document, plan_text, read, wrap,
 };
 use planwright_fuzz::formats::plan::split::{Limits, join, split};
-use planwright_fuzz::formats::plan::{gate, names, summary, title};
+use planwright_fuzz::formats::plan::{check, gate, names, reference, summary, title};
 use planwright_fuzz::formats::thread_file;
 
 fuzz_target!(|text: &str| {
@@ -81,6 +81,15 @@ fn names_and_gates(text: &str) {
     // The time `-MM-DD-HHMM` stays behind the name.
     assert!((1..=names::WORKTREE_MAX + 11).contains(&name.len()), "{name:?}");
     assert_eq!(names::worktree_name(&name), name);
+    let name = names::file_name(text);
+    assert!(name.ends_with("plan.md") && !name.contains(['/', '\\']), "{name:?}");
+    let checked = check::check(text, None);
+    assert_eq!(checked.is_accepted(), checked.agent_guidance.is_none());
+    assert_eq!(checked.is_accepted(), checked.feedback.is_empty());
+    match reference::parse(text, "github.com") {
+        Ok(found) => assert_eq!(reference::parse(&found.to_string(), "github.com"), Ok(found)),
+        Err(error) => assert!(!error.to_string().contains('\n')),
+    }
     let summary = summary::summarise(text, text);
     assert_eq!(summary, summary::summarise(text, text));
     for line in summary.bullets.iter().chain([&summary.sentence]) {

@@ -1,4 +1,5 @@
 //! Event comments: layout, round trip, what they say.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

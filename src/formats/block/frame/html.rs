@@ -12,7 +12,9 @@ use memchr::{memchr, memmem};
 pub(super) struct Open {
     /// A comment, a declaration or a tag.
     pub(super) unsettled: bool,
-    /// Names of elements, innermost first, that would not be closed by the end of an element around them, or would
+    /// An element that ends with the one around it.
+    pub(super) element: bool,
+    /// Names of elements, in the order in which they are to be closed, that would not be closed by the end of an element around them, or would
     /// be closed in its stead.
     pub(super) open: Vec<String>,
 }
@@ -51,6 +53,7 @@ pub(super) fn open_at_end(html: &str) -> Open {
     }
     Open {
         unsettled,
+        element: stack.cut_short || !stack.names.is_empty(),
         open: stack.unclosed(),
     }
 }
@@ -192,13 +195,26 @@ const TABLE: &[&str] = &[
     "table", "tbody", "td", "tfoot", "th", "thead", "tr", "caption",
 ];
 
+struct Formatting {
+    name: &'static str,
+    /// How many of [`Stack::cells`] it is in.
+    level: usize,
+    count: usize,
+}
+
 #[derive(Default)]
 struct Stack {
     names: Vec<&'static str>,
     /// Where in `names` each of them is.
     places: HashMap<&'static str, Vec<usize>>,
     walls: Vec<usize>,
-    formatting: Vec<(&'static str, usize)>,
+    formatting: Vec<Formatting>,
+    /// How many elements are open that keep formatting in: where each is in `names`.
+    cells: Vec<usize>,
+    /// The frame itself has been closed.
+    outside: bool,
+    /// Elements were open when it was.
+    cut_short: bool,
 }
 
 impl Stack {
@@ -224,12 +240,16 @@ impl Stack {
     }
 
     fn format(&mut self, name: &'static str, closing: bool, attributes: bool) {
-        let place = self.formatting.iter().position(|(other, _)| *other == name);
-        let place = place.unwrap_or_else(|| {
-            self.formatting.push((name, 0));
-            self.formatting.len() - 1
-        });
-        let Some((_, count)) = self.formatting.get_mut(place) else {
+        let level = self.cells.len();
+        let here = self.formatting.iter_mut().rev();
+        let found = here
+            .take_while(|other| other.level == level)
+            .find(|other| other.name == name);
+        let Some(Formatting { count, .. }) = found else {
+            if !closing {
+                let count = 1;
+                self.formatting.push(Formatting { name, level, count });
+            }
             return;
         };
         *count = match (closing, name) {
@@ -248,11 +268,22 @@ impl Stack {
     }
 
     fn open(&mut self, name: &'static str) {
+        let wall = self.walls.last().and_then(|wall| self.names.get(*wall));
+        // Outside a table its parts are nothing.
+        if TABLE.contains(&name)
+            && name != "table"
+            && !wall.is_some_and(|wall| TABLE.contains(wall))
+        {
+            return;
+        }
         if name != "p" && !WALLS.contains(&name) || matches!(name, "p" | "table") {
             self.close("p");
         }
         if WALLS.contains(&name) {
             self.walls.push(self.names.len());
+            if !matches!(name, "table" | "select") {
+                self.cells.push(self.names.len());
+            }
         }
         self.places.entry(name).or_default().push(self.names.len());
         self.names.push(name);
@@ -260,6 +291,12 @@ impl Stack {
 
     fn close(&mut self, name: &'static str) {
         let Some(place) = self.last(name) else {
+            if name == "details" && self.walls.is_empty() && !self.outside {
+                self.outside = true;
+                self.cut_short = !self.names.is_empty();
+                self.names.clear();
+                self.places.clear();
+            }
             return;
         };
         let wall = if name == "table" {
@@ -279,17 +316,28 @@ impl Stack {
             if self.walls.last() == Some(&self.names.len()) {
                 self.walls.pop();
             }
+            if self.cells.last() == Some(&self.names.len()) {
+                self.cells.pop();
+                let level = self.cells.len();
+                while self
+                    .formatting
+                    .pop_if(|inner| inner.level > level)
+                    .is_some()
+                {}
+            }
         }
     }
 
     fn unclosed(self) -> Vec<String> {
-        let formatting = self.formatting.into_iter();
-        let formatting = formatting.flat_map(|(name, count)| std::iter::repeat_n(name, count));
+        // What is in a cell ends with it.
+        let formatting = self.formatting.into_iter().filter(|open| open.level == 0);
+        let formatting = formatting.flat_map(|open| std::iter::repeat_n(open.name, open.count));
         let closes = |name: &&str| match *name {
-            "caption" | "td" | "th" => false,
-            name => name == "details" || WALLS.contains(&name),
+            // Another paragraph ends it, and its closing tag would make one.
+            "p" | "caption" | "td" | "th" => false,
+            name => self.outside || name == "details" || WALLS.contains(&name),
         };
         let elements = self.names.into_iter().rev().filter(closes);
-        formatting.chain(elements).map(str::to_owned).collect()
+        elements.chain(formatting).map(str::to_owned).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, format_html, parse_document};
+use comrak::{Arena, Options, format_html, markdown_to_html, parse_document};
 
 use super::html::{self, Open};
 use crate::formats::markdown::{self, Lines};
@@ -23,6 +23,8 @@ pub(super) enum HtmlBlock {
 #[derive(Debug, Default)]
 pub(super) struct Look {
     code: Vec<Range<usize>>,
+    /// Blocks of raw HTML.
+    html_blocks: Vec<Range<usize>>,
     /// Addresses of links, which are not shown as text.
     addresses: Vec<Range<usize>>,
     /// The line that closes a fence still open at the end.
@@ -36,19 +38,24 @@ pub(super) struct Look {
 impl Look {
     /// Looks at `text`.
     pub(super) fn at(text: &str) -> Self {
+        // Nothing that any rule looks for is possible without one of these.
         if memchr::memchr3(b'<', b'@', b'#', text.as_bytes()).is_none()
-            && !["```", "~~~", "://", "-"].iter().any(|c| text.contains(c))
+            && !["```", "~~~", "://", "-", "&"]
+                .iter()
+                .any(|c| text.contains(c))
         {
             return Self::default();
         }
-        // The text stands in the middle of a page: a byte-order mark at its start is a character there.
-        let inside = format!("\n{text}");
+        // The text stands in the middle of a page: a byte-order mark at its start is a character there, and its last
+        // line has an end.
+        let inside = format!("\n{text}\n");
         let arena = Arena::new();
         let mut options = markdown::options();
         let root = parse_document(&arena, &inside, &options);
         let lines = Lines::new(&inside);
         let mut look = Self {
             code: shifted(markdown::code(&inside)),
+            html_blocks: shifted(html_blocks(root, &lines)),
             addresses: shifted(addresses(root, &inside, &lines)),
             ..Self::default()
         };
@@ -65,24 +72,26 @@ impl Look {
             }
         }
         if memchr::memchr(b'<', text.as_bytes()).is_some() {
-            options.render.r#unsafe = true;
-            let mut rendered = String::with_capacity(text.len() * 2);
-            // Writing into a string cannot fail.
-            if format_html(root, &options, &mut rendered).is_ok() {
-                look.html = html::open_at_end(&rendered);
-            }
+            let rendered = if text.contains("[^") {
+                without_footnotes(&inside, options)
+            } else {
+                options.render.r#unsafe = true;
+                let mut rendered = String::with_capacity(text.len() * 2);
+                // Writing into a string cannot fail.
+                format_html(root, &options, &mut rendered).unwrap_or_default();
+                rendered
+            };
+            look.html = html::open_at_end(&rendered);
         }
         look
     }
 
-    /// Nothing is open at the end.
+    /// Nothing is open at the end that would reach beyond the frame's closing tag.
     pub(super) fn settled(&self) -> bool {
-        self.fence.is_none() && !self.html_open()
-    }
-
-    /// HTML is open at the end.
-    pub(super) fn html_open(&self) -> bool {
-        self.html_block.is_some() || self.html.unsettled || !self.html.open.is_empty()
+        self.fence.is_none()
+            && self.html_block.is_none()
+            && !self.html.unsettled
+            && self.html.open.is_empty()
     }
 
     /// Byte `at` is in code.
@@ -90,10 +99,34 @@ impl Look {
         within(&self.code, at)
     }
 
-    /// A name or keyword at byte `at` does nothing.
-    pub(super) fn is_inert(&self, at: usize) -> bool {
-        self.is_code(at) || within(&self.addresses, at)
+    /// A tag or comment at byte `at` of `text` is shown as it is written: it is in code, or a backslash stands before.
+    pub(super) fn is_spelled_out(&self, text: &str, at: usize) -> bool {
+        let escapes = || {
+            let before = text.as_bytes().get(..at).unwrap_or_default();
+            before
+                .iter()
+                .rev()
+                .take_while(|byte| **byte == b'\\')
+                .count()
+        };
+        self.is_code(at) || !within(&self.html_blocks, at) && escapes() % 2 == 1
     }
+
+    /// Byte `at` is in an address, or in a link that shows its own.
+    pub(super) fn is_address(&self, at: usize) -> bool {
+        within(&self.addresses, at)
+    }
+}
+
+/// `source` as HTML. Footnotes come at the end of the page, behind everything.
+fn without_footnotes(source: &str, mut options: Options<'_>) -> String {
+    options.parse.leave_footnote_definitions = false;
+    options.render.r#unsafe = true;
+    let mut rendered = markdown_to_html(source, &options);
+    if let Some(at) = rendered.rfind("<section class=\"footnotes\"") {
+        rendered.truncate(at);
+    }
+    rendered
 }
 
 fn within(ranges: &[Range<usize>], at: usize) -> bool {
@@ -126,6 +159,16 @@ fn open_block(kind: u8, literal: &str) -> Option<HtmlBlock> {
         _ => return None,
     };
     (!closed).then_some(block)
+}
+
+fn html_blocks<'a>(root: &'a AstNode<'a>, lines: &Lines<'_>) -> Vec<Range<usize>> {
+    let blocks = root.descendants().filter_map(|node| {
+        let data = node.data();
+        let (start, end) = (data.sourcepos.start.line, data.sourcepos.end.line);
+        let html = matches!(data.value, NodeValue::HtmlBlock(_));
+        html.then(|| lines.start(start)..lines.start(end.max(start) + 1))
+    });
+    blocks.collect()
 }
 
 /// Where links have their addresses, and where reference definitions stand.

@@ -24,12 +24,16 @@ pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
     };
     let live = match bytes.get(at)? {
         b'@' => names(&text[end..]) && starts_a_word(text, at),
-        b'&' => names(&text[end..]),
+        b'&' => names(&text[end..]) && (starts_a_word(text, at) || follows_a_keyword(text, at)),
         b';' => ends_a_keyword(&text[end..], true),
         b'>' => ends_a_keyword(&text[end..], false),
         _ => refers(&text[end..]),
     };
-    (live && !look.is_inert(at)).then_some(end)
+    let inert = match bytes.get(at)? {
+        b'@' | b'&' => look.is_code(at) || look.is_address(at),
+        _ => look.is_code(at),
+    };
+    (live && !inert).then_some(end)
 }
 
 /// End of an entity that stands for `@`.
@@ -37,25 +41,34 @@ fn at_sign(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at + 1..];
     let length = rest.bytes().take(12).position(|byte| byte == b';')?;
     let entity = rest.get(..length)?;
-    let code = match entity.strip_prefix('#') {
-        None => (entity == "commat").then_some(64),
-        Some(number) => match number.strip_prefix(['x', 'X']) {
-            Some(hex) => u32::from_str_radix(hex, 16).ok(),
-            None => number.parse().ok(),
-        },
-    };
-    (code == Some(64)).then_some(at + 1 + length + 1)
+    (entity == "commat" || numeric(entity) == Some('@')).then_some(at + 1 + length + 1)
 }
 
-/// Behind the `;` at byte `at`, when it ends an entity.
+/// What `#64` or `#x40` stands for.
+fn numeric(entity: &str) -> Option<char> {
+    let number = entity.strip_prefix('#')?;
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+        None => number.parse().ok()?,
+    };
+    char::from_u32(code)
+}
+
+/// Behind the `;` at byte `at`, when it ends an entity that stands for a letter.
 fn entity_end(text: &str, at: usize) -> Option<usize> {
-    let before = text.as_bytes().get(at.saturating_sub(33)..at)?;
-    let body = before.iter().rev();
-    let length = body
-        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
+    let before = text.get(text.floor_char_boundary(at.saturating_sub(12))..at)?;
+    let (_, entity) = before.rsplit_once('&')?;
+    numeric(entity)?.is_ascii_alphabetic().then_some(at + 1)
+}
+
+/// A keyword ends at byte `at`, so that a zero width space may come to stand there.
+fn follows_a_keyword(text: &str, at: usize) -> bool {
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    let letters = before.iter().rev().take(LONGEST + 1);
+    let letters = letters
+        .take_while(|byte| byte.is_ascii_alphabetic())
         .count();
-    let ampersand = before.len().checked_sub(length + 1)?;
-    (length > 0 && before.get(ampersand) == Some(&b'&')).then_some(at + 1)
+    keyword(text, at - letters) == Some(at)
 }
 
 /// `rest`, behind an `@`, begins with a name, or with something that may turn out to be one.

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::formats::block::EditError;
+
 /// Fields that are not written.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SchemaError {
@@ -31,7 +33,7 @@ pub enum SchemaError {
     /// The text has no header to update.
     #[error("plan-header block not found in issue body")]
     NoHeader,
-    /// The text has a header that cannot be read.
-    #[error("the plan-header block cannot be read; mend its YAML by hand first")]
-    Unreadable,
+    /// The text has a header that cannot be read; it is left as it is.
+    #[error(transparent)]
+    Unreadable(EditError),
 }

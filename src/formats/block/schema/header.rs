@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use super::SchemaError;
 use super::plan::{CURRENT, HEADER, IMMUTABLE, VERSION};
-use crate::formats::block::{Content, Parsed, find, parse, render_yaml, replace};
+use crate::formats::block::{self, Content, EditError, Parsed, find};
 
 /// What readers want to know from a `plan-header` block. Whatever is missing, null, empty or unusable is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -139,7 +139,7 @@ pub fn fresh(
 pub fn in_order(mut fields: Map<String, Value>) -> Map<String, Value> {
     let mut ordered = Map::new();
     for field in CURRENT {
-        if let Some(entry) = fields.remove_entry(field.name) {
+        if let Some(entry) = fields.shift_remove_entry(field.name) {
             ordered.insert(entry.0, entry.1);
         }
     }
@@ -220,12 +220,11 @@ pub fn update_header(
 /// # Errors
 /// As [`update_header`]; there is no header, or none that can be read.
 pub fn update(body: &str, sets: &Map<String, Value>) -> Result<String, SchemaError> {
-    let parsed = parse(body);
-    let block = find(&parsed, HEADER).ok_or(SchemaError::NoHeader)?;
-    let Content::Yaml(fields) = &block.content else {
-        return Err(SchemaError::Unreadable);
-    };
-    let mut fields = fields.clone();
-    update_header(&mut fields, sets)?;
-    replace(body, HEADER, &render_yaml(HEADER, &fields)).ok_or(SchemaError::NoHeader)
+    let mut checked = Ok(());
+    let changed = block::update(body, HEADER, |fields| checked = update_header(fields, sets));
+    checked?;
+    changed.map_err(|error| match error {
+        EditError::Missing { .. } => SchemaError::NoHeader,
+        unreadable => SchemaError::Unreadable(unreadable),
+    })
 }

@@ -108,9 +108,7 @@ fn node_problem(node: &Map<String, Value>) -> Option<String> {
     {
         return Some(format!("field '{name}' must be a string or null"));
     }
-    let Some(depends_on) = given("depends_on") else {
-        return None;
-    };
+    let depends_on = given("depends_on")?;
     let Some(items) = depends_on.as_array() else {
         return Some("field 'depends_on' must be a list or null".to_owned());
     };

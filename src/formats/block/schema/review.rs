@@ -58,7 +58,7 @@ impl fmt::Display for Finding {
 pub fn review(key: &str, fields: &Map<String, Value>) -> Vec<Finding> {
     all()
         .filter(|schema| schema.fits(key, fields))
-        .map(|schema| findings(schema, &schema.renamed(fields)))
+        .map(|schema| findings(schema, fields))
         .min_by_key(Vec::len)
         .unwrap_or_default()
 }
@@ -68,23 +68,24 @@ fn findings(schema: &Schema, fields: &Map<String, Value>) -> Vec<Finding> {
         field: field.to_owned(),
         oddity,
     };
+    let current = schema.renamed(fields);
     let mut found: Vec<_> = schema
-        .missing(fields)
+        .missing(&current)
         .map(|name| finding(name, Oddity::Missing))
         .collect();
     for (name, value) in fields {
         let retired = schema.retired.iter().any(|field| field.name == name);
-        let oddity = match schema.field(name) {
+        let oddity = match schema.meant(name, fields) {
             Some(field) => oddity(field.kind, name, value),
             None if retired => Some(Oddity::Retired),
             None => schema.closed.then_some(Oddity::Unknown),
         };
         found.extend(oddity.map(|oddity| finding(name, oddity)));
     }
-    if let Some(Err(SchemaError::Field { field, message })) = schema.rule.map(|rule| rule(fields)) {
-        if found.iter().all(|known| known.field != field) {
-            found.push(finding(field, Oddity::Wrong(message)));
-        }
+    if let Some(Err(SchemaError::Field { field, message })) = schema.rule.map(|rule| rule(&current))
+        && found.iter().all(|known| known.field != field)
+    {
+        found.push(finding(field, Oddity::Wrong(message)));
     }
     found
 }

@@ -131,3 +131,6 @@ fn list<'a>(object: &'a Map<String, Value>, name: &str) -> impl Iterator<Item = 
         .into_iter()
         .flatten()
 }
+
+#[cfg(test)]
+mod tests;

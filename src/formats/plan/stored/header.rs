@@ -3,9 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::{Findings, Place, held};
+use crate::formats::block::schema::{Header, Oddity, review};
 use crate::formats::block::{self, Content};
 
 const KEY: &str = "plan-header";
+const COMMENT: &str = "plan_comment_id";
 
 /// Fields of the first header that can be read.
 pub(super) fn read(body: &str, findings: &mut Findings) -> Option<Map<String, Value>> {
@@ -31,25 +33,33 @@ pub(super) fn read(body: &str, findings: &mut Findings) -> Option<Map<String, Va
     if first.is_none() && parsed.diagnostics.iter().all(|one| one.key != KEY) {
         findings.add(Place::Body, None, "there is no plan-header");
     }
+    if let Some(first) = first {
+        check(first, findings);
+    }
     first.cloned()
+}
+
+/// What is wrong with fields of the header. What erk only no longer uses is not.
+fn check(header: &Map<String, Value>, findings: &mut Findings) {
+    for odd in review(KEY, header) {
+        // [`comment`] has more to say about it.
+        let known = odd.field == COMMENT;
+        if !known && matches!(odd.oddity, Oddity::Wrong(_) | Oddity::Missing) {
+            findings.add(Place::Body, None, format!("plan-header: {odd}"));
+        }
+    }
 }
 
 /// The comment that the header names.
 pub(super) fn comment(header: &Map<String, Value>, findings: &mut Findings) -> Option<u64> {
-    let value = header
-        .get("plan_comment_id")
-        .filter(|value| !value.is_null())?;
-    let id = match value {
-        Value::String(digits) => digits.trim().parse().ok(),
-        other => other.as_u64(),
-    };
-    let id = id.filter(|id| *id > 0);
+    let value = header.get(COMMENT).filter(|value| !value.is_null())?;
+    let id = Header::read(header).plan_comment_id;
     if id.is_none() {
         let shown = super::super::title::cut(&value.to_string(), 60);
         findings.add(
             Place::Body,
             None,
-            format!("plan_comment_id in the plan-header is {shown}, which is no comment id; the comments were searched instead"),
+            format!("{COMMENT} in the plan-header is {shown}, which is no comment id; the comments were searched instead"),
         );
     }
     id

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::find::{by_same_author, name};
 use super::held::{Held, Plan};
-use super::{Findings, NotStored, Page, Place, Source, by_same_author, name};
+use super::{Findings, NotStored, Page, Place, Source};
 use crate::formats::plan::split::{self, End};
 
 /// Most missing parts that are listed.

@@ -64,6 +64,13 @@ pub(super) fn headers(client: Client, template: &str, headers: &HeaderMap) -> Ve
     found
 }
 
+/// Operations that planwright also uses as a person who reads plans back, with a token of their own.
+const READABLE: [&str; 3] = [
+    "/repos/{owner}/{repo}/issues",
+    "/repos/{owner}/{repo}/issues/{issue_number}",
+    "/repos/{owner}/{repo}/issues/{issue_number}/comments",
+];
+
 /// Looks at the kind of the credential only, and never prints it.
 fn authorisation(strict: bool, template: &str, value: Option<&str>) -> Option<String> {
     let Some((scheme, token)) = value.and_then(|value| value.split_once(' ')) else {
@@ -80,13 +87,12 @@ fn authorisation(strict: bool, template: &str, value: Option<&str>) -> Option<St
     match (app, jwt) {
         (true, false) => Some("the operation needs the App's JWT".to_owned()),
         (false, true) => Some("the operation needs an installation token, not the JWT".to_owned()),
-        // A person who reads plans back has a token of their own; the bot has none of those.
         (false, false)
-            if strict
-                && !["ghs_", "github_pat_"]
-                    .iter()
-                    .any(|known| token.starts_with(known)) =>
+            if strict && READABLE.contains(&template) && token.starts_with("github_pat_") =>
         {
+            None
+        }
+        (false, false) if strict && !token.starts_with("ghs_") => {
             Some("the credential is not an installation token (ghs_…)".to_owned())
         }
         _ => None,

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::plans_in_blocks;
+use crate::formats::block;
 use crate::formats::plan::{seed, seed_block};
 
 #[test]
@@ -48,6 +49,26 @@ fn fixture_plans_come_out_whole() {
             "{name}"
         );
         assert!(found.score >= MIN_SCORE, "{name}");
+    }
+}
+
+/// Posts of every era of erk hold their plan in a block, whatever the block looks like.
+#[test]
+fn plans_in_old_forms_are_plan_blocks() {
+    let plan = "# Plan: Export reports\n\n## Steps\n\n1. Change `src/a.rs`\n2. Test it";
+    for text in [
+        format!("<!-- erk:plan-content -->\n\n{plan}\n\n<!-- /erk:plan-content -->"),
+        format!(
+            "Saved.\n\n<details>\n<summary>original-plan</summary>\n\n{plan}\n\n</details>\n\n---\n\nCheck it out."
+        ),
+        format!("<details>\n<summary><code>original-plan</code></summary>\n\n{plan}\n\n</details>"),
+        block::plan_body(plan),
+    ] {
+        let found = candidates_in_text(&text, &block::plans);
+        assert_eq!(found.len(), 1, "{text}");
+        assert_eq!(found[0].source, Source::Block { post: None }, "{text}");
+        assert_eq!(found[0].text, plan, "{text}");
+        assert!(found[0].score >= MIN_SCORE, "{text}");
     }
 }
 

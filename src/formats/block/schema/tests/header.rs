@@ -24,6 +24,18 @@ fn a_new_header_suits_every_era_until_it_names_its_comment() {
 }
 
 #[test]
+fn a_header_is_put_into_erk_s_order() {
+    let fields = json!({
+        "zzz": 1, "lifecycle_stage": "impl", "review_pr": 2, "objective_issue": null, "aaa": 3, "created_by": "ada",
+        "schema_version": "2",
+    });
+    assert_eq!(
+        Value::Object(in_order(map(fields))).to_string(),
+        r#"{"schema_version":"2","created_by":"ada","lifecycle_stage":"impl","zzz":1,"review_pr":2,"aaa":3}"#
+    );
+}
+
+#[test]
 fn headers_of_all_ages_are_read() {
     let old = json!({
         "schema_version": 2, "created_at": "2025-11-26", "created_by": "ada", "worktree_name": "w",
@@ -153,9 +165,12 @@ fn a_header_is_updated_inside_its_text() {
         "plan-header block not found in issue body"
     );
     let broken = text.replace("created_by: ada", "created_by: [");
-    assert_eq!(
-        update(&broken, &sets).unwrap_err().to_string(),
-        "the plan-header block cannot be read; mend its YAML by hand first"
+    let error = update(&broken, &sets).unwrap_err().to_string();
+    assert!(
+        error.starts_with(
+            "Metadata block 'plan-header' cannot be read and was left as it is: line 4:"
+        ),
+        "{error}"
     );
     assert_eq!(
         update(&text, &map(json!({"created_at": "u"})))

@@ -68,6 +68,20 @@ fn every_era_is_fine_in_its_own_words() {
 }
 
 #[test]
+fn a_field_is_named_as_it_is_written() {
+    let fields =
+        json!({"plan_number": 0, "worktree_name": "w", "timestamp": 3, "issue_number": -1});
+    assert_eq!(
+        found("erk-pr", fields),
+        [
+            "`plan_number` is not a field erk knows; it is kept as it is",
+            "`timestamp` has the wrong type; it is read as \"3\"",
+            "issue_number must be positive",
+        ]
+    );
+}
+
+#[test]
 fn what_is_inside_a_field_is_looked_at() {
     assert_eq!(
         found(

@@ -1,0 +1,255 @@
+//! `planwright session transcript`: a session log as a short XML transcript.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tempfile::{NamedTempFile, TempPath};
+
+use super::Failure;
+use super::failure::print;
+use crate::formats::session::transcript::{self, Options, Piece, Stats, Verdict};
+
+const EXAMPLES: &str = "\
+Examples:
+  planwright session transcript session.jsonl                         the transcript, on standard output
+  planwright session transcript session.jsonl --max-tokens 20000 --output parts
+                                                                      parts/session-1.xml, parts/session-2.xml, …
+  cat session.jsonl | planwright session transcript - --stats         counts on standard error
+
+Left out: entries of other sessions, file snapshots, bookkeeping, commands that look for the log itself, repeated texts.
+Cut: long tool parameters and long tool results, of which lines with errors stay. A session that is empty or only a
+warm-up gives nothing and ends with 1. Lines that cannot be read are skipped and counted.
+
+Exit codes:
+  0  there is a transcript
+  1  nothing is left, or the output cannot be written
+  2  the arguments are wrong, or the file cannot be read";
+
+/// Compress a Claude Code session log to an XML transcript for an agent
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Transcript {
+    /// Session log (JSON Lines) to read; `-` for standard input
+    file: PathBuf,
+    /// Take only the entries of this session, and those that name none
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
+    /// Begin another part where one would be longer, at four characters a token; an entry is never cut
+    #[arg(long, value_name = "N", requires = "output")]
+    max_tokens: Option<NonZeroUsize>,
+    /// Write the parts to NAME-1.xml, NAME-2.xml, … in this directory and print their paths; no file is overwritten
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Keep everything: leave nothing out and cut nothing
+    #[arg(long)]
+    no_filter: bool,
+    /// Print what was read, left out and cut, on standard error
+    #[arg(long)]
+    stats: bool,
+}
+
+/// So much of the log is read at once.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+impl Transcript {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let name = self.file.display().to_string();
+        let stem = self.stem();
+        let unreadable = |error: io::Error| Failure::Usage(format!("cannot read {name}: {error}"));
+        let mut input: Box<dyn Read> = if self.file.as_os_str() == "-" {
+            Box::new(io::stdin().lock())
+        } else {
+            Box::new(File::open(&self.file).map_err(unreadable)?)
+        };
+        let mut transcript = transcript::Transcript::new(Options {
+            session_id: self.session_id.clone(),
+            source: stem.starts_with("agent-").then(|| stem.clone()),
+            filter: !self.no_filter,
+            max_tokens: self.max_tokens.map(NonZeroUsize::get),
+        });
+        let mut output: Box<dyn Output> = match &self.output {
+            Some(directory) => Box::new(Files::new(directory, &stem)?),
+            None => Box::new(Stdout),
+        };
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            match input.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(length) => output.write(transcript.push(&chunk[..length]))?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable(error)),
+            }
+        }
+        let end = transcript.finish();
+        self.report(&end.stats);
+        if let Some(why) = nothing(end.verdict, &end.stats, self.session_id.as_deref()) {
+            return Err(Failure::failed(format!("{name}: {why}")));
+        }
+        output.write(end.pieces)?;
+        output.finish()
+    }
+
+    /// What the log is called: the session, or the agent.
+    fn stem(&self) -> String {
+        let stem = self.file.file_stem().map(|stem| stem.to_string_lossy());
+        match stem {
+            Some(stem) if stem != "-" => stem.into_owned(),
+            _ => "session".to_owned(),
+        }
+    }
+
+    fn report(&self, stats: &Stats) {
+        match (stats.unreadable(), stats.first_unreadable) {
+            (1, Some(line)) => eprintln!("note: line {line} cannot be read and was skipped"),
+            (count, Some(line)) => eprintln!(
+                "note: {count} lines cannot be read and were skipped, the first is line {line}"
+            ),
+            (_, None) => {}
+        }
+        if self.stats {
+            eprintln!("{stats}");
+        }
+    }
+}
+
+/// Why there is no transcript.
+fn nothing(verdict: Verdict, stats: &Stats, wanted: Option<&str>) -> Option<String> {
+    let whole = "--no-filter prints what there is";
+    match verdict {
+        _ if stats.entries_in == 0 => Some("there is no entry in it".to_owned()),
+        Verdict::Empty => Some(match wanted {
+            Some(id) => format!(
+                "session {id} is empty: it needs three entries with words of the user and of the assistant; check the id, {whole}"
+            ),
+            None => format!(
+                "the session is empty: it needs three entries with words of the user and of the assistant; {whole}"
+            ),
+        }),
+        Verdict::WarmUp => Some(format!(
+            "the session is only a warm-up: the first prompt says so and no tool is used; {whole}"
+        )),
+        Verdict::Worth if stats.entries_out == 0 => Some(
+            "no entry in it is part of a conversation; is it a session log, and the id right?"
+                .to_owned(),
+        ),
+        Verdict::Worth => None,
+    }
+}
+
+/// Where the transcript goes.
+trait Output {
+    fn write(&mut self, pieces: Vec<Piece>) -> Result<(), Failure>;
+    fn finish(self: Box<Self>) -> Result<(), Failure>;
+}
+
+struct Stdout;
+
+impl Output for Stdout {
+    fn write(&mut self, pieces: Vec<Piece>) -> Result<(), Failure> {
+        let text: String = pieces
+            .into_iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => text,
+                Piece::NextPart => "\n\n".to_owned(),
+            })
+            .collect();
+        print(&text)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), Failure> {
+        print("\n")
+    }
+}
+
+/// Files under temporary names, which get theirs when all are complete: nobody finds half a transcript.
+struct Files {
+    directory: PathBuf,
+    stem: String,
+    done: Vec<TempPath>,
+    open: Option<io::BufWriter<NamedTempFile>>,
+}
+
+impl Files {
+    fn new(directory: &Path, stem: &str) -> Result<Self, Failure> {
+        std::fs::create_dir_all(directory).map_err(|error| {
+            Failure::Usage(format!(
+                "cannot make the directory {}: {error}",
+                directory.display()
+            ))
+        })?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            stem: stem.to_owned(),
+            done: Vec::new(),
+            open: None,
+        })
+    }
+
+    fn cannot_write(&self, error: &io::Error) -> Failure {
+        let directory = self.directory.display();
+        Failure::failed(format!("cannot write to {directory}: {error}"))
+    }
+
+    fn piece(&mut self, piece: Piece) -> io::Result<()> {
+        let Piece::Text(text) = piece else {
+            return self.close();
+        };
+        let open = match &mut self.open {
+            Some(open) => open,
+            none => none.insert(io::BufWriter::new(NamedTempFile::new_in(&self.directory)?)),
+        };
+        open.write_all(text.as_bytes())
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        if let Some(mut open) = self.open.take() {
+            open.write_all(b"\n")?;
+            let file = open.into_inner().map_err(io::IntoInnerError::into_error)?;
+            self.done.push(file.into_temp_path());
+        }
+        Ok(())
+    }
+
+    /// The path of the part with the 0-based `index`.
+    fn path(&self, index: usize) -> PathBuf {
+        self.directory
+            .join(format!("{}-{}.xml", self.stem, index + 1))
+    }
+}
+
+impl Output for Files {
+    fn write(&mut self, pieces: Vec<Piece>) -> Result<(), Failure> {
+        pieces
+            .into_iter()
+            .try_for_each(|piece| self.piece(piece))
+            .map_err(|error| self.cannot_write(&error))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), Failure> {
+        self.close().map_err(|error| self.cannot_write(&error))?;
+        let paths: Vec<PathBuf> = (0..self.done.len()).map(|index| self.path(index)).collect();
+        if let Some(there) = paths.iter().find(|path| path.symlink_metadata().is_ok()) {
+            return Err(exists(there));
+        }
+        for (part, path) in std::mem::take(&mut self.done).into_iter().zip(&paths) {
+            part.persist_noclobber(path)
+                .map_err(|error| match error.error.kind() {
+                    io::ErrorKind::AlreadyExists => exists(path),
+                    _ => self.cannot_write(&error.error),
+                })?;
+        }
+        paths
+            .iter()
+            .try_for_each(|path| print(&format!("{}\n", path.display())))
+    }
+}
+
+fn exists(path: &Path) -> Failure {
+    let path = path.display();
+    Failure::failed(format!(
+        "{path} exists and is not overwritten; move it away or choose another --output"
+    ))
+}

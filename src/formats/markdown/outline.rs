@@ -1,0 +1,326 @@
+//! Which places of a text are in code, decided line by line where the lines alone decide it.
+//!
+//! [`super::code`] asks the parser about the whole text, which costs some milliseconds for a long one. Most texts do
+//! not need it: a line that begins in the first column ends every list and quote, so whether it is code depends on the
+//! fences and HTML blocks outside all containers, and these can be followed line by line. Where that is not certain the
+//! answer is `None`, and the caller asks the parser. An answer is the parser's answer; the tests compare them.
+
+use super::html;
+
+/// For each of `places` (byte offsets, in order) whether it is in code; `None` when the lines alone do not say.
+pub(super) fn in_code(source: &str, places: &[usize]) -> Option<Vec<bool>> {
+    if source.starts_with('\u{feff}') {
+        return None;
+    }
+    let bytes = source.as_bytes();
+    let lone_returns = memchr::memchr(b'\r', bytes).is_some();
+    let mut places = places.iter().copied().peekable();
+    let mut found = Vec::with_capacity(places.len());
+    let mut outline = Outline::default();
+    let mut start = 0;
+    while let Some(next) = places.peek().copied() {
+        let end = memchr::memchr(b'\n', bytes.get(start..)?).map_or(bytes.len(), |at| start + at);
+        let line = &bytes[start..end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if lone_returns && memchr::memchr(b'\r', line).is_some() {
+            return None;
+        }
+        outline.read(line, start)?;
+        if next <= end {
+            while let Some(place) = places.next_if(|place| *place <= end) {
+                found.push(outline.place(bytes, line, start, place)?);
+            }
+        }
+        if end == bytes.len() {
+            break;
+        }
+        start = end + 1;
+    }
+    places.peek().is_none().then_some(found)
+}
+
+/// What is open between two lines, outside all containers.
+#[derive(Debug, Default)]
+struct Outline {
+    open: Open,
+    container: Container,
+    /// A paragraph may be open, so that the next line may go on with it.
+    paragraph: bool,
+    /// Behind the last line that no paragraph goes across.
+    since: usize,
+    /// What the line read last is.
+    line: Line,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+enum Open {
+    #[default]
+    Nothing,
+    Fence(Fence),
+    Html(html::Kind),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fence {
+    byte: u8,
+    length: usize,
+}
+
+/// Quotes and footnotes need no place here: a line without their prefix ends them or goes on with a paragraph.
+#[derive(Debug, Default, Clone, Copy)]
+enum Container {
+    #[default]
+    None,
+    /// A list item whose content begins in this column.
+    Item(usize),
+    /// Perhaps a list item.
+    Unknown,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// Of a fence, its own lines included.
+    Code,
+    /// Of an HTML block.
+    Html,
+    /// Text that begins in the first column.
+    Text,
+    #[default]
+    Other,
+}
+
+impl Outline {
+    /// Takes the next line, which begins at byte `start`. `None`: what it means depends on what is not followed here.
+    fn read(&mut self, line: &[u8], start: usize) -> Option<()> {
+        let (indent, rest) = indentation(line);
+        match self.open {
+            Open::Fence(fence) => {
+                self.line = Line::Code;
+                if indent <= 3 && closes(rest, fence) {
+                    self.open = Open::Nothing;
+                }
+                return Some(());
+            }
+            Open::Html(kind) if !(rest.is_empty() && kind.ends_at_blank()) => {
+                self.line = Line::Html;
+                if kind.ends_in(rest) {
+                    self.open = Open::Nothing;
+                }
+                return Some(());
+            }
+            Open::Html(_) => self.open = Open::Nothing,
+            Open::Nothing => {}
+        }
+        self.line = Line::Other;
+        if rest.is_empty() {
+            self.paragraph = false;
+            self.since = start;
+            return Some(());
+        }
+        match self.container {
+            Container::Item(content) if indent >= content => {
+                self.paragraph = true;
+                return Some(());
+            }
+            Container::Unknown if indent > 0 => {
+                self.paragraph = true;
+                let harmless = indent > 3 || (fence(rest).is_none() && rest[0] != b'<');
+                return harmless.then_some(());
+            }
+            Container::Item(_) if indent > 3 => {
+                self.container = Container::Unknown;
+                return Some(());
+            }
+            _ if indent > 3 => return Some(()),
+            _ => {}
+        }
+        self.top_level(indent, rest, start)
+    }
+
+    /// A line that stands in no container, or begins one, or goes on with a paragraph in one.
+    fn top_level(&mut self, indent: usize, rest: &[u8], start: usize) -> Option<()> {
+        let in_list = matches!(self.container, Container::Item(_));
+        match rest[0] {
+            b'`' | b'~' => {
+                if let Some(fence) = fence(rest) {
+                    self.leaf(start);
+                    self.open = Open::Fence(fence);
+                    self.line = Line::Code;
+                    return Some(());
+                }
+            }
+            b'<' => {
+                // A single tag on a line begins no HTML block in a paragraph.
+                let kind = html::starts(rest);
+                if kind.is_some_and(|kind| kind == html::Kind::Tag) && self.paragraph {
+                    return None;
+                }
+                if let Some(kind) = kind {
+                    self.leaf(start);
+                    self.line = Line::Html;
+                    if !kind.ends_in(rest) {
+                        self.open = Open::Html(kind);
+                    }
+                    return Some(());
+                }
+            }
+            b'#' if heading(rest) => {
+                self.leaf(start);
+                self.line = if indent == 0 { Line::Text } else { Line::Other };
+                return Some(());
+            }
+            b'>' => {
+                self.container = Container::None;
+                self.paragraph = true;
+                return Some(());
+            }
+            b'-' | b'*' | b'_' if rule(rest) => {
+                self.leaf(start);
+                return Some(());
+            }
+            _ => {
+                if let Some(item) = item(rest) {
+                    let surely = item.interrupts || !self.paragraph || in_list;
+                    self.container = match item.content {
+                        Some(content) if surely => Container::Item(indent + content),
+                        _ => Container::Unknown,
+                    };
+                    self.paragraph = true;
+                    return Some(());
+                }
+            }
+        }
+        if !matches!(self.container, Container::None) {
+            self.container = if self.paragraph {
+                Container::Unknown
+            } else {
+                Container::None
+            };
+        }
+        self.paragraph = true;
+        // What the definition of a footnote begins with may be anything.
+        let text = indent == 0 && rest[0] != b'[';
+        self.line = if text { Line::Text } else { Line::Other };
+        Some(())
+    }
+
+    /// The line is a block that no paragraph goes across.
+    fn leaf(&mut self, start: usize) {
+        self.container = Container::None;
+        self.paragraph = false;
+        self.since = start;
+    }
+
+    /// Whether `place` in the line read last is code.
+    fn place(&self, bytes: &[u8], line: &[u8], start: usize, place: usize) -> Option<bool> {
+        match self.line {
+            Line::Code => Some(true),
+            Line::Html => Some(false),
+            // Code in a paragraph needs a back-tick before it.
+            Line::Text => {
+                let before = bytes.get(self.since..place)?;
+                (place < start + line.len() && memchr::memchr(b'`', before).is_none())
+                    .then_some(false)
+            }
+            Line::Other => None,
+        }
+    }
+}
+
+/// Columns of white space at the start of `line`, and what follows it.
+fn indentation(line: &[u8]) -> (usize, &[u8]) {
+    let mut column = 0;
+    for (at, byte) in line.iter().enumerate() {
+        match byte {
+            b' ' => column += 1,
+            b'\t' => column += 4 - column % 4,
+            _ => return (column, &line[at..]),
+        }
+    }
+    (column, &[])
+}
+
+fn blank(rest: &[u8]) -> bool {
+    rest.iter().all(|byte| matches!(byte, b' ' | b'\t'))
+}
+
+fn run(rest: &[u8]) -> usize {
+    rest.iter().take_while(|byte| **byte == rest[0]).count()
+}
+
+/// The fence that `rest` opens.
+fn fence(rest: &[u8]) -> Option<Fence> {
+    let byte = rest[0];
+    let length = run(rest);
+    let opens = matches!(byte, b'`' | b'~')
+        && length >= 3
+        && (byte == b'~' || memchr::memchr(b'`', &rest[length..]).is_none());
+    opens.then_some(Fence { byte, length })
+}
+
+fn closes(rest: &[u8], fence: Fence) -> bool {
+    rest.first() == Some(&fence.byte) && run(rest) >= fence.length && blank(&rest[run(rest)..])
+}
+
+fn heading(rest: &[u8]) -> bool {
+    let level = run(rest);
+    level <= 6
+        && rest
+            .get(level)
+            .is_none_or(|byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// A thematic break; with `-` perhaps the underline of a heading, which is a leaf too.
+fn rule(rest: &[u8]) -> bool {
+    let marks = rest.iter().filter(|byte| **byte == rest[0]).count();
+    marks >= 3
+        && rest
+            .iter()
+            .all(|byte| matches!(byte, b' ' | b'\t') || *byte == rest[0])
+}
+
+struct Item {
+    /// It begins a list even below a line of text.
+    interrupts: bool,
+    /// Columns from the marker to its content; `None` where that takes more than counting blanks.
+    content: Option<usize>,
+}
+
+fn item(rest: &[u8]) -> Option<Item> {
+    let (width, interrupts) = match rest[0] {
+        b'-' | b'+' | b'*' => (1, true),
+        b'0'..=b'9' => {
+            let digits = rest
+                .iter()
+                .take(10)
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            let delimiter = matches!(rest.get(digits), Some(b'.' | b')'));
+            if digits > 9 || !delimiter {
+                return None;
+            }
+            let number = rest[..digits]
+                .iter()
+                .fold(0_u64, |number, digit| number * 10 + u64::from(digit - b'0'));
+            (digits + 1, number == 1)
+        }
+        _ => return None,
+    };
+    let after = &rest[width..];
+    if !after
+        .first()
+        .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\x0b' | b'\x0c'))
+    {
+        return None;
+    }
+    let blanks = after.iter().take_while(|byte| **byte == b' ').count();
+    let content = match after.get(blanks) {
+        Some(b'\t' | b'\x0b' | b'\x0c') | None => None,
+        Some(_) if blanks > 4 => Some(width + 1),
+        Some(_) => Some(width + blanks),
+    };
+    Some(Item {
+        interrupts,
+        content,
+    })
+}

@@ -1,0 +1,231 @@
+//! A neutralised text looks like the original on GitHub, and notifies and closes nothing.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::path::Path;
+
+use comrak::nodes::{AstNode, NodeValue};
+use comrak::{Arena, parse_document};
+use planwright::formats::block::{neutralise, quiet};
+use planwright::formats::markdown;
+use proptest::prelude::*;
+
+use crate::frame_support::{config, html, page, text};
+use crate::vectors;
+
+/// What is seen of `source` in the middle of a page, without what has no width: its elements and its text; or, when it
+/// leaves elements open, whose end then is in another place, its text alone.
+fn looks(source: &str, text_alone: bool) -> String {
+    // GitHub's Markdown reads NUL as U+FFFD.
+    let source = source.replace('\0', "\u{fffd}");
+    let page = page(&html(&format!("\n{source}\n")));
+    let page = page.replace('\u{200b}', "").replace("%E2%80%8B", "");
+    let shown = if text_alone {
+        let pieces = page.split('<');
+        let pieces = pieces.map(|piece| piece.split_once('>').map_or(piece, |(_, shown)| shown));
+        pieces.collect()
+    } else {
+        page
+    };
+    let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    shown.replace("> ", ">").replace(" <", "<")
+}
+
+/// HTML is open at the end of the text that became `neutralised`.
+fn left_open(neutralised: &str) -> bool {
+    let mark = neutralised.rfind("<!-- planwright:made-safe");
+    mark.is_some_and(|at| {
+        let mark = &neutralised[at..];
+        mark.contains(" \"'") || !mark.ends_with("-->")
+    })
+}
+
+/// Text as somebody reads it, in pieces that GitHub searches one by one: `tight` ends a piece at the end of an element.
+fn readable(source: &str, tight: bool) -> Vec<String> {
+    let arena = Arena::new();
+    let root = parse_document(&arena, &format!("\n{source}"), &markdown::options());
+    let mut pieces = vec![String::new()];
+    gather(root, tight, &mut pieces);
+    pieces
+}
+
+fn gather<'a>(node: &'a AstNode<'a>, tight: bool, pieces: &mut Vec<String>) {
+    let value = &node.data().value;
+    let last = |pieces: &mut Vec<String>, text: &str| pieces.last_mut().unwrap().push_str(text);
+    match value {
+        NodeValue::Text(text) => last(pieces, text),
+        NodeValue::SoftBreak | NodeValue::LineBreak => last(pieces, "\n"),
+        NodeValue::Code(_) | NodeValue::CodeBlock(_) => pieces.push(String::new()),
+        // Comments vanish, and so may tags.
+        NodeValue::HtmlInline(_) => {}
+        NodeValue::HtmlBlock(block) => {
+            pieces.push(without_tags(&block.literal));
+            pieces.push(String::new());
+        }
+        NodeValue::Link(_) if tight => pieces.push(String::new()),
+        other => {
+            if tight || other.block() {
+                pieces.push(String::new());
+            }
+            for child in node.children() {
+                gather(child, tight, pieces);
+            }
+            if tight || other.block() {
+                pieces.push(String::new());
+            }
+        }
+    }
+}
+
+/// The text of raw HTML, roughly: from a tag on nothing is text up to the next `>`.
+fn without_tags(html: &str) -> String {
+    let mut text = String::new();
+    for (index, piece) in html.split('<').enumerate() {
+        let tag = piece.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c));
+        if index > 0 && !tag {
+            text.push('<');
+        }
+        text.push_str(match index {
+            1.. if tag => piece.split_once('>').map_or("", |(_, shown)| shown),
+            _ => piece,
+        });
+    }
+    for (entity, shown) in [
+        ("&#64;", "@"),
+        ("&commat;", "@"),
+        ("&#35;", "#"),
+        ("&#105;", "i"),
+        ("&nbsp;", "\u{a0}"),
+    ] {
+        text = text.replace(entity, shown);
+    }
+    text
+}
+
+/// `@name` where GitHub would notify somebody.
+fn mention(piece: &str) -> bool {
+    piece.match_indices('@').any(|(at, _)| {
+        let before = piece[..at].chars().next_back();
+        let after = piece[at + 1..].chars().next();
+        !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+            && after.is_some_and(|c| c.is_ascii_alphanumeric())
+    })
+}
+
+/// `fixes #1` where GitHub would close something.
+fn closing(piece: &str) -> bool {
+    let lower = piece.to_lowercase();
+    let words = [
+        "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
+    ];
+    words.iter().any(|word| {
+        lower.match_indices(word).any(|(at, _)| {
+            let before = lower[..at].chars().next_back();
+            let rest = &lower[at + word.len()..];
+            let rest = rest.strip_prefix(':').unwrap_or(rest);
+            let target = rest.trim_start();
+            !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+                && target.len() < rest.len()
+                && issue(target)
+        })
+    })
+}
+
+fn issue(target: &str) -> bool {
+    let target = target.split(char::is_whitespace).next().unwrap_or(target);
+    let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    if let Some((repository, number)) = target.split_once('#') {
+        let parts: Vec<&str> = repository.split('/').collect();
+        let name = |part: &&str| {
+            !part.is_empty()
+                && !part.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c))
+        };
+        return digit(number) && (parts == [""] || parts.len() == 2 && parts.iter().all(name));
+    }
+    let url = target.starts_with("http") && target.contains("github.com/");
+    target.strip_prefix("gh-").is_some_and(digit)
+        || url
+            && ["/issues/", "/pull/"]
+                .iter()
+                .any(|kind| target.split_once(kind).is_some_and(|(_, rest)| digit(rest)))
+}
+
+fn live(source: &str) -> Option<String> {
+    let named = readable(source, true)
+        .into_iter()
+        .find(|piece| mention(piece));
+    named.or_else(|| {
+        readable(source, false)
+            .into_iter()
+            .find(|piece| closing(piece))
+    })
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn look_like_the_original(text in text()) {
+        let safe = neutralise(&text);
+        let open = left_open(&safe);
+        prop_assert_eq!(looks(&safe, open), looks(&text, open), "{}", safe);
+    }
+
+    #[test]
+    fn do_nothing(text in text()) {
+        let safe = neutralise(&text);
+        prop_assert_eq!(live(&safe), None, "{:?}", safe);
+        prop_assert!(!safe.contains('\0'));
+        let quiet = quiet(&text);
+        prop_assert_eq!(live(&quiet), None, "{:?}", quiet);
+    }
+}
+
+/// The plans and threads of the fixtures and, where they are at hand, real plans.
+#[test]
+fn real_texts_look_like_the_original_and_do_nothing() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let mut folders = vec![fixtures.join("plans"), fixtures.join("threads")];
+    folders.extend(vectors::directory().map(|vectors| vectors.join("../seeds")));
+    let mut seen = 0;
+    for folder in folders {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let safe = neutralise(&text);
+            assert_eq!(looks(&safe, false), looks(&text, false));
+            assert_eq!(live(&safe), None);
+            seen += 1;
+        }
+    }
+    assert!(seen > 30, "{seen}");
+}
+
+#[test]
+fn the_search_for_live_things_finds_them() {
+    for text in [
+        "@bob",
+        "a _@bob_",
+        "\\@bob",
+        "&#64;bob",
+        "@<!-- -->bob",
+        "<p>@bob</p>",
+        "fixes #1",
+        "**Fixes**: #1",
+        "fixes\n#1",
+        "closes a/b#1",
+        "resolve GH-1",
+        "fix https://github.com/a/b/issues/1",
+        "f&#105;xes &#35;1",
+    ] {
+        assert!(live(text).is_some(), "{text}");
+        assert_eq!(live(&neutralise(text)), None, "{text}");
+    }
+    for text in [
+        "`@bob`",
+        "a@bob",
+        "https://x.co/@bob",
+        "prefix #1",
+        "fix it #1",
+    ] {
+        assert_eq!(live(text), None, "{text}");
+    }
+}
