@@ -10,7 +10,7 @@ use tower::Service;
 use super::names::public;
 use super::*;
 
-async fn attachments(api: &str, hosts: &[&str]) -> Attachments {
+fn attachments(api: &str, hosts: &[&str]) -> Attachments {
     // No request is made: the set-up of plain HTTP will do, and needs no certificates.
     let plain = Url::parse("http://127.0.0.1:1").unwrap();
     let transport = Transport::new(&plain, Duration::from_secs(1), "tests").unwrap();
@@ -20,7 +20,7 @@ async fn attachments(api: &str, hosts: &[&str]) -> Attachments {
 
 #[tokio::test]
 async fn only_github_and_its_stores_are_read() {
-    let github = attachments("https://api.github.com", &REDIRECT_HOSTS).await;
+    let github = attachments("https://api.github.com", &REDIRECT_HOSTS);
     for address in [
         "https://github.com/x",
         "https://GITHUB.com:443/x",
@@ -66,9 +66,9 @@ async fn only_github_and_its_stores_are_read() {
 
 #[tokio::test]
 async fn a_server_of_one_s_own_is_read_where_it_is_configured() {
-    let server = attachments("https://ghe.example/api/v3", &["store.ghe.example"]).await;
-    let simulator = attachments("http://127.0.0.1:4000", &[]).await;
-    let plain = attachments("http://ghe.example/api/v3", &[]).await;
+    let server = attachments("https://ghe.example/api/v3", &["store.ghe.example"]);
+    let simulator = attachments("http://127.0.0.1:4000", &[]);
+    let plain = attachments("http://ghe.example/api/v3", &[]);
     for (who, address, welcome) in [
         (&server, "https://ghe.example/x", true),
         (&server, "https://store.ghe.example/x", true),
