@@ -18,6 +18,7 @@ use serde::{Deserialize, Deserializer, de};
 use url::Url;
 
 use crate::engine::settings::Settings;
+use crate::engine::steps::source::attachment::web_root;
 use crate::engine::trigger::Facts;
 use crate::formats::command::Command;
 
@@ -113,6 +114,8 @@ pub struct Config {
     pub worker: Worker,
     /// `[labels]`
     pub labels: Labels,
+    /// `[source]`
+    pub source: Source,
     /// `[publish]`
     pub publish: Publish,
     /// `[log]`
@@ -223,6 +226,21 @@ pub struct Labels {
     pub save_raw_plan: Option<String>,
 }
 
+/// `[source]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Longest session log, in bytes.
+    #[serde(rename = "most_log_mb", deserialize_with = "megabytes")]
+    pub most_log: u64,
+    /// Longest time for one session log.
+    #[serde(rename = "timeout_seconds", deserialize_with = "seconds")]
+    pub timeout: Duration,
+    /// Where downloads of attachments may be sent on to.
+    #[serde(deserialize_with = "list")]
+    pub redirect_hosts: Vec<String>,
+}
+
 /// `[publish]`
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -267,6 +285,8 @@ impl Config {
             adopt_delay: worker.settle,
             title_prefix: self.publish.title_prefix.clone(),
             most_parts: self.publish.most_parts,
+            web: web_root(&self.github.api_url),
+            most_log: self.source.most_log,
             labels: self.label_names(),
         }
     }
@@ -298,6 +318,20 @@ fn seconds<'de, D: Deserializer<'de>>(value: D) -> Result<Duration, D::Error> {
 
 fn milliseconds<'de, D: Deserializer<'de>>(value: D) -> Result<Duration, D::Error> {
     u64::deserialize(value).map(Duration::from_millis)
+}
+
+fn megabytes<'de, D: Deserializer<'de>>(value: D) -> Result<u64, D::Error> {
+    u64::deserialize(value).map(|megabytes| megabytes.saturating_mul(1024 * 1024))
+}
+
+/// Names between commas; the empty text is none.
+fn list<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<String>, D::Error> {
+    let text = String::deserialize(value)?;
+    let names = text.split(',').map(str::trim);
+    Ok(names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect())
 }
 
 fn hours<'de, D: Deserializer<'de>>(value: D) -> Result<Duration, D::Error> {

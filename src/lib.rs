@@ -9,7 +9,7 @@
 //!                                            │
 //!    run:  authorise ─▶ gather ─▶ extract ─▶ verify ─▶ publish ─▶ report    engine::worker, engine::steps
 //!                         │          │          │         │         │
-//!                       thread   candidate   prepared  effects   status comment, reaction, error marker
+//!                 logs, thread   candidate   prepared  effects   status comment, reaction, error marker
 //! ```
 //!
 //! | looking for | it is in |
@@ -28,6 +28,7 @@
 //! | what a webhook payload asks for | [`engine::trigger`] |
 //! | how a run is worked on, leased, parked, given back | [`engine::worker`], [`engine::execute`] |
 //! | the steps of a run | [`engine::steps`] |
+//! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
 //! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
 //! | writes that happen exactly once | [`engine::effects`] |
 //! | saving from a terminal | [`engine::local_save`] |

@@ -17,8 +17,10 @@ use super::redact::Redactor;
 use crate::engine::clock::Clock;
 
 mod answer;
+mod attachments;
 mod auth;
 mod call;
+mod files;
 mod limit;
 mod link;
 mod operations;
@@ -55,6 +57,11 @@ pub struct GitHubConfig {
     pub notify_gap: Duration,
     /// Longest time for one request; half of it for making the connection.
     pub request_timeout: Duration,
+    /// Longest time for one file: all of it, redirects included.
+    pub download_timeout: Duration,
+    /// Where the download of an attachment may be sent on to, besides the host of GitHub's pages: names, or `*.` and the
+    /// end of names.
+    pub redirect_hosts: Vec<String>,
     /// `User-Agent`, which GitHub requires.
     pub user_agent: String,
     /// Cleans every title and body before it is posted.
@@ -73,6 +80,8 @@ impl GitHubConfig {
             write_gap: limit::WRITE_GAP,
             notify_gap: limit::NOTIFY_GAP,
             request_timeout: Duration::from_secs(10),
+            download_timeout: attachments::TIMEOUT,
+            redirect_hosts: attachments::REDIRECT_HOSTS.map(str::to_owned).into(),
             user_agent: USER_AGENT.to_owned(),
             redactor: Redactor::default(),
         }
@@ -119,6 +128,8 @@ pub struct GitHub {
     clock: Arc<dyn Clock>,
     credentials: auth::Credentials,
     transport: transport::Transport,
+    attachments: attachments::Attachments,
+    download_timeout: Duration,
     own: tokio::sync::OnceCell<own::Own>,
     installations: Mutex<HashMap<u64, Arc<auth::Installation>>>,
 }
@@ -126,12 +137,16 @@ pub struct GitHub {
 impl GitHub {
     /// Checks the settings; asks GitHub nothing. Must be called inside a Tokio runtime.
     pub fn new(config: GitHubConfig, clock: Arc<dyn Clock>) -> Result<Self, GitHubError> {
+        let transport =
+            transport::Transport::new(&config.api_url, config.request_timeout, &config.user_agent)?;
         Ok(Self {
-            transport: transport::Transport::new(
+            attachments: attachments::Attachments::new(
+                &transport,
                 &config.api_url,
-                config.request_timeout,
-                &config.user_agent,
-            )?,
+                &config.redirect_hosts,
+            ),
+            download_timeout: config.download_timeout,
+            transport,
             credentials: auth::Credentials::App {
                 key: Box::new(auth::AppKey::new(&config)?),
                 slug: config.app_slug,

@@ -11,7 +11,9 @@
 mod actions;
 mod api;
 mod app;
+mod attachments;
 mod comments;
+mod commits;
 mod contents;
 mod faults;
 mod issues;
@@ -314,6 +316,7 @@ fn first_state(
         users: vec![owner, bot],
         repositories: BTreeMap::new(),
         comments: BTreeMap::new(),
+        attachments: BTreeMap::new(),
         installations: BTreeMap::new(),
         tokens: BTreeMap::new(),
         deliveries: BTreeMap::new(),

@@ -119,6 +119,10 @@ fn github(config: &Config, secrets: &Secrets, clock: &Arc<dyn Clock>) -> Result<
     settings.write_gap = config.github.write_gap;
     settings.notify_gap = config.github.notify_gap;
     settings.request_timeout = config.github.request_timeout;
+    settings.download_timeout = config.source.timeout;
+    settings
+        .redirect_hosts
+        .clone_from(&config.source.redirect_hosts);
     settings.redactor = Redactor::new(known);
     GitHub::new(settings, Arc::clone(clock)).map_err(|error| Failure::failed(error.to_string()))
 }

@@ -92,6 +92,7 @@ pub(super) fn trigger_for(thread: &Thread, command: Option<&(usize, Invocation)>
             text: post.map_or_else(String::new, |post| post.body.clone()),
             url: String::new(),
         },
+        options: invocation.map_or_else(Vec::new, |invocation| invocation.options.clone()),
         guidance: invocation.map_or_else(String::new, |invocation| invocation.guidance.clone()),
         inline: invocation.and_then(|invocation| invocation.inline.clone()),
         opening: None,

@@ -18,13 +18,15 @@ enum Rule {
     OneOf(&'static [&'static str]),
     Directives,
     Ids,
+    /// Host names between commas, perhaps with `*.` in front.
+    Hosts,
     /// Most characters.
     Text(usize),
     NotEmpty,
     Anything,
 }
 
-use Rule::{Address, Anything, Base, Directives, Ids, NotEmpty, OneOf, Route, Text, Whole};
+use Rule::{Address, Anything, Base, Directives, Hosts, Ids, NotEmpty, OneOf, Route, Text, Whole};
 
 /// One rule for each key of `default.toml`.
 const RULES: &[(&str, Rule)] = &[
@@ -55,6 +57,9 @@ const RULES: &[(&str, Rule)] = &[
     // GitHub's limit for a label's name.
     ("labels.save_plan", Text(50)),
     ("labels.save_raw_plan", Text(50)),
+    ("source.most_log_mb", Whole(1, 100, "megabytes")),
+    ("source.timeout_seconds", Whole(1, 600, "seconds")),
+    ("source.redirect_hosts", Hosts),
     ("publish.title_prefix", Text(50)),
     ("publish.most_parts", Whole(1, 100, "comments")),
     ("log.format", OneOf(&["text", "json"])),
@@ -100,6 +105,21 @@ fn impossible(merged: &Merged, key: &str, why: &str) -> ConfigError {
             why: why.to_owned(),
         },
     }
+}
+
+/// A name with at least two labels, perhaps behind `*.`; no scheme, no port, no address.
+fn host(name: &str) -> bool {
+    let labels: Vec<&str> = name.strip_prefix("*.").unwrap_or(name).split('.').collect();
+    let plain = |label: &&str| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    let letters = |label: &&str| label.bytes().any(|byte| byte.is_ascii_alphabetic());
+    labels.len() > 1 && labels.iter().all(plain) && labels.last().is_some_and(letters)
 }
 
 /// What the value must be, when it is not.
@@ -151,6 +171,13 @@ fn broken(rule: &Rule, value: &Value) -> Option<String> {
                     .all(|id| id.as_integer().is_some_and(|id| id > 0))
             });
             (!good).then(|| "it must be a list of account ids, e.g. [41898282]".to_owned())
+        }
+        Hosts => {
+            let names = text.split(',').map(str::trim);
+            let mut wrong = names.filter(|name| !name.is_empty() && !host(name));
+            wrong.next().map(|name| {
+                format!("{name:?} is no host; it must be names such as store.example.com or *.example.com, between commas")
+            })
         }
         Text(most) => (text.chars().count() > *most || text.chars().any(char::is_control))
             .then(|| format!("it must be at most {most} characters on one line")),

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 pub enum Code {
     /// Nothing in the conversation looks like a plan.
     NoPlanFound,
+    /// A session log that was named cannot be read.
+    SessionNotFound,
+    /// What stands behind the command cannot be used.
+    InvalidInput,
     /// There is guidance, but nothing to apply it to.
     GuidanceWithoutPlan,
     /// The plan does not pass the title or content gate.
@@ -30,8 +34,10 @@ pub enum Code {
 
 impl Code {
     /// Every code, for documentation and tests.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::NoPlanFound,
+        Self::SessionNotFound,
+        Self::InvalidInput,
         Self::GuidanceWithoutPlan,
         Self::ValidationFailed,
         Self::PermissionDenied,
@@ -47,6 +53,8 @@ impl Code {
     pub fn name(self) -> &'static str {
         match self {
             Self::NoPlanFound => "no_plan_found",
+            Self::SessionNotFound => "session_not_found",
+            Self::InvalidInput => "invalid_input",
             Self::GuidanceWithoutPlan => "guidance_without_plan",
             Self::ValidationFailed => "validation_failed",
             Self::PermissionDenied => "permission_denied",

@@ -10,11 +10,11 @@ use super::clock::{Clock, Millis};
 use super::code::Failure;
 use super::effects::{Effects, Stop};
 use super::forge::{Forge, ForgeError, Reaction};
-use super::progress::{Progress, Saved};
+use super::progress::{Logs, Progress, Saved};
 use super::say::{failures, replies};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
-use super::steps::{Context, control, publish, report, verify};
+use super::steps::{Context, control, publish, report, source, verify};
 use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
 use super::trigger::Trigger;
 
@@ -137,6 +137,10 @@ async fn work(context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
         // A new round: old faults do not count against it.
         context.progress.failure = None;
         context.progress.outage = None;
+        if context.progress.prepared.is_none() {
+            // What the logs hold may have been the fault.
+            context.progress.logs = None;
+        }
         context.progress.resumed = Some(context.effects.clock.now());
         context.remember().await?;
     }
@@ -172,11 +176,14 @@ async fn save(context: &mut Context, stop: &StopFlag, allowed: &Authorised) -> R
         prepared
     } else {
         heed(stop)?;
+        let logs = logs(context).await?;
+        heed(stop)?;
         report::step(context, "reading the conversation").await?;
         let thread = context.effects.forge.thread(&context.trigger.place).await?;
         heed(stop)?;
-        let prepared = verify::prepare(&context.trigger, thread, &context.settings).await?;
+        let prepared = verify::prepare(&context.trigger, thread, logs, &context.settings).await?;
         context.progress.prepared = Some(prepared.clone());
+        context.progress.logs = None;
         context.progress.outage = None;
         context.remember().await?;
         prepared
@@ -186,6 +193,23 @@ async fn save(context: &mut Context, stop: &StopFlag, allowed: &Authorised) -> R
         heed(stop)?;
     }
     publish::publish(context, &prepared, allowed).await
+}
+
+/// Reads the session logs that the command names, once.
+async fn logs(context: &mut Context) -> Result<Logs, Stop> {
+    if let Some(logs) = context.progress.logs.clone() {
+        return Ok(logs);
+    }
+    if !source::named(&context.trigger, &context.settings) {
+        return Ok(Logs::default());
+    }
+    report::step(context, "reading the session log").await?;
+    let forge = context.effects.forge.as_ref();
+    let logs = source::look(forge, &context.trigger, &context.settings).await?;
+    context.progress.logs = Some(logs.clone());
+    context.progress.outage = None;
+    context.remember().await?;
+    Ok(logs)
 }
 
 fn heed(stop: &StopFlag) -> Result<(), Stop> {

@@ -8,6 +8,10 @@ use super::thread::Thread;
 use super::trigger::{Place, Repo};
 use crate::formats::command::Permission;
 
+mod files;
+
+pub use files::{FileAt, ReadError, Take};
+
 /// What a request to GitHub can come to when it is not an answer.
 ///
 /// `Display` texts never hold a token; they may hold GitHub's own message.
@@ -152,6 +156,26 @@ pub trait Forge: Send + Sync + 'static {
 
     /// The whole conversation at `place`.
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError>;
+
+    /// Reads a file of `repo` at a branch, tag or commit (`None`: the default branch), in pieces, up to `most` bytes, until
+    /// `take` has enough.
+    async fn file(
+        &self,
+        repo: &Repo,
+        path: &str,
+        reference: Option<&str>,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<FileAt, ReadError>;
+
+    /// Reads a file that somebody attached to a comment, without credentials, in pieces, up to `most` bytes, until `take`
+    /// has enough. `address` is where the comment's link leads: GitHub's web pages, or it is refused.
+    async fn attachment(
+        &self,
+        address: &str,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError>;
 
     /// Issues this App created in `repo` since `since` (any state, newest first), bodies included. Some older ones may be
     /// among them: GitHub's clock is another.

@@ -183,6 +183,7 @@ pub fn trigger(order: &Order, at: Millis) -> Trigger {
         origin: Origin::Local {
             session: order.session.clone(),
         },
+        options: Vec::new(),
         guidance: String::new(),
         inline: None,
         opening: None,

@@ -24,6 +24,39 @@ pub struct Prepared {
     pub notes: Vec<String>,
     /// Title of the issue or pull request it came from.
     pub source_title: String,
+    /// The session log it came from, one phrase for people.
+    #[serde(default)]
+    pub log: Option<String>,
+}
+
+/// A plan from a session log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogPlan {
+    /// The plan, verbatim.
+    pub text: String,
+    /// Path in the repository, or name of the attachment.
+    pub name: String,
+    /// Where people can look at the log.
+    pub url: Option<String>,
+    /// The commit it was read at, in full.
+    pub commit: Option<String>,
+    /// Line of the log, from 1.
+    pub line: u64,
+    /// Id of the session.
+    pub session: Option<String>,
+    /// When it was written, as the log has it.
+    pub timestamp: Option<String>,
+    /// The plan file it was written to, without `.md`.
+    pub plan_file: Option<String>,
+}
+
+/// What the session logs came to that the command named.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Logs {
+    /// The plan; `None` when no log was named.
+    pub plan: Option<LogPlan>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
 }
 
 /// What is left of a saved plan when it has been saved.
@@ -53,6 +86,9 @@ pub struct Progress {
     pub closing: Option<u32>,
     /// Step that is being done or was last done, for people.
     pub step: Option<String>,
+    /// The session logs have been read: a later attempt neither fetches them again nor finds another plan. Dropped when
+    /// the plan is prepared, and when a new round begins without one.
+    pub logs: Option<Logs>,
     /// Extracted, checked, ready to save.
     pub prepared: Option<Prepared>,
     /// Saving has begun: the plan issue may exist, whether or not its answer arrived.

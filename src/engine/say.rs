@@ -5,6 +5,7 @@
 
 pub mod failures;
 pub mod replies;
+pub mod sources;
 
 use serde_json::{Map, Value, json};
 
@@ -178,6 +179,9 @@ pub fn plan_issue(
 ) -> String {
     let place = &trigger.place;
     let mut text = format!("{header}\n\n{}", came_from(trigger, prepared));
+    if let Some(log) = &prepared.log {
+        text.push_str(&format!(" It comes from {}.", quiet(log)));
+    }
     text.push_str(&format!(
         " The plan is in the first comment{}.\n",
         if number.is_some() {

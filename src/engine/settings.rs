@@ -25,6 +25,10 @@ pub struct Settings {
     pub title_prefix: String,
     /// Most comments a plan may take.
     pub most_parts: usize,
+    /// Root of GitHub's pages, where attachments are: `https://github.com`.
+    pub web: String,
+    /// Longest session log that is read, in bytes.
+    pub most_log: u64,
     /// Label names that mean commands.
     pub labels: Vec<(Command, String)>,
 }
@@ -41,6 +45,8 @@ impl Default for Settings {
             adopt_delay: super::effects::ADOPT_DELAY,
             title_prefix: String::new(),
             most_parts: 20,
+            web: "https://github.com".to_owned(),
+            most_log: 50 * 1024 * 1024,
             labels: Vec::new(),
         }
     }

@@ -7,6 +7,7 @@ pub mod control;
 pub mod extract;
 pub mod publish;
 pub mod report;
+pub mod source;
 pub mod verify;
 
 use std::sync::Arc;

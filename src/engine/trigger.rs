@@ -8,7 +8,7 @@ mod payload;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Millis;
-use crate::formats::command::Command;
+use crate::formats::command::{Command, Given};
 
 pub use decide::{Decision, Facts, decide};
 pub use payload::PayloadError;
@@ -98,6 +98,9 @@ pub struct Trigger {
     pub place: Place,
     /// What set it off.
     pub origin: Origin,
+    /// Options of the command as they were typed; `formats::command::read_options` judges them when the run starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<Given>,
     /// Free text behind the command; empty when there is none.
     pub guidance: String,
     /// A plan that stands in the command's own comment, verbatim.

@@ -4,12 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 
+mod options;
 mod parse;
 mod split;
 
 #[cfg(test)]
 mod tests;
 
+pub use options::{Given, OptionError, OptionSpec, Options, RepositoryFile, read as read_options};
 pub(super) use parse::slash;
 pub use parse::{Invocation, parse, without_commands};
 
@@ -58,6 +60,8 @@ pub struct CommandSpec {
     pub aliases: &'static [&'static str],
     /// The least role that may ask for it.
     pub permission: Permission,
+    /// What may stand between the command and its free text, as `name=value`.
+    pub options: &'static [OptionSpec],
     /// Name of the free text behind the command, for help; `None` when it takes none.
     pub argument: Option<&'static str>,
     /// One line for help: what it does.
@@ -79,6 +83,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         name: "save-plan",
         aliases: &["erk:save-plan"],
         permission: Permission::Write,
+        options: options::SOURCES,
         argument: Some("guidance"),
         summary: "Find the plan here, check it, and save it as an issue. Guidance is recorded with it.",
         example: "/save-plan keep the old endpoint until the next release",
@@ -91,6 +96,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         name: "save-raw-plan",
         aliases: &["erk:save-raw-plan"],
         permission: Permission::Write,
+        options: options::SOURCES,
         argument: None,
         summary: "Find the plan here and save it as an issue exactly as it is.",
         example: "/save-raw-plan",
@@ -103,6 +109,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         name: "cancel",
         aliases: &[],
         permission: Permission::Write,
+        options: &[],
         argument: None,
         summary: "Stop what is running here.",
         example: "/cancel",
@@ -115,6 +122,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         name: "retry",
         aliases: &[],
         permission: Permission::Write,
+        options: &[],
         argument: None,
         summary: "Run again what failed here, from the step that failed.",
         example: "/retry",
@@ -127,6 +135,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         name: "plan-status",
         aliases: &[],
         permission: Permission::Read,
+        options: &[],
         argument: None,
         summary: "Show what is running here.",
         example: "/plan-status",
@@ -139,6 +148,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         name: "plan-help",
         aliases: &[],
         permission: Permission::Read,
+        options: &[],
         argument: None,
         summary: "Show what can be said.",
         example: "/plan-help",

@@ -10,9 +10,11 @@ use comrak::{Arena, Options, parse_document};
 
 mod code;
 mod html;
+mod links;
 mod outline;
 
 pub use code::{code, in_code};
+pub use links::links;
 
 #[cfg(test)]
 mod tests;

@@ -65,6 +65,28 @@ fn later_layers_win() {
 }
 
 #[test]
+fn session_logs_are_limited_and_come_from_where_the_api_is() {
+    let config = loaded("", &[], &[]).config;
+    assert_eq!(config.source.most_log, 50 * 1024 * 1024);
+    assert_eq!(
+        config.source.redirect_hosts,
+        ["*.githubusercontent.com", "*.s3.amazonaws.com"]
+    );
+    assert_eq!(config.engine().web, "https://github.com");
+    let environment = [
+        ("PLANWRIGHT_SOURCE_REDIRECT_HOSTS", "store.ghe.example"),
+        ("PLANWRIGHT_SOURCE_MOST_LOG_MB", "2"),
+        ("PLANWRIGHT_GITHUB_API_URL", "https://ghe.example/api/v3"),
+    ];
+    let config = loaded("", &environment, &[]).config;
+    assert_eq!(config.source.redirect_hosts, ["store.ghe.example"]);
+    assert_eq!(config.engine().most_log, 2 * 1024 * 1024);
+    assert_eq!(config.engine().web, "https://ghe.example");
+    let none = loaded("", &[], &["source.redirect_hosts="]).config;
+    assert_eq!(none.source.redirect_hosts, [""; 0]);
+}
+
+#[test]
 fn labels_reach_the_decision_and_an_empty_one_means_none() {
     let facts = loaded("[labels]\nsave_raw_plan = \"\"\n", &[], &[])
         .config
@@ -168,6 +190,36 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             &[],
             &[],
             "planwright.toml:2: `github.allowed_bots` is [\"dependabot\"]; it must be a list of account ids, e.g. [41898282]",
+        ),
+        (
+            "[source]\nmost_log_mb = 101\n",
+            &[],
+            &[],
+            "planwright.toml:2: `source.most_log_mb` is 101; it must be 1 to 100 megabytes",
+        ),
+        (
+            "",
+            &[("PLANWRIGHT_SOURCE_TIMEOUT_SECONDS", "0")],
+            &[],
+            "PLANWRIGHT_SOURCE_TIMEOUT_SECONDS: `source.timeout_seconds` is 0; it must be 1 to 600 seconds",
+        ),
+        (
+            "",
+            &[],
+            &["source.redirect_hosts=store.example.com, https://x.example"],
+            "--set: `source.redirect_hosts` is \"store.example.com, https://x.example\"; \"https://x.example\" is no host; it must be names such as store.example.com or *.example.com, between commas",
+        ),
+        (
+            "",
+            &[],
+            &["source.redirect_hosts=*.com"],
+            "--set: `source.redirect_hosts` is \"*.com\"; \"*.com\" is no host; it must be names such as store.example.com or *.example.com, between commas",
+        ),
+        (
+            "",
+            &[],
+            &["source.redirect_hosts=169.254.169.254"],
+            "--set: `source.redirect_hosts` is \"169.254.169.254\"; \"169.254.169.254\" is no host; it must be names such as store.example.com or *.example.com, between commas",
         ),
         (
             "",

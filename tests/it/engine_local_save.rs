@@ -59,6 +59,7 @@ fn prepared(text: &str) -> Prepared {
         bullets: Vec::new(),
         notes: Vec::new(),
         source_title: "Search is slow to start".to_owned(),
+        log: None,
     }
 }
 

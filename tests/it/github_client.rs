@@ -6,6 +6,7 @@
 )]
 
 mod credentials;
+mod files;
 mod limits;
 mod outcomes;
 mod pages;

@@ -20,6 +20,8 @@ pub(super) struct Complaint {
     errors: Vec<String>,
     /// An error code `already_exists` is among them.
     pub(super) already_exists: bool,
+    /// An error code `too_large` is among them: a file over 100 MB.
+    pub(super) too_large: bool,
 }
 
 impl Complaint {
@@ -32,6 +34,11 @@ impl Complaint {
             .and_then(Value::as_array)
             .map(Vec::as_slice)
             .unwrap_or_default();
+        let has = |code: &str| {
+            errors
+                .iter()
+                .any(|error| error.get("code").and_then(Value::as_str) == Some(code))
+        };
         Self {
             message: text(&body, "message").unwrap_or_else(|| in_words(answer.status)),
             errors: errors
@@ -50,9 +57,8 @@ impl Complaint {
                 .chain(body.get("block").and_then(|block| text(block, "reason")))
                 .filter(|error| !error.is_empty())
                 .collect(),
-            already_exists: errors
-                .iter()
-                .any(|error| error.get("code").and_then(Value::as_str) == Some("already_exists")),
+            already_exists: has("already_exists"),
+            too_large: has("too_large"),
         }
     }
 

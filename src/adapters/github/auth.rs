@@ -12,7 +12,7 @@ use secrecy::ExposeSecret;
 
 use super::answer::{self, Complaint, tidy};
 use super::limit::{Budget, Lane};
-use super::transport::{Answer, Request};
+use super::transport::{Answer, Form, Request};
 use super::{GitHub, GitHubConfig, GitHubError, wire};
 use crate::engine::clock::Millis;
 use crate::engine::forge::ForgeError;
@@ -235,6 +235,7 @@ impl GitHub {
             method: Method::POST,
             path: self.path(&format!("/app/installations/{installation}/access_tokens")),
             body: None,
+            form: Form::Json,
             what: format!("an access token of installation {installation}"),
         };
         let answer = self.as_app(key, &request).await?;

@@ -16,7 +16,7 @@ use super::answer;
 use super::auth::Installation;
 use super::limit::{self, Budget};
 use super::link;
-use super::transport::{Answer, Request};
+use super::transport::{Answer, Form, Request};
 use crate::engine::clock::{Clock, Millis};
 use crate::engine::forge::ForgeError;
 use crate::engine::trigger::Repo;
@@ -118,6 +118,7 @@ impl GitHub {
             method,
             path,
             body,
+            form: Form::Json,
             what,
         };
         let asker = AsInstallation {
@@ -185,6 +186,7 @@ impl Way<'_> {
             method: Method::GET,
             path,
             body: None,
+            form: Form::Json,
             what,
         };
         let answer = self.call(asker, &request).await?;
@@ -240,7 +242,11 @@ impl Way<'_> {
 
     /// Sends the request, follows one redirect below the API's base, and minds the limits. Success or refusal: the
     /// caller judges.
-    async fn call(self, asker: &impl Asker, request: &Request) -> Result<Answer, ForgeError> {
+    pub(super) async fn call(
+        self,
+        asker: &impl Asker,
+        request: &Request,
+    ) -> Result<Answer, ForgeError> {
         let mut path = request.path.clone();
         let mut redirected = false;
         loop {

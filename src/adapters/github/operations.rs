@@ -12,7 +12,9 @@ use super::thread::{self, issue_of};
 use super::writes::written;
 use super::{GitHub, link, wire};
 use crate::engine::clock::Millis;
-use crate::engine::forge::{Access, Forge, ForgeError, LabelSpec, ReactTo, Reaction, Written};
+use crate::engine::forge::{
+    Access, FileAt, Forge, ForgeError, LabelSpec, ReactTo, Reaction, ReadError, Take, Written,
+};
 use crate::engine::thread::Thread;
 use crate::engine::trigger::{Place, Repo};
 
@@ -50,6 +52,26 @@ impl Forge for GitHub {
         let texts = thread::texts(self.way(), &asker, place).await?;
         let own = self.own().await?;
         Ok(thread::thread(place, texts, |text| own.wrote(text)))
+    }
+
+    async fn file(
+        &self,
+        repo: &Repo,
+        path: &str,
+        reference: Option<&str>,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<FileAt, ReadError> {
+        self.read_file(repo, path, reference, most, take).await
+    }
+
+    async fn attachment(
+        &self,
+        address: &str,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError> {
+        self.read_attachment(address, most, take).await
     }
 
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {

@@ -1,7 +1,7 @@
 //! Which posts are our own: those of the account that the client writes as.
 
 use super::auth::{AppKey, Credentials};
-use super::transport::Request;
+use super::transport::{Form, Request};
 use super::{GitHub, answer, wire};
 use crate::engine::forge::ForgeError;
 use crate::engine::trigger::Actor;
@@ -79,6 +79,7 @@ impl GitHub {
             method: http::Method::GET,
             path: self.path("/app"),
             body: None,
+            form: Form::Json,
             what: "the App itself".to_owned(),
         };
         let answer = self.as_app(key, &request).await?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use url::Url;
 
+use super::attachments::{self, Attachments};
 use super::auth::Credentials;
 use super::own::Own;
 use super::transport::Transport;
@@ -42,6 +43,12 @@ impl GitHub {
         let transport = Transport::new(&config.api_url, config.request_timeout, USER_AGENT)?;
         let client = transport.person(&config.token)?;
         Ok(Self {
+            attachments: Attachments::new(
+                &transport,
+                &config.api_url,
+                &attachments::REDIRECT_HOSTS.map(str::to_owned),
+            ),
+            download_timeout: attachments::TIMEOUT,
             credentials: Credentials::Person(Box::new(client)),
             transport,
             api_url: config.api_url,

@@ -34,6 +34,7 @@ fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer {
         status: StatusCode::from_u16(status).unwrap(),
         headers: map,
         body: Bytes::copy_from_slice(body.as_bytes()),
+        rest: None,
     }
 }
 
@@ -43,6 +44,7 @@ fn request(method: Method) -> Request {
         path: "/repos/o/r/issues/7".to_owned(),
         body: None,
         what: "issue #7 of o/r".to_owned(),
+        form: super::transport::Form::Json,
     }
 }
 

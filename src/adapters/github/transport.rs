@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT, HeaderMap, USER_AGENT};
 use http::{Method, StatusCode, Uri};
+use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Limited};
 use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -39,8 +40,32 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     /// Headers.
     pub(super) headers: HeaderMap,
-    /// The whole body.
+    /// The whole body; empty when it is in `rest`.
     pub(super) body: Bytes,
+    /// The body of a success that was asked for as [`Form::Raw`], unread.
+    pub(super) rest: Option<Rest>,
+}
+
+/// A body that is read piece by piece.
+pub(super) type Rest = BoxBody<Bytes, octocrab::Error>;
+
+/// In which form an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// JSON, read at once.
+    Json,
+    /// A file as it is, handed on piece by piece.
+    Raw,
+}
+
+impl Form {
+    /// Media types: <https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types>.
+    fn accept(self) -> &'static str {
+        match self {
+            Self::Json => "application/vnd.github+json",
+            Self::Raw => "application/vnd.github.raw+json",
+        }
+    }
 }
 
 impl Answer {
@@ -68,6 +93,8 @@ pub(super) struct Request {
     pub(super) path: String,
     /// JSON body.
     pub(super) body: Option<Value>,
+    /// Form of the answer.
+    pub(super) form: Form,
     /// What it is, for error messages, e.g. `issue #7 of o/r`.
     pub(super) what: String,
 }
@@ -82,8 +109,10 @@ impl Request {
 /// Sends requests; cheap to clone. All clients share one connection pool.
 #[derive(Debug, Clone)]
 pub(super) struct Transport {
-    timeout: Duration,
-    user_agent: String,
+    pub(super) timeout: Duration,
+    pub(super) user_agent: String,
+    /// The one TLS setup.
+    pub(super) tls: ClientConfig,
     /// Without credentials.
     bare: Octocrab,
 }
@@ -116,26 +145,13 @@ impl Transport {
             .as_str()
             .parse()
             .map_err(|why: http::uri::InvalidUri| bad_url(&why.to_string()))?;
-        let tls =
-            ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
-                .with_safe_default_protocol_versions()
-                .map_err(|why| GitHubError::Tls(why.to_string()))?;
-        // The simulator is plain HTTP and must run where there are no certificates.
-        let connector = if api_url.scheme() == "https" {
-            let tls = tls
-                .with_native_roots()
-                .map_err(|why| GitHubError::Tls(why.to_string()))?
-                .with_no_client_auth();
-            HttpsConnectorBuilder::new()
-                .with_tls_config(tls)
-                .https_only()
+        let https = api_url.scheme() == "https";
+        let tls = tls(https)?;
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls.clone());
+        let connector = if https {
+            connector.https_only()
         } else {
-            let tls = tls
-                .with_root_certificates(rustls::RootCertStore::empty())
-                .with_no_client_auth();
-            HttpsConnectorBuilder::new()
-                .with_tls_config(tls)
-                .https_or_http()
+            connector.https_or_http()
         };
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
@@ -154,6 +170,7 @@ impl Transport {
         Ok(Self {
             timeout: request_timeout,
             user_agent: user_agent.to_owned(),
+            tls,
             bare,
         })
     }
@@ -203,7 +220,7 @@ impl Transport {
         let builder = http::Request::builder()
             .method(request.method.clone())
             .uri(path)
-            .header(ACCEPT, "application/vnd.github+json")
+            .header(ACCEPT, request.form.accept())
             .header(USER_AGENT, &self.user_agent);
         // Adds `X-GitHub-Api-Version: 2022-11-28` and the content type.
         let built = client
@@ -217,6 +234,14 @@ impl Transport {
             }
         })?;
         let (parts, body) = response.into_parts();
+        if request.form == Form::Raw && parts.status.is_success() {
+            return Ok(Answer {
+                status: parts.status,
+                headers: parts.headers,
+                body: Bytes::new(),
+                rest: Some(body),
+            });
+        }
         let body = match Limited::new(body, MAX_ANSWER).collect().await {
             Ok(body) => body.to_bytes(),
             // The status alone says that nothing was done.
@@ -227,12 +252,27 @@ impl Transport {
             status: parts.status,
             headers: parts.headers,
             body,
+            rest: None,
         })
     }
 }
 
+/// The system's roots; none without `https`: the simulator is plain HTTP and must run where there are no certificates.
+fn tls(https: bool) -> Result<ClientConfig, GitHubError> {
+    let tls = ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+        .with_safe_default_protocol_versions()
+        .map_err(|why| GitHubError::Tls(why.to_string()))?;
+    let tls = if https {
+        tls.with_native_roots()
+            .map_err(|why| GitHubError::Tls(why.to_string()))?
+    } else {
+        tls.with_root_certificates(rustls::RootCertStore::empty())
+    };
+    Ok(tls.with_no_client_auth())
+}
+
 /// Whether the failure came before there was a connection (refused, no such name, TLS handshake).
-fn connection_failed(error: &(dyn Error + 'static)) -> bool {
+pub(super) fn connection_failed(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| {
         cause
             .downcast_ref::<hyper_util::client::legacy::Error>()
@@ -241,7 +281,7 @@ fn connection_failed(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// The messages of an error and its causes, each once.
-fn chain(error: &(dyn Error + 'static)) -> String {
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     for cause in causes(error) {
         let message = cause.to_string();

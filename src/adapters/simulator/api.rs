@@ -10,7 +10,7 @@ use super::actions::Reacted;
 use super::reply::Answer;
 use super::state::{Base, Doer, State};
 use super::tokens::{Holder, Token};
-use super::{app, comments, contents, issues, json, labels, reactions};
+use super::{app, comments, commits, contents, issues, json, labels, reactions};
 use crate::engine::clock::Millis;
 
 /// API versions that are served (<https://docs.github.com/en/rest/about-the-rest-api/api-versions>).
@@ -292,6 +292,7 @@ fn in_repository(
             contents::permission(state, call, scope, login)
         }
         ("GET", ["contents", path @ ..]) => contents::file(state, call, scope, path),
+        ("GET", ["commits", name]) => commits::commit(state, call, scope, name),
         ("GET", ["issues"]) => issues::list(state, call, scope),
         ("POST", ["issues"]) => issues::create(state, call, scope),
         ("GET", ["issues", "comments"]) => comments::list_all(state, call, scope),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::api::{Call, Scope};
+use super::commits;
 use super::json::{self, segment};
 use super::model::Repository;
 use super::reply::Answer;
@@ -46,7 +47,14 @@ fn hash(content: &[u8]) -> String {
         .collect()
 }
 
-fn entry(call: &Call, repository: &Repository, path: &str, kind: &str, content: &[u8]) -> Value {
+fn entry(
+    call: &Call,
+    repository: &Repository,
+    branch: &str,
+    path: &str,
+    kind: &str,
+    content: &[u8],
+) -> Value {
     let path_in_url: Vec<String> = path.split('/').map(segment).collect();
     let path_in_url = path_in_url.join("/");
     let home = format!(
@@ -55,15 +63,16 @@ fn entry(call: &Call, repository: &Repository, path: &str, kind: &str, content: 
         segment(&repository.name)
     );
     let url = format!(
-        "{}/repos/{home}/contents/{path_in_url}?ref=main",
-        call.base.api
+        "{}/repos/{home}/contents/{path_in_url}?ref={}",
+        call.base.api,
+        segment(branch)
     );
     let tree = if kind == "dir" { "tree" } else { "blob" };
     let sha = hash(content);
     let git = format!("{}/repos/{home}/git/{tree}s/{sha}", call.base.api);
-    let html = format!("{}/{home}/{tree}/main/{path_in_url}", call.base.web);
+    let html = format!("{}/{home}/{tree}/{branch}/{path_in_url}", call.base.web);
     let download =
-        (kind == "file").then(|| format!("{}/{home}/raw/main/{path_in_url}", call.base.web));
+        (kind == "file").then(|| format!("{}/{home}/raw/{branch}/{path_in_url}", call.base.web));
     json!({
         "name": path.rsplit('/').next().unwrap_or(path),
         "path": path,
@@ -88,8 +97,20 @@ pub(super) fn file(
     scope.need(&["contents"], false)?;
     let repository = state.repository(scope.repository)?;
     let path = path.join("/");
-    if let Some(content) = repository.files.get(&path) {
-        let mut value = entry(call, repository, &path, "file", content);
+    let (branch, files) =
+        commits::tree(repository, call.query("ref")).ok_or_else(Answer::not_found)?;
+    if let Some(content) = files.get(&path) {
+        // "Returns the raw file contents for files and symlinks", and only for those.
+        if call
+            .header("accept")
+            .is_some_and(|accept| accept.contains(".raw"))
+        {
+            return Ok(Answer::bytes(
+                "application/vnd.github.raw+json; charset=utf-8",
+                content.clone(),
+            ));
+        }
+        let mut value = entry(call, repository, branch, &path, "file", content);
         if let Some(members) = value.as_object_mut() {
             let mut lines = String::new();
             for (index, character) in STANDARD.encode(content).chars().enumerate() {
@@ -110,7 +131,7 @@ pub(super) fn file(
         format!("{path}/")
     };
     let mut entries = BTreeMap::new();
-    for (name, content) in &repository.files {
+    for (name, content) in files {
         let Some(rest) = name.strip_prefix(&prefix) else {
             continue;
         };
@@ -119,7 +140,7 @@ pub(super) fn file(
             None => (rest, "file", content.as_ref()),
         };
         let path = format!("{prefix}{first}");
-        let value = entry(call, repository, &path, kind, content);
+        let value = entry(call, repository, branch, &path, kind, content);
         entries.insert(path, value);
     }
     if entries.is_empty() {

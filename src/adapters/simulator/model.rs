@@ -192,8 +192,10 @@ pub struct Repository {
     pub labels: Vec<Label>,
     /// Issues and pull requests by number.
     pub issues: BTreeMap<u64, Issue>,
-    /// Files of the default branch by path.
+    /// Files of the default branch, `main`, by path.
     pub files: BTreeMap<String, Bytes>,
+    /// Files of the other branches, by branch and path.
+    pub branches: BTreeMap<String, BTreeMap<String, Bytes>>,
     /// When it was created.
     pub created: Millis,
 }
@@ -233,6 +235,17 @@ impl Repository {
             Role::Read
         }
     }
+}
+
+/// A file that somebody attached to a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Name.
+    pub name: String,
+    /// Content.
+    pub content: Bytes,
+    /// Of a private repository: nobody without a browser's session gets it.
+    pub private: bool,
 }
 
 /// The App installed in an account.

@@ -7,9 +7,9 @@ use futures_util::future::join_all;
 use secrecy::SecretString;
 
 use super::actions::{IssueChange, Reacted};
-use super::model::{Installation, Repository, Role, User, UserKind};
+use super::model::{Attachment, Installation, Repository, Role, User, UserKind};
 use super::state::{Doer, State};
-use super::{Simulator, SimulatorError, sender};
+use super::{Simulator, SimulatorError, attachments, sender};
 use crate::adapters::http::Client;
 
 type Outcome<T = ()> = Result<T, SimulatorError>;
@@ -73,6 +73,7 @@ impl Simulator {
                     labels: Vec::new(),
                     issues: std::collections::BTreeMap::new(),
                     files: std::collections::BTreeMap::new(),
+                    branches: std::collections::BTreeMap::new(),
                     created,
                 },
             );
@@ -96,6 +97,38 @@ impl Simulator {
             let files = &mut state.repository_mut(id)?.files;
             files.insert(path.to_owned(), content.into());
             Ok(())
+        })
+    }
+
+    /// Puts a file on another branch, made if needed; of what stands on the default branch it has nothing.
+    pub fn put_file_on(
+        &self,
+        repository: &str,
+        branch: &str,
+        path: &str,
+        content: impl Into<Bytes>,
+    ) -> Outcome {
+        self.shared.with(|state| {
+            let id = state.repository_id(repository)?;
+            let branches = &mut state.repository_mut(id)?.branches;
+            let files = branches.entry(branch.to_owned()).or_default();
+            files.insert(path.to_owned(), content.into());
+            Ok(())
+        })
+    }
+
+    /// Attaches a file to whatever the address it gives is put into.
+    pub fn attach(&self, name: &str, content: impl Into<Bytes>, private: bool) -> String {
+        self.shared.with(|state| {
+            let id = state.id();
+            let attachment = Attachment {
+                name: name.to_owned(),
+                content: content.into(),
+                private,
+            };
+            let address = attachments::address(&state.base, id, &attachment);
+            state.attachments.insert(id, attachment);
+            address
         })
     }
 

@@ -5,6 +5,7 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
@@ -20,6 +21,8 @@ pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) body: Option<Value>,
     pub(super) headers: Vec<(&'static str, String)>,
+    /// Content type and bytes of an answer that is not JSON, in the place of `body`.
+    pub(super) raw: Option<Box<(&'static str, Bytes)>>,
 }
 
 impl Answer {
@@ -28,6 +31,7 @@ impl Answer {
             status,
             body: Some(body),
             headers: Vec::new(),
+            raw: None,
         }
     }
 
@@ -50,6 +54,16 @@ impl Answer {
             status: StatusCode::NO_CONTENT,
             body: None,
             headers: Vec::new(),
+            raw: None,
+        }
+    }
+
+    /// 200 with bytes as they are.
+    pub(super) fn bytes(kind: &'static str, content: Bytes) -> Self {
+        Self {
+            status: StatusCode::OK,
+            raw: Some(Box::new((kind, content))),
+            ..Self::empty()
         }
     }
 
@@ -109,17 +123,19 @@ impl Answer {
 
     /// As a response with JSON or without a body.
     pub(super) fn into_response(self) -> Response {
-        let mut response = Response::new(match &self.body {
-            Some(body) => Body::from(body.to_string()),
-            None => Body::empty(),
-        });
+        let (kind, body) = match (self.raw, &self.body) {
+            (Some(raw), _) => (Some(raw.0), Body::from(raw.1)),
+            (None, Some(body)) => (
+                Some("application/json; charset=utf-8"),
+                Body::from(body.to_string()),
+            ),
+            (None, None) => (None, Body::empty()),
+        };
+        let mut response = Response::new(body);
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
-        if self.body.is_some() {
-            headers.insert(
-                CONTENT_TYPE,
-                HeaderValue::from_static("application/json; charset=utf-8"),
-            );
+        if let Some(kind) = kind {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         }
         for (name, value) in self.headers {
             if let Ok(value) = HeaderValue::from_str(&value) {

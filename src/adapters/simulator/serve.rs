@@ -17,7 +17,7 @@ use super::faults::Trouble;
 use super::look::LoggedRequest;
 use super::reply::Answer;
 use super::state::{Base, State};
-use super::{Shared, app, pages};
+use super::{Shared, app, attachments, pages};
 
 /// Longest request body, in bytes; nothing that GitHub takes here comes near it.
 const MAX_REQUEST: usize = 8 * 1024 * 1024;
@@ -33,7 +33,8 @@ async fn handle(Extract(shared): Extract<Arc<Shared>>, request: Request) -> Resp
         return Answer::refuse(StatusCode::PAYLOAD_TOO_LARGE, "Payload too large").into_response();
     };
     let call = shared.with(|state| take_apart(state, parts, body.to_bytes()));
-    if !Call::is_api(&call.path) {
+    let attachment = attachments::is_one(&call.path);
+    if !Call::is_api(&call.path) && !attachment {
         return shared.with(|state| pages::answer(state, &call));
     }
     let path = format!("/{}", call.path.join("/"));
@@ -45,6 +46,7 @@ async fn handle(Extract(shared): Extract<Arc<Shared>>, request: Request) -> Resp
     }
     let answer = shared.with(|state| match refusal(trouble.as_ref()) {
         Some(refusal) => refusal,
+        None if attachment => attachments::answer(state, &call),
         None => api::answer(state, &call).unwrap_or_else(|refusal| refusal),
     });
     let changed = call.method != Method::GET

@@ -7,7 +7,9 @@ use secrecy::SecretString;
 use tokio::sync::{mpsc, watch};
 
 use super::SimulatorError;
-use super::model::{Comment, Delivery, Installation, Issue, Repository, User, UserKind};
+use super::model::{
+    Attachment, Comment, Delivery, Installation, Issue, Repository, User, UserKind,
+};
 use super::tokens::{Token, TokenShape};
 use crate::engine::clock::{Clock, Millis};
 
@@ -61,6 +63,8 @@ pub(super) struct State {
     pub(super) users: Vec<User>,
     pub(super) repositories: BTreeMap<u64, Repository>,
     pub(super) comments: BTreeMap<u64, Comment>,
+    /// Files that people attached, by id.
+    pub(super) attachments: BTreeMap<u64, Attachment>,
     pub(super) installations: BTreeMap<u64, Installation>,
     pub(super) tokens: BTreeMap<String, Token>,
     pub(super) deliveries: BTreeMap<u64, Delivery>,

@@ -43,17 +43,33 @@ pub fn help(labels: &[(Command, String)]) -> String {
             .argument
             .map(|argument| format!(" [{argument}]"))
             .unwrap_or_default();
+        let mut options = String::new();
+        for option in spec.options {
+            options.push_str(&format!(" [{option}]"));
+        }
         let label = labels.iter().find(|(command, _)| *command == spec.command);
         let label = label.map_or_else(|| "–".to_owned(), |(_, name)| code_span(name));
         text.push_str(&format!(
             "| {} | {label} | {} | {} |\n",
-            code_span(&format!("/{}{argument}", spec.name)),
+            code_span(&format!("/{}{options}{argument}", spec.name)),
             permission_name(spec.permission),
             spec.summary
         ));
     }
+    text.push('\n');
+    let mut told: Vec<&str> = Vec::new();
+    for option in REGISTRY.iter().flat_map(|spec| spec.options) {
+        if !told.contains(&option.name) {
+            told.push(option.name);
+            text.push_str(&format!(
+                "- {}: {}\n",
+                code_span(&option.to_string()),
+                option.summary
+            ));
+        }
+    }
     text.push_str(
-        "\nA command in a quote, a list, code or an HTML comment is not a command. New comments count, and what their author adds within ten minutes; at most eight commands a comment.",
+        "\nA session log may also be attached to the command's own comment.\n\nA command in a quote, a list, code or an HTML comment is not a command. New comments count, and what their author adds within ten minutes; at most eight commands a comment.",
     );
     text
 }

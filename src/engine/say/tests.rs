@@ -8,6 +8,9 @@ use super::super::run::{RunId, State};
 use super::super::store::RunView;
 use super::super::trigger::{Actor, Repo};
 use super::*;
+
+mod sources;
+
 use crate::formats::command::{self, Command, Permission};
 
 fn trigger(command: Command) -> Trigger {
@@ -34,6 +37,7 @@ fn trigger(command: Command) -> Trigger {
             text: String::new(),
             url: "https://github.test/c5".into(),
         },
+        options: Vec::new(),
         guidance: String::new(),
         inline: None,
         opening: None,
@@ -64,6 +68,7 @@ fn prepared() -> Prepared {
         bullets: vec!["Write it".into(), "Read it".into(), "Test it".into()],
         notes: vec!["No agent is configured, so the plan was saved as found.".into()],
         source_title: "Search is slow @everyone".into(),
+        log: None,
     }
 }
 
@@ -217,6 +222,7 @@ fn everything() -> Vec<(String, String)> {
     add("cancel_two", replies::cancelling(&[run(), run()]));
     add("retry_none", replies::retrying(None));
     add("retry_one", replies::retrying(Some(&run())));
+    all.extend(sources::everything());
     all
 }
 

@@ -2,8 +2,8 @@
 
 use super::super::code::Failure;
 use super::super::effects::Stop;
-use super::super::progress::Prepared;
-use super::super::say::failures;
+use super::super::progress::{Logs, Prepared};
+use super::super::say::{failures, sources};
 use super::super::settings::Settings;
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
@@ -31,11 +31,12 @@ pub const READERS: Readers<'static> = Readers {
 pub async fn prepare(
     trigger: &Trigger,
     thread: Thread,
+    logs: Logs,
     settings: &Settings,
 ) -> Result<Prepared, Stop> {
     let trigger = trigger.clone();
     let prefix = settings.title_prefix.clone();
-    tokio::task::spawn_blocking(move || prepare_now(&trigger, &thread, &prefix))
+    tokio::task::spawn_blocking(move || prepare_now(&trigger, &thread, &logs, &prefix))
         .await
         .map_err(|error| {
             Stop::Failed(failures::internal(&format!(
@@ -45,14 +46,40 @@ pub async fn prepare(
         .map_err(Stop::Failed)
 }
 
-/// Extracts, checks and documents the plan of a conversation.
+/// Checks and documents the plan: of the session log that was named, else of the conversation.
 ///
 /// # Errors
 /// The decided failure: no plan, or a gate that it does not pass.
-pub fn prepare_now(trigger: &Trigger, thread: &Thread, prefix: &str) -> Result<Prepared, Failure> {
-    let candidate =
-        extract::choose(thread, trigger, READERS).map_err(|none| no_plan(trigger, thread, none))?;
-    document(trigger, &candidate, &thread.title, prefix)
+pub fn prepare_now(
+    trigger: &Trigger,
+    thread: &Thread,
+    logs: &Logs,
+    prefix: &str,
+) -> Result<Prepared, Failure> {
+    let mut about = About {
+        notes: logs.notes.clone(),
+        ..About::default()
+    };
+    let candidate = if let Some(plan) = &logs.plan {
+        about.log = Some(sources::origin(plan));
+        about.provenance = Some(sources::provenance(plan));
+        extract::from_log(&plan.text)
+    } else {
+        extract::choose(thread, trigger, READERS).map_err(|none| {
+            let mut failure = no_plan(trigger, thread, none);
+            failure.details.extend(logs.notes.iter().cloned());
+            failure
+        })?
+    };
+    prepared(trigger, &candidate, about, &thread.title, prefix)
+}
+
+/// What is known of a plan besides its text.
+#[derive(Debug, Default)]
+struct About {
+    notes: Vec<String>,
+    log: Option<String>,
+    provenance: Option<String>,
 }
 
 fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
@@ -95,6 +122,16 @@ pub fn document(
     fallback_title: &str,
     prefix: &str,
 ) -> Result<Prepared, Failure> {
+    prepared(trigger, candidate, About::default(), fallback_title, prefix)
+}
+
+fn prepared(
+    trigger: &Trigger,
+    candidate: &Candidate,
+    about: About,
+    fallback_title: &str,
+    prefix: &str,
+) -> Result<Prepared, Failure> {
     gate_content(&candidate.text)
         .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let own = candidate.title.as_deref().unwrap_or_default();
@@ -105,7 +142,7 @@ pub fn document(
     gate_title(title)
         .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let title = cut(title, TITLE_MAX);
-    let mut notes = Vec::new();
+    let mut notes = about.notes;
     let mut enrichment = Enrichment::raw();
     if trigger.command == Command::SavePlan {
         notes.push(
@@ -121,17 +158,22 @@ pub fn document(
         });
         notes.push("The guidance was recorded, but not applied.".to_owned());
     }
-    enrichment.notes.clone_from(&notes);
+    enrichment.notes = about.provenance.into_iter().collect();
+    enrichment.notes.extend(notes.iter().cloned());
     let summary = summarise(&title, &candidate.text);
     Ok(Prepared {
         issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
         document: wrap(&title, &enrichment, &candidate.text),
         title,
-        found: found(candidate),
+        found: match &about.log {
+            Some(log) => format!("found in {}", block::quiet(log)),
+            None => found(candidate),
+        },
         sentence: summary.sentence,
         bullets: summary.bullets.into(),
         notes,
         source_title: fallback_title.to_owned(),
+        log: about.log,
     })
 }
 

@@ -218,6 +218,7 @@ fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
                     text: comment.body.to_string(),
                     url: comment.html_url.to_string(),
                 },
+                options: found.options,
                 guidance: found.guidance,
                 inline: found.inline,
                 opening: opening.clone(),
@@ -288,6 +289,7 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
             origin: Origin::Label {
                 name: read.label.name.to_string(),
             },
+            options: Vec::new(),
             guidance: String::new(),
             inline: None,
             opening: read.issue.opening(),

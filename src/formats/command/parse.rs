@@ -5,7 +5,7 @@ use std::ops::Range;
 use comrak::nodes::NodeValue;
 use comrak::{Arena, parse_document};
 
-use super::{Command, split};
+use super::{Command, Given, split};
 use crate::formats::markdown::{self, Lines};
 
 /// One command in a comment.
@@ -17,6 +17,8 @@ pub struct Invocation {
     pub word: String,
     /// Line of the command, 1-based.
     pub line: usize,
+    /// Options between the command and its free text, as typed; [`super::read_options`] judges them.
+    pub options: Vec<Given>,
     /// Free text behind the command, trimmed; empty when there is none.
     pub guidance: String,
     /// A plan that follows in the same comment, verbatim, without blank lines at its end.
@@ -46,6 +48,7 @@ pub fn parse(comment: &str) -> Vec<Invocation> {
             command: word.command,
             word: comment[word.span].to_owned(),
             line: word.line,
+            options: parts.options,
             guidance: parts.guidance,
             inline: parts.inline,
         })

@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use super::parse::Word;
+use super::{Given, options};
 use crate::formats::markdown::{self, Block, Kind, Lines};
 
 /// What follows one command.
 #[derive(Debug)]
 pub(super) struct Parts {
+    pub(super) options: Vec<Given>,
     pub(super) guidance: String,
     pub(super) inline: Option<String>,
     /// Byte ranges that are command or guidance, in order.
@@ -44,23 +46,30 @@ pub(super) fn split(
         start(comment, following, next, end)
     };
     match plan {
-        None => Parts {
-            guidance: comment[after..end].trim().to_owned(),
-            inline: None,
-            removed: one(word.start..end),
-        },
-        Some(Plan::From(from)) => Parts {
-            guidance: comment[after..from].trim().to_owned(),
-            inline: Some(without_blank_end(&comment[from..end]).to_owned()),
-            removed: one(word.start..from),
-        },
+        None => {
+            let (options, said) = options::take(spec.options, &comment[after..end]);
+            Parts {
+                options,
+                guidance: said.trim().to_owned(),
+                inline: None,
+                removed: one(word.start..end),
+            }
+        }
+        Some(Plan::From(from)) => {
+            let (options, said) = options::take(spec.options, &comment[after..from]);
+            Parts {
+                options,
+                guidance: said.trim().to_owned(),
+                inline: Some(without_blank_end(&comment[from..end]).to_owned()),
+                removed: one(word.start..from),
+            }
+        }
         Some(Plan::Fence(span)) => {
             let below = lines.start(lines.at(span.end) + 1).clamp(span.end, end);
-            let said = [
-                comment[after..span.start].trim(),
-                comment[below..end].trim(),
-            ];
+            let (options, above) = options::take(spec.options, &comment[after..span.start]);
+            let said = [above.trim(), comment[below..end].trim()];
             Parts {
+                options,
                 guidance: said.join("\n\n").trim().to_owned(),
                 inline: Some(fenced(&comment[span.clone()])),
                 removed: vec![word.start..span.start, below..end],

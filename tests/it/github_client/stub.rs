@@ -76,6 +76,8 @@ pub(super) enum Reply {
     With(u16, Vec<(&'static str, String)>, Value),
     /// Status and a body that is not JSON.
     Raw(u16, &'static str),
+    /// Status, headers and a body of unannounced length, in pieces.
+    Pieces(u16, Vec<(&'static str, String)>, Vec<&'static [u8]>),
     /// Nothing, ever.
     Never,
 }
@@ -187,15 +189,20 @@ async fn answer(
         }
     });
     let (status, headers, body) = match reply {
-        Reply::With(status, headers, body) => (status, headers, body.to_string()),
-        Reply::Raw(status, body) => (status, Vec::new(), body.to_owned()),
+        Reply::With(status, headers, body) => (status, headers, Body::from(body.to_string())),
+        Reply::Raw(status, body) => (status, Vec::new(), Body::from(body)),
+        Reply::Pieces(status, headers, pieces) => {
+            let pieces = pieces.into_iter().map(Ok::<_, std::convert::Infallible>);
+            let body = Body::from_stream(futures_util::stream::iter(pieces));
+            (status, headers, body)
+        }
         Reply::Never => std::future::pending().await,
     };
     let mut response = Response::builder().status(status);
     for (name, value) in headers {
         response = response.header(name, value);
     }
-    response.body(Body::from(body)).unwrap()
+    response.body(body).unwrap()
 }
 
 /// The token of the nth mint: both of GitHub's shapes.

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright::engine::clock::{Clock, Millis};
-use planwright::engine::forge::{Access, Forge, ForgeError, LabelSpec, ReactTo, Reaction, Written};
+use planwright::engine::forge::{
+    Access, FileAt, Forge, ForgeError, LabelSpec, ReactTo, Reaction, ReadError, Take, Written,
+};
 use planwright::engine::thread::{Post, Thread};
 use planwright::engine::trigger::{Actor, Place, Repo};
 use planwright::formats::command::Permission;
@@ -61,6 +63,10 @@ pub(crate) struct World {
     pub(crate) calls: u64,
     /// Faults by write number (from 1).
     pub(crate) faults: BTreeMap<u64, Fault>,
+    /// Files by `path@ref`, and attachments by address.
+    pub(crate) files: BTreeMap<String, Result<Vec<u8>, ReadError>>,
+    /// Every reading of one of them, in order.
+    pub(crate) read: Vec<String>,
     /// Every call fails as unreachable.
     pub(crate) down: bool,
     next: u64,
@@ -158,6 +164,22 @@ impl FakeForge {
             .filter(|c| c.own)
             .map(|c| c.body.clone())
             .collect()
+    }
+
+    /// Hands out what [`World::files`] has, in small pieces.
+    fn pour(&self, name: &str, most: u64, take: &mut Take<'_>) -> Result<(), ReadError> {
+        let found = self.read(|world| world.files.get(name).cloned())?;
+        self.world.lock().unwrap().read.push(name.to_owned());
+        let content = found.unwrap_or(Err(ReadError::NoFile))?;
+        if content.len() as u64 > most {
+            return Err(ReadError::TooLarge { most });
+        }
+        for piece in content.chunks(100) {
+            if !take(piece) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn read<T>(&self, act: impl FnOnce(&World) -> T) -> Result<T, ForgeError> {
@@ -274,6 +296,34 @@ impl Forge for FakeForge {
                 posts,
             }
         })
+    }
+
+    async fn file(
+        &self,
+        _repo: &Repo,
+        path: &str,
+        reference: Option<&str>,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<FileAt, ReadError> {
+        self.pour(
+            &format!("{path}@{}", reference.unwrap_or("HEAD")),
+            most,
+            take,
+        )?;
+        Ok(FileAt {
+            commit: "0123456789012345678901234567890123456789".into(),
+            url: format!("https://github.test/blob/{path}"),
+        })
+    }
+
+    async fn attachment(
+        &self,
+        address: &str,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError> {
+        self.pour(address, most, take)
     }
 
     async fn own_issues(&self, _repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {

@@ -97,6 +97,7 @@ impl Rig {
                 text: format!("/{}", command.name()),
                 url: "https://github.test/comment".into(),
             },
+            options: Vec::new(),
             guidance: String::new(),
             inline: None,
             opening: None,

@@ -81,6 +81,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
             text: own.body.clone(),
             url: own.url.clone(),
         },
+        options: Vec::new(),
         guidance: command.trim_start_matches("/save-plan").trim().to_owned(),
         inline: (!inline.is_empty()).then(|| inline.to_owned()),
         opening: None,

@@ -1,0 +1,284 @@
+//! Options: the `name=value` words between a command and its guidance.
+//!
+//! ```text
+//! /save-plan session=logs/search.jsonl@plans keep the old endpoint
+//! /save-plan session="my logs/search.jsonl" session-id=0b2f…
+//! ```
+//!
+//! A word counts as an option when its name is one of the command's, or is off by one letter (that is an error, because
+//! the bot would otherwise save another plan than the one that was meant). The first other word begins the guidance,
+//! whatever it holds. Options are kept as typed and judged by [`read`], so that a comment with a wrong one is answered.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Command;
+
+/// Longest path, in characters. Longer than what file systems take is a mistake.
+const PATH_MAX: usize = 1_000;
+/// Longest name of a branch, tag or commit, in characters. Git keeps refs in files, whose names end at 255 bytes.
+const REFERENCE_MAX: usize = 250;
+/// Longest session id, in characters. They are UUIDs.
+const ID_MAX: usize = 100;
+
+/// Marks that hold a value with blanks together; telephones write the curly ones by themselves.
+const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('„', '“')];
+
+/// What an option sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name {
+    /// The session log to read.
+    Session,
+    /// Which session of the log counts.
+    SessionId,
+}
+
+/// Everything there is to know about one option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OptionSpec {
+    /// What it sets.
+    pub option: Name,
+    /// What is typed before the `=`; ASCII case does not matter.
+    pub name: &'static str,
+    /// Form of the value, for help and errors.
+    pub value: &'static str,
+    /// One sentence for help.
+    pub summary: &'static str,
+}
+
+/// Where the plan comes from, for the commands that save one.
+pub(super) const SOURCES: &[OptionSpec] = &[
+    OptionSpec {
+        option: Name::Session,
+        name: "session",
+        value: "PATH[@REF]",
+        summary: "Take the plan from the Claude Code session log at this path of this repository, at this branch, tag or \
+                  commit (the default branch when left out). Quotes hold a path with blanks together.",
+    },
+    OptionSpec {
+        option: Name::SessionId,
+        name: "session-id",
+        value: "ID",
+        summary: "Of a log that holds several sessions, only this one counts.",
+    },
+];
+
+impl fmt::Display for OptionSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.value)
+    }
+}
+
+/// An option as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    /// What stands before the `=`.
+    pub name: String,
+    /// What stands behind it, without quotes. A value whose quote is not closed keeps the opening one.
+    pub value: String,
+}
+
+/// A file of the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepositoryFile {
+    /// Path from the repository's root, segments divided by `/`, none of them empty, `.` or `..`.
+    pub path: String,
+    /// Branch, tag or commit; `None` for the default branch.
+    pub reference: Option<String>,
+}
+
+/// A command's options, read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `session=`
+    pub session: Option<RepositoryFile>,
+    /// `session-id=`
+    pub session_id: Option<String>,
+}
+
+/// An option that cannot be used. `Display` is a sentence for the person who typed it, without its full stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the option `{}` cannot be used: {why}", given.name)]
+pub struct OptionError {
+    /// The option as typed.
+    pub given: Given,
+    /// What is wrong with it.
+    pub why: String,
+    /// What it should look like.
+    pub spec: &'static OptionSpec,
+}
+
+/// Takes the options off the start of `text`, which stands behind a command that has the options `specs`.
+pub(super) fn take<'a>(specs: &'static [OptionSpec], text: &'a str) -> (Vec<Given>, &'a str) {
+    let mut given = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some((name, behind)) = name(rest)
+        && meant(specs, name).is_some()
+    {
+        let (value, behind) = value(behind);
+        given.push(Given {
+            name: name.to_owned(),
+            value,
+        });
+        rest = behind.trim_start();
+    }
+    (given, rest)
+}
+
+/// Judges options that [`super::parse`] found behind `command`.
+///
+/// # Errors
+/// The first one that cannot be used.
+pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
+    let mut options = Options::default();
+    for one in given {
+        // A name that a later version took is not known to this one.
+        let Some(spec) = meant(command.spec().options, &one.name) else {
+            continue;
+        };
+        let wrong = |why: &str| OptionError {
+            given: one.clone(),
+            why: why.to_owned(),
+            spec,
+        };
+        if !spec.name.eq_ignore_ascii_case(&one.name) {
+            return Err(wrong(&format!(
+                "there is no such option; `{}` is probably meant",
+                spec.name
+            )));
+        }
+        if QUOTES.iter().any(|(open, _)| one.value.starts_with(*open)) {
+            return Err(wrong("its quote is not closed"));
+        }
+        if one.value.chars().any(char::is_control) {
+            return Err(wrong("its value holds a control character"));
+        }
+        let twice = match spec.option {
+            Name::Session => {
+                let file = file(&one.value).map_err(wrong)?;
+                options.session.replace(file).is_some()
+            }
+            Name::SessionId => {
+                let id = id(&one.value).map_err(wrong)?;
+                options.session_id.replace(id.to_owned()).is_some()
+            }
+        };
+        if twice {
+            return Err(wrong("it is given twice"));
+        }
+    }
+    Ok(options)
+}
+
+/// `name=` at the start of `text`, and what stands behind it.
+fn name(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))?;
+    let behind = text[end..].strip_prefix('=')?;
+    (end > 0).then_some((&text[..end], behind))
+}
+
+/// The option called `typed`, or nearly so: one letter more, less, other or changed with its neighbour.
+fn meant(specs: &'static [OptionSpec], typed: &str) -> Option<&'static OptionSpec> {
+    let typed = typed.to_ascii_lowercase();
+    let exact = specs.iter().find(|spec| spec.name == typed);
+    exact.or_else(|| {
+        specs
+            .iter()
+            // Far longer words are not near, and need not be compared.
+            .filter(|spec| typed.len() <= spec.name.len() + 1)
+            .find(|spec| strsim::osa_distance(spec.name, &typed) <= 1)
+    })
+}
+
+/// The value at the start of `text`, a word or something in quotes, and what stands behind it.
+fn value(text: &str) -> (String, &str) {
+    let line = text.find(['\n', '\r']).unwrap_or(text.len());
+    let quote = QUOTES
+        .iter()
+        .find(|(open, _)| text.starts_with(*open))
+        .map(|(open, close)| (open.len_utf8(), *close));
+    let (quoted, rest) = match quote {
+        None => ("", text),
+        Some((from, close)) => {
+            let Some(length) = text[from..line].find(close) else {
+                return (text[..line].trim_end().to_owned(), &text[line..]);
+            };
+            let to = from + length;
+            (&text[from..to], &text[to + close.len_utf8()..])
+        }
+    };
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    (format!("{quoted}{}", &rest[..end]), &rest[end..])
+}
+
+fn file(value: &str) -> Result<RepositoryFile, &'static str> {
+    let (path, reference) = match value.rsplit_once('@') {
+        Some((path, reference)) => (path, Some(reference)),
+        None => (value, None),
+    };
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    if path.is_empty() {
+        return Err("it names no file");
+    }
+    if path.contains("://") {
+        return Err("an address is no path; give the file's path inside this repository");
+    }
+    if path.starts_with(['/', '~']) || drive {
+        return Err("the path must begin inside this repository, not on somebody's machine");
+    }
+    if path.contains('\\') {
+        return Err("its path holds a backslash; segments are divided by `/`");
+    }
+    if path.chars().count() > PATH_MAX {
+        return Err("its path is longer than 1,000 characters");
+    }
+    if path.ends_with('/') {
+        return Err("it names a directory, not a file");
+    }
+    if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Err("its path has an empty segment, `.` or `..`");
+    }
+    if let Some(reference) = reference {
+        self::reference(reference)?;
+    }
+    Ok(RepositoryFile {
+        path: path.to_owned(),
+        reference: reference.map(str::to_owned),
+    })
+}
+
+/// The part of git's rules for refs (`git help check-ref-format`) that keeps a ref from meaning something else.
+fn reference(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() {
+        return Err("behind its `@` there is no branch, tag or commit");
+    }
+    if name.chars().count() > REFERENCE_MAX {
+        return Err("what stands behind its `@` is longer than 250 characters");
+    }
+    let odd = |c: char| c.is_whitespace() || "~^:?*[\\".contains(c);
+    if name.contains(odd)
+        || name.contains("..")
+        || name.contains("//")
+        || name.starts_with(['-', '/', '.'])
+        || name.ends_with(['/', '.'])
+    {
+        return Err("what stands behind its last `@` cannot be a branch, tag or commit");
+    }
+    Ok(())
+}
+
+fn id(value: &str) -> Result<&str, &'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if value.is_empty() {
+        return Err("it names no session");
+    }
+    if value.len() > ID_MAX || !value.chars().all(plain) {
+        return Err("a session id has letters, digits and hyphens, at most 100 of them");
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! Where a text's links lead.
+
+use comrak::arena_tree::NodeEdge;
+use comrak::nodes::NodeValue;
+use comrak::{Arena, parse_document};
+
+/// The addresses of all links of `source` in order, each once: in brackets, between `<` and `>`, and bare ones. Not those
+/// in a quote, which somebody else wrote; and what stands in code or in HTML is no link.
+pub fn links(source: &str) -> Vec<String> {
+    let arena = Arena::new();
+    let root = parse_document(&arena, source, &super::options());
+    let mut found: Vec<String> = Vec::new();
+    let mut quotes = 0_usize;
+    for edge in root.traverse() {
+        let (node, starts) = match edge {
+            NodeEdge::Start(node) => (node, true),
+            NodeEdge::End(node) => (node, false),
+        };
+        match &node.data().value {
+            NodeValue::BlockQuote | NodeValue::Alert(_) if starts => quotes += 1,
+            NodeValue::BlockQuote | NodeValue::Alert(_) => quotes -= 1,
+            NodeValue::Link(link) if starts && quotes == 0 => found.push(link.url.clone()),
+            _ => {}
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|address| seen.insert(address.clone()));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_of_every_kind_are_found_where_a_reader_can_click_them() {
+        for (source, want) in [
+            ("[a](https://x.test/a)", vec!["https://x.test/a"]),
+            ("/save-plan https://x.test/a go", vec!["https://x.test/a"]),
+            ("<https://x.test/a>", vec!["https://x.test/a"]),
+            ("- [a](https://x.test/a)", vec!["https://x.test/a"]),
+            ("**[a](https://x.test/a)**", vec!["https://x.test/a"]),
+            ("[a][1]\n\n[1]: https://x.test/a", vec!["https://x.test/a"]),
+            (
+                "[a](https://x.test/a) [b](https://x.test/b) [a](https://x.test/a)",
+                vec!["https://x.test/a", "https://x.test/b"],
+            ),
+            ("`https://x.test/a`", vec![]),
+            ("```\nhttps://x.test/a\n```", vec![]),
+            ("    https://x.test/a", vec![]),
+            ("> https://x.test/a", vec![]),
+            ("- > [a](https://x.test/a)", vec![]),
+            ("> [!NOTE]\n> https://x.test/a", vec![]),
+            ("<!-- https://x.test/a -->", vec![]),
+            ("<a href=\"https://x.test/a\">a</a>", vec![]),
+            ("![a](https://x.test/a)", vec![]),
+            ("[a]: https://x.test/a", vec![]),
+            ("> a\n\nhttps://x.test/b", vec!["https://x.test/b"]),
+        ] {
+            assert_eq!(links(source), want, "{source:?}");
+        }
+        let deep = format!("{}https://x.test/a", "> ".repeat(50_000));
+        assert_eq!(links(&deep), [""; 0]);
+    }
+}
