@@ -85,7 +85,7 @@ mod tests {
                     message: message(),
                 },
                 token,
-                "GitHub does not accept the token in GH_TOKEN: Nope; it may have expired: make a new one with {needs}",
+                "GitHub does not accept the token in GH_TOKEN: Nope; it may have expired: make a new one with read access to issues and pull requests",
             ),
             (
                 ForgeError::Forbidden {
@@ -101,7 +101,7 @@ mod tests {
                     message: message(),
                 },
                 token,
-                "GitHub refuses issue #7 of o/r to the token in GH_TOKEN: Nope; it needs {needs}",
+                "GitHub refuses issue #7 of o/r to the token in GH_TOKEN: Nope; it needs read access to issues and pull requests",
             ),
             (
                 ForgeError::Limited {
