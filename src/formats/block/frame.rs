@@ -13,8 +13,7 @@
 //! | `@name`, also as `&#64;name`, `@&#110;ame`, `@<!-- -->name` | U+200B after the `@` | a mention notifies |
 //! | `fixes #1`, also with emphasis, line ends, entities, escapes or comments between, or within the keyword | U+200B after the keyword | a closing keyword closes |
 //! | U+200B, once or more in a row | one more | so that taking one away is exact |
-//! | NUL, *n* times U+200B behind it | U+FFFD, 2*n* + 1 times U+200B | GitHub shows U+FFFD, and its API refuses NUL |
-//! | U+FFFD, *n* times U+200B behind it | U+FFFD, 2*n* times U+200B | so that it is told from NUL |
+//! | NUL | U+FFFD; the mark says which ones it was | GitHub shows U+FFFD, and its API refuses NUL |
 //! | a fence open at the end | is closed above the mark | the rest of the page would be code |
 //! | `<!--`, `<?`, `<!X`, `<![CDATA[`, `<pre>`, `<script>`, a tag or an attribute open at the end | is closed by the mark | it would swallow the frame's end |
 //! | `<details>`, `<table>`, `<b>` and the like open at the end | are closed behind the mark | the frame's end would close them instead of itself |
@@ -30,6 +29,7 @@ mod angle;
 mod html;
 mod look;
 mod notify;
+mod nul;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -53,17 +53,16 @@ pub fn neutralise(text: &str) -> String {
         return text.to_owned();
     }
     let mut safe = marked.into_owned();
-    tail::close(&mut safe, &look);
+    tail::close(&mut safe, text, &look);
     safe
 }
 
 /// Undoes [`neutralise`]. Text that never was neutralised is given back as it is. Linear, and near the speed of a copy
 /// when there is nothing to undo.
 pub fn restore(text: &str) -> String {
-    match tail::without(text) {
-        Some(text) => unmarked(&text),
-        None => text.to_owned(),
-    }
+    tail::without(text)
+        .and_then(|(safe, nuls)| nul::put_back(unmarked(&safe), nuls))
+        .unwrap_or_else(|| text.to_owned())
 }
 
 /// The rules that work in place alone, without the mark and what goes with it.
@@ -106,18 +105,7 @@ fn marked<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
     while let Some(byte) = bytes.get(at) {
         let mut next = at + 1;
         match byte {
-            0 => {
-                let run = run(text, next);
-                add(at, 1, &format!("{REPLACEMENT}{}", ZWSP.repeat(run + 1)));
-                next += run * ZWSP.len();
-            }
-            0xEF if text[at..].starts_with(REPLACEMENT) => {
-                let run = run(text, at + REPLACEMENT.len());
-                next = at + REPLACEMENT.len() + run * ZWSP.len();
-                if run > 0 {
-                    add(next, 0, &ZWSP.repeat(run));
-                }
-            }
+            0 => add(at, 1, REPLACEMENT),
             0xE2 if text[at..].starts_with(ZWSP) => {
                 add(at, 0, ZWSP);
                 next = at + run(text, at) * ZWSP.len();
@@ -171,14 +159,8 @@ fn unmarked(text: &str) -> String {
             continue;
         }
         let end = at + run * ZWSP.len();
-        if let Some(before) = text[copied..at].strip_suffix(REPLACEMENT) {
-            copy.push_str(before);
-            copy.push_str(if run % 2 == 1 { "\0" } else { REPLACEMENT });
-            copied = end - run / 2 * ZWSP.len();
-        } else {
-            copy.push_str(&text[copied..at]);
-            copied = at + ZWSP.len();
-        }
+        copy.push_str(&text[copied..at]);
+        copied = at + ZWSP.len();
         at = end;
     }
     copy.push_str(&text[copied..]);

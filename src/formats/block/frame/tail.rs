@@ -8,9 +8,13 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use super::look::Look;
+use super::nul;
 
 /// Begins the mark. No neutralised text holds it a second time: markers of the author have two blanks.
 const MARK: &str = "<!-- planwright:made-safe";
+
+/// Says which of the U+FFFD were NUL.
+const NUL: &str = " nul:";
 
 /// The line above the mark closes a fence and is not the author's.
 const FENCE: &str = " fence";
@@ -21,14 +25,18 @@ const QUOTES: &str = " \"'";
 /// What ends an HTML block of GitHub's Markdown that a comment's end does not end.
 const ENDS: [&str; 3] = ["</pre>", "?>", "]]>"];
 
-/// Puts the mark below `safe`.
-pub(super) fn close(safe: &mut String, look: &Look) {
+/// Puts the mark of `text` below `safe`.
+pub(super) fn close(safe: &mut String, text: &str, look: &Look) {
     safe.push('\n');
     if let Some(fence) = &look.fence {
         safe.push_str(fence);
         safe.push('\n');
     }
     safe.push_str(MARK);
+    if memchr::memchr(0, text.as_bytes()).is_some() {
+        safe.push_str(NUL);
+        safe.push_str(&nul::places(text));
+    }
     if look.fence.is_some() {
         safe.push_str(FENCE);
     }
@@ -50,12 +58,17 @@ pub(super) fn close(safe: &mut String, look: &Look) {
     }
 }
 
-/// `text` without what [`close`] added; `None` when there is no mark.
+/// `text` without what [`close`] added, and the places of NUL as [`nul::put_back`] reads them; `None` when there is no
+/// mark.
 ///
 /// Somebody may have written more below the mark on GitHub's page, and then all line ends are CRLF.
-pub(super) fn without(text: &str) -> Option<Cow<'_, str>> {
+pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let at = memmem::find(text.as_bytes(), MARK.as_bytes())?;
     let mut rest = &text[at + MARK.len()..];
+    let mut nuls = "";
+    if let Some(list) = rest.strip_prefix(NUL) {
+        (nuls, rest) = list.split_at(list.find(' ')?);
+    }
     let fence = rest.strip_prefix(FENCE);
     rest = fence.unwrap_or(rest);
     rest = rest.strip_prefix(QUOTES).unwrap_or(rest);
@@ -77,11 +90,11 @@ pub(super) fn without(text: &str) -> Option<Cow<'_, str>> {
         before = before.trim_end_matches(fence).strip_suffix('\n')?;
     }
     if rest.is_empty() {
-        return Some(Cow::Borrowed(before));
+        return Some((Cow::Borrowed(before), nuls));
     }
     if rest.starts_with("\r\n") {
         before = before.strip_suffix('\r').unwrap_or(before);
     }
     rest.starts_with(['\r', '\n'])
-        .then(|| Cow::Owned([before, rest].concat()))
+        .then(|| (Cow::Owned([before, rest].concat()), nuls))
 }
