@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use crate::vectors::{self, Departures};
 
 const ANY: fn(&Value) -> bool = |_| true;
-const LONG: &str = "both eras cut at 100 in the middle of a word; the title of an issue holds 256, ours is cut at 250";
+/// Both eras cut a title at so many characters. Ours may be longer, as an issue's title may; the rest is the same.
+const ERK_TITLE_MAX: usize = 100;
 
 fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(path).and_then(Value::as_str).unwrap()
@@ -21,29 +22,25 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
 fn titles(plan: &str, erk: &str) -> (Value, Value) {
     let none = "Implementation Plan";
     (
-        json!(title_of(plan)),
+        json!(title_of(plan).map(|title| title.chars().take(ERK_TITLE_MAX).collect::<String>())),
         json!(Some(erk).filter(|title| *title != none)),
     )
 }
 
 #[test]
 fn title_extraction() {
-    const DEPARTURES: Departures = &[("title_extraction-008", LONG)];
-    vectors::hold("title_extraction", ANY, DEPARTURES, |case| {
+    vectors::hold("title_extraction", ANY, &[], |case| {
         titles(text(case, "/input/plan"), text(case, "/expected/title"))
     });
 }
 
 #[test]
 fn title_extraction_with_prefix_strip() {
-    const DEPARTURES: Departures = &[
-        (
-            "title_extraction_with_prefix_strip-008",
-            "R0 saves a plan called `Plan`, HEAD extracts that title and then refuses it; here it is no title, and the \
+    const DEPARTURES: Departures = &[(
+        "title_extraction_with_prefix_strip-008",
+        "R0 saves a plan called `Plan`, HEAD extracts that title and then refuses it; here it is no title, and the \
              issue's is taken",
-        ),
-        ("title_extraction_with_prefix_strip-016", LONG),
-    ];
+    )];
     vectors::hold(
         "title_extraction_with_prefix_strip",
         ANY,
@@ -59,7 +56,6 @@ fn title_probes() {
             "probe-077",
             "a defect by the data: a comment in a code block wins over the heading",
         ),
-        ("probe-078", LONG),
         (
             "probe-080",
             "`### H3 only` keeps its marks as a title; here a heading's marks are no part of it",

@@ -4,7 +4,7 @@ use super::frame;
 use crate::formats::command;
 
 /// `text` for quoting in a message of the bot: looks the same on GitHub, but mentions nobody, closes nothing, holds no
-/// slash command, no block marker and no open fence. Where it leaves HTML open, its tags are shown instead of followed,
+/// slash command, no block and no open fence. Where it leaves HTML open, its tags are shown instead of followed,
 /// as they would swallow the rest of the message. Cannot be undone.
 pub fn quiet(text: &str) -> String {
     // At the start of a message a byte-order mark is none.
@@ -15,6 +15,8 @@ pub fn quiet(text: &str) -> String {
     } else {
         frame::mark(text)
     };
+    // The summary that makes a `<details>` element a plan.
+    let marked = marked.replace("original-plan</", "original-plan\u{200b}</");
     let mut quiet = String::with_capacity(marked.len());
     for line in marked.split_inclusive(['\n', '\r']) {
         match command::slash(line) {

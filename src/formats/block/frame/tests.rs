@@ -310,8 +310,13 @@ fn quiet_looks_the_same_but_does_nothing() {
         ("\u{feff}```", "\u{feff}```\n```"),
         ("<pre>x", "<^^pre>x"),
         ("x <!-- y", "x <^^!-- y"),
+        (
+            "<details><summary>original-plan</summary>x</details>",
+            "<details><summary>original-plan^</summary>x</details >",
+        ),
     ] {
         let quiet = quiet(text);
+        assert_eq!(crate::formats::block::parse(&quiet).blocks, []);
         assert_eq!(shown(&quiet), want);
         assert_eq!(command::parse(&quiet), []);
     }
