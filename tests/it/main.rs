@@ -28,6 +28,7 @@ mod frame_holds;
 mod frame_looks;
 mod frame_readers;
 mod frame_support;
+mod fuzz_corpus;
 mod github_client;
 mod peer_octokit;
 mod peer_openapi;
