@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod extract;
 mod failure;
+mod input;
 mod local;
 mod plan;
 mod replay;

@@ -1,13 +1,12 @@
 //! `planwright blocks`: the metadata blocks of a text.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::failure::print;
-use super::{Failure, terminal};
+use super::{Failure, input, terminal};
 use crate::formats::block::schema::{Finding, review};
 use crate::formats::block::{self, Block, Content, Parsed};
 use crate::formats::markdown::Lines;
@@ -45,7 +44,7 @@ pub(super) struct Blocks {
 impl Blocks {
     pub(super) fn run(self) -> Result<(), Failure> {
         let name = self.file.display().to_string();
-        let text = read(&self.file)?;
+        let text = input::text(&self.file)?;
         let parsed = block::parse(&text);
         let lines = Lines::new(&text);
         if self.human {
@@ -63,17 +62,6 @@ impl Blocks {
             ))),
         }
     }
-}
-
-fn read(file: &Path) -> Result<String, Failure> {
-    let failed =
-        |error: std::io::Error| Failure::Usage(format!("cannot read {}: {error}", file.display()));
-    if file.as_os_str() != "-" {
-        return std::fs::read_to_string(file).map_err(failed);
-    }
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-    Ok(text)
 }
 
 /// First and last line of a block.

@@ -1,13 +1,12 @@
 //! `planwright check-content`: would this plan be saved, and if not, what is to be changed?
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::Failure;
 use super::failure::print;
+use super::{Failure, input};
 use crate::formats::plan::check::{Checked, Kind, check};
 use crate::formats::plan::complaint;
 use crate::formats::plan::gate::MIN_CHARS;
@@ -55,7 +54,7 @@ pub(super) struct CheckContent {
 
 impl CheckContent {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let text = read(&self.file)?;
+        let text = input::plan(&self.file)?;
         let checked = check(&text, self.title.as_deref());
         let shown = if self.json {
             format!("{:#}\n", as_json(&checked))
@@ -72,38 +71,6 @@ impl CheckContent {
             )))
         }
     }
-}
-
-fn read(file: &Path) -> Result<String, Failure> {
-    let name = file.display();
-    let from_stdin = file.as_os_str() == "-";
-    let mut bytes = Vec::new();
-    let done = if from_stdin {
-        std::io::stdin().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(file).map(|all| bytes = all)
-    };
-    done.map_err(|error| {
-        Failure::Usage(format!(
-            "cannot read {name}: {error}; give a Markdown file, or `-` for standard input"
-        ))
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        no_text(&name, &format!("byte {} is not UTF-8", at + 1))
-    })?;
-    match text.find('\0') {
-        Some(at) => Err(no_text(&name, &format!("byte {} is NUL", at + 1))),
-        None => Ok(text
-            .strip_prefix('\u{feff}')
-            .map_or_else(|| text.clone(), str::to_owned)),
-    }
-}
-
-fn no_text(name: &impl std::fmt::Display, why: &str) -> Failure {
-    Failure::Usage(format!(
-        "{name} is not a text: {why}; save the plan as Markdown in UTF-8"
-    ))
 }
 
 fn as_json(checked: &Checked) -> Value {

@@ -1,13 +1,12 @@
 //! `planwright extract`: what would be saved from a text, and why.
 
-use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
 
-use super::Failure;
 use super::local::{read_thread, trigger_for};
+use super::{Failure, input};
 use crate::engine::say::failures::shorten;
 use crate::engine::steps::extract::{Candidate, MIN_SCORE, candidates};
 use crate::engine::steps::verify::{READERS, document, found};
@@ -37,7 +36,7 @@ pub(super) struct Extract {
 impl Extract {
     pub(super) fn run(self) -> Result<(), Failure> {
         let name = self.file.display().to_string();
-        let text = read(&self.file)?;
+        let text = input::text(&self.file)?;
         let thread =
             read_thread(&text).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
         let (thread, command) = (thread.thread, thread.command);
@@ -83,17 +82,6 @@ impl Extract {
             ))),
         }
     }
-}
-
-fn read(file: &PathBuf) -> Result<String, Failure> {
-    let failed =
-        |error: std::io::Error| Failure::Usage(format!("cannot read {}: {error}", file.display()));
-    if file.as_os_str() != "-" {
-        return std::fs::read_to_string(file).map_err(failed);
-    }
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-    Ok(text)
 }
 
 fn describe(candidate: &Candidate) -> serde_json::Value {

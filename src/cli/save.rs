@@ -2,7 +2,6 @@
 
 mod state;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use serde_json::json;
 use super::access::{Access, WRITING};
 use super::failure::print;
 use super::session::Which;
-use super::{Failure, Settings, block_on, terminal};
+use super::{Failure, Settings, block_on, input, terminal};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::github::{GitHub, PersonConfig};
 use crate::engine::effects::Stop;
@@ -222,15 +221,7 @@ impl Save {
                 session: found.session,
             });
         };
-        let failed = |error: std::io::Error| {
-            Failure::Usage(format!("cannot read {}: {error}", file.display()))
-        };
-        let mut text = String::new();
-        if file.as_os_str() == "-" {
-            std::io::stdin().read_to_string(&mut text).map_err(failed)?;
-        } else {
-            text = std::fs::read_to_string(file).map_err(failed)?;
-        }
+        let text = input::plan(file)?;
         Ok(Source {
             text,
             session: None,

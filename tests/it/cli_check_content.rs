@@ -175,18 +175,18 @@ fn what_cannot_be_read_is_2_and_says_why() {
         (
             &b"# Plan"[..],
             &["none.md"][..],
-            "error: cannot read none.md: No such file or directory (os error 2); give a Markdown file, or `-` for standard \
+            "error: cannot read none.md: No such file or directory (os error 2); give a file, or `-` for standard \
              input\n",
         ),
         (
             b"# Plan: caf\xe9",
             &["plan.md"],
-            "error: plan.md is not a text: byte 12 is not UTF-8; save the plan as Markdown in UTF-8\n",
+            "error: plan.md is not a text: byte 12 is not UTF-8; save it as UTF-8\n",
         ),
         (
             b"PK\x03\x04\x00\x00",
             &["plan.md", "--json"],
-            "error: plan.md is not a text: byte 5 is NUL; save the plan as Markdown in UTF-8\n",
+            "error: plan.md is not a text: byte 5 is NUL; save it as UTF-8\n",
         ),
     ] {
         let done = check(plan, arguments);

@@ -290,7 +290,7 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
             .await,
         2,
         &format!(
-            "cannot read {}: No such file or directory (os error 2)",
+            "cannot read {}: No such file or directory (os error 2); give a file, or `-` for standard input",
             desk.path("none.md").display()
         ),
     );
