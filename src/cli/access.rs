@@ -12,7 +12,7 @@ use crate::formats::plan::reference::web_host;
 /// What a token needs that reads plans.
 pub(super) const READING: &str = "read access to issues and pull requests";
 /// What a token needs that saves plans.
-pub(super) const WRITING: &str = "write access to issues, and its owner may push to the repository";
+pub(super) const WRITING: &str = "write access to issues, of somebody who may push";
 
 /// How GitHub is reached as a person.
 pub(super) struct Access {

@@ -205,11 +205,15 @@ async fn the_session_s_plan_is_saved_once_as_the_user() {
     assert_eq!(shown["skipped_duplicate"], true, "{shown}");
     assert_eq!(shown["issue_number"], issue.number, "{shown}");
     desk.session(&format!("{PLAN}\nAnd more.\n"));
-    let changed = desk.save(&[]).await;
+    let changed = desk.save(&["--json"]).await;
+    assert_eq!(changed.code, Some(1), "{changed:?}");
+    assert_eq!(changed.json()["success"], false, "{changed:?}");
+    assert_eq!(changed.json()["error_type"], "already_saved", "{changed:?}");
     assert_eq!(
-        changed.out,
+        changed.err,
         format!(
-            "A plan of this session with this title, but another text, was saved before; --again saves this one too: {url}\n"
+            "error: a plan of this session with this title, but another text, was saved before: {url}; --again saves this one, \
+             too\n"
         )
     );
     assert_eq!(desk.simulator.issues(REPOSITORY).unwrap().len(), 1);
@@ -303,8 +307,8 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
     error(
         &refused,
         1,
-        "GitHub refuses the label erk-plan in acme/search to the token in PLANWRIGHT_TOKEN: Resource not accessible by \
-         personal access token; it needs write access to issues, and its owner may push to the repository",
+        "GitHub refuses saving plans in acme/search to the token in PLANWRIGHT_TOKEN: the account may not push to the \
+         repository; it needs write access to issues, of somebody who may push",
     );
     desk.simulator
         .set_issues_enabled(REPOSITORY, false)
