@@ -108,9 +108,10 @@ struct Source {
 }
 
 impl Source {
-    /// The folder whose git remote says where to save.
-    fn folder<'a>(&self, save: &'a Save) -> &'a Path {
-        save.which.project()
+    /// The folder whose git remote says where to save: the one that the session ran in, where its log tells.
+    fn folder<'a>(&'a self, save: &'a Save) -> &'a Path {
+        let ran_in = self.found.as_ref().and_then(|found| found.cwd.as_deref());
+        ran_in.unwrap_or_else(|| save.which.project())
     }
 }
 
