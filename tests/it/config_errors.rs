@@ -30,6 +30,7 @@ fn sources(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> Sources 
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
         flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+        ..Sources::default()
     }
 }
 
