@@ -187,6 +187,12 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "--set: `github.api_url` is \"github.example.com\"; it must be an http(s) address without user name and query, e.g. https://github.example.com/api/v3",
         ),
         (
+            "",
+            &[],
+            &["github.api_url=https://u:pw@h/"],
+            "--set: `github.api_url` is \"https://***@h/\"; it must be an http(s) address without user name and query, e.g. https://github.example.com/api/v3",
+        ),
+        (
             "[github]\nallowed_bots = [\"dependabot\"]\n",
             &[],
             &[],
