@@ -368,6 +368,14 @@ async fn options_that_cannot_be_used_are_answered_and_nothing_is_read() {
         ("/save-plan sesion=a.jsonl", "`session` is probably meant"),
         ("/save-plan session=a session=b", "given twice"),
         (
+            "/save-plan session=a.jsonl@refs/pull/5/head",
+            "a commit of this repository",
+        ),
+        (
+            "/save-plan session=a.jsonl@pull/5/head",
+            "a commit of this repository",
+        ),
+        (
             "/save-plan session-id=s1",
             "no session log is named or attached",
         ),
