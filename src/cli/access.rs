@@ -29,8 +29,8 @@ impl Access {
     pub(super) fn of(settings: &Settings) -> Result<Self, Failure> {
         let sources = Sources::gather(settings.config.as_deref(), settings.set.clone())?;
         let loaded = load(&sources)?;
+        let user = user_token(&sources, &loaded)?;
         let github = loaded.config.github;
-        let user = user_token(&sources, &github.api_url)?;
         if let Some(warning) = &user.warning {
             warn(warning);
         }

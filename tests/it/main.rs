@@ -8,6 +8,7 @@ mod cli_plan;
 mod cli_program;
 mod cli_save;
 mod cli_session;
+mod cli_token;
 mod cli_transcript;
 mod config_errors;
 mod deploy_files;
