@@ -1,11 +1,11 @@
 //! What `planwright save` prints.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::terminal;
 use crate::adapters::claude_home::Found;
 use crate::engine::local_save::{Before, Known, Order, Outcome};
-use crate::engine::progress::Prepared;
+use crate::engine::progress::{Prepared, Saved};
 use crate::engine::say;
 
 /// What would be saved, and why the real call would fail, where it would.
@@ -38,17 +38,7 @@ pub(super) fn dry_run(
     let repo = order.place.repo.full_name();
     let message = known.unwrap_or_else(|| format!("Would save to {repo}, in {many}"));
     if json {
-        return (
-            result(
-                prepared,
-                Value::Null,
-                Value::Null,
-                json!([]),
-                [true, false],
-                &message,
-            ),
-            None,
-        );
+        return (result(prepared, None, [true, false], &message), None);
     }
     let text = format!(
         "{message}:\n\n{}\n\nNothing was written.\n",
@@ -70,14 +60,7 @@ pub(super) fn outcome(
     };
     let message = "Plan saved to GitHub issue";
     if json {
-        let text = result(
-            prepared,
-            json!(saved.number),
-            json!(saved.url),
-            json!(saved.comments),
-            [false, false],
-            message,
-        );
+        let text = result(prepared, Some(saved), [false, false], message);
         return (text, None);
     }
     let from = found.map(|found| {
@@ -116,30 +99,28 @@ fn before(prepared: &Prepared, before: &Before, json: bool) -> (String, Option<S
     let message = "The plan was saved before";
     if json {
         let saved = &before.saved;
-        let text = result(
-            prepared,
-            json!(saved.number),
-            json!(url),
-            json!(saved.comments),
-            [false, true],
-            message,
-        );
+        let text = result(prepared, Some(saved), [false, true], message);
         return (text, None);
     }
     (format!("{message}: {url}\n"), None)
 }
 
+/// As JSON. `saved` is the plan issue, where there is one.
 fn result(
     prepared: &Prepared,
-    number: Value,
-    url: Value,
-    comments: Value,
+    saved: Option<&Saved>,
     [dry_run, duplicate]: [bool; 2],
     message: &str,
 ) -> String {
     let shown = json!({
-        "success": true, "dry_run": dry_run, "issue_number": number, "issue_url": url,
-        "title": prepared.issue_title, "comments": comments, "skipped_duplicate": duplicate, "message": message,
+        "success": true,
+        "dry_run": dry_run,
+        "issue_number": saved.map(|saved| saved.number),
+        "issue_url": saved.map(|saved| &saved.url),
+        "title": prepared.issue_title,
+        "comments": saved.map_or(&[][..], |saved| &saved.comments),
+        "skipped_duplicate": duplicate,
+        "message": message,
     });
     format!("{shown:#}\n")
 }
