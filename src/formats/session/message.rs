@@ -154,14 +154,13 @@ pub(super) fn change<'a>(name: &str, input: &'a str) -> Option<(Cow<'a, str>, Ch
             let edit = edit(input)?;
             Change::Edits((edit.bytes() <= MAX_EDIT_BYTES).then(|| vec![edit]))
         }
-        "MultiEdit" => Change::Edits(multi_edit(edits?)?),
+        "MultiEdit" => multi_edit(edits?)?,
         _ => return None,
     };
     Some((text(path?)?, change))
 }
 
-/// Outer `None`: no replacements at all; inner: too many.
-fn multi_edit(json: &str) -> Option<Option<Vec<Edit>>> {
+fn multi_edit(json: &str) -> Option<Change> {
     let (mut all, mut bytes, mut is_whole) = (Some(Vec::new()), 0, true);
     let is_list = elements(json, |element| {
         let Some(edits) = all.as_mut().filter(|_| is_whole) else {
@@ -178,7 +177,7 @@ fn multi_edit(json: &str) -> Option<Option<Vec<Edit>>> {
             }
         }
     });
-    (is_list && is_whole).then_some(all)
+    (is_list && is_whole).then_some(Change::Edits(all))
 }
 
 fn edit(json: &str) -> Option<Edit> {
