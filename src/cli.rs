@@ -97,7 +97,7 @@ pub fn run(cli: Cli) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            eprintln!("error: {}", terminal::lines(&failure.to_string()));
             failure.exit_code()
         }
     }

@@ -1,5 +1,7 @@
 //! `planwright session`: the plan of a Claude Code session on this computer, and its log as a transcript.
 
+use std::borrow::Cow;
+use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -8,6 +10,7 @@ use serde_json::json;
 use super::Failure;
 use super::failure::print;
 use super::session_transcript::Transcript;
+use super::terminal;
 use crate::adapters::claude_home::{
     Choice, ClaudeHome, Current, FindError, Found, Listed, Session as Log,
 };
@@ -139,7 +142,7 @@ impl Plan {
         if self.json {
             return print(&format!("{:#}\n", found_json(&found)));
         }
-        print(&found.text)
+        print(&shown(&found.text, stdout().is_terminal()))
     }
 }
 
@@ -160,7 +163,7 @@ impl Which {
         };
         let found = home.find(project, &choice).map_err(|error| {
             let origin = current.map(|current| format!(" (the id is from {})", current.origin));
-            failure(&error, &origin.unwrap_or_default())
+            failure(error, &origin.unwrap_or_default())
         })?;
         remarks(&found);
         Ok(found)
@@ -178,14 +181,14 @@ impl List {
         let found = home
             .project(&self.place.project)
             .and_then(|project| home.sessions(&project));
-        let sessions = found.map_err(|error| failure(&error, ""))?;
+        let sessions = found.map_err(|error| failure(error, ""))?;
         let text = if self.json {
             let all: Vec<_> = sessions.iter().map(session_json).collect();
             format!("{:#}\n", json!(all))
         } else {
             sessions
                 .iter()
-                .map(|session| format!("{}\n", Listed::from(session)))
+                .map(|session| format!("{}\n", clean(Listed::from(session))))
                 .collect::<Vec<_>>()
                 .concat()
         };
@@ -193,7 +196,32 @@ impl List {
     }
 }
 
-fn failure(error: &FindError, origin: &str) -> Failure {
+/// The plan, byte for byte; on a terminal without what it would obey.
+fn shown(text: &str, is_terminal: bool) -> Cow<'_, str> {
+    if is_terminal {
+        terminal::lines(text).into()
+    } else {
+        text.into()
+    }
+}
+
+/// A session as one line of a list, whatever its log and the name of its file contain.
+fn clean(session: Listed) -> Listed {
+    let one_line = |text: String| terminal::one_line(&text);
+    Listed {
+        id: one_line(session.id),
+        last: session.last.map(one_line),
+        title: session.title.map(|title| title.map(one_line)),
+    }
+}
+
+fn failure(error: FindError, origin: &str) -> Failure {
+    let error = match error {
+        FindError::Several(sessions) => {
+            FindError::Several(sessions.into_iter().map(clean).collect())
+        }
+        other => other,
+    };
     let text = format!("{error}{origin}");
     if error.is_usage() {
         Failure::Usage(text)
@@ -204,6 +232,10 @@ fn failure(error: &FindError, origin: &str) -> Failure {
 
 /// Says on standard error what the text alone does not show.
 fn remarks(found: &Found) {
+    if let Some(folder) = &found.other_project {
+        let folder = terminal::one_line(&folder.display().to_string());
+        eprintln!("note: this session is of another project: {folder}");
+    }
     if found.skipped > 0 {
         eprintln!(
             "note: {} lines of the session's logs are not readable and were skipped",
@@ -224,7 +256,7 @@ fn remarks(found: &Found) {
 fn found_json(found: &Found) -> serde_json::Value {
     json!({
         "plan": found.text, "title": title_of(&found.text), "source": found.source.name(),
-        "session_id": found.session, "file": found.file, "line": found.line, "timestamp": found.timestamp,
+        "session_id": found.session, "cwd": found.cwd, "other_project": found.other_project.is_some(), "file": found.file, "line": found.line, "timestamp": found.timestamp,
         "approved": found.approved, "stale_edits": found.stale_edits, "skipped_lines": found.skipped,
     })
 }
@@ -238,3 +270,6 @@ fn session_json(session: &Log) -> serde_json::Value {
         "skipped_lines": session.skipped,
     })
 }
+
+#[cfg(test)]
+mod tests;

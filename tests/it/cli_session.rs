@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/sessions");
@@ -209,6 +209,62 @@ fn sessions_are_listed_the_latest_first() {
     assert_eq!(list[0]["session_id"], NEW);
     assert_eq!(list[0]["logs"].as_array().unwrap().len(), 2);
     assert_eq!(list[1]["plan"]["source"], "approved_plan");
+}
+
+#[test]
+fn a_log_does_not_steer_the_terminal_through_lists_and_errors() {
+    let home = Home::with(&[]);
+    let put = |name: &str, time: &str, plan: &str| {
+        let block = json!({ "type": "tool_use", "id": "t", "name": "ExitPlanMode", "input": { "plan": plan } });
+        let entry = json!({ "timestamp": time, "message": { "content": [block] } });
+        let path = home.0.path().join("projects/-srv-tidewatch");
+        fs::write(path.join(format!("{name}.jsonl")), format!("{entry}\n")).unwrap();
+    };
+    put("s1", "2026\u{1b}]0;pwned\u{7}", "# A\u{9b}31m title\n");
+    put("s2", "2025\n  s9  forged", "# B\u{202e}\n");
+    let steers = |text: &str| {
+        let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        text.contains(steers)
+    };
+    let list = out(&home.run(&["list"]));
+    assert!(!steers(&list), "{list:?}");
+    assert_eq!(list.lines().count(), 2, "{list}");
+    let several = err(&home.run(&["plan"]));
+    assert!(!steers(&several), "{several:?}");
+    assert_eq!(several.lines().count(), 3, "{several}");
+    assert!(
+        several.contains("2026\u{fffd}]0;pwned\u{fffd}"),
+        "{several}"
+    );
+    let wrong = err(&home.run(&["plan", "--session-id", "\u{1b}[2Jx"]));
+    assert!(!steers(&wrong), "{wrong:?}");
+    let piped = out(&home.run(&["plan", "--session-id", "s1"]));
+    assert_eq!(piped, "# A\u{9b}31m title\n");
+}
+
+#[test]
+fn a_plan_of_another_project_is_given_with_a_note() {
+    let home = Home::with(&[("exit-plan-mode", OLD)]);
+    let other = home.0.path().join("projects/-srv-other");
+    fs::create_dir_all(&other).unwrap();
+    let entry = json!({ "cwd": "/srv/other", "slug": "there" });
+    fs::write(other.join("s9.jsonl"), format!("{entry}\n")).unwrap();
+    fs::create_dir_all(home.0.path().join("plans")).unwrap();
+    fs::write(home.0.path().join("plans/there.md"), "# There\n").unwrap();
+    let plan = home.run(&["plan", "--session-id", "s9"]);
+    assert_eq!(
+        (out(&plan).as_str(), err(&plan).as_str()),
+        (
+            "# There\n",
+            "note: this session is of another project: /srv/other\n"
+        )
+    );
+    let json = home.json(&["plan", "--session-id", "s9", "--json"]);
+    assert_eq!(
+        (&json["cwd"], &json["other_project"]),
+        (&"/srv/other".into(), &true.into())
+    );
+    assert_eq!(err(&home.run(&["plan", "--session-id", OLD])), "");
 }
 
 #[test]

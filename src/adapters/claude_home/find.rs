@@ -31,6 +31,8 @@ pub struct Found {
     pub session: Option<String>,
     /// The folder the session was begun in; `None` where its log does not tell.
     pub cwd: Option<PathBuf>,
+    /// Where the session is of another project than was asked for: the folder it was begun in, or else its session folder.
+    pub other_project: Option<PathBuf>,
     /// The log or the plan file.
     pub file: PathBuf,
     /// Line in the log, from 1.
@@ -80,6 +82,7 @@ impl Found {
             source,
             session: None,
             cwd: None,
+            other_project: None,
             file: file.path,
             line: None,
             timestamp: file.changed,
@@ -99,6 +102,7 @@ impl Found {
             },
             session: Some(group.id.clone()),
             cwd: group.cwd().map(Path::to_owned),
+            other_project: None,
             file: log.to_owned(),
             line: Some(plan.line),
             timestamp: plan.timestamp.clone(),
@@ -124,33 +128,40 @@ impl ClaudeHome {
             return Err(FindError::InvalidId { id: id.to_owned() });
         }
         let project = self.project_if_any(directory)?;
-        let mut project = project.map_or_else(Vec::new, |project| project.folders().to_vec());
+        let mut folders = project
+            .as_ref()
+            .map_or_else(Vec::new, |project| project.folders().to_vec());
         let file = format!("{id}.jsonl");
-        if !project.iter().any(|folder| folder.join(&file).is_file()) {
+        if !folders.iter().any(|folder| folder.join(&file).is_file()) {
             let others = entries(&self.projects())?.into_iter();
-            project.extend(others.filter(|folder| folder.join(&file).is_file()));
+            folders.extend(others.filter(|folder| folder.join(&file).is_file()));
         }
         let mut all = Vec::new();
-        for folder in &project {
+        for folder in &folders {
             all.extend(logs(folder)?);
         }
+        let plan_of = |group: &Group| -> Result<Option<Found>, FindError> {
+            let plan = group.plan(self)?;
+            Ok(plan.map(|plan| Found {
+                other_project: group.elsewhere(project.as_ref()),
+                ..plan
+            }))
+        };
         let mut group = own_logs(&all, id)?;
-        if let Some(plan) = group.plan(self)? {
+        if let Some(plan) = plan_of(&group)? {
             return Ok(plan);
         }
         group.agents = agent_logs(&all, id)?;
         if group.all().next().is_none() {
-            let project = if project.is_empty() {
-                vec![self.projects()]
-            } else {
-                project
-            };
+            if folders.is_empty() {
+                folders.push(self.projects());
+            }
             return Err(FindError::NoSession {
                 id: id.to_owned(),
-                project,
+                project: folders,
             });
         }
-        group.plan(self)?.ok_or_else(|| FindError::NoPlanInSession {
+        plan_of(&group)?.ok_or_else(|| FindError::NoPlanInSession {
             logs: group.all().map(|log| log.path.clone()).collect(),
             lines: group.all().map(|log| log.scanned.lines).sum(),
             skipped: group.skipped(),
@@ -171,6 +182,8 @@ impl ClaudeHome {
         let all = sessions.len();
         sessions.retain(|session| session.plan.is_some());
         let listed: Vec<_> = sessions.iter().map(Listed::from).collect();
+        // A session that was resumed begins with a copy of the log before it: the plan stays that of the one before.
+        sessions.sort_by(|a, b| a.age().cmp(&b.age()));
         let mut plans = sessions.into_iter().filter_map(|session| session.plan);
         let Some(first) = plans.next() else {
             return Err(FindError::NoPlanInProject {

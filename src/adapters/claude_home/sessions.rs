@@ -20,6 +20,16 @@ pub struct Session {
     pub logs: Vec<PathBuf>,
     /// Lines that could not be read.
     pub skipped: u64,
+    /// Its log begins with entries of another session.
+    is_resumed: bool,
+}
+
+impl Session {
+    /// Orders sessions that have the same plan: the one that made it comes first.
+    pub(super) fn age(&self) -> impl Ord {
+        let made = self.plan.as_ref().and_then(|plan| plan.timestamp.as_ref());
+        (made, self.is_resumed, self.last.as_ref())
+    }
 }
 
 /// The logs of one session.
@@ -38,6 +48,30 @@ impl Group {
     /// Where the session was begun, by its own logs or else by its agents'.
     pub(super) fn cwd(&self) -> Option<&Path> {
         self.all().find_map(Read::cwd)
+    }
+
+    /// Where the session is, when it is of another project: the folder it was begun in, or else its session folder.
+    pub(super) fn elsewhere(&self, project: Option<&Project>) -> Option<PathBuf> {
+        let logs = if self.own.is_empty() {
+            &self.agents
+        } else {
+            &self.own
+        };
+        let is_here = project.is_some_and(|project| {
+            let mut folders = project.folders().iter();
+            project.has(self.cwd())
+                && folders.any(|folder| logs.iter().any(|log| log.path.starts_with(folder)))
+        });
+        let place = self.cwd().or_else(|| logs.first()?.path.parent());
+        place.filter(|_| !is_here).map(Path::to_owned)
+    }
+
+    fn is_resumed(&self) -> bool {
+        let mut first = self
+            .own
+            .iter()
+            .filter_map(|log| log.scanned.sessions.first());
+        first.any(|first| *first != self.id)
     }
 
     pub(super) fn skipped(&self) -> u64 {
@@ -94,6 +128,7 @@ impl ClaudeHome {
                 last: group.last(),
                 logs: group.all().map(|log| log.path.clone()).collect(),
                 skipped: group.skipped(),
+                is_resumed: group.is_resumed(),
                 id: group.id,
             });
         }

@@ -21,10 +21,11 @@ pub(super) fn members<'a, const N: usize>(
     Ok(found)
 }
 
-/// The elements of the array `json`; `None` for anything else.
-pub(super) fn elements(json: &str) -> Option<Vec<&str>> {
+/// Gives `see` each element of the array `json`, one after the other; false for anything else. None is kept: an array of
+/// a line's length has half as many elements as bytes.
+pub(super) fn elements<'a>(json: &'a str, see: impl FnMut(&'a str)) -> bool {
     let mut reader = serde_json::Deserializer::from_str(json);
-    reader.deserialize_seq(Elements).ok()
+    reader.deserialize_seq(Elements(see)).is_ok()
 }
 
 /// The string that `json` is; `None` for anything else. A half of a surrogate pair, which JavaScript writes and UTF-8
@@ -96,21 +97,20 @@ impl Visitor<'_> for Name<'_> {
     }
 }
 
-struct Elements;
+struct Elements<S>(S);
 
-impl<'a> Visitor<'a> for Elements {
-    type Value = Vec<&'a str>;
+impl<'a, S: FnMut(&'a str)> Visitor<'a> for Elements<S> {
+    type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("an array")
     }
 
-    fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut all = Vec::new();
+    fn visit_seq<A: SeqAccess<'a>>(mut self, mut list: A) -> Result<(), A::Error> {
         while let Some(element) = list.next_element::<&RawValue>()? {
-            all.push(element.get());
+            (self.0)(element.get());
         }
-        Ok(all)
+        Ok(())
     }
 }
 

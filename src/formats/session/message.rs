@@ -3,6 +3,15 @@
 use std::borrow::Cow;
 
 use super::members::{elements, members, text};
+use super::plan::MAX_PLAN_BYTES;
+
+/// The longest id of a call, in bytes, by which its answer is looked for; real ones have some 30. A call with a longer one
+/// counts as never answered.
+const MAX_ID_BYTES: usize = 256;
+/// Replacements of one call.
+const MAX_EDITS: usize = 10_000;
+/// Bytes of all texts in the replacements of one call.
+const MAX_EDIT_BYTES: usize = 4 * MAX_PLAN_BYTES;
 
 /// A block of `message.content`.
 #[derive(Debug)]
@@ -39,13 +48,15 @@ impl Answer<'_> {
     }
 }
 
-/// The calls and results of a message; none where `content` is not a list.
-pub(super) fn blocks(message: &str) -> Vec<Block<'_>> {
-    let content = members(message, &["content"])
-        .ok()
-        .and_then(|[content]| content);
-    let list = content.and_then(elements).unwrap_or_default();
-    list.into_iter().filter_map(block).collect()
+/// Gives `see` the calls and results of a message, in order; none where `content` is not a list.
+pub(super) fn blocks<'a>(message: &'a str, mut see: impl FnMut(Block<'a>)) {
+    if let Ok([Some(content)]) = members(message, &["content"]) {
+        elements(content, |element| {
+            if let Some(block) = block(element) {
+                see(block);
+            }
+        });
+    }
 }
 
 fn block(json: &str) -> Option<Block<'_>> {
@@ -61,7 +72,7 @@ fn block(json: &str) -> Option<Block<'_>> {
     let [kind, id, name, input, answered, is_error, content] = members(json, &NAMES).ok()?;
     match text(kind?)?.as_ref() {
         "tool_use" => Some(Block::Call(Call {
-            id: id.and_then(text),
+            id: id.and_then(text).filter(|id| id.len() <= MAX_ID_BYTES),
             name: text(name?)?,
             input,
         })),
@@ -93,8 +104,10 @@ pub(super) fn approved_plan(result: &str) -> Option<(Cow<'_, str>, Option<Cow<'_
 /// What a call does to a file.
 #[derive(Debug)]
 pub(super) enum Change {
-    Write(String),
-    Edits(Vec<Edit>),
+    /// Its whole text; `None` when that is over [`MAX_PLAN_BYTES`].
+    Write(Option<String>),
+    /// Replacements, one after the other; `None` when they are more than a plan can want.
+    Edits(Option<Vec<Edit>>),
 }
 
 /// One replacement.
@@ -106,12 +119,25 @@ pub(super) struct Edit {
 }
 
 impl Edit {
-    /// The text with the replacement made, where `old` stands exactly once (or at least once, for all of them).
+    fn bytes(&self) -> usize {
+        self.old.len() + self.new.len()
+    }
+
+    /// The text with the replacement made, where `old` stands exactly once (or at least once, for all of them) and the
+    /// text is not longer than [`MAX_PLAN_BYTES`] with it.
     pub(super) fn apply(&self, text: &str) -> Option<String> {
-        let mut places = text.match_indices(&self.old);
-        let found = !self.old.is_empty() && places.next().is_some();
-        (found && (self.everywhere || places.next().is_none()))
-            .then(|| text.replace(&self.old, &self.new))
+        if self.old.is_empty() {
+            return None;
+        }
+        let most = if self.everywhere { usize::MAX } else { 2 };
+        let places = text.match_indices(&self.old).take(most).count();
+        if places == 0 || (places > 1 && !self.everywhere) {
+            return None;
+        }
+        // Before anything is written: each byte of the text may become a text of any length.
+        let kept = text.len() - places * self.old.len();
+        let length = places.checked_mul(self.new.len())?.checked_add(kept)?;
+        (length <= MAX_PLAN_BYTES).then(|| text.replace(&self.old, &self.new))
     }
 }
 
@@ -119,17 +145,39 @@ impl Edit {
 pub(super) fn change<'a>(name: &str, input: &'a str) -> Option<(Cow<'a, str>, Change)> {
     let [path, content, edits] = members(input, &["file_path", "content", "edits"]).ok()?;
     let change = match name {
-        "Write" => Change::Write(text(content?)?.into_owned()),
-        "Edit" => Change::Edits(vec![edit(input)?]),
-        "MultiEdit" => Change::Edits(
-            elements(edits?)?
-                .into_iter()
-                .map(edit)
-                .collect::<Option<_>>()?,
-        ),
+        "Write" => {
+            let content = text(content?)?;
+            let is_plan = content.len() <= MAX_PLAN_BYTES;
+            Change::Write(is_plan.then(|| content.into_owned()))
+        }
+        "Edit" => {
+            let edit = edit(input)?;
+            Change::Edits((edit.bytes() <= MAX_EDIT_BYTES).then(|| vec![edit]))
+        }
+        "MultiEdit" => multi_edit(edits?)?,
         _ => return None,
     };
     Some((text(path?)?, change))
+}
+
+fn multi_edit(json: &str) -> Option<Change> {
+    let (mut all, mut bytes, mut is_whole) = (Some(Vec::new()), 0, true);
+    let is_list = elements(json, |element| {
+        let Some(edits) = all.as_mut().filter(|_| is_whole) else {
+            return;
+        };
+        match edit(element) {
+            None => is_whole = false,
+            Some(edit) => {
+                bytes += edit.bytes();
+                edits.push(edit);
+                if edits.len() > MAX_EDITS || bytes > MAX_EDIT_BYTES {
+                    all = None;
+                }
+            }
+        }
+    });
+    (is_list && is_whole).then_some(Change::Edits(all))
 }
 
 fn edit(json: &str) -> Option<Edit> {

@@ -17,7 +17,8 @@
 //! A write counts when its result says it worked, or when the log ends before the result; a refused one does not. An
 //! edit is applied when its old text stands there exactly once (or `replace_all` is set); an edit that worked in the
 //! session and cannot be applied here means that the file had been changed from outside: it is left out and counted in
-//! [`SessionPlan::stale_edits`].
+//! [`SessionPlan::stale_edits`]. So is one that would make the text longer than [`MAX_PLAN_BYTES`], and one that comes when
+//! the edits of the log have gone over more text than any real ones do.
 
 /// A text longer than this is not taken for a plan: 1 MiB, sixteen times what one GitHub comment holds.
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use memchr::memmem::{self, Finder};
 
 use super::entry::Entry;
-use super::message::{Answer, Block, Call, Change, approved_plan, blocks, change, plan_of};
+use super::message::{Answer, Block, Call, Change, Edit, approved_plan, blocks, change, plan_of};
 use super::paths::plan_slug;
 use super::plan::{MAX_PLAN_BYTES, PlanSource, SessionPlan};
 
@@ -14,9 +15,12 @@ use super::plan::{MAX_PLAN_BYTES, PlanSource, SessionPlan};
 const MAX_OPEN: usize = 16;
 /// Plan files whose text is remembered, the latest ones. A session has one or two.
 const MAX_FILES: usize = 16;
+/// Bytes of plan files that the edits of one log may go over and write: an edit costs the whole text, however short its
+/// entry is. A thousand edits of a plan of 64 KiB cost half of it.
+const EDIT_WORK_BYTES: usize = 256 * 1024 * 1024;
 
-/// Where an entry stands, which all its plans share.
-#[derive(Debug, Clone)]
+/// Where an entry stands, which all its plans share: an entry may hold many, and its members may be long.
+#[derive(Debug)]
 struct Place {
     timestamp: Option<String>,
     line: u64,
@@ -26,7 +30,11 @@ struct Place {
 /// The best plan so far.
 #[derive(Debug)]
 struct Best {
-    plan: SessionPlan,
+    text: Arc<str>,
+    place: Arc<Place>,
+    source: PlanSource,
+    approved: Option<bool>,
+    stale_edits: u32,
     /// The `ExitPlanMode` call that put it to the person.
     call: Option<String>,
 }
@@ -37,15 +45,23 @@ struct Pending {
     id: Option<String>,
     slug: String,
     change: Change,
-    place: Place,
+    place: Arc<Place>,
 }
 
 /// A plan file as the log knows it.
 #[derive(Debug)]
 struct File {
     slug: String,
-    text: String,
+    text: Arc<str>,
+    is_blank: bool,
     stale_edits: u32,
+}
+
+impl File {
+    fn set(&mut self, text: &str) {
+        self.is_blank = text.trim().is_empty();
+        self.text = text.into();
+    }
 }
 
 /// See the module.
@@ -57,6 +73,8 @@ pub(super) struct Plans {
     files: VecDeque<File>,
     /// Texts over [`MAX_PLAN_BYTES`].
     too_large: u64,
+    /// What is left of [`EDIT_WORK_BYTES`].
+    work: usize,
     signs: Signs,
 }
 
@@ -82,6 +100,7 @@ impl Plans {
             exits: VecDeque::new(),
             files: VecDeque::new(),
             too_large: 0,
+            work: EDIT_WORK_BYTES,
             signs: Signs {
                 exit: Finder::new("\"ExitPlanMode\""),
                 folder: Finder::new(".claude"),
@@ -101,40 +120,48 @@ impl Plans {
         if message.is_none() && result.is_none() {
             return;
         }
-        let place = Place {
+        let place = Arc::new(Place {
             timestamp: entry.timestamp(),
             line,
             session: entry.session().map(Cow::into_owned),
-        };
+        });
         let mut exit_seen = false;
         let mut answered = None;
-        for block in blocks(message.or(entry.message()).unwrap_or_default()) {
-            match block {
+        blocks(
+            message.or(entry.message()).unwrap_or_default(),
+            |block| match block {
                 Block::Call(call) if call.name == EXIT => {
                     exit_seen |= self.exit(&call, &place, exit_seen);
                 }
                 Block::Call(call) => self.file_call(&call, &place),
-                Block::Result(answer) => answered = self.answer(&answer).or(answered),
-            }
-        }
+                Block::Result(answer) => {
+                    if let Some(of_exit) = self.answer(&answer) {
+                        answered = Some(of_exit);
+                    }
+                }
+            },
+        );
         if let Some((plan, file)) = result.and_then(approved_plan)
             && (answered.is_some()
                 || file
                     .as_deref()
                     .is_some_and(|file| plan_slug(file).is_some()))
+            && self.is_allowed(&plan)
+            && !plan.trim().is_empty()
         {
-            self.offer(
-                &plan,
-                &place,
-                PlanSource::ApprovedPlan,
-                answered.as_ref().map(|(id, _)| id.clone()),
-                0,
-            );
+            self.offer(Best {
+                text: (&*plan).into(),
+                place,
+                source: PlanSource::ApprovedPlan,
+                call: answered.as_ref().map(|(id, _)| id.clone()),
+                approved: None,
+                stale_edits: 0,
+            });
         }
         if let (Some((id, verdict)), Some(best)) = (answered, &mut self.best)
             && best.call.as_ref() == Some(&id)
         {
-            best.plan.approved = verdict;
+            best.approved = verdict;
         }
     }
 
@@ -143,7 +170,16 @@ impl Plans {
         while let Some(pending) = self.pending.pop_front() {
             self.commit(pending);
         }
-        (self.best.map(|best| best.plan), self.too_large)
+        let plan = self.best.map(|best| SessionPlan {
+            text: best.text.as_ref().to_owned(),
+            timestamp: best.place.timestamp.clone(),
+            line: best.place.line,
+            session: best.place.session.clone(),
+            source: best.source,
+            approved: best.approved,
+            stale_edits: best.stale_edits,
+        });
+        (plan, self.too_large)
     }
 
     fn concerns(&self, message: &str) -> bool {
@@ -163,7 +199,7 @@ impl Plans {
     }
 
     /// An `ExitPlanMode` call; true when it brought a plan. One without a plan puts the plan file to the person.
-    fn exit(&mut self, call: &Call<'_>, place: &Place, seen: bool) -> bool {
+    fn exit(&mut self, call: &Call<'_>, place: &Arc<Place>, seen: bool) -> bool {
         let id = call.id.as_deref().map(str::to_owned);
         if let Some(id) = &id {
             if self.exits.len() == MAX_OPEN {
@@ -173,7 +209,16 @@ impl Plans {
         }
         match call.input.and_then(plan_of) {
             Some(plan) if !seen => {
-                self.offer(&plan, place, PlanSource::ExitPlanMode, id, 0);
+                if self.is_allowed(&plan) {
+                    self.offer(Best {
+                        text: (&*plan).into(),
+                        place: place.clone(),
+                        source: PlanSource::ExitPlanMode,
+                        call: id,
+                        approved: None,
+                        stale_edits: 0,
+                    });
+                }
                 true
             }
             Some(_) => false,
@@ -181,7 +226,7 @@ impl Plans {
                 if let Some(best) = self
                     .best
                     .as_mut()
-                    .filter(|best| matches!(best.plan.source, PlanSource::PlanFile { .. }))
+                    .filter(|best| matches!(best.source, PlanSource::PlanFile { .. }))
                 {
                     best.call = id;
                 }
@@ -190,7 +235,7 @@ impl Plans {
         }
     }
 
-    fn file_call(&mut self, call: &Call<'_>, place: &Place) {
+    fn file_call(&mut self, call: &Call<'_>, place: &Arc<Place>) {
         let Some((path, change)) = call.input.and_then(|input| change(&call.name, input)) else {
             return;
         };
@@ -240,80 +285,89 @@ impl Plans {
             (Some(file), _) => file,
             (None, Change::Write(_)) => File {
                 slug,
-                text: String::new(),
+                text: Arc::default(),
+                is_blank: true,
                 stale_edits: 0,
             },
             (None, Change::Edits(_)) => return,
         };
         match change {
-            Change::Write(text) => (file.text, file.stale_edits) = (text, 0),
+            Change::Write(Some(text)) => {
+                file.set(&text);
+                file.stale_edits = 0;
+            }
+            Change::Write(None) => {
+                self.too_large += 1;
+                return;
+            }
             Change::Edits(edits) => {
-                let edited = edits
-                    .iter()
-                    .try_fold(file.text.clone(), |text, edit| edit.apply(&text));
-                match edited.filter(|text| text.len() <= MAX_PLAN_BYTES) {
-                    Some(text) => file.text = text,
+                let before = file.text.clone();
+                match edits.and_then(|edits| self.edited(&before, &edits)) {
+                    Some(text) => file.set(&text),
                     None => file.stale_edits += 1,
                 }
             }
         }
-        let source = PlanSource::PlanFile {
-            slug: file.slug.clone(),
-        };
-        self.offer(&file.text, &place, source, None, file.stale_edits);
-        if file.text.len() <= MAX_PLAN_BYTES {
-            if self.files.len() == MAX_FILES {
-                self.files.pop_front();
-            }
-            self.files.push_back(file);
+        if !file.is_blank {
+            self.offer(Best {
+                text: file.text.clone(),
+                place,
+                source: PlanSource::PlanFile {
+                    slug: file.slug.clone(),
+                },
+                call: None,
+                approved: None,
+                stale_edits: file.stale_edits,
+            });
         }
+        if self.files.len() == MAX_FILES {
+            self.files.pop_front();
+        }
+        self.files.push_back(file);
     }
 
-    fn offer(
-        &mut self,
-        text: &str,
-        place: &Place,
-        source: PlanSource,
-        call: Option<String>,
-        stale_edits: u32,
-    ) {
-        if text.len() > MAX_PLAN_BYTES {
-            self.too_large += 1;
-            return;
+    /// The text with all edits made, while the log has work left.
+    fn edited<'t>(&mut self, text: &'t str, edits: &[Edit]) -> Option<Cow<'t, str>> {
+        let mut text = Cow::Borrowed(text);
+        for edit in edits {
+            self.work = self.work.checked_sub(text.len())?;
+            let edited = edit.apply(&text)?;
+            self.work = self.work.saturating_sub(edited.len());
+            text = Cow::Owned(edited);
         }
-        if text.trim().is_empty() && source != PlanSource::ExitPlanMode {
-            return;
-        }
-        let Place {
-            timestamp,
-            line,
-            session,
-        } = place.clone();
-        let plan = SessionPlan {
-            text: text.to_owned(),
-            timestamp,
-            line,
-            session,
-            source,
-            approved: None,
-            stale_edits,
-        };
+        Some(text)
+    }
+
+    /// Whether a text is short enough for a plan; counts it when it is not.
+    fn is_allowed(&mut self, text: &str) -> bool {
+        let is_allowed = text.len() <= MAX_PLAN_BYTES;
+        self.too_large += u64::from(!is_allowed);
+        is_allowed
+    }
+
+    fn offer(&mut self, plan: Best) {
         let wins = self.best.as_ref().is_none_or(|best| {
-            plan.is_newer_than(&best.plan)
-                || (!best.plan.is_newer_than(&plan)
-                    && (best.plan.line > line || same(best, &plan, call.as_ref())))
+            is_newer(&plan.place, &best.place)
+                || (!is_newer(&best.place, &plan.place)
+                    && (best.place.line > plan.place.line || same(best, &plan)))
         });
         if wins {
-            self.best = Some(Best { plan, call });
+            self.best = Some(plan);
         }
     }
 }
 
+/// As [`SessionPlan::is_newer_than`]. All plans of an entry are of one time.
+fn is_newer(place: &Arc<Place>, other: &Arc<Place>) -> bool {
+    // Nothing is less than any text.
+    !Arc::ptr_eq(place, other) && place.timestamp > other.timestamp
+}
+
 /// Whether `plan` is a later state of the best one.
-fn same(best: &Best, plan: &SessionPlan, call: Option<&String>) -> bool {
+fn same(best: &Best, plan: &Best) -> bool {
     match &plan.source {
-        PlanSource::PlanFile { .. } => best.plan.source == plan.source,
-        PlanSource::ApprovedPlan => call.is_some() && best.call.as_ref() == call,
+        PlanSource::PlanFile { .. } => best.source == plan.source,
+        PlanSource::ApprovedPlan => plan.call.is_some() && best.call == plan.call,
         PlanSource::ExitPlanMode => false,
     }
 }

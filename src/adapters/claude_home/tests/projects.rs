@@ -131,7 +131,10 @@ fn an_agent_s_log_goes_with_its_session() {
         (found.text.as_str(), found.cwd.as_deref()),
         ("of its agent", Some(Path::new("/srv/my.app")))
     );
-    assert!(!matches!(only(&home, "/srv/my-app"), Ok(_)));
+    assert!(matches!(
+        only(&home, "/srv/my-app"),
+        Err(FindError::NoPlanInProject { sessions: 0, .. } | FindError::NoProject { .. })
+    ));
 }
 
 #[cfg(unix)]
@@ -148,4 +151,75 @@ fn a_link_to_the_folder_is_the_folder() {
         &begun("s1", link.to_str().unwrap(), "linked"),
     );
     assert_eq!(only(&home, real.to_str().unwrap()).unwrap().text, "linked");
+}
+
+#[test]
+fn a_session_of_another_project_is_found_by_its_id_and_said_to_be_one() {
+    let home = Home::new();
+    let of = |id: &str| {
+        let choice = Choice::Session(id.to_owned());
+        let found = home.home.find(Path::new("/srv/my-app"), &choice).unwrap();
+        (found.text, found.other_project)
+    };
+    let other = home.put("projects/-srv-other/s8.jsonl", &exit("s8", "1", "no cwd"));
+    let session_folder = other.parent().unwrap().to_owned();
+    assert_eq!(of("s8"), ("no cwd".to_owned(), Some(session_folder)));
+    let put = |path: &str, id: &str, cwd: &str, plan: &str| {
+        home.put(&format!("projects/{path}.jsonl"), &begun(id, cwd, plan));
+    };
+    put("-srv-my-app/s1", "s1", "/srv/my-app", "here");
+    put("-srv-my-app/s2", "s2", "/srv/my.app", "alike");
+    put("-srv-other/s9", "s9", "/srv/other", "elsewhere");
+    assert_eq!(of("s1"), ("here".to_owned(), None));
+    assert_eq!(of("s2"), ("alike".to_owned(), Some("/srv/my.app".into())));
+    assert_eq!(
+        of("s9"),
+        ("elsewhere".to_owned(), Some("/srv/other".into()))
+    );
+    home.put("plans/of-nine.md", "its file");
+    home.put(
+        "projects/-srv-other/s9.jsonl",
+        &json!({ "sessionId": "s9", "cwd": "/srv/other", "slug": "of-nine" }).to_string(),
+    );
+    assert_eq!(of("s9"), ("its file".to_owned(), Some("/srv/other".into())));
+}
+
+#[test]
+fn a_resumed_session_s_plan_stays_that_of_the_session_before() {
+    let ids = |logs: &[(&str, &[String])]| {
+        let home = Home::new();
+        for (name, lines) in logs {
+            home.log(name, lines);
+        }
+        home.find(&Choice::Only).unwrap().session.unwrap()
+    };
+    let said =
+        |session: &str, time: &str| json!({ "sessionId": session, "timestamp": time }).to_string();
+    let plan = |session: &str, time: &str| exit(session, time, "# One");
+    // Copied with the ids of the one before, which went on afterwards; names in either order.
+    for (first, second) in [("s1", "s2"), ("s2", "s1")] {
+        let copied = [plan(first, "1"), said(second, "2")];
+        assert_eq!(
+            ids(&[
+                (first, &[plan(first, "1"), said(first, "3")]),
+                (second, &copied)
+            ]),
+            first
+        );
+        // Copied with ids of its own.
+        let copied = [plan(second, "1"), said(second, "2")];
+        assert_eq!(
+            ids(&[(first, &[plan(first, "1")]), (second, &copied)]),
+            first
+        );
+        // Made again.
+        let again = [plan(second, "2")];
+        assert_eq!(
+            ids(&[
+                (first, &[plan(first, "1"), said(first, "3")]),
+                (second, &again)
+            ]),
+            first
+        );
+    }
 }

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use super::super::plan::{MAX_PLAN_BYTES, PlanSource};
 use super::*;
 
+mod hostile;
+
 fn entry(session: &str, time: &str, message: &Value) -> Value {
     json!({ "type": "assistant", "sessionId": session, "timestamp": time, "message": message })
 }

@@ -176,25 +176,29 @@ fn usage(json: &str) -> Option<Usage> {
 }
 
 fn user(entry: &mut Entry, content: Option<&str>, note: Option<&str>) {
-    let Some(items) = content.and_then(elements) else {
+    let blocks = &mut entry.blocks;
+    let is_list = content.is_some_and(|content| {
+        elements(content, |item| {
+            let item = Item::read(item);
+            if item.kind == "tool_result" {
+                blocks.push(Block::ToolResult {
+                    id: string(item.tool_use_id).unwrap_or_default(),
+                    text: result_text(item.content),
+                });
+            } else if let Some(more) = item.readable() {
+                match blocks.last_mut() {
+                    Some(Block::Text(text)) => {
+                        text.push('\n');
+                        text.push_str(&more);
+                    }
+                    _ => blocks.push(Block::Text(more)),
+                }
+            }
+        })
+    });
+    if !is_list {
         entry.blocks.extend(text_block(content));
         return;
-    };
-    for item in items.into_iter().map(Item::read) {
-        if item.kind == "tool_result" {
-            entry.blocks.push(Block::ToolResult {
-                id: string(item.tool_use_id).unwrap_or_default(),
-                text: result_text(item.content),
-            });
-        } else if let Some(more) = item.readable() {
-            match entry.blocks.last_mut() {
-                Some(Block::Text(text)) => {
-                    text.push('\n');
-                    text.push_str(&more);
-                }
-                _ => entry.blocks.push(Block::Text(more)),
-            }
-        }
     }
     let mut results = entry.blocks.iter_mut().filter_map(|block| match block {
         Block::ToolResult { text, .. } => Some(text),
@@ -208,35 +212,37 @@ fn user(entry: &mut Entry, content: Option<&str>, note: Option<&str>) {
 }
 
 fn assistant(entry: &mut Entry, content: Option<&str>) {
-    let Some(items) = content.and_then(elements) else {
+    let blocks = &mut entry.blocks;
+    let is_list = content
+        .is_some_and(|content| elements(content, |item| blocks.extend(said(&Item::read(item)))));
+    if !is_list {
         entry.blocks.extend(text_block(content));
-        return;
-    };
-    for item in items.into_iter().map(Item::read) {
-        match item.kind.as_str() {
-            "text" => entry.blocks.extend(text_block(item.text)),
-            "thinking" => {
-                let thought = item.thinking.and_then(text);
-                entry
-                    .blocks
-                    .extend(thought.map(|text| Block::Thinking(newlines(&text))));
-            }
-            "tool_use" | "server_tool_use" => {
-                let params = item.input.and_then(fields).unwrap_or_default();
-                entry.blocks.push(Block::ToolUse {
-                    name: string(item.name).unwrap_or_default(),
-                    id: string(item.id).unwrap_or_default(),
-                    params: params
-                        .into_iter()
-                        .map(|(name, value)| {
-                            let value = text(value).unwrap_or(value.into());
-                            (name, newlines(&value))
-                        })
-                        .collect(),
-                });
-            }
-            _ => {}
+    }
+}
+
+/// The block of an assistant's message that an element is.
+fn said(item: &Item<'_>) -> Option<Block> {
+    match item.kind.as_str() {
+        "text" => text_block(item.text),
+        "thinking" => {
+            let thought = item.thinking.and_then(text)?;
+            Some(Block::Thinking(newlines(&thought)))
         }
+        "tool_use" | "server_tool_use" => {
+            let params = item.input.and_then(fields).unwrap_or_default();
+            Some(Block::ToolUse {
+                name: string(item.name).unwrap_or_default(),
+                id: string(item.id).unwrap_or_default(),
+                params: params
+                    .into_iter()
+                    .map(|(name, value)| {
+                        let value = text(value).unwrap_or(value.into());
+                        (name, newlines(&value))
+                    })
+                    .collect(),
+            })
+        }
+        _ => None,
     }
 }
 
@@ -307,17 +313,12 @@ fn result_text(content: Option<&str>) -> String {
     let Some(json) = content else {
         return String::new();
     };
-    match (text(json), elements(json)) {
-        (Some(text), _) => newlines(&text),
-        (None, Some(items)) => {
-            let texts: Vec<String> = items
-                .into_iter()
-                .filter_map(|item| Item::read(item).readable())
-                .collect();
-            texts.join("\n")
-        }
-        (None, None) => String::new(),
+    if let Some(text) = text(json) {
+        return newlines(&text);
     }
+    let mut texts = Vec::new();
+    elements(json, |item| texts.extend(Item::read(item).readable()));
+    texts.join("\n")
 }
 
 /// What the host noted about a result, for a result block that is empty.
