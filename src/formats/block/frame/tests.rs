@@ -7,6 +7,8 @@ use super::html::open_at_end;
 use super::tail;
 use crate::formats::command;
 
+mod hostile;
+
 /// Zero width spaces made visible.
 fn shown(text: &str) -> String {
     text.replace('\u{200b}', "^")
@@ -288,7 +290,7 @@ fn a_text_edited_on_the_page_is_restored() {
     assert_eq!(restore(&neutralise(&text)), text);
     assert_eq!(
         restore(&text.replace('\n', "\r\n")),
-        "```\r\n@bob </details>\u{200b}\r"
+        "```\r\n@bob </details>\u{200b}"
     );
     let more = format!("{}\n\nmore", neutralise("hi @bob"));
     assert_eq!(restore(&more), "hi @bob\n\nmore");
