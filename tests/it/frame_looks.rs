@@ -211,6 +211,8 @@ fn the_search_for_live_things_finds_them() {
         "<p>&#32fixes #1</p>",
         "<p>&nbspfixes #1</p>",
         "fi<x>xes</x> #1",
+        "fi<x>x</x> #1",
+        "fi&#120;</x> #1",
     ] {
         assert!(live(text).is_some(), "{text}");
         assert_eq!(live(&neutralise(text)), None, "{text}");

@@ -142,6 +142,8 @@ const TOKENS: &[&str] = &[
     "</p>",
     "</div>",
     "<T>",
+    "</T>",
+    "fi<T>x",
     "<!-- erk:plan-content -->",
     "<!-- /erk:plan-content -->",
     "<!-- erk:metadata-block:plan-body -->",

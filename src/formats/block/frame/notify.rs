@@ -30,11 +30,18 @@ pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
             // What stands before an entity may be the end of a link, or of a keyword that is taken apart.
             let live = match shown {
                 '@' => names(rest) && !look.is_address(at),
-                letter => letter.is_ascii_alphabetic() && ends_a_keyword(rest, true),
+                letter => letter.is_ascii_alphabetic() && ends_a_keyword(rest),
             };
             (end, live)
         }
-        b'>' => (at + 1, ends_a_keyword(&text[at + 1..], false)),
+        b'>' => {
+            let rest = &text[at + 1..];
+            // Single letters in plain tags are everywhere; no letter of a keyword stands before those.
+            let joins = rest.starts_with(|c: char| c.is_ascii_alphabetic())
+                && !(rest.get(1..).is_some_and(|rest| rest.starts_with("</"))
+                    && stands_apart(text, at));
+            (at + 1, joins && ends_a_keyword(rest))
+        }
         b'c' | b'C' | b'f' | b'F' | b'r' | b'R' => {
             let end = keyword(text, at)?;
             (end, refers(&text[end..]) && starts_a_word(text, at, look))
@@ -115,19 +122,22 @@ fn letters(text: &str) -> usize {
         .count()
 }
 
+/// The `>` at byte `at` ends a tag without attributes, before which is a blank or nothing.
+fn stands_apart(text: &str, at: usize) -> bool {
+    let tag = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric());
+    let before = tag.strip_suffix('<');
+    before.is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
+}
+
 /// `rest`, behind an entity or a tag, begins with the end of a keyword that refers to something.
-fn ends_a_keyword(rest: &str, whole: bool) -> bool {
+fn ends_a_keyword(rest: &str) -> bool {
     let (tail, after) = rest.split_at(letters(rest));
     let ends = |keyword: &&str| {
         let from = keyword.len().checked_sub(tail.len());
         from.and_then(|from| keyword.get(from..))
             .is_some_and(|end| end.eq_ignore_ascii_case(tail))
     };
-    // A closing tag behind a single letter is everywhere; it hides nothing there.
-    (whole || !tail.is_empty())
-        && !after.starts_with("</")
-        && KEYWORDS.iter().any(ends)
-        && refers(after)
+    KEYWORDS.iter().any(ends) && refers(after)
 }
 
 /// `rest`, behind a keyword, leads to something GitHub takes for an issue, or to something that hides what it is.

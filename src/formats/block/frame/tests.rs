@@ -302,19 +302,19 @@ fn quiet_looks_the_same_but_does_nothing() {
     for (text, want) in [
         ("/save-plan now", "^/save-plan now"),
         ("a\n \t/cancel\r\n/x\r/y", "a\n \t^/cancel\r\n^/x\r^/y"),
-        ("\u{feff}/save-plan", "\u{feff}^/save-plan"),
+        ("\u{feff}/save-plan", "^\u{feff}^/save-plan"),
         ("> /save-plan", "> /save-plan"),
         ("@bob fixes #1", "@^bob fixes^ #1"),
         ("<!-- planwright:x -->", "<!--  planwright:x -->"),
         ("```\nx", "```\nx\n```"),
         ("<b>x</b>", "<b>x</b>"),
         ("<b>x", "<^^b>x"),
-        ("\u{feff}```", "\u{feff}```\n```"),
+        ("\u{feff}```", "^\u{feff}```"),
         ("<pre>x", "<^^pre>x"),
         ("x <!-- y", "x <^^!-- y"),
         (
-            "<details><summary>original-plan</summary>x</details>",
-            "<details><summary>original-plan^</summary>x</details >",
+            "<details><summary>original-plan</summary>y</details>",
+            "<details><summary>original-plan^</summary>y</details >",
         ),
     ] {
         let quiet = quiet(text);

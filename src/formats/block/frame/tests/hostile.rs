@@ -43,6 +43,25 @@ fn an_entity_in_raw_html_hides_nothing_however_it_is_written() {
     assert_eq!(shown(&quiet("<p>&#64bob</p>")), "<p>&#64^bob</p>");
 }
 
+/// GitHub drops tags that it does not know, and what was in pieces is whole.
+#[test]
+fn a_keyword_in_pieces_before_a_closing_tag_closes_nothing() {
+    for (text, want) in [
+        ("fi<x>xes</x> #1", "fi<x>^xes</x> #1"),
+        ("fi<x>x</x> #1", "fi<x>^x</x> #1"),
+        ("fi<x y=\" <b\">x</x> #1", "fi<x y=\" <b\">^x</x> #1"),
+        ("fi&#120;</x> #1", "fi&#120;^</x> #1"),
+    ] {
+        let safe = neutralise(text);
+        assert!(shown(&safe).starts_with(want), "{safe:?}");
+        assert_eq!(restore(&safe), text);
+    }
+    becomes(
+        "a <b>x</b> and <kbd>d</kbd>, <i>s</i>",
+        "a <b>x</b> and <kbd>d</kbd>, <i>s</i>",
+    );
+}
+
 /// Each of the many keywords would read up to the end of the text.
 #[test]
 fn a_name_longer_than_any_is_read_no_further() {
