@@ -43,6 +43,14 @@ proptest! {
         prop_assert_eq!(restore(&restore(&twice)), text);
     }
 
+    /// Somebody edited it on GitHub's page.
+    #[test]
+    fn undoing_with_other_line_ends_gives_the_original_with_them(text in text()) {
+        let crlf = |text: &str| text.replace('\n', "\r\n");
+        let text = text.replace('\r', "\n");
+        prop_assert_eq!(restore(&crlf(&neutralise(&text))), crlf(&text));
+    }
+
     #[test]
     fn undoing_changes_nothing_else(text in text()) {
         let text = text.replace(":made-safe", ":other");

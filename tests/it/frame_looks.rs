@@ -3,10 +3,7 @@
 
 use std::path::Path;
 
-use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, parse_document};
 use planwright::formats::block::{neutralise, quiet};
-use planwright::formats::markdown;
 use proptest::prelude::*;
 
 use crate::frame_support::{config, html, page, text};
@@ -41,66 +38,55 @@ fn left_open(neutralised: &str) -> bool {
     })
 }
 
-/// Text as somebody reads it, in pieces that GitHub searches one by one: `tight` ends a piece at the end of an element.
+/// Elements within a line of text.
+const INLINE: &[&str] = &[
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "cite", "del", "dfn", "em", "i", "input", "ins",
+    "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "u",
+    "var", "wbr",
+];
+
+/// The text of the page that GitHub makes of `source`, as a browser reads it, without code, in pieces that GitHub
+/// searches one by one: `tight` ends a piece at every tag, as for mentions, and leaves out links.
 fn readable(source: &str, tight: bool) -> Vec<String> {
-    let arena = Arena::new();
-    let root = parse_document(&arena, &format!("\n{source}"), &markdown::options());
+    let unseen: &[&str] = if tight {
+        &["code", "pre", "a"]
+    } else {
+        &["code", "pre"]
+    };
+    let page = page(&html(&format!("\n{source}\n")));
     let mut pieces = vec![String::new()];
-    gather(root, tight, &mut pieces);
+    let mut hidden = 0;
+    for (index, part) in page.split('<').enumerate() {
+        // The page is well-formed: only tags have these, and every attribute is in quotes.
+        let (tag, shown) = match index {
+            0 => ("", part),
+            _ => part.split_once('>').unwrap(),
+        };
+        let opens = !tag.starts_with('/');
+        let name = tag.trim_start_matches('/').split(' ').next().unwrap();
+        if unseen.contains(&name) {
+            hidden += if opens { 1 } else { -1 };
+            pieces.push(String::new());
+        } else if name == "br" {
+            pieces.last_mut().unwrap().push('\n');
+        } else if tight || !name.is_empty() && !INLINE.contains(&name) {
+            pieces.push(String::new());
+        }
+        if hidden == 0 {
+            pieces.last_mut().unwrap().push_str(&decoded(shown));
+        }
+    }
+    assert_eq!(hidden, 0, "{page}");
     pieces
 }
 
-fn gather<'a>(node: &'a AstNode<'a>, tight: bool, pieces: &mut Vec<String>) {
-    let value = &node.data().value;
-    let last = |pieces: &mut Vec<String>, text: &str| pieces.last_mut().unwrap().push_str(text);
-    match value {
-        NodeValue::Text(text) => last(pieces, text),
-        NodeValue::SoftBreak | NodeValue::LineBreak => last(pieces, "\n"),
-        NodeValue::Code(_) | NodeValue::CodeBlock(_) => pieces.push(String::new()),
-        // Comments vanish, and so may tags.
-        NodeValue::HtmlInline(_) => {}
-        NodeValue::HtmlBlock(block) => {
-            pieces.push(without_tags(&block.literal));
-            pieces.push(String::new());
-        }
-        NodeValue::Link(_) if tight => pieces.push(String::new()),
-        other => {
-            if tight || other.block() {
-                pieces.push(String::new());
-            }
-            for child in node.children() {
-                gather(child, tight, pieces);
-            }
-            if tight || other.block() {
-                pieces.push(String::new());
-            }
-        }
-    }
-}
-
-/// The text of raw HTML, roughly: from a tag on nothing is text up to the next `>`.
-fn without_tags(html: &str) -> String {
-    let mut text = String::new();
-    for (index, piece) in html.split('<').enumerate() {
-        let tag = piece.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c));
-        if index > 0 && !tag {
-            text.push('<');
-        }
-        text.push_str(match index {
-            1.. if tag => piece.split_once('>').map_or("", |(_, shown)| shown),
-            _ => piece,
-        });
-    }
-    for (entity, shown) in [
-        ("&#64;", "@"),
-        ("&commat;", "@"),
-        ("&#35;", "#"),
-        ("&#105;", "i"),
-        ("&nbsp;", "\u{a0}"),
-    ] {
-        text = text.replace(entity, shown);
-    }
-    text
+/// The text of a page that [`page`] has written: these are all the entities it writes.
+fn decoded(shown: &str) -> String {
+    shown
+        .replace("&nbsp;", "\u{a0}")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
 }
 
 /// `@name` where GitHub would notify somebody.
@@ -217,6 +203,16 @@ fn the_search_for_live_things_finds_them() {
         "resolve GH-1",
         "fix https://github.com/a/b/issues/1",
         "f&#105;xes &#35;1",
+        "<p>&#64bob</p>",
+        "<div>\n&#x40hubot hi\n</div>",
+        "<p>&#0000000000064;bob</p>",
+        "<p>&#32@bob</p>",
+        "<div>\nf&#105x #1\n</div>",
+        "<p>&#32fixes #1</p>",
+        "<p>&nbspfixes #1</p>",
+        "fi<x>xes</x> #1",
+        "fi<x>x</x> #1",
+        "fi&#120;</x> #1",
     ] {
         assert!(live(text).is_some(), "{text}");
         assert_eq!(live(&neutralise(text)), None, "{text}");
@@ -227,6 +223,11 @@ fn the_search_for_live_things_finds_them() {
         "https://x.co/@bob",
         "prefix #1",
         "fix it #1",
+        "&#64bob",
+        "<p>`</p>\n\n`@bob`",
+        "<code>@bob</code>",
+        "<p>&#x40bob</p>",
+        "<p>&amp;#64bob</p>",
     ] {
         assert_eq!(live(text), None, "{text}");
     }

@@ -10,7 +10,7 @@
 //! | `</details>` | `</details >` | the same tag for a browser; erk's readers stop at the first form |
 //! | `<!-- erk:…`, `<!-- /erk:…`, `<!-- planwright…`, `<!-- WARNING: Machine-generated…` | two blanks after `<!--` | markers have exactly one |
 //! | both of these in code or behind a backslash | U+200B instead of the blank | a blank could be seen there |
-//! | `@name`, also as `&#64;name`, `@&#110;ame`, `@<!-- -->name` | U+200B after the `@` | a mention notifies |
+//! | `@name`, also as `&#64;name`, `@&#110;ame`, `@<!-- -->name`, in raw HTML `&#64name` | U+200B after the `@` | a mention notifies |
 //! | `fixes #1`, also with emphasis, line ends, entities, escapes or comments between, or within the keyword | U+200B after the keyword | a closing keyword closes |
 //! | U+200B, once or more in a row | one more | so that taking one away is exact |
 //! | NUL | U+FFFD; the mark says which ones it was | GitHub shows U+FFFD, and its API refuses NUL |

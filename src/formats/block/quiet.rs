@@ -7,10 +7,7 @@ use crate::formats::command;
 /// slash command, no block and no open fence. Where it leaves HTML open, its tags are shown instead of followed,
 /// as they would swallow the rest of the message. Cannot be undone.
 pub fn quiet(text: &str) -> String {
-    // At the start of a message a byte-order mark is none.
-    let start = text.trim_start_matches('\u{feff}');
-    let html_open = frame::leaves_html_open(text) || frame::leaves_html_open(start);
-    let marked = if html_open {
+    let marked = if frame::leaves_html_open(text) {
         frame::mark(&text.replace('<', "<\u{200b}"))
     } else {
         frame::mark(text)
@@ -18,6 +15,10 @@ pub fn quiet(text: &str) -> String {
     // The summary that makes a `<details>` element a plan.
     let marked = marked.replace("original-plan</", "original-plan\u{200b}</");
     let mut quiet = String::with_capacity(marked.len());
+    // At the start of a message a byte-order mark would vanish, and the first line would be another one.
+    if marked.starts_with('\u{feff}') {
+        quiet.push('\u{200b}');
+    }
     for line in marked.split_inclusive(['\n', '\r']) {
         match command::slash(line) {
             Some(at) => {
@@ -28,8 +29,7 @@ pub fn quiet(text: &str) -> String {
             None => quiet.push_str(line),
         }
     }
-    let fence = frame::open_fence(&quiet);
-    if let Some(fence) = fence.or_else(|| frame::open_fence(quiet.trim_start_matches('\u{feff}'))) {
+    if let Some(fence) = frame::open_fence(&quiet) {
         quiet.push('\n');
         quiet.push_str(&fence);
     }

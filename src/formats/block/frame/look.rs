@@ -201,7 +201,8 @@ fn addresses<'a>(root: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Vec<
                     || slice.starts_with("www.") && link.url.ends_with(slice)
                 {
                     found.push(first..last);
-                } else if let Some(from) = slice.rfind("](").filter(|_| slice.ends_with(')')) {
+                } else if let Some(from) = slice.ends_with(')').then(|| slice.rfind("](")).flatten()
+                {
                     // Only when nothing in the rest could be another thing than the address and its title.
                     let plain = !slice[from..].contains(['`', '\\', '&', '[', '<', '\n', '\r']);
                     if plain && slice[from + 2..].starts_with(&link.url) {

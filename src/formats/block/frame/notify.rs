@@ -11,54 +11,72 @@ const KEYWORDS: &[&str] = &[
 /// Letters of the longest keyword.
 const LONGEST: usize = 8;
 
+/// Bytes of the longest name in a reference: a host has 253 at most, an owner 39, a repository 100.
+const LONGEST_NAME: usize = 253;
+
 /// Where a zero width space must go to take the effect from what begins at byte `at`.
+///
+/// What looks far ahead or back is asked last, and only where nothing else can ask for the same bytes again: linear.
 pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let end = match bytes.get(at)? {
-        b'@' | b'>' => at + 1,
-        b'&' => at_sign(text, at)?,
-        b';' => entity_end(text, at)?,
-        b'c' | b'C' | b'f' | b'F' | b'r' | b'R' => keyword(text, at)?,
+    let (end, live) = match text.as_bytes().get(at)? {
+        b'@' => {
+            let end = at + 1;
+            let named = names(&text[end..]) && !look.is_address(at);
+            (end, named && starts_a_word(text, at, look))
+        }
+        b'&' => {
+            let (shown, end) = entity(text, at, look.is_html(at))?;
+            let rest = &text[end..];
+            // What stands before an entity may be the end of a link, or of a keyword that is taken apart.
+            let live = match shown {
+                '@' => names(rest) && !look.is_address(at),
+                letter => letter.is_ascii_alphabetic() && ends_a_keyword(rest),
+            };
+            (end, live)
+        }
+        b'>' => {
+            let rest = &text[at + 1..];
+            // Single letters in plain tags are everywhere; no letter of a keyword stands before those.
+            let joins = rest.starts_with(|c: char| c.is_ascii_alphabetic())
+                && !(rest.get(1..).is_some_and(|rest| rest.starts_with("</"))
+                    && stands_apart(text, at));
+            (at + 1, joins && ends_a_keyword(rest))
+        }
+        b'c' | b'C' | b'f' | b'F' | b'r' | b'R' => {
+            let end = keyword(text, at)?;
+            (end, refers(&text[end..]) && starts_a_word(text, at, look))
+        }
         _ => return None,
     };
-    let live = match bytes.get(at)? {
-        b'@' => names(&text[end..]) && starts_a_word(text, at, look),
-        // What stands before an entity may be the end of a link, or of a keyword that is taken apart.
-        b'&' => names(&text[end..]),
-        b';' => ends_a_keyword(&text[end..], true),
-        b'>' => ends_a_keyword(&text[end..], false),
-        _ => refers(&text[end..]),
-    };
-    let inert = match bytes.get(at)? {
-        b'@' | b'&' => look.is_code(at) || look.is_address(at),
-        _ => look.is_code(at),
-    };
-    (live && !inert).then_some(end)
+    (live && !look.is_code(at)).then_some(end)
 }
 
-/// End of an entity that stands for `@`.
-fn at_sign(text: &str, at: usize) -> Option<usize> {
-    let rest = &text[at + 1..];
-    let length = rest.bytes().take(12).position(|byte| byte == b';')?;
-    let entity = rest.get(..length)?;
-    (entity == "commat" || numeric(entity) == Some('@')).then_some(at + 1 + length + 1)
-}
-
-/// What `#64` or `#x40` stands for.
-fn numeric(entity: &str) -> Option<char> {
-    let number = entity.strip_prefix('#')?;
-    let code = match number.strip_prefix(['x', 'X']) {
-        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
-        None => number.parse().ok()?,
+/// What the entity at byte `at` stands for, when that is `@` or has a number, and where the entity ends.
+///
+/// In raw HTML a browser reads a number up to its last digit, with any count of zeros before it, and asks for no
+/// semicolon: <https://html.spec.whatwg.org/multipage/parsing.html#numeric-character-reference-state>.
+fn entity(text: &str, at: usize, raw: bool) -> Option<(char, usize)> {
+    const NAMED: &str = "&commat;";
+    let rest = text.get(at..)?;
+    if rest.starts_with(NAMED) {
+        return Some(('@', at + NAMED.len()));
+    }
+    let number = rest.strip_prefix("&#")?;
+    let hex = number.strip_prefix(['x', 'X']);
+    let (digits, radix) = hex.map_or((number, 10), |digits| (digits, 16));
+    let after = digits.trim_start_matches(|c: char| c.is_digit(radix));
+    let code = digits[..digits.len() - after.len()]
+        .chars()
+        .filter_map(|c| c.to_digit(radix))
+        .fold(0_u32, |code, digit| {
+            code.saturating_mul(radix).saturating_add(digit)
+        });
+    let end = match after.strip_prefix(';') {
+        Some(after) => after,
+        None if raw => after,
+        None => return None,
     };
-    char::from_u32(code)
-}
-
-/// Behind the `;` at byte `at`, when it ends an entity that stands for a letter.
-fn entity_end(text: &str, at: usize) -> Option<usize> {
-    let before = text.get(text.floor_char_boundary(at.saturating_sub(12))..at)?;
-    let (_, entity) = before.rsplit_once('&')?;
-    numeric(entity)?.is_ascii_alphabetic().then_some(at + 1)
+    Some((char::from_u32(code)?, text.len() - end.len()))
 }
 
 /// `rest`, behind an `@`, begins with a name, or with something that may turn out to be one.
@@ -78,30 +96,18 @@ fn hides(rest: &str) -> bool {
 /// No letter or digit stands before byte `at`, or it belongs to an entity,
 /// which needs no semicolon in raw HTML. (An underline may be emphasis.)
 fn starts_a_word(text: &str, at: usize, look: &Look) -> bool {
-    let before = text
-        .as_bytes()
-        .get(at.saturating_sub(33)..at)
-        .unwrap_or_default();
-    let word = before
-        .iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
-        .count();
-    let letter = before.last().is_some_and(u8::is_ascii_alphanumeric);
-    !letter
-        || look.is_html(at)
-            && before.len() > word
-            && before.get(before.len() - word - 1) == Some(&b'&')
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    if !before.last().is_some_and(u8::is_ascii_alphanumeric) {
+        return true;
+    }
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#';
+    look.is_html(at) && before.iter().rfind(|byte| !word(byte)) == Some(&b'&')
 }
 
 /// End of the keyword that begins at byte `at`.
 fn keyword(text: &str, at: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    if at > 0 && bytes.get(at - 1).is_some_and(u8::is_ascii_alphanumeric) {
-        return None;
-    }
     let end = at + letters(&text[at..]);
-    let word = bytes.get(at..end)?;
+    let word = text.as_bytes().get(at..end)?;
     KEYWORDS
         .iter()
         .any(|keyword| keyword.as_bytes().eq_ignore_ascii_case(word))
@@ -116,19 +122,22 @@ fn letters(text: &str) -> usize {
         .count()
 }
 
+/// The `>` at byte `at` ends a tag without attributes, before which is a blank or nothing.
+fn stands_apart(text: &str, at: usize) -> bool {
+    let tag = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric());
+    let before = tag.strip_suffix('<');
+    before.is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
+}
+
 /// `rest`, behind an entity or a tag, begins with the end of a keyword that refers to something.
-fn ends_a_keyword(rest: &str, whole: bool) -> bool {
+fn ends_a_keyword(rest: &str) -> bool {
     let (tail, after) = rest.split_at(letters(rest));
     let ends = |keyword: &&str| {
         let from = keyword.len().checked_sub(tail.len());
         from.and_then(|from| keyword.get(from..))
             .is_some_and(|end| end.eq_ignore_ascii_case(tail))
     };
-    // A closing tag behind a single letter is everywhere; it hides nothing there.
-    (whole || !tail.is_empty())
-        && !after.starts_with("</")
-        && KEYWORDS.iter().any(ends)
-        && refers(after)
+    KEYWORDS.iter().any(ends) && refers(after)
 }
 
 /// `rest`, behind a keyword, leads to something GitHub takes for an issue, or to something that hides what it is.
@@ -160,11 +169,14 @@ fn reference(rest: &str) -> bool {
         start.eq_ignore_ascii_case(scheme).then_some(rest)
     });
     let name = |rest: &str| {
-        rest.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c))
-            .unwrap_or(rest.len())
+        rest.bytes()
+            .take(LONGEST_NAME)
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+            .count()
     };
     let mut path = address.unwrap_or(rest);
-    for segment in 0.. {
+    // The host, the owner, the name and the kind: behind them comes the number.
+    for segment in 0..4 {
         let tail = &path[name(path)..];
         if hides(tail) || tail.starts_with('\\') {
             return true;

@@ -19,6 +19,9 @@ const NUL: &str = " nul:";
 /// The line above the mark closes a fence and is not the author's.
 const FENCE: &str = " fence";
 
+/// The author's text ends with CR. Without it, a CR there comes from a page that made all line ends CRLF.
+const CR: &str = " cr";
+
 /// Ends an attribute in either kind of quotes.
 const QUOTES: &str = " \"'";
 
@@ -39,6 +42,9 @@ pub(super) fn close(safe: &mut String, text: &str, look: &Look) {
     }
     if look.fence.is_some() {
         safe.push_str(FENCE);
+    }
+    if text.ends_with('\r') {
+        safe.push_str(CR);
     }
     if look.html_block.is_some() || look.html.unsettled {
         safe.push_str(QUOTES);
@@ -61,7 +67,7 @@ pub(super) fn close(safe: &mut String, text: &str, look: &Look) {
 /// `text` without what [`close`] added, and the places of NUL as [`nul::put_back`] reads them; `None` when there is no
 /// mark.
 ///
-/// Somebody may have written more below the mark on GitHub's page, and then all line ends are CRLF.
+/// Somebody may have edited it on GitHub's page, and then all line ends are CRLF and more may stand below the mark.
 pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let at = memmem::find(text.as_bytes(), MARK.as_bytes())?;
     let mut rest = &text[at + MARK.len()..];
@@ -71,6 +77,8 @@ pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
     }
     let fence = rest.strip_prefix(FENCE);
     rest = fence.unwrap_or(rest);
+    let cr = rest.strip_prefix(CR);
+    rest = cr.unwrap_or(rest);
     rest = rest.strip_prefix(QUOTES).unwrap_or(rest);
     let end = ENDS.iter().find_map(|end| {
         let rest = rest.strip_prefix(' ')?.strip_prefix(end)?;
@@ -89,11 +97,11 @@ pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
         let fence = fence.filter(|c| matches!(c, '`' | '~'))?;
         before = before.trim_end_matches(fence).strip_suffix('\n')?;
     }
+    if cr.is_none() || rest.starts_with("\r\n") {
+        before = before.strip_suffix('\r').unwrap_or(before);
+    }
     if rest.is_empty() {
         return Some((Cow::Borrowed(before), nuls));
-    }
-    if rest.starts_with("\r\n") {
-        before = before.strip_suffix('\r').unwrap_or(before);
     }
     rest.starts_with(['\r', '\n'])
         .then(|| (Cow::Owned([before, rest].concat()), nuls))

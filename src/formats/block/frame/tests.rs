@@ -7,6 +7,8 @@ use super::html::open_at_end;
 use super::tail;
 use crate::formats::command;
 
+mod hostile;
+
 /// Zero width spaces made visible.
 fn shown(text: &str) -> String {
     text.replace('\u{200b}', "^")
@@ -288,7 +290,7 @@ fn a_text_edited_on_the_page_is_restored() {
     assert_eq!(restore(&neutralise(&text)), text);
     assert_eq!(
         restore(&text.replace('\n', "\r\n")),
-        "```\r\n@bob </details>\u{200b}\r"
+        "```\r\n@bob </details>\u{200b}"
     );
     let more = format!("{}\n\nmore", neutralise("hi @bob"));
     assert_eq!(restore(&more), "hi @bob\n\nmore");
@@ -300,19 +302,19 @@ fn quiet_looks_the_same_but_does_nothing() {
     for (text, want) in [
         ("/save-plan now", "^/save-plan now"),
         ("a\n \t/cancel\r\n/x\r/y", "a\n \t^/cancel\r\n^/x\r^/y"),
-        ("\u{feff}/save-plan", "\u{feff}^/save-plan"),
+        ("\u{feff}/save-plan", "^\u{feff}^/save-plan"),
         ("> /save-plan", "> /save-plan"),
         ("@bob fixes #1", "@^bob fixes^ #1"),
         ("<!-- planwright:x -->", "<!--  planwright:x -->"),
         ("```\nx", "```\nx\n```"),
         ("<b>x</b>", "<b>x</b>"),
         ("<b>x", "<^^b>x"),
-        ("\u{feff}```", "\u{feff}```\n```"),
+        ("\u{feff}```", "^\u{feff}```"),
         ("<pre>x", "<^^pre>x"),
         ("x <!-- y", "x <^^!-- y"),
         (
-            "<details><summary>original-plan</summary>x</details>",
-            "<details><summary>original-plan^</summary>x</details >",
+            "<details><summary>original-plan</summary>y</details>",
+            "<details><summary>original-plan^</summary>y</details >",
         ),
     ] {
         let quiet = quiet(text);
