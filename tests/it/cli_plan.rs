@@ -214,7 +214,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     assert_eq!(
         err(&anybody),
         format!(
-            "error: issue #{number} of acme/closed does not exist, or it is private: check the name, or set PLANWRIGHT_TOKEN to a token that may read it\n"
+            "error: issue #{number} of acme/closed does not exist, or it is private, or github.api_url is wrong: check the name, or set PLANWRIGHT_TOKEN to a token that may read it\n"
         )
     );
     let token = sim.personal_token("carl");
@@ -227,7 +227,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     assert_eq!(
         err(&carl),
         format!(
-            "error: issue #{number} of acme/closed does not exist, or the token in PLANWRIGHT_TOKEN may not see it: check the name and which repositories the token is for\n"
+            "error: issue #{number} of acme/closed does not exist, or the token in PLANWRIGHT_TOKEN may not see it, or github.api_url is wrong: check the name and which repositories the token is for\n"
         )
     );
     let old = plan(
@@ -256,7 +256,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     let away = as_ada(sim, &["list", "acme/closed"]).await;
     assert_eq!(away.status.code(), Some(1));
     assert!(
-        err(&away).starts_with("error: GitHub gave no answer for the issues of acme/closed: GitHub answered 503: Service unavailable"),
+        err(&away).starts_with("error: GitHub gave no answer for the list of issues of acme/closed: GitHub answered 503: Service unavailable"),
         "{}",
         err(&away)
     );
@@ -506,4 +506,45 @@ async fn people_read_and_do_not_write_with_such_a_token() {
     );
     let hidden = send(http::Method::GET, "/repos/acme/closed/issues", None).await;
     assert_eq!(hidden.unwrap().status, 404);
+}
+
+#[tokio::test]
+async fn names_and_failures_are_told_in_the_forms_that_are_taken() {
+    let world = world().await;
+    let sim = &world.simulator;
+    let url = sim.url();
+    let host = url.strip_prefix("http://").unwrap();
+    let forms = format!("write OWNER/REPO#12 or https://{host}/OWNER/REPO/issues/12\n");
+    for (given, why) in [
+        ("12", "names no repository"),
+        ("#12", "names no repository"),
+        ("acme/open", "does not name an issue"),
+        (
+            "acme/open#0",
+            "holds no issue number; the numbers of a repository begin with 1",
+        ),
+    ] {
+        let wrong = plan(sim, &[], &["get", given, "--json"]).await;
+        assert_eq!((wrong.status.code(), out(&wrong)), (Some(2), String::new()));
+        assert_eq!(err(&wrong), format!("error: `{given}` {why}; {forms}"));
+    }
+    let address = format!("{}/acme/open", sim.url());
+    let listed = plan(sim, &[], &["list", &address]).await;
+    assert_eq!(listed.status.code(), Some(0), "{}", err(&listed));
+    for arguments in [
+        ["get", "acme/nope#1", "--json"],
+        ["list", "acme/nope", "--json"],
+    ] {
+        let failed = plan(sim, &[], &arguments).await;
+        assert_eq!(failed.status.code(), Some(1));
+        let shown: Value = serde_json::from_str(&out(&failed)).unwrap();
+        let said = format!("error: {}\n", shown["error"].as_str().unwrap());
+        assert_eq!(err(&failed), said);
+        assert!(
+            said.contains(
+                " of acme/nope does not exist, or it is private, or github.api_url is wrong: "
+            ),
+            "{said}"
+        );
+    }
 }

@@ -75,9 +75,7 @@ impl ContentFault {
     /// What a person should change, in one sentence.
     pub fn feedback(&self) -> &'static str {
         match self {
-            Self::Empty => {
-                "Write the plan into a comment: what is to be done, in which steps, and how it is tested."
-            }
+            Self::Empty => "Write down what is to be done, in which steps, and how it is tested.",
             Self::TooShort { .. } => {
                 "Say more: name the files to change, the steps in order, and how the result is tested."
             }
