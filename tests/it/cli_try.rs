@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -25,6 +25,16 @@ fn thread(command: &str, arguments: &[&str]) -> Output {
         .args(arguments)
         .output()
         .unwrap()
+}
+
+/// A program that ends with the test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[test]
@@ -60,13 +70,13 @@ fn a_command_that_fails_is_1() {
 #[test]
 fn what_stays_up_can_be_worked_with() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = program(folder.path())
+    let child = program(folder.path())
         .args(["try", "--keep"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let said: Vec<String> = BufReader::new(child.stderr.take().unwrap())
+        .spawn();
+    let mut child = Ended(child.unwrap());
+    let said: Vec<String> = BufReader::new(child.0.stderr.take().unwrap())
         .lines()
         .map(|line| line.unwrap().trim().to_owned())
         .filter(|line| !line.is_empty())
@@ -111,7 +121,5 @@ fn what_stays_up_can_be_worked_with() {
             "github.notify_gap_ms=0",
         ],
     );
-    child.kill().unwrap();
-    child.wait().unwrap();
     assert_eq!(saved.status.code(), Some(0), "{}", text(&saved.stderr));
 }
