@@ -71,6 +71,11 @@ impl Loaded {
         show::show(&self.merged, &self.secrets)
     }
 
+    /// Where the value of `key` came from; `None` when there is no such key.
+    pub fn origin(&self, key: &str) -> Option<&Origin> {
+        self.merged.get(key).map(|entry| &entry.origin)
+    }
+
     /// Everything that `serve` needs and that has no default.
     ///
     /// # Errors

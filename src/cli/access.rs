@@ -12,7 +12,7 @@ use crate::formats::plan::reference::web_host;
 /// What a token needs that reads plans.
 pub(super) const READING: &str = "read access to issues and pull requests";
 /// What a token needs that saves plans.
-pub(super) const WRITING: &str = "write access to issues, and its owner may push to the repository";
+pub(super) const WRITING: &str = "write access to issues, of somebody who may push";
 
 /// How GitHub is reached as a person.
 pub(super) struct Access {
@@ -29,8 +29,8 @@ impl Access {
     pub(super) fn of(settings: &Settings) -> Result<Self, Failure> {
         let sources = Sources::gather(settings.config.as_deref(), settings.set.clone())?;
         let loaded = load(&sources)?;
+        let user = user_token(&sources, &loaded)?;
         let github = loaded.config.github;
-        let user = user_token(&sources, &github.api_url)?;
         if let Some(warning) = &user.warning {
             warn(warning);
         }

@@ -204,6 +204,7 @@ fn configuration(
     let path = toml::Value::from(folder.join("try.db").display().to_string());
     let sources = Sources {
         file: None,
+        file_named: false,
         environment: [
             ("PLANWRIGHT_WEBHOOK_SECRETS", secret.expose_secret()),
             (

@@ -19,6 +19,8 @@ const FILE: &str = "planwright.toml";
 pub struct Sources {
     /// Path and text of the file.
     pub file: Option<(String, String)>,
+    /// Somebody named the file. Otherwise it is whatever lies in the working directory, perhaps of a cloned repository.
+    pub file_named: bool,
     /// Environment variables: those with `PLANWRIGHT_`, and `GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_API_URL`.
     pub environment: BTreeMap<String, String>,
     /// `KEY=VALUE` of each `--set`.
@@ -48,6 +50,7 @@ impl Sources {
             .collect();
         Ok(Self {
             file,
+            file_named: named.is_some(),
             environment,
             flags,
         })

@@ -73,7 +73,11 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             continue;
         };
         if let Some(why) = broken(rule, &entry.value) {
-            return Err(impossible(merged, key, &why));
+            let mut error = impossible(merged, key, &why);
+            if let (Base, ConfigError::Impossible { value, .. }) = (rule, &mut error) {
+                *value = without_secrets(value);
+            }
+            return Err(error);
         }
     }
     let text = |key| merged.get(key).and_then(|entry| entry.value.as_str());
@@ -104,6 +108,22 @@ fn impossible(merged: &Merged, key: &str, why: &str) -> ConfigError {
         None => ConfigError::Unreadable {
             why: why.to_owned(),
         },
+    }
+}
+
+/// An address without what people put into it to be let in: user name, password and query. It cannot be used and may not
+/// even be an address, so everything up to the last `@` goes.
+fn without_secrets(value: &str) -> String {
+    let shown = match value.rsplit_once('@') {
+        Some((before, host)) => {
+            let scheme = before.find("://").map_or("\"", |at| &before[..at + 3]);
+            format!("{scheme}***@{host}")
+        }
+        None => value.to_owned(),
+    };
+    match shown.split_once('?') {
+        Some((address, _)) => format!("{address}?***\""),
+        None => shown,
     }
 }
 
@@ -192,6 +212,29 @@ mod tests {
 
     use super::super::layers::{Sources, merge, variable};
     use super::*;
+
+    #[test]
+    fn a_password_in_the_address_is_not_printed() {
+        for (given, shown) in [
+            ("https://u:pw@h/", "\"https://***@h/\""),
+            ("https://u:p/w@h/api", "\"https://***@h/api\""),
+            ("https://u:p?w@h/api", "\"https://***@h/api\""),
+            ("https://u:p@w@h", "\"https://***@h\""),
+            ("https://pw@", "\"https://***@\""),
+            ("u:pw@h", "\"***@h\""),
+            ("https://h/?token=pw", "\"https://h/?***\""),
+            ("https://h/?token=pw#@h", "\"https://***@h\""),
+            ("ftp://h", "\"ftp://h\""),
+        ] {
+            let sources = Sources {
+                flags: vec![format!("github.api_url={given}")],
+                ..Sources::default()
+            };
+            let error = check(&merge(&sources).unwrap()).unwrap_err().to_string();
+            let start = format!("--set: `github.api_url` is {shown}; it must be ");
+            assert!(error.starts_with(&start), "{given}: {error}");
+        }
+    }
 
     #[test]
     fn the_default_file_documents_every_key_with_a_rule_and_its_variable() {

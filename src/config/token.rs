@@ -5,10 +5,11 @@ use std::net::IpAddr;
 use secrecy::SecretString;
 use url::{Host, Url};
 
+use super::Loaded;
 use super::error::ConfigError;
-use super::layers::Sources;
+use super::layers::{Origin, Sources};
 
-/// Our own variable: its token goes to whatever `github.api_url` says.
+/// Our own variable: its token goes to whatever `github.api_url` says, unless only a file says so that nobody named.
 pub(super) const OWN: &str = "PLANWRIGHT_TOKEN";
 /// Variables of GitHub Actions and of `gh`, in this order. Their tokens are meant for [`GITHUB_API`], or for the API that
 /// [`ACTIONS_API`] names.
@@ -29,50 +30,77 @@ pub struct UserToken {
     pub warning: Option<String>,
 }
 
-/// The token for reading at `api_url`: `PLANWRIGHT_TOKEN`, else `GITHUB_TOKEN`, else `GH_TOKEN`. The last two are not
-/// sent anywhere but to the GitHub they belong to: a configuration file in some folder must not be able to collect them.
+/// The token for `github.api_url`: `PLANWRIGHT_TOKEN`, else `GITHUB_TOKEN`, else `GH_TOKEN`. The last two are not sent
+/// anywhere but to the GitHub they belong to. None is sent to another address that stands in the `planwright.toml` of the
+/// working directory: that one comes with a cloned repository, and must not be able to collect tokens.
 ///
 /// # Errors
 /// The token would be sent in the clear.
-pub fn user_token(sources: &Sources, api_url: &Url) -> Result<UserToken, ConfigError> {
+pub fn user_token(sources: &Sources, loaded: &Loaded) -> Result<UserToken, ConfigError> {
+    let api_url = &loaded.config.github.api_url;
     let value = |name: &str| {
         let value = sources.environment.get(name)?.trim();
         (!value.is_empty()).then_some(value)
     };
-    let mut found = UserToken::default();
-    let common = || {
-        let name = COMMON.into_iter().find(|name| value(name).is_some())?;
-        Some((name, value(name)?))
+    let held = |name: &'static str| Some((name, value(name)?));
+    let common = || COMMON.into_iter().find_map(held);
+    let Some((name, token)) = held(OWN).or_else(common) else {
+        return Ok(UserToken::default());
     };
-    let (name, token) = match value(OWN) {
-        Some(token) => (OWN, token),
-        None => match common() {
-            None => return Ok(found),
-            Some((name, token)) => {
-                let homes = [Some(GITHUB_API), value(ACTIONS_API)];
-                let home = homes
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|home| Url::parse(home).ok())
-                    .any(|home| same(&home, api_url));
-                if !home {
-                    found.warning = Some(format!(
-                        "{name} is not sent to {api_url}, as it may be for github.com; set {OWN} to a token of that server"
-                    ));
-                    return Ok(found);
-                }
-                (name, token)
-            }
-        },
+    let homes = [Some(GITHUB_API), value(ACTIONS_API)];
+    let home = homes
+        .into_iter()
+        .flatten()
+        .filter_map(|home| Url::parse(home).ok())
+        .any(|home| same(&home, api_url));
+    let warning = if home {
+        None
+    } else {
+        withheld(name, api_url, found_file(sources, loaded))
     };
+    if warning.is_some() {
+        return Ok(UserToken {
+            token: None,
+            warning,
+        });
+    }
     if api_url.scheme() != "https" && !is_this_machine(api_url) {
         return Err(ConfigError::Secret {
             place: name.to_owned(),
             why: format!("is not sent to {api_url} in the clear; write https in github.api_url"),
         });
     }
-    found.token = Some((SecretString::from(token), name));
-    Ok(found)
+    Ok(UserToken {
+        token: Some((SecretString::from(token), name)),
+        warning: None,
+    })
+}
+
+/// Path and line of the address, when it stands in a file that nobody named.
+fn found_file<'a>(sources: &Sources, loaded: &'a Loaded) -> Option<(&'a str, &'a Origin)> {
+    match loaded.origin("github.api_url") {
+        Some(origin @ Origin::File { path, .. }) if !sources.file_named => Some((path, origin)),
+        _ => None,
+    }
+}
+
+/// Why the token in `name` stays here, and how to send it all the same. `file` is what [`found_file`] gives. The remedy
+/// does not repeat the address: it would be typed into a shell.
+fn withheld(name: &str, api_url: &Url, file: Option<(&str, &Origin)>) -> Option<String> {
+    match (file, name == OWN) {
+        (None, true) => None,
+        (None, false) => Some(format!(
+            "{name} is not sent to {api_url}, as it may be for github.com; set {OWN} to a token of that server"
+        )),
+        (Some((path, origin)), true) => Some(format!(
+            "{name} is not sent to {api_url}, which {origin} of this folder names; if that is your server, allow it with \
+             --config {path} or --set github.api_url=…"
+        )),
+        (Some((path, origin)), false) => Some(format!(
+            "{name} is not sent to {api_url}, which {origin} of this folder names; if that is your server, allow it with \
+             --config {path} or --set github.api_url=…, and set {OWN} to a token of that server"
+        )),
+    }
 }
 
 fn same(one: &Url, other: &Url) -> bool {
@@ -95,17 +123,27 @@ mod tests {
 
     use secrecy::ExposeSecret;
 
+    use super::super::load;
     use super::*;
 
-    fn ask(environment: &[(&str, &str)], api_url: &str) -> Result<UserToken, ConfigError> {
+    fn environment(environment: &[(&str, &str)]) -> Sources {
         let environment = environment
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let sources = Sources {
+        Sources {
             environment: environment.collect(),
             ..Sources::default()
-        };
-        user_token(&sources, &Url::parse(api_url).unwrap())
+        }
+    }
+
+    fn judge(sources: &Sources) -> Result<UserToken, ConfigError> {
+        user_token(sources, &load(sources).unwrap())
+    }
+
+    fn ask(variables: &[(&str, &str)], api_url: &str) -> Result<UserToken, ConfigError> {
+        let mut sources = environment(variables);
+        sources.flags = vec![format!("github.api_url={api_url}")];
+        judge(&sources)
     }
 
     /// Variable, token and warning.
@@ -166,6 +204,83 @@ mod tests {
                 .0
                 .is_none()
         );
+    }
+
+    /// The variables, and a file of the working directory, or one that was named, that says where GitHub is.
+    fn with_file(variables: &[(&str, &str)], api_url: &str, named: bool) -> Sources {
+        let text = format!("[github]\napi_url = \"{api_url}\"\n");
+        Sources {
+            file: Some(("planwright.toml".to_owned(), text)),
+            file_named: named,
+            ..environment(variables)
+        }
+    }
+
+    #[test]
+    fn a_configuration_of_a_cloned_repository_collects_no_token() {
+        for server in [
+            "http://127.0.0.1:8452",
+            "https://evil.example",
+            "http://evil.example",
+            "https://api.github.com.evil.example",
+        ] {
+            for from in 0..ALL.len() {
+                let found = judge(&with_file(&ALL[from..=from], server, false)).unwrap();
+                assert!(found.token.is_none(), "{server} {:?}", ALL[from]);
+                assert!(found.warning.is_some(), "{server} {:?}", ALL[from]);
+            }
+        }
+        let warning = |variables| {
+            let sources = with_file(variables, "https://evil.example/$(id)", false);
+            judge(&sources).unwrap().warning
+        };
+        assert_eq!(
+            warning(&ALL).as_deref(),
+            Some(
+                "PLANWRIGHT_TOKEN is not sent to https://evil.example/$(id), which planwright.toml:2 of this folder names; if \
+                 that is your server, allow it with --config planwright.toml or --set github.api_url=…"
+            )
+        );
+        assert_eq!(
+            warning(&ALL[..2]).as_deref(),
+            Some(
+                "GITHUB_TOKEN is not sent to https://evil.example/$(id), which planwright.toml:2 of this folder names; if \
+                 that is your server, allow it with --config planwright.toml or --set github.api_url=…, and set \
+                 PLANWRIGHT_TOKEN to a token of that server"
+            )
+        );
+        assert_eq!(warning(&[]), None);
+    }
+
+    #[test]
+    fn whoever_names_the_server_gets_the_token_sent_there() {
+        let server = "https://ghe.example/api/v3";
+        let own = |sources: &Sources| {
+            let found = judge(sources).unwrap();
+            found.warning.is_none() && found.token.is_some_and(|(_, name)| name == OWN)
+        };
+        assert!(!own(&with_file(&ALL, server, false)));
+        assert!(own(&with_file(&ALL, server, true)));
+        let mut flag = with_file(&ALL, "https://evil.example", false);
+        flag.flags = vec![format!("github.api_url={server}")];
+        assert!(own(&flag));
+        let mut variable = with_file(&ALL, "https://evil.example", false);
+        let name = "PLANWRIGHT_GITHUB_API_URL".to_owned();
+        variable.environment.insert(name, server.to_owned());
+        assert!(own(&variable));
+        // The file says what holds without it.
+        assert!(own(&with_file(&ALL, GITHUB_API, false)));
+        let mut actions = with_file(&ALL[1..2], server, false);
+        let name = ACTIONS_API.to_owned();
+        actions.environment.insert(name, server.to_owned());
+        assert!(judge(&actions).unwrap().token.is_some());
+        // A file that is there and does not say where GitHub is changes nothing.
+        let mut silent = environment(&ALL);
+        silent.file = Some((
+            "planwright.toml".to_owned(),
+            "[worker]\nconcurrency = 2\n".to_owned(),
+        ));
+        assert!(own(&silent));
     }
 
     #[test]

@@ -205,7 +205,8 @@ async fn logs(context: &mut Context) -> Result<Logs, Stop> {
     }
     report::step(context, "reading the session log").await?;
     let forge = context.effects.forge.as_ref();
-    let logs = source::look(forge, &context.trigger, &context.settings).await?;
+    let faults = context.progress.outage.map_or(0, |(_, faults)| faults);
+    let logs = source::look(forge, &context.trigger, &context.settings, faults).await?;
     context.progress.logs = Some(logs.clone());
     context.progress.outage = None;
     context.remember().await?;

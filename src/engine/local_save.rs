@@ -14,7 +14,7 @@ use super::forge::ForgeError;
 use super::progress::{Prepared, Progress, Saved};
 use super::run::{RunId, State};
 use super::steps::{Context, publish};
-use super::store::{Accepted, Claimed, Finish, NewDelivery, NewRun, StoreError};
+use super::store::{Claimed, Finish, NewDelivery, NewRun, StoreError};
 use super::trigger::{Actor, Origin, Place, Trigger};
 use crate::formats::command::Command;
 
@@ -30,6 +30,8 @@ const OWNER: &str = "terminal";
 /// What to save, where, and for whom.
 #[derive(Debug, Clone)]
 pub struct Order {
+    /// Base address of the API: ids of repositories mean nothing on another server.
+    pub server: String,
     /// The repository, and the issue the plan belongs to (number zero for none).
     pub place: Place,
     /// Whose credentials the forge uses.
@@ -44,14 +46,25 @@ pub struct Order {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Saved now.
-    Saved(Saved),
-    /// This session's plan with this title was saved before.
-    Before {
-        /// That plan issue.
+    Saved {
+        /// The plan issue.
         saved: Saved,
-        /// Its document is the one that was to be saved.
-        same: bool,
+        /// What it holds: an earlier call may have begun it with another text under the same title.
+        prepared: Box<Prepared>,
     },
+    /// It was saved before; nothing was written.
+    Before(Before, Box<Prepared>),
+}
+
+/// A plan of the same session and title that was saved before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Before {
+    /// Its issue.
+    pub saved: Saved,
+    /// Its document is the one that was to be saved.
+    pub same: bool,
+    /// The issue is not there any more.
+    pub gone: bool,
 }
 
 /// Why it could not be saved. What exists already is said in the text.
@@ -63,7 +76,7 @@ pub enum SaveError {
     /// GitHub or its rate limit took longer than anybody waits for.
     #[error("not now: {why}{left}; run the same command again later")]
     NotNow {
-        /// What it waits for.
+        /// What went wrong, or what it waits for.
         why: String,
         /// What exists already.
         left: Leftover,
@@ -72,61 +85,143 @@ pub enum SaveError {
 
 impl From<StoreError> for SaveError {
     fn from(error: StoreError) -> Self {
-        Self::Stopped(Stop::Store(error), Leftover::default())
+        Self::Stopped(Stop::Store(error), Leftover::Nothing)
     }
 }
 
 /// What a save that did not come to its end left on GitHub.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Leftover {
-    issue: Option<String>,
-    perhaps: bool,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leftover {
+    /// No plan issue.
+    Nothing,
+    /// Its creation was tried and nobody knows.
+    Perhaps,
+    /// This one, not complete.
+    Issue(String),
+    /// This one was begun, and is not there any more.
+    Gone(String),
 }
 
 impl std::fmt::Display for Leftover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (&self.issue, self.perhaps) {
-            (Some(url), _) => write!(
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Perhaps => {
+                f.write_str("; a plan issue may exist, the same command finds and completes it")
+            }
+            Self::Issue(url) => write!(
                 f,
                 "; the plan issue {url} exists and is not complete, the same command completes it"
             ),
-            (None, true) => {
-                f.write_str("; a plan issue may exist, the same command finds and completes it")
-            }
-            (None, false) => Ok(()),
+            Self::Gone(url) => write!(
+                f,
+                "; the plan issue {url} was begun and is gone: --again saves the plan as a new one"
+            ),
         }
     }
 }
 
 impl Leftover {
-    fn of(progress: &Progress) -> Self {
-        Self {
-            issue: progress.saved.as_ref().map(|saved| saved.url.clone()),
-            perhaps: progress.publishing,
+    fn of(progress: &Progress, stopped: &Stop) -> Self {
+        let gone = matches!(
+            stopped,
+            Stop::Forge(ForgeError::NotFound { .. } | ForgeError::Gone { .. })
+        );
+        // A creation that GitHub refuses has not happened.
+        let refused = gone
+            || matches!(
+                stopped,
+                Stop::Forge(ForgeError::Forbidden { .. } | ForgeError::Rejected { .. })
+            );
+        match &progress.saved {
+            Some(saved) if gone => Self::Gone(saved.url.clone()),
+            Some(saved) => Self::Issue(saved.url.clone()),
+            None if progress.publishing && !refused => Self::Perhaps,
+            None => Self::Nothing,
         }
     }
 }
 
-/// Saves `prepared` as a plan issue. Call it with a store that no other process uses.
+/// What an earlier call did with this plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing.
+    No,
+    /// It began to save it; the next call completes that, with the text it had then.
+    Begun {
+        /// The issue, where it is known to exist.
+        url: Option<String>,
+        /// The text is the one that is to be saved now.
+        same: bool,
+    },
+    /// It saved it.
+    Saved(Before),
+}
+
+/// Looks whether an earlier call saved or began to save this plan. Writes nothing.
+///
+/// # Errors
+/// The store or GitHub did not say.
+pub async fn look(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<Known, SaveError> {
+    let place = place_key(order, &key(order, prepared));
+    let Some(run) = parts.store.runs_at(&place, 1).await?.into_iter().next() else {
+        return Ok(Known::No);
+    };
+    let progress = Progress::read(run.progress.as_deref()).unwrap_or_default();
+    let same = progress
+        .prepared
+        .as_ref()
+        .is_some_and(|before| before.document == prepared.document);
+    match progress.saved {
+        Some(saved) if run.state == State::Succeeded => {
+            let place = Place {
+                number: saved.number,
+                pull_request: false,
+                ..order.place.clone()
+            };
+            let gone = match parts.forge.thread(&place).await {
+                Ok(_) => false,
+                Err(ForgeError::NotFound { .. } | ForgeError::Gone { .. }) => true,
+                Err(error) => return Err(SaveError::Stopped(error.into(), Leftover::Nothing)),
+            };
+            Ok(Known::Saved(Before { saved, same, gone }))
+        }
+        saved if progress.publishing => Ok(Known::Begun {
+            url: saved.map(|saved| saved.url),
+            same,
+        }),
+        _ => Ok(Known::No),
+    }
+}
+
+/// How many comments the plan takes.
+///
+/// # Errors
+/// They are too many.
+pub fn fits(parts: &Parts, prepared: &Prepared) -> Result<usize, SaveError> {
+    publish::fitting(prepared, parts.settings.most_parts)
+        .map(|bodies| bodies.len())
+        .map_err(|stop| SaveError::Stopped(stop, Leftover::Nothing))
+}
+
+/// Saves `prepared` as a plan issue. Call it with a store that no other process uses. `waiting` is told what it waits for.
 ///
 /// # Errors
 /// [`SaveError`]; what was begun is remembered in the store.
-pub async fn save(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<Outcome, SaveError> {
-    let key = key(order, &prepared.title);
+pub async fn save(
+    parts: &Parts,
+    order: &Order,
+    prepared: &Prepared,
+    waiting: impl Fn(&str),
+) -> Result<Outcome, SaveError> {
+    fits(parts, prepared)?;
+    if let Known::Saved(before) = look(parts, order, prepared).await? {
+        return Ok(Outcome::Before(before, Box::new(prepared.clone())));
+    }
+    let key = key(order, prepared);
     let now = parts.clock.now();
     parts.store.recover(now, true).await?;
-    let accepted = parts.store.accept(delivery(order, &key, now)).await?;
-    let place = place_key(order, &key);
-    if accepted == Accepted::Duplicate
-        && let Some(run) = parts.store.runs_at(&place, 1).await?.into_iter().next()
-        && run.state == State::Succeeded
-    {
-        let progress = Progress::read(run.progress.as_deref()).unwrap_or_default();
-        if let (Some(saved), Some(before)) = (progress.saved, progress.prepared) {
-            let same = before.document == prepared.document;
-            return Ok(Outcome::Before { saved, same });
-        }
-    }
+    parts.store.accept(delivery(order, &key, now)).await?;
     let claimed = claim(parts, &key).await?;
     let mut context = match execute::context(parts, &claimed) {
         Ok(context) => context,
@@ -140,12 +235,12 @@ pub async fn save(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<O
         }
     };
     // What was begun is completed as it was begun, so that all of its comments belong together.
-    let prepared = context
-        .progress
-        .prepared
-        .get_or_insert(prepared.clone())
-        .clone();
-    let result = persevere(&mut context, &prepared).await;
+    let prepared = match context.progress.prepared.take() {
+        Some(begun) if context.progress.publishing => begun,
+        _ => prepared.clone(),
+    };
+    context.progress.prepared = Some(prepared.clone());
+    let result = persevere(&mut context, &prepared, waiting).await;
     let finish = match &result {
         Ok(_) => Finish::Succeeded,
         Err(error) => Finish::Failed {
@@ -155,23 +250,24 @@ pub async fn save(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<O
     };
     let now = parts.clock.now();
     parts.store.finish(&claimed.lease, &finish, now).await?;
-    result.map(Outcome::Saved)
+    result.map(|saved| Outcome::Saved {
+        saved,
+        prepared: Box::new(prepared),
+    })
 }
 
-/// One plan of one session is saved once: its session and its title.
-fn key(order: &Order, title: &str) -> String {
-    let Order {
-        place,
-        session,
-        again,
-        ..
-    } = order;
-    let parts = (place.repo.id, place.number, session, title, again);
+/// One plan of one session is saved once: its session and its title. Without a session its whole text decides.
+fn key(order: &Order, prepared: &Prepared) -> String {
+    let of = match &order.session {
+        Some(session) => (session.as_str(), prepared.title.as_str()),
+        None => ("", prepared.document.as_str()),
+    };
+    let parts = (&order.server, order.place.repo.id, of, &order.again);
     hex::encode(Sha256::digest(format!("{parts:?}")))
 }
 
 fn place_key(order: &Order, key: &str) -> String {
-    format!("{}/{key}", order.place.key())
+    format!("{}/{key}", order.place.repo.id)
 }
 
 /// The order as the trigger of a run that was given `at`.
@@ -238,9 +334,14 @@ async fn claim(parts: &Parts, key: &str) -> Result<Claimed, StoreError> {
 }
 
 /// Writes until it is done, as long as somebody waits.
-async fn persevere(context: &mut Context, prepared: &Prepared) -> Result<Saved, SaveError> {
+async fn persevere(
+    context: &mut Context,
+    prepared: &Prepared,
+    waiting: impl Fn(&str),
+) -> Result<Saved, SaveError> {
     let clock = context.effects.clock.clone();
     let until = clock.now().plus(PATIENCE);
+    let mut fault = None;
     loop {
         let stopped = match attempt(context, prepared).await {
             Ok(saved) => return Ok(saved),
@@ -249,19 +350,29 @@ async fn persevere(context: &mut Context, prepared: &Prepared) -> Result<Saved, 
         let again = match &stopped {
             Stop::Settling { until } | Stop::Forge(ForgeError::Limited { until, .. }) => *until,
             Stop::Forge(ForgeError::Unknown { .. } | ForgeError::Unreachable { .. }) => {
+                fault = Some(stopped.to_string());
                 clock.now().plus(PAUSE)
             }
             _ => {
-                let left = Leftover::of(&context.progress);
+                let left = Leftover::of(&context.progress, &stopped);
                 return Err(SaveError::Stopped(stopped, left));
             }
         };
+        // That a write of unknown outcome settles is only worth telling with what happened to it.
+        let why = match (&stopped, &fault) {
+            (Stop::Settling { .. }, Some(fault)) => fault.clone(),
+            _ => stopped.to_string(),
+        };
         if again > until {
-            let left = Leftover::of(&context.progress);
-            let why = stopped.to_string();
+            let left = Leftover::of(&context.progress, &stopped);
             return Err(SaveError::NotNow { why, left });
         }
-        clock.sleep(again.since(clock.now())).await;
+        let pause = again.since(clock.now());
+        waiting(&format!(
+            "{why}; looking again in {} s",
+            pause.as_secs().max(1)
+        ));
+        clock.sleep(pause).await;
     }
 }
 
@@ -270,6 +381,6 @@ async fn attempt(context: &mut Context, prepared: &Prepared) -> Result<Saved, St
         context.progress.started = Some(context.effects.clock.now());
     }
     context.remember().await?;
-    let bodies = publish::fitting(context, prepared)?;
+    let bodies = publish::fitting(prepared, context.settings.most_parts)?;
     publish::save(context, prepared, &bodies).await
 }

@@ -205,11 +205,15 @@ async fn the_session_s_plan_is_saved_once_as_the_user() {
     assert_eq!(shown["skipped_duplicate"], true, "{shown}");
     assert_eq!(shown["issue_number"], issue.number, "{shown}");
     desk.session(&format!("{PLAN}\nAnd more.\n"));
-    let changed = desk.save(&[]).await;
+    let changed = desk.save(&["--json"]).await;
+    assert_eq!(changed.code, Some(1), "{changed:?}");
+    assert_eq!(changed.json()["success"], false, "{changed:?}");
+    assert_eq!(changed.json()["error_type"], "already_saved", "{changed:?}");
     assert_eq!(
-        changed.out,
+        changed.err,
         format!(
-            "A plan of this session with this title, but another text, was saved before; --again saves this one too: {url}\n"
+            "error: a plan of this session with this title, but another text, was saved before: {url}; --again saves this one, \
+             too\n"
         )
     );
     assert_eq!(desk.simulator.issues(REPOSITORY).unwrap().len(), 1);
@@ -303,8 +307,8 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
     error(
         &refused,
         1,
-        "GitHub refuses the label erk-plan in acme/search to the token in PLANWRIGHT_TOKEN: Resource not accessible by \
-         personal access token; it needs write access to issues, and its owner may push to the repository",
+        "GitHub refuses saving plans in acme/search to the token in PLANWRIGHT_TOKEN: the account may not push to the \
+         repository; it needs write access to issues, of somebody who may push",
     );
     desk.simulator
         .set_issues_enabled(REPOSITORY, false)
@@ -319,6 +323,42 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
     error(
         &desk.save(&[]).await,
         2,
-        ". has no git remote `origin`; name the repository with --repo OWNER/REPO",
+        &format!(
+            "{} has no git remote `origin`; name the repository with --repo OWNER/REPO",
+            desk.path("clone").display()
+        ),
     );
+}
+
+/// Its log was found by id from somewhere else.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_of_another_folder_is_saved_to_that_folder_s_repository() {
+    let desk = Arc::new(Desk::new().await);
+    let elsewhere = desk.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let project = elsewhere.display().to_string();
+    let saved = desk
+        .save(&["--session-id", SESSION, "--project", &project, "--json"])
+        .await;
+    assert_eq!(saved.code, Some(0), "{saved:?}");
+    let url = saved.json()["issue_url"].as_str().unwrap().to_owned();
+    assert!(url.contains("/acme/search/issues/"), "{url}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_file_of_nobody_knows_which_session_is_not_saved() {
+    let desk = Arc::new(Desk::new().await);
+    std::fs::remove_dir_all(desk.path("claude/projects")).unwrap();
+    std::fs::create_dir_all(desk.path("claude/plans")).unwrap();
+    std::fs::create_dir_all(desk.path("claude/projects")).unwrap();
+    write(&desk.path("claude/plans/strange.md"), PLAN);
+    let refused = desk.save(&["--newest"]).await;
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.err.contains(
+            "strange.md is of no session that is known, perhaps of another project; read it, then save it with --plan"
+        ),
+        "{refused:?}"
+    );
+    assert!(desk.simulator.issues(REPOSITORY).unwrap().is_empty());
 }

@@ -30,6 +30,7 @@ fn sources(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> Sources 
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
         flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+        ..Sources::default()
     }
 }
 
@@ -184,6 +185,12 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             &[],
             &["github.api_url=github.example.com"],
             "--set: `github.api_url` is \"github.example.com\"; it must be an http(s) address without user name and query, e.g. https://github.example.com/api/v3",
+        ),
+        (
+            "",
+            &[],
+            &["github.api_url=https://u:pw@h/"],
+            "--set: `github.api_url` is \"https://***@h/\"; it must be an http(s) address without user name and query, e.g. https://github.example.com/api/v3",
         ),
         (
             "[github]\nallowed_bots = [\"dependabot\"]\n",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::execute::Parts;
-use planwright::engine::local_save::{Order, Outcome, SaveError, save};
+use planwright::engine::local_save::{self, Before, Known, Order, Outcome, SaveError, look};
 use planwright::engine::progress::Prepared;
 use planwright::engine::settings::Settings;
 use planwright::engine::trigger::Actor;
@@ -29,6 +29,10 @@ impl Clock for Leaping {
     }
 }
 
+async fn save(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<Outcome, SaveError> {
+    local_save::save(parts, order, prepared, |_| {}).await
+}
+
 fn parts(rig: &Rig) -> Parts {
     Parts {
         clock: Arc::new(Leaping(Arc::clone(&rig.clock))),
@@ -38,6 +42,7 @@ fn parts(rig: &Rig) -> Parts {
 
 fn order(session: &str) -> Order {
     Order {
+        server: "https://api.github.test".to_owned(),
         place: Rig::place(HERE),
         actor: Actor {
             id: 7,
@@ -83,7 +88,7 @@ async fn a_session_s_plan_becomes_an_issue_and_nothing_is_said_elsewhere() {
     let [(number, plan)] = plans.as_slice() else {
         panic!("{plans:?}")
     };
-    let Outcome::Saved(saved) = outcome else {
+    let Outcome::Saved { saved, .. } = outcome else {
         panic!("{outcome:?}")
     };
     assert_eq!(saved.number, *number);
@@ -105,15 +110,16 @@ async fn the_same_plan_of_a_session_is_saved_once_until_asked_again() {
     let rig = Rig::new().await;
     let parts = parts(&rig);
     let first = save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
-    let Outcome::Saved(saved) = first else {
+    let Outcome::Saved { saved, .. } = first else {
         panic!("{first:?}")
     };
-    let before = |same| Outcome::Before {
+    let before = |same| Before {
         saved: saved.clone(),
         same,
+        gone: false,
     };
     let second = save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
-    assert_eq!(second, before(true));
+    assert!(matches!(second, Outcome::Before(known, _) if known == before(true)));
     let changed = save(
         &parts,
         &order("s-1"),
@@ -121,7 +127,7 @@ async fn the_same_plan_of_a_session_is_saved_once_until_asked_again() {
     )
     .await
     .unwrap();
-    assert_eq!(changed, before(false));
+    assert!(matches!(changed, Outcome::Before(known, _) if known == before(false)));
     assert_eq!(rig.forge.plans().len(), 1);
     let again = Order {
         again: Some("1".to_owned()),
@@ -129,7 +135,7 @@ async fn the_same_plan_of_a_session_is_saved_once_until_asked_again() {
     };
     for order in [again, order("s-2")] {
         let outcome = save(&parts, &order, &prepared(PLAN)).await.unwrap();
-        assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+        assert!(matches!(outcome, Outcome::Saved { .. }), "{outcome:?}");
     }
     assert_eq!(rig.forge.plans().len(), 3);
 }
@@ -147,7 +153,7 @@ async fn every_lost_answer_and_short_limit_is_waited_out_and_nothing_is_written_
             let outcome = save(&parts(&rig), &order("s-1"), &prepared(PLAN))
                 .await
                 .unwrap();
-            let Outcome::Saved(saved) = outcome else {
+            let Outcome::Saved { saved, .. } = outcome else {
                 panic!("{fault:?} {write}: {outcome:?}")
             };
             let plans = rig.forge.plans();
@@ -174,12 +180,21 @@ async fn a_save_that_was_killed_is_completed_as_it_was_begun() {
             // By now the session has another plan under the same title.
             let changed = prepared(&format!("{PLAN}\nMore.\n"));
             let outcome = save(&parts, &order("s-1"), &changed).await.unwrap();
-            assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+            let Outcome::Saved { prepared, .. } = outcome else {
+                panic!("{outcome:?}")
+            };
             let plans = rig.forge.plans();
             assert_eq!(plans.len(), 1, "{fault:?} at write {write}");
             let bodies = rig.forge.own_bodies(plans[0].0);
             assert_eq!(bodies.len(), 1, "{fault:?} at write {write}");
-            assert!(!bodies[0].contains("More."), "{fault:?} at write {write}");
+            // The label alone is nothing that belongs to the old text.
+            let more = write == 1;
+            assert_eq!(bodies[0].contains("More."), more, "{fault:?} {write}");
+            assert_eq!(
+                prepared.document.contains("More."),
+                more,
+                "what is told is what is saved"
+            );
         }
     }
 }
@@ -196,10 +211,10 @@ async fn another_plan_can_be_saved_while_a_killed_save_waits_to_be_asked_for() {
         .insert(2, Fault::DieAfter);
     save_and_die(&rig, &parts).await;
     let outcome = save(&parts, &order("s-2"), &prepared(PLAN)).await.unwrap();
-    assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Saved { .. }), "{outcome:?}");
     assert_eq!(rig.forge.plans().len(), 2);
     let outcome = save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
-    assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+    assert!(matches!(outcome, Outcome::Saved { .. }), "{outcome:?}");
     assert_eq!(rig.forge.plans().len(), 2);
 }
 
@@ -229,4 +244,123 @@ async fn what_cannot_be_done_says_why_and_what_exists() {
         "{text}"
     );
     assert!(text.ends_with("run the same command again later"), "{text}");
+}
+
+#[tokio::test]
+async fn a_plan_that_was_too_large_is_saved_when_it_was_made_shorter() {
+    let rig = Rig::with(Settings {
+        most_parts: 1,
+        ..Settings::default()
+    })
+    .await;
+    let parts = parts(&rig);
+    let large = format!("{PLAN}{}", "- one more step\n".repeat(10_000));
+    let error = save(&parts, &order("s-1"), &prepared(&large))
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("the limit is 1"), "{error}");
+    let outcome = save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
+    assert!(matches!(outcome, Outcome::Saved { .. }), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn the_same_number_on_another_server_is_another_repository() {
+    let rig = Rig::new().await;
+    let parts = parts(&rig);
+    save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
+    let other = Order {
+        server: "https://github.example/api/v3".to_owned(),
+        ..order("s-1")
+    };
+    let outcome = save(&parts, &other, &prepared(PLAN)).await.unwrap();
+    assert!(matches!(outcome, Outcome::Saved { .. }), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn without_a_session_the_text_decides_and_for_which_issue_does_not() {
+    let rig = Rig::new().await;
+    let parts = parts(&rig);
+    let file = |number| Order {
+        session: None,
+        place: Rig::place(number),
+        ..order("")
+    };
+    save(&parts, &file(0), &prepared(PLAN)).await.unwrap();
+    let same = save(&parts, &file(HERE), &prepared(PLAN)).await.unwrap();
+    assert!(matches!(
+        same,
+        Outcome::Before(Before { same: true, .. }, _)
+    ));
+    let other = prepared(&format!("{PLAN}\nMore.\n"));
+    let outcome = save(&parts, &file(0), &other).await.unwrap();
+    assert!(matches!(outcome, Outcome::Saved { .. }), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_plan_issue_that_was_deleted_is_not_taken_for_a_saved_plan() {
+    let rig = Rig::new().await;
+    let parts = parts(&rig);
+    assert_eq!(
+        look(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap(),
+        Known::No
+    );
+    save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
+    let (number, _) = rig.forge.plans().remove(0);
+    rig.forge.world.lock().unwrap().issues.remove(&number);
+    let known = look(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
+    assert!(
+        matches!(known, Known::Saved(Before { gone: true, .. })),
+        "{known:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_begun_issue_that_was_deleted_is_not_promised_to_be_completed() {
+    let rig = Rig::new().await;
+    let parts = parts(&rig);
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(3, Fault::Missing);
+    let error = save(&parts, &order("s-1"), &prepared(PLAN))
+        .await
+        .unwrap_err();
+    let (number, _) = rig.forge.plans().remove(0);
+    assert!(
+        error.to_string().ends_with(&format!(
+            "/{number} was begun and is gone: --again saves the plan as a new one"
+        )),
+        "{error}"
+    );
+    let known = look(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
+    assert!(
+        matches!(known, Known::Begun { same: true, .. }),
+        "{known:?}"
+    );
+}
+
+#[tokio::test]
+async fn whoever_waits_is_told_what_for() {
+    let rig = Rig::new().await;
+    rig.forge
+        .world
+        .lock()
+        .unwrap()
+        .faults
+        .insert(2, Fault::LostAfter);
+    let told = std::sync::Mutex::new(Vec::new());
+    local_save::save(&parts(&rig), &order("s-1"), &prepared(PLAN), |why| {
+        told.lock().unwrap().push(why.to_owned());
+    })
+    .await
+    .unwrap();
+    let told = told.into_inner().unwrap();
+    assert!(
+        told.iter()
+            .all(|why| why.starts_with("the outcome of ") && why.contains("; looking again in ")),
+        "{told:?}"
+    );
+    assert!(!told.is_empty());
 }

@@ -368,6 +368,14 @@ async fn options_that_cannot_be_used_are_answered_and_nothing_is_read() {
         ("/save-plan sesion=a.jsonl", "`session` is probably meant"),
         ("/save-plan session=a session=b", "given twice"),
         (
+            "/save-plan session=a.jsonl@refs/pull/5/head",
+            "a commit of this repository",
+        ),
+        (
+            "/save-plan session=a.jsonl@pull/5/head",
+            "a commit of this repository",
+        ),
+        (
             "/save-plan session-id=s1",
             "no session log is named or attached",
         ),
@@ -432,6 +440,65 @@ async fn an_outage_is_waited_out_and_a_lost_answer_does_not_read_the_log_again()
 }
 
 #[tokio::test]
+async fn an_attachment_nobody_called_a_log_does_not_hold_up_the_plan_of_the_conversation() {
+    let what = || "an attachment".to_owned();
+    let message = || "scripted".to_owned();
+    let unknown = ForgeError::Unknown {
+        what: what(),
+        message: message(),
+    };
+    let unreachable = ForgeError::Unreachable {
+        what: what(),
+        message: message(),
+    };
+    let unreadable = ForgeError::Unreadable {
+        what: what(),
+        message: message(),
+    };
+    let why = "400 Bad Request".to_owned();
+    for (error, reads) in [
+        (ReadError::Forge(unreadable), 1),
+        (ReadError::Withheld { why }, 1),
+        (ReadError::Forge(unknown), 4),
+        (ReadError::Forge(unreachable), 4),
+    ] {
+        for name in ["build.log", "build.txt", "build.json"] {
+            let address = format!("{FILE}{name}");
+            let rig = with(&[(&address, Err(error.clone()))]).await;
+            let begun = rig.clock.now();
+            let run = run(&rig, &format!("/save-plan see {address}")).await;
+            let report = rig.forge.own_bodies(HERE).remove(0);
+            assert_eq!(rig.state(&run).await, State::Succeeded, "{report}");
+            assert_eq!(plan_text(&document(&rig)), PLAN);
+            assert_eq!(read(&rig).len(), reads, "{error}");
+            let note = format!("The attachment `{name}` was not searched for a plan: {error}.");
+            assert!(report.contains(&note), "{report}");
+            let waited = rig.clock.now().since(begun);
+            assert!(waited <= Duration::from_mins(1), "{waited:?}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_log_under_another_name_is_still_read_after_a_short_outage() {
+    let address = format!("{FILE}session.txt");
+    let lost = ForgeError::Unknown {
+        what: "an attachment".into(),
+        message: "503".into(),
+    };
+    let rig = with(&[(&address, Err(ReadError::Forge(lost)))]).await;
+    let comment = format!("/save-plan see {address}");
+    let run = rig.deliver(asked(&rig, &comment)).await;
+    let outcome = rig.worker("rig").step().await.unwrap();
+    assert_eq!(outcome, Outcome::Did(run.clone(), Some(State::Waiting)));
+    let log = Ok(lines(&[exit("s1", 1, LOGGED)]));
+    rig.forge.world.lock().unwrap().files.insert(address, log);
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded);
+    assert_eq!(plan_text(&document(&rig)), LOGGED);
+}
+
+#[tokio::test]
 async fn a_crash_behind_the_reading_keeps_the_plan_that_was_read() {
     let rig = with(&[("a.jsonl@HEAD", Ok(lines(&[exit("s1", 1, LOGGED)])))]).await;
     // 👀, the status comment, and then the first write of the saving.
@@ -472,7 +539,8 @@ async fn an_outage_between_the_log_and_the_conversation_keeps_the_plan_too() {
     let trigger = asked(&rig, "/save-plan session=a.jsonl");
     let run = rig.deliver(trigger.clone()).await;
     // What an attempt has left that read the log and then lost GitHub.
-    let logs = planwright::engine::steps::source::look(&rig.forge, &trigger, &rig.parts.settings);
+    let logs =
+        planwright::engine::steps::source::look(&rig.forge, &trigger, &rig.parts.settings, 0);
     let progress = Progress {
         logs: Some(logs.await.unwrap()),
         ..Progress::default()

@@ -9,6 +9,7 @@ mod cli_plan;
 mod cli_program;
 mod cli_save;
 mod cli_session;
+mod cli_token;
 mod cli_transcript;
 mod cli_try;
 mod config_errors;

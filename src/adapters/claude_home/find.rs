@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::logs::{Kind, Log, Read, entries, logs};
 use super::plan_files::PlanFile;
 use super::sessions::{Group, groups};
-use super::{ClaudeHome, FindError, Listed};
+use super::{ClaudeHome, FindError, Listed, Project};
 use crate::formats::session::paths::is_safe_name;
 use crate::formats::session::{PlanSource, SessionPlan};
 
@@ -29,6 +29,8 @@ pub struct Found {
     pub source: Source,
     /// The session; `None` for [`Source::NewestPlanFile`], which is of nobody knows which.
     pub session: Option<String>,
+    /// The folder the session was begun in; `None` where its log does not tell.
+    pub cwd: Option<PathBuf>,
     /// The log or the plan file.
     pub file: PathBuf,
     /// Line in the log, from 1.
@@ -77,6 +79,7 @@ impl Found {
             text: file.text,
             source,
             session: None,
+            cwd: None,
             file: file.path,
             line: None,
             timestamp: file.changed,
@@ -86,7 +89,7 @@ impl Found {
         }
     }
 
-    pub(super) fn entry(plan: &SessionPlan, log: &Path, session: &str, skipped: u64) -> Self {
+    pub(super) fn entry(plan: &SessionPlan, log: &Path, group: &Group) -> Self {
         Self {
             text: plan.text.clone(),
             source: match plan.source {
@@ -94,13 +97,14 @@ impl Found {
                 PlanSource::ApprovedPlan => Source::ApprovedPlan,
                 PlanSource::PlanFile { .. } => Source::WrittenPlanFile,
             },
-            session: Some(session.to_owned()),
+            session: Some(group.id.clone()),
+            cwd: group.cwd().map(Path::to_owned),
             file: log.to_owned(),
             line: Some(plan.line),
             timestamp: plan.timestamp.clone(),
             approved: plan.approved,
             stale_edits: plan.stale_edits,
-            skipped,
+            skipped: group.skipped(),
         }
     }
 }
@@ -119,7 +123,8 @@ impl ClaudeHome {
         if !is_safe_name(id) {
             return Err(FindError::InvalidId { id: id.to_owned() });
         }
-        let mut project = self.project_if_any(directory)?;
+        let project = self.project_if_any(directory)?;
+        let mut project = project.map_or_else(Vec::new, |project| project.folders().to_vec());
         let file = format!("{id}.jsonl");
         if !project.iter().any(|folder| folder.join(&file).is_file()) {
             let others = entries(&self.projects())?.into_iter();
@@ -153,10 +158,10 @@ impl ClaudeHome {
         })
     }
 
-    fn project_if_any(&self, directory: &Path) -> Result<Vec<PathBuf>, FindError> {
+    fn project_if_any(&self, directory: &Path) -> Result<Option<Project>, FindError> {
         match self.project(directory) {
-            Err(FindError::NoProject { .. }) => Ok(Vec::new()),
-            other => other,
+            Err(FindError::NoProject { .. }) => Ok(None),
+            other => other.map(Some),
         }
     }
 
@@ -170,7 +175,7 @@ impl ClaudeHome {
         let Some(first) = plans.next() else {
             return Err(FindError::NoPlanInProject {
                 sessions: all,
-                project,
+                project: project.folders().to_vec(),
             });
         };
         if plans.all(|plan| plan.text == first.text) {
@@ -183,7 +188,8 @@ impl ClaudeHome {
     fn newest(&self, directory: &Path) -> Result<Found, FindError> {
         let mut newest: Option<Found> = None;
         let project = self.project_if_any(directory)?;
-        for group in groups(&project)? {
+        let groups = project.as_ref().map_or(Ok(Vec::new()), groups)?;
+        for group in groups {
             for plan in [group.plan(self)?, group.latest(&group.agents)]
                 .into_iter()
                 .flatten()

@@ -40,6 +40,14 @@ pub(super) struct Read {
 impl Read {
     /// Reads a log whole, or the entries of one session.
     pub(super) fn new(path: &Path, session: Option<&str>) -> Result<Self, FindError> {
+        Self::until(path, session, |_| false)
+    }
+
+    fn until(
+        path: &Path,
+        session: Option<&str>,
+        is_enough: impl Fn(&Feed) -> bool,
+    ) -> Result<Self, FindError> {
         let failed = |error| FindError::Read {
             path: path.to_owned(),
             error,
@@ -47,7 +55,7 @@ impl Read {
         let mut file = File::open(path).map_err(failed)?;
         let mut feed = Feed::new(session);
         let mut chunk = vec![0; CHUNK_BYTES];
-        loop {
+        while !is_enough(&feed) {
             match file.read(&mut chunk) {
                 Ok(0) => break,
                 Ok(size) => feed.push(&chunk[..size]),
@@ -61,10 +69,22 @@ impl Read {
         })
     }
 
+    /// Where the session was begun.
+    pub(super) fn cwd(&self) -> Option<&Path> {
+        self.scanned.cwd.as_deref().map(Path::new)
+    }
+
     /// Lines that could not be read.
     pub(super) fn skipped(&self) -> u64 {
         self.scanned.malformed_count + self.scanned.too_long
     }
+}
+
+/// Where the session of a log was begun, read from the beginning of the log. Says nothing of a log that cannot be read:
+/// whoever reads it whole does.
+pub(super) fn first_cwd(path: &Path) -> Option<PathBuf> {
+    let read = Read::until(path, None, |feed| feed.cwd().is_some()).ok()?;
+    read.cwd().map(Path::to_owned)
 }
 
 /// The logs in a project folder, by name.

@@ -1,10 +1,10 @@
 //! Sessions: which logs belong together, and the plan of each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::find::{Found, Source};
 use super::logs::{Kind, Read, logs};
-use super::{ClaudeHome, FindError};
+use super::{ClaudeHome, FindError, Project};
 use crate::formats::session::SessionPlan;
 
 /// A session of a project.
@@ -35,6 +35,11 @@ impl Group {
         self.own.iter().chain(&self.agents)
     }
 
+    /// Where the session was begun, by its own logs or else by its agents'.
+    pub(super) fn cwd(&self) -> Option<&Path> {
+        self.all().find_map(Read::cwd)
+    }
+
     pub(super) fn skipped(&self) -> u64 {
         self.all().map(Read::skipped).sum()
     }
@@ -46,6 +51,7 @@ impl Group {
             if let Some(file) = slug.map(|slug| home.plan_file(slug)).transpose()?.flatten() {
                 return Ok(Some(Found {
                     session: Some(self.id.clone()),
+                    cwd: self.cwd().map(Path::to_owned),
                     skipped: self.skipped(),
                     ..Found::file(file, Source::PlanFile)
                 }));
@@ -68,7 +74,7 @@ impl Group {
             }
         }
         let (log, plan) = latest?;
-        Some(Found::entry(plan, &log.path, &self.id, self.skipped()))
+        Some(Found::entry(plan, &log.path, self))
     }
 
     fn last(&self) -> Option<String> {
@@ -79,8 +85,8 @@ impl Group {
 }
 
 impl ClaudeHome {
-    /// The sessions in project folders, the latest first. Reads every log.
-    pub fn sessions(&self, project: &[PathBuf]) -> Result<Vec<Session>, FindError> {
+    /// The sessions of a project, the latest first. Reads every log.
+    pub fn sessions(&self, project: &Project) -> Result<Vec<Session>, FindError> {
         let mut sessions = Vec::new();
         for group in groups(project)? {
             sessions.push(Session {
@@ -96,10 +102,10 @@ impl ClaudeHome {
     }
 }
 
-/// Every log of the project, read, by session.
-pub(super) fn groups(project: &[PathBuf]) -> Result<Vec<Group>, FindError> {
+/// The sessions of the project with their logs, all of them read.
+pub(super) fn groups(project: &Project) -> Result<Vec<Group>, FindError> {
     let mut groups: Vec<Group> = Vec::new();
-    for folder in project {
+    for folder in project.folders() {
         for log in logs(folder)? {
             let read = Read::new(&log.path, None)?;
             let id = match log.kind {
@@ -126,5 +132,6 @@ pub(super) fn groups(project: &[PathBuf]) -> Result<Vec<Group>, FindError> {
             .push(read);
         }
     }
+    groups.retain(|group| project.has(group.cwd()));
     Ok(groups)
 }

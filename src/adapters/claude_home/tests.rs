@@ -3,12 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::formats::session::paths::MAX_PROJECT_NAME;
+
+mod projects;
 
 const DIRECTORY: &str = "/srv/tide_watch";
 const PROJECT: &str = "-srv-tide-watch";
@@ -255,7 +259,7 @@ fn projects_are_found_from_below_and_by_every_rule() {
     let strict = home.log("s1", &[exit("s1", "1", "strict")]);
     let below = Path::new("/srv/tide_watch/src/deep");
     assert_eq!(
-        home.home.project(below).unwrap(),
+        home.home.project(below).unwrap().folders(),
         [strict.parent().unwrap()]
     );
     let old = home.put(
@@ -263,7 +267,7 @@ fn projects_are_found_from_below_and_by_every_rule() {
         &exit("s2", "2", "old rule"),
     );
     assert_eq!(
-        home.home.project(below).unwrap(),
+        home.home.project(below).unwrap().folders(),
         [strict.parent().unwrap(), old.parent().unwrap()]
     );
     let long = format!("/srv/{}", "long/".repeat(60));
@@ -273,7 +277,7 @@ fn projects_are_found_from_below_and_by_every_rule() {
         "",
     );
     assert_eq!(
-        home.home.project(Path::new(&long)).unwrap(),
+        home.home.project(Path::new(&long)).unwrap().folders(),
         [cut.parent().unwrap()]
     );
 }

@@ -194,10 +194,11 @@ fn judge(answer: &Response<Incoming>, what: &str) -> Result<(), ReadError> {
     let in_words = || status.canonical_reason().unwrap_or_default();
     match status {
         StatusCode::OK => {}
-        StatusCode::UNAUTHORIZED
-        | StatusCode::FORBIDDEN
-        | StatusCode::NOT_FOUND
-        | StatusCode::GONE => {
+        // "Not now" is said with these two.
+        _ if status.is_client_error()
+            && status != StatusCode::REQUEST_TIMEOUT
+            && status != StatusCode::TOO_MANY_REQUESTS =>
+        {
             return Err(ReadError::Withheld {
                 why: format!("{} {}", status.as_u16(), in_words()),
             });

@@ -80,7 +80,7 @@ impl GitHub {
     /// The repository `owner/name` under the names it has now.
     ///
     /// # Errors
-    /// GitHub did not say, or issues cannot be opened there: they are disabled, or it is archived.
+    /// GitHub did not say, or plans cannot be saved there: issues are disabled, it is archived, or the account may not push.
     pub async fn repository(&self, owner: &str, name: &str) -> Result<Repo, ForgeError> {
         let asked = Repo {
             installation: 0,
@@ -102,6 +102,12 @@ impl GitHub {
         }
         if !found.has_issues {
             return closed("issues are disabled in the repository's settings");
+        }
+        if found.permissions.is_some_and(|may| !may.push) {
+            return Err(ForgeError::Forbidden {
+                what: format!("saving plans in {}", found.full_name),
+                message: "the account may not push to the repository".to_owned(),
+            });
         }
         let (owner, name) = found
             .full_name

@@ -190,6 +190,15 @@ pub(super) struct Repository {
     pub(super) archived: bool,
     #[serde(default = "yes")]
     pub(super) has_issues: bool,
+    /// What the account may do; left out where GitHub does not say.
+    #[serde(default)]
+    pub(super) permissions: Option<Permissions>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Permissions {
+    #[serde(default)]
+    pub(super) push: bool,
 }
 
 fn yes() -> bool {

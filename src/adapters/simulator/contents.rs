@@ -10,9 +10,10 @@ use sha2::{Digest as _, Sha256};
 use super::api::{Call, Scope};
 use super::commits;
 use super::json::{self, segment};
-use super::model::Repository;
+use super::model::{Repository, Role};
 use super::reply::Answer;
 use super::state::State;
+use super::tokens::Holder;
 
 /// GitHub breaks base64 after this many characters.
 const LINE: usize = 60;
@@ -20,7 +21,20 @@ const LINE: usize = 60;
 /// `GET /repos/{owner}/{repo}`.
 pub(super) fn repository(state: &State, call: &Call, scope: &Scope) -> Result<Answer, Answer> {
     let repository = state.repository(scope.repository)?;
-    Ok(Answer::ok(json::repository(&call.base, repository)))
+    let mut shown = json::repository(&call.base, repository);
+    if let Holder::Person(id) = scope.token.holder {
+        let role = repository.role(id);
+        let push = matches!(role, Role::Write | Role::Maintain | Role::Admin);
+        let may = json!({"permissions": {
+            "admin": role == Role::Admin,
+            "maintain": matches!(role, Role::Maintain | Role::Admin),
+            "push": push,
+            "triage": push || role == Role::Triage,
+            "pull": role != Role::None,
+        }});
+        json::extend(&mut shown, may);
+    }
+    Ok(Answer::ok(shown))
 }
 
 /// `GET …/collaborators/{username}/permission`: everybody who exists has an answer, maybe `none`.

@@ -94,7 +94,7 @@ pub async fn publish(
     prepared: &Prepared,
     _allowed: &Authorised,
 ) -> Result<Saved, Stop> {
-    let bodies = fitting(context, prepared)?;
+    let bodies = fitting(prepared, context.settings.most_parts)?;
     report::step(context, "saving the plan as an issue").await?;
     save(context, prepared, &bodies).await
 }
@@ -103,14 +103,10 @@ pub async fn publish(
 ///
 /// # Errors
 /// [`Stop::Failed`] with `plan_too_large`.
-pub(in crate::engine) fn fitting(
-    context: &Context,
-    prepared: &Prepared,
-) -> Result<Vec<String>, Stop> {
+pub(in crate::engine) fn fitting(prepared: &Prepared, most: usize) -> Result<Vec<String>, Stop> {
     let bodies = comments(&prepared.document);
-    if bodies.len() > context.settings.most_parts {
-        let failure = failures::plan_too_large(bodies.len(), context.settings.most_parts);
-        return Err(Stop::Failed(failure));
+    if bodies.len() > most {
+        return Err(Stop::Failed(failures::plan_too_large(bodies.len(), most)));
     }
     Ok(bodies)
 }

@@ -5,14 +5,16 @@
 //! names a log only if it turns out to be one; anything else that people attach is left alone.
 //!
 //! A repository's file is read with the installation's token: whoever may give the command may read it, too. It is
-//! always the repository of the issue or pull request; a fork is not looked at. Without `@REF` it is the default branch,
-//! also on a pull request, because what stands there somebody has agreed to.
+//! always the repository of the issue or pull request, asked for a branch, tag or commit; refs of pull requests, which may
+//! come from forks, are refused. What GitHub itself finds under the full id of a commit is read: that may be a commit of a fork,
+//! as forks share their objects. Without `@REF` it is the default branch, also on a pull request, because what stands there
+//! somebody has agreed to.
 
 pub mod attachment;
 mod reading;
 
 use super::super::effects::Stop;
-use super::super::forge::{Forge, ReadError};
+use super::super::forge::{Forge, ForgeError, ReadError};
 use super::super::progress::{LogPlan, Logs};
 use super::super::say::sources::{self, Log};
 use super::super::settings::Settings;
@@ -25,17 +27,26 @@ use reading::{Reading, What};
 /// Most attached logs of one comment that are read. A session and its helpers are a few.
 const MOST_ATTACHED: usize = 4;
 
+/// How often an outage is waited out for a file that may be no log at all. With the default pauses that is half a minute.
+const PATIENCE: u32 = 3;
+
 /// Whether the command names a session log, or attaches what may be one.
 pub fn named(trigger: &Trigger, settings: &Settings) -> bool {
     !trigger.options.is_empty() || !attached(trigger, settings).is_empty()
 }
 
-/// Reads the logs that the command names. Nothing named: no plan, no notes.
+/// Reads the logs that the command names. Nothing named: no plan, no notes. `faults` is how often the run has waited for
+/// GitHub already, since a step last succeeded.
 ///
 /// # Errors
 /// [`Stop::Failed`] with `invalid_input`, `session_not_found` or `no_plan_found`; [`Stop::Forge`] when GitHub does not
 /// answer.
-pub async fn look(forge: &dyn Forge, trigger: &Trigger, settings: &Settings) -> Result<Logs, Stop> {
+pub async fn look(
+    forge: &dyn Forge,
+    trigger: &Trigger,
+    settings: &Settings,
+    faults: u32,
+) -> Result<Logs, Stop> {
     let options = read_options(trigger.command, &trigger.options)
         .map_err(|error| Stop::Failed(sources::invalid_option(trigger.command.spec(), &error)))?;
     let attached = attached(trigger, settings);
@@ -69,7 +80,7 @@ pub async fn look(forge: &dyn Forge, trigger: &Trigger, settings: &Settings) -> 
         let failure = sources::too_many_attached(names.len(), MOST_ATTACHED);
         return Err(Stop::Failed(failure));
     }
-    comment(forge, trigger, settings, &options, &attached).await
+    comment(forge, trigger, settings, &options, &attached, faults).await
 }
 
 /// What may be a session log among the attachments of the command's own comment.
@@ -123,6 +134,7 @@ async fn comment(
     settings: &Settings,
     options: &Options,
     attached: &[Attachment],
+    faults: u32,
 ) -> Result<Logs, Stop> {
     let session = options.session_id.as_deref();
     let mut notes = Vec::new();
@@ -148,12 +160,16 @@ async fn comment(
             .await;
         match done {
             Ok(()) => {}
-            Err(ReadError::Forge(error)) => return Err(error.into()),
             // Nobody said that this is a session log.
-            Err(error) if one.kind == Kind::Perhaps && session.is_none() => {
+            Err(error)
+                if one.kind == Kind::Perhaps
+                    && session.is_none()
+                    && (lasting(&error) || faults >= PATIENCE) =>
+            {
                 notes.push(sources::perhaps_unreadable(&one.name, &error));
                 continue;
             }
+            Err(ReadError::Forge(error)) => return Err(error.into()),
             Err(error) => return Err(Stop::Failed(sources::unreadable(&log, &error))),
         }
         let (scanned, is_log) = reading.finish();
@@ -178,6 +194,18 @@ async fn comment(
         return Err(Stop::Failed(sources::no_plan(&read, session)));
     }
     Ok(Logs { plan: None, notes })
+}
+
+/// Whether another try would come to the same.
+fn lasting(error: &ReadError) -> bool {
+    !matches!(
+        error,
+        ReadError::Forge(
+            ForgeError::Unreachable { .. }
+                | ForgeError::Unknown { .. }
+                | ForgeError::Limited { .. }
+        )
+    )
 }
 
 /// A plan, and what its reader should know of it.

@@ -125,6 +125,24 @@ pub fn document(
     prepared(trigger, candidate, About::default(), fallback_title, prefix)
 }
 
+/// The same for a plan of a session on somebody's computer; `notes` say what the reader should know of it.
+///
+/// # Errors
+/// As [`document`].
+pub fn local(
+    trigger: &Trigger,
+    candidate: &Candidate,
+    notes: Vec<String>,
+    fallback_title: &str,
+    prefix: &str,
+) -> Result<Prepared, Failure> {
+    let about = About {
+        notes,
+        ..About::default()
+    };
+    prepared(trigger, candidate, about, fallback_title, prefix)
+}
+
 fn prepared(
     trigger: &Trigger,
     candidate: &Candidate,

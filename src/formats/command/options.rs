@@ -261,10 +261,21 @@ fn reference(name: &str) -> Result<(), &'static str> {
     if name.contains(odd)
         || name.contains("..")
         || name.contains("//")
+        || name.contains("/.")
         || name.starts_with(['-', '/', '.'])
         || name.ends_with(['/', '.'])
     {
         return Err("what stands behind its last `@` cannot be a branch, tag or commit");
+    }
+    // What a pull request brings may come from a fork, where anybody may write. Git finds `refs/NAME` under `NAME`, too.
+    let full = name.strip_prefix("refs/");
+    let pull = full.unwrap_or(name).split('/').next() == Some("pull") && name.contains('/');
+    let other = full.is_some_and(|rest| !rest.starts_with("heads/") && !rest.starts_with("tags/"));
+    if pull || other {
+        return Err(
+            "what stands behind its last `@` is a ref of a pull request or of GitHub's own; \
+             a branch, a tag or a commit of this repository is read",
+        );
     }
     Ok(())
 }

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use super::{members, time};
 
+/// The longest name of a folder, in bytes: `PATH_MAX` of Linux.
+const MAX_CWD_BYTES: usize = 4096;
+
 /// Why a line is no entry: it is not UTF-8, not JSON, or not an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the line is not a JSON object")]
@@ -18,6 +21,7 @@ pub struct Entry<'a> {
     pub(super) session_json: Option<&'a str>,
     slug_json: Option<&'a str>,
     timestamp_json: Option<&'a str>,
+    cwd_json: Option<&'a str>,
     message: Option<&'a str>,
     tool_use_result: Option<&'a str>,
 }
@@ -25,11 +29,12 @@ pub struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// Reads one line.
     pub fn parse(line: &'a [u8]) -> Result<Self, Malformed> {
-        const NAMES: [&str; 7] = [
+        const NAMES: [&str; 8] = [
             "sessionId",
             "session_id",
             "slug",
             "timestamp",
+            "cwd",
             "message",
             "toolUseResult",
             "tool_use_result",
@@ -41,6 +46,7 @@ impl<'a> Entry<'a> {
             session_id,
             slug,
             timestamp,
+            cwd,
             message,
             result,
             tool_use_result,
@@ -49,6 +55,7 @@ impl<'a> Entry<'a> {
             session_json: session.or(session_id),
             slug_json: slug,
             timestamp_json: timestamp,
+            cwd_json: cwd,
             message,
             tool_use_result: result.or(tool_use_result),
         })
@@ -67,6 +74,11 @@ impl<'a> Entry<'a> {
     /// When it was written, in a form that is compared as a string; see [`time`].
     pub fn timestamp(&self) -> Option<String> {
         time::timestamp(self.timestamp_json?)
+    }
+
+    /// The folder the session worked in; `None` where its name is longer than 4096 bytes, as no folder's is.
+    pub fn cwd(&self) -> Option<Cow<'a, str>> {
+        not_empty(self.cwd_json).filter(|cwd| cwd.len() <= MAX_CWD_BYTES)
     }
 
     /// The JSON text of `message`.

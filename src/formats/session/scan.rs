@@ -1,5 +1,7 @@
 //! Reads a whole log: line by line, in chunks, or at once.
 
+use std::borrow::Cow;
+
 use super::entry::Entry;
 use super::lines::{Line, Lines};
 use super::plan::SessionPlan;
@@ -26,6 +28,8 @@ pub struct Scanned {
     pub sessions: Vec<String>,
     /// The greatest timestamp of the entries that count.
     pub last_timestamp: Option<String>,
+    /// The folder that the first entry which counts and has a `cwd` names: where the session was begun.
+    pub cwd: Option<String>,
     /// Entries that count: of the session asked for, or of none.
     pub entries: u64,
     /// All lines, blank and skipped ones too.
@@ -90,6 +94,9 @@ impl Scan {
                 .is_none_or(|last| *last < timestamp)
         {
             self.found.last_timestamp = Some(timestamp);
+        }
+        if self.found.cwd.is_none() {
+            self.found.cwd = entry.cwd().map(Cow::into_owned);
         }
         if let Some(slug) = entry.slug() {
             self.slug(&slug);
@@ -175,6 +182,11 @@ impl Feed {
     /// Takes the next bytes.
     pub fn push(&mut self, chunk: &[u8]) {
         self.lines.push(chunk, |line| self.scan.take(line));
+    }
+
+    /// [`Scanned::cwd`] of the lines so far.
+    pub fn cwd(&self) -> Option<&str> {
+        self.scan.found.cwd.as_deref()
     }
 
     /// The log is over, with or without a line end.

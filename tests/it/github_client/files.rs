@@ -409,6 +409,14 @@ async fn what_is_no_attachment_is_told_apart() {
             "GitHub's answer to an attachment cannot be read: its redirects do not end",
         ),
         (
+            Reply::Raw(400, "bad"),
+            "GitHub does not give it to the App (400 Bad Request)",
+        ),
+        (
+            Reply::Raw(429, "slowly"),
+            "the outcome of an attachment is unknown: 429 Too Many Requests",
+        ),
+        (
             Reply::Raw(503, "later"),
             "the outcome of an attachment is unknown: 503 Service Unavailable",
         ),

@@ -265,6 +265,16 @@ impl Forge for FakeForge {
 
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
         let place = place.clone();
+        if !self
+            .world
+            .lock()
+            .unwrap()
+            .issues
+            .contains_key(&place.number)
+        {
+            let what = format!("issue #{}", place.number);
+            return Err(ForgeError::NotFound { what });
+        }
         self.read(|world| {
             let issue = &world.issues[&place.number];
             let author = Actor {

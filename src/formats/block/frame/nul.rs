@@ -9,15 +9,15 @@ use super::REPLACEMENT;
 
 /// The places of NUL among the NUL and U+FFFD of `text`, as ascending ranges.
 pub(super) fn places(text: &str) -> String {
-    let mut list = String::new();
+    let mut out = String::new();
     let mut range: Option<(usize, usize)> = None;
     let mut write = |range: Option<(usize, usize)>| {
         let Some((first, last)) = range else { return };
-        let comma = if list.is_empty() { "" } else { "," };
+        let comma = if out.is_empty() { "" } else { "," };
         // Writing to a String does not fail.
         let _ = match last - first {
-            0 => write!(list, "{comma}{first}"),
-            _ => write!(list, "{comma}{first}-{last}"),
+            0 => write!(out, "{comma}{first}"),
+            _ => write!(out, "{comma}{first}-{last}"),
         };
     };
     let shown = |c: &char| matches!(*c, '\0' | char::REPLACEMENT_CHARACTER);
@@ -34,7 +34,7 @@ pub(super) fn places(text: &str) -> String {
         };
     }
     write(range);
-    list
+    out
 }
 
 /// `text` with NUL where the list says; `None` when it is no list.

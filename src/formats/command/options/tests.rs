@@ -147,6 +147,44 @@ fn a_path_is_inside_the_repository() {
 }
 
 #[test]
+fn what_a_fork_pushed_to_a_pull_request_is_no_source() {
+    for reference in [
+        "refs/pull/5/head",
+        "refs/pull/5/merge",
+        "pull/5/head",
+        "pull/x",
+        "refs/remotes/fork/main",
+        "refs/stash",
+        "refs/",
+        "refs/x",
+    ] {
+        let error = judged(&format!("a.jsonl@{reference}")).unwrap_err();
+        let wants = ["ref of a pull request", "cannot be a branch"];
+        assert!(wants.iter().any(|want| error.contains(want)), "{error}");
+    }
+    assert_eq!(
+        judged("a.jsonl@refs/pull/5/head").unwrap_err(),
+        "what stands behind its last `@` is a ref of a pull request or of GitHub's own; a branch, a tag or a commit of \
+         this repository is read"
+    );
+    assert!(judged("a.jsonl@refs/./pull/5/head").is_err());
+    for reference in [
+        "refs/heads/main",
+        "refs/heads/pull/5/head",
+        "refs/tags/v1",
+        "heads/main",
+        "pull",
+        "pulls/5",
+        "fix/pull/5",
+        "0123456789abcdef0123456789abcdef01234567",
+    ] {
+        let read = judged(&format!("a.jsonl@{reference}")).unwrap();
+        let file = read.session.unwrap();
+        assert_eq!(file.reference.as_deref(), Some(reference));
+    }
+}
+
+#[test]
 fn names_are_judged_too() {
     let given = |pairs: &[(&str, &str)]| -> Vec<Given> {
         pairs

@@ -1,0 +1,151 @@
+//! Tests of whose sessions those in a folder are.
+
+use super::*;
+
+/// A log of one plan, whose session was begun in `cwd`.
+fn begun(session: &str, cwd: &str, plan: &str) -> String {
+    let summary = json!({ "type": "summary", "summary": "What came before" });
+    let first = json!({ "sessionId": session, "timestamp": "0", "cwd": cwd });
+    let later = json!({ "sessionId": session, "timestamp": "1", "cwd": "/srv/left" });
+    format!(
+        "{summary}\n{first}\n{later}\n{}\n",
+        exit(session, "2", plan)
+    )
+}
+
+fn only(home: &Home, directory: &str) -> Result<Found, FindError> {
+    home.home.find(Path::new(directory), &Choice::Only)
+}
+
+#[test]
+fn folders_whose_names_are_encoded_alike_do_not_share_sessions() {
+    let home = Home::new();
+    let all = [
+        "/srv/my-app",
+        "/srv/my.app",
+        "/srv/my_app",
+        "/srv/my/app",
+        "/srv/my app",
+    ];
+    for (number, cwd) in all.iter().enumerate() {
+        home.put(
+            &format!("projects/-srv-my-app/s{number}.jsonl"),
+            &begun(&format!("s{number}"), cwd, cwd),
+        );
+    }
+    for (number, directory) in all.iter().enumerate() {
+        let found = only(&home, directory).unwrap();
+        assert_eq!(
+            (found.text.as_str(), found.cwd),
+            (*directory, Some(directory.into()))
+        );
+        let newest = home
+            .home
+            .find(Path::new(directory), &Choice::Newest)
+            .unwrap();
+        assert_eq!(newest.text, *directory);
+        let project = home.home.project(Path::new(directory)).unwrap();
+        let sessions = home.home.sessions(&project).unwrap();
+        let ids: Vec<_> = sessions.iter().map(|session| session.id.clone()).collect();
+        assert_eq!(ids, [format!("s{number}")]);
+    }
+}
+
+#[test]
+fn long_names_that_begin_alike_do_not_share_sessions() {
+    let home = Home::new();
+    let long = format!("/srv/{}", "long/".repeat(60));
+    let name = crate::formats::session::paths::project_names(&long).remove(0);
+    let begin = &name[..MAX_PROJECT_NAME];
+    let (one, two) = (format!("{long}one"), format!("{long}two"));
+    home.put(
+        &format!("projects/{begin}-1a/s1.jsonl"),
+        &begun("s1", &one, "one"),
+    );
+    home.put(
+        &format!("projects/{begin}-2b/s2.jsonl"),
+        &begun("s2", &two, "two"),
+    );
+    assert_eq!(only(&home, &one).unwrap().text, "one");
+    assert_eq!(only(&home, &two).unwrap().text, "two");
+    for other in [format!("{long}three"), long] {
+        let none = only(&home, &other);
+        assert!(matches!(none, Err(FindError::NoProject { .. })), "{other}");
+    }
+}
+
+#[test]
+fn a_folder_of_others_alone_is_passed_on_the_way_up() {
+    let home = Home::new();
+    home.put(
+        "projects/-srv-my-app/s1.jsonl",
+        &begun("s1", "/srv/my.app", "of my.app"),
+    );
+    assert!(matches!(
+        only(&home, "/srv/my/app"),
+        Err(FindError::NoProject { .. })
+    ));
+    home.put(
+        "projects/-srv-my/s2.jsonl",
+        &begun("s2", "/srv/my", "of my"),
+    );
+    assert_eq!(only(&home, "/srv/my/app/src").unwrap().text, "of my");
+    assert_eq!(only(&home, "/srv/my.app/src").unwrap().text, "of my.app");
+}
+
+#[test]
+fn a_session_begun_below_or_with_a_cwd_that_does_not_lead_here_stays() {
+    let home = Home::new();
+    let log = "projects/-srv-my-app/s1.jsonl";
+    for cwd in [
+        "/srv/my-app/src",
+        "/srv/elsewhere",
+        "/",
+        "my-app",
+        "",
+        "\u{0}",
+    ] {
+        home.put(log, &begun("s1", cwd, "stays"));
+        assert_eq!(only(&home, "/srv/my-app").unwrap().text, "stays", "{cwd}");
+    }
+    home.put(log, &begun("s1", &"/d".repeat(3000), "stays"));
+    let found = only(&home, "/srv/my-app").unwrap();
+    assert_eq!(found.cwd.as_deref(), Some(Path::new("/srv/left")));
+    home.put(log, &exit("s1", "1", "stays"));
+    assert_eq!(only(&home, "/srv/my-app").unwrap().cwd, None);
+}
+
+#[test]
+fn an_agent_s_log_goes_with_its_session() {
+    let home = Home::new();
+    home.put(
+        "projects/-srv-my-app/s1.jsonl",
+        &json!({ "sessionId": "s1", "cwd": "/srv/my.app" }).to_string(),
+    );
+    home.put(
+        "projects/-srv-my-app/agent-aa.jsonl",
+        &exit("s1", "1", "of its agent"),
+    );
+    let found = only(&home, "/srv/my.app").unwrap();
+    assert_eq!(
+        (found.text.as_str(), found.cwd.as_deref()),
+        ("of its agent", Some(Path::new("/srv/my.app")))
+    );
+    assert!(!matches!(only(&home, "/srv/my-app"), Ok(_)));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_the_folder_is_the_folder() {
+    let home = Home::new();
+    let at = home.folder.path().canonicalize().unwrap();
+    let (real, link) = (at.join("my-app"), at.join("my.app"));
+    fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let names = crate::formats::session::paths::project_names(real.to_str().unwrap());
+    home.put(
+        &format!("projects/{}/s1.jsonl", names[0]),
+        &begun("s1", link.to_str().unwrap(), "linked"),
+    );
+    assert_eq!(only(&home, real.to_str().unwrap()).unwrap().text, "linked");
+}

@@ -1,0 +1,135 @@
+//! What `planwright save` prints.
+
+use serde_json::json;
+
+use super::terminal;
+use crate::adapters::claude_home::Found;
+use crate::engine::local_save::{Before, Known, Order, Outcome};
+use crate::engine::progress::{Prepared, Saved};
+use crate::engine::say;
+
+/// What would be saved, and why the real call would fail, where it would.
+pub(super) fn dry_run(
+    order: &Order,
+    prepared: &Prepared,
+    comments: usize,
+    known: &Known,
+    json: bool,
+) -> (String, Option<String>) {
+    let known = match known {
+        Known::Saved(known) if order.again.is_none() => return before(prepared, known, json),
+        Known::Begun { url, same } => {
+            let url = url.as_deref().unwrap_or("perhaps");
+            let text = if *same {
+                ""
+            } else {
+                ", with the text it had then"
+            };
+            Some(format!(
+                "An earlier call began to save it ({url}); this one would complete that{text}."
+            ))
+        }
+        _ => None,
+    };
+    let many = match comments {
+        1 => "one comment".to_owned(),
+        many => format!("{many} comments"),
+    };
+    let repo = order.place.repo.full_name();
+    let message = known.unwrap_or_else(|| format!("Would save to {repo}, in {many}"));
+    if json {
+        return (result(prepared, None, [true, false], &message), None);
+    }
+    let text = format!(
+        "{message}:\n\n{}\n\nNothing was written.\n",
+        summary(prepared)
+    );
+    (text, None)
+}
+
+/// Where the plan is now.
+pub(super) fn outcome(
+    order: &Order,
+    found: Option<&Found>,
+    outcome: &Outcome,
+    json: bool,
+) -> (String, Option<String>) {
+    let (saved, prepared) = match outcome {
+        Outcome::Saved { saved, prepared } => (saved, prepared),
+        Outcome::Before(known, prepared) => return before(prepared, known, json),
+    };
+    let message = "Plan saved to GitHub issue";
+    if json {
+        let text = result(prepared, Some(saved), [false, false], message);
+        return (text, None);
+    }
+    let from = found.map(|found| {
+        let session = found.session.as_deref().unwrap_or("unknown");
+        format!("\nFrom: session {session}, {}", found.file.display())
+    });
+    let steps = say::next_steps(&order.place, saved.number).replace("**", "");
+    let text = format!(
+        "✅ {message}\n\n{}\n\nIssue: {}{}\n\n{}\n",
+        summary(prepared),
+        saved.url,
+        terminal::lines(&from.unwrap_or_default()),
+        steps.trim_end()
+    );
+    (text, None)
+}
+
+fn before(prepared: &Prepared, before: &Before, json: bool) -> (String, Option<String>) {
+    let url = &before.saved.url;
+    if before.gone {
+        return (
+            String::new(),
+            Some(format!(
+                "the plan was saved before as {url}, which is gone; --again saves it as a new issue"
+            )),
+        );
+    }
+    if !before.same {
+        return (
+            String::new(),
+            Some(format!(
+                "a plan of this session with this title, but another text, was saved before: {url}; --again saves this one, too"
+            )),
+        );
+    }
+    let message = "The plan was saved before";
+    if json {
+        let saved = &before.saved;
+        let text = result(prepared, Some(saved), [false, true], message);
+        return (text, None);
+    }
+    (format!("{message}: {url}\n"), None)
+}
+
+/// As JSON. `saved` is the plan issue, where there is one.
+fn result(
+    prepared: &Prepared,
+    saved: Option<&Saved>,
+    [dry_run, duplicate]: [bool; 2],
+    message: &str,
+) -> String {
+    let shown = json!({
+        "success": true,
+        "dry_run": dry_run,
+        "issue_number": saved.map(|saved| saved.number),
+        "issue_url": saved.map(|saved| &saved.url),
+        "title": prepared.issue_title,
+        "comments": saved.map_or(&[][..], |saved| &saved.comments),
+        "skipped_duplicate": duplicate,
+        "message": message,
+    });
+    format!("{shown:#}\n")
+}
+
+/// Title, one sentence and three bullets. The text is somebody's.
+fn summary(prepared: &Prepared) -> String {
+    let mut text = format!("{}\n\n{}\n", prepared.issue_title, prepared.sentence);
+    for bullet in &prepared.bullets {
+        text.push_str(&format!("\n- {bullet}"));
+    }
+    terminal::lines(&text)
+}
