@@ -57,6 +57,18 @@ struct Settings {
 }
 
 impl Settings {
+    /// For a command that reads no configuration: what is set for it would be ignored.
+    fn refuse(&self) -> Result<(), Failure> {
+        let given = match (&self.config, self.set.first()) {
+            (Some(_), _) => "--config",
+            (None, Some(_)) => "--set",
+            (None, None) => return Ok(()),
+        };
+        Err(Failure::Usage(format!(
+            "this command reads no configuration; leave out {given}"
+        )))
+    }
+
     fn load(&self) -> Result<Loaded, Failure> {
         let sources = Sources::gather(self.config.as_deref(), self.set.clone())?;
         Ok(load(&sources)?)
@@ -82,17 +94,17 @@ enum Command {
 pub fn run(cli: Cli) -> ExitCode {
     let Cli { settings, command } = cli;
     let done = match command {
-        Command::Try(arguments) => arguments.run(),
+        Command::Try(arguments) => settings.refuse().and_then(|()| arguments.run()),
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
-        Command::Extract(extract) => extract.run(),
+        Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),
         Command::Plan(plan) => plan.run(&settings),
-        Command::Blocks(blocks) => blocks.run(),
-        Command::Session(session) => session.run(),
+        Command::Blocks(blocks) => settings.refuse().and_then(|()| blocks.run()),
+        Command::Session(session) => settings.refuse().and_then(|()| session.run()),
         Command::Save(save) => save.run(&settings),
-        Command::CheckContent(check) => check.run(),
+        Command::CheckContent(check) => settings.refuse().and_then(|()| check.run()),
         Command::Config(config) => config.run(&settings),
-        Command::Completions(completions) => completions.run(),
+        Command::Completions(completions) => settings.refuse().and_then(|()| completions.run()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

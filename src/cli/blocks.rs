@@ -142,5 +142,8 @@ fn table(parsed: &Parsed, lines: &Lines<'_>) -> String {
             one.remedy
         ));
     }
+    if table.is_empty() {
+        table.push_str("no blocks\n");
+    }
     table
 }

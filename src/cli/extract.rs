@@ -5,23 +5,42 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
+use super::failure::print;
 use super::local::{read_thread, trigger_for};
 use super::{Failure, input};
+use crate::engine::code::Code;
+use crate::engine::progress::Prepared;
 use crate::engine::say::failures::shorten;
-use crate::engine::steps::extract::{Candidate, MIN_SCORE, candidates};
+use crate::engine::steps::extract::{Candidate, MIN_SCORE, Search, candidates};
 use crate::engine::steps::verify::{READERS, document, found};
 
-const EXAMPLES: &str = "\
+const HELP: &str = "\
+FILE may hold one text, or a conversation: lines like `--- @alice 2026-01-02T10:00:00Z` begin a
+post, and a line `title: …` above them is the title of the conversation.
+
+JSON fields:
+  would_save     whether a plan would be saved
+  title          of the plan, or null
+  document       the document that would be saved, or null
+  error          why nothing would be saved, or null
+  error_type     its error code, no_plan_found or validation_failed, or null
+  minimum_score  points that a plan needs
+  candidates     best first: score, title (or null), where, characters, and reasons (points, why)
+  left_out       what was not looked at, one sentence each
+
+Exit codes:
+  0  a plan would be saved
+  1  nothing would be saved; why is said
+  2  the arguments are wrong, or FILE cannot be read
+
 Examples:
   planwright extract plan.md                  the candidates with their scores, and the verdict
   planwright extract thread.md --document     print the document that would be saved
-  gh issue view 12 --json body -q .body | planwright extract - --json
-
-A file may hold one text, or a conversation: lines like `--- @alice 2026-01-02T10:00:00Z` begin a post.";
+  gh issue view 12 --json body -q .body | planwright extract - --json";
 
 /// Show what would be saved from a text, and why
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = HELP)]
 pub(super) struct Extract {
     /// File to read; `-` for standard input
     file: PathBuf,
@@ -45,43 +64,56 @@ impl Extract {
         let best = search.candidates.first();
         let good = best.filter(|best| best.score >= MIN_SCORE || trigger.inline.is_some());
         let verdict = match good {
-            None => Err("nothing here looks like a plan".to_owned()),
-            Some(best) => document(&trigger, best, &thread.title, "")
-                .map_err(|failure| format!("{} {}", failure.message, failure.details.join(" "))),
+            None => Err((
+                Code::NoPlanFound,
+                "nothing here looks like a plan".to_owned(),
+            )),
+            Some(best) => document(&trigger, best, &thread.title, "").map_err(|failure| {
+                let why = format!("{} {}", failure.message, failure.details.join(" "));
+                (failure.code, why)
+            }),
         };
-        if self.json {
-            let shown: Vec<_> = search.candidates.iter().map(describe).collect();
-            let (title, document, error) = match &verdict {
-                Ok(prepared) => (json!(prepared.title), json!(prepared.document), json!(null)),
-                Err(why) => (json!(null), json!(null), json!(why)),
-            };
-            let all = json!({
-                "would_save": verdict.is_ok(), "title": title, "error": error, "document": document,
-                "minimum_score": MIN_SCORE, "candidates": shown, "left_out": search.left_out,
-            });
-            println!("{all:#}");
-        } else if let (true, Ok(prepared)) = (self.document, &verdict) {
-            print!("{}", prepared.document);
-        } else if !self.document {
-            for candidate in &search.candidates {
-                print_candidate(candidate);
-            }
-            for why in &search.left_out {
-                println!("not looked at: {why}");
-            }
-        }
+        let text = match &verdict {
+            _ if self.json => format!("{:#}\n", as_json(&search, &verdict)),
+            Ok(prepared) if self.document => prepared.document.clone(),
+            Err(_) if self.document => String::new(),
+            verdict => as_text(&search, verdict.as_ref().ok()),
+        };
+        print(&text)?;
         match verdict {
-            Ok(prepared) => {
-                if !self.json && !self.document {
-                    println!("\nwould save: {}", prepared.title);
-                }
-                Ok(())
-            }
-            Err(why) => Err(Failure::failed(format!(
+            Ok(_) => Ok(()),
+            Err((_, why)) => Err(Failure::failed(format!(
                 "{name}: nothing would be saved: {why}"
             ))),
         }
     }
+}
+
+fn as_json(search: &Search, verdict: &Result<Prepared, (Code, String)>) -> serde_json::Value {
+    let shown: Vec<_> = search.candidates.iter().map(describe).collect();
+    let good = verdict.as_ref().ok();
+    let bad = verdict.as_ref().err();
+    json!({
+        "would_save": verdict.is_ok(),
+        "title": good.map(|prepared| &prepared.title),
+        "error": bad.map(|(_, why)| why),
+        "error_type": bad.map(|(code, _)| code.name()),
+        "document": good.map(|prepared| &prepared.document),
+        "minimum_score": MIN_SCORE,
+        "candidates": shown,
+        "left_out": search.left_out,
+    })
+}
+
+fn as_text(search: &Search, good: Option<&Prepared>) -> String {
+    let mut text: String = search.candidates.iter().map(row).collect();
+    for why in &search.left_out {
+        text.push_str(&format!("not looked at: {why}\n"));
+    }
+    if let Some(prepared) = good {
+        text.push_str(&format!("\nwould save: {}\n", prepared.title));
+    }
+    text
 }
 
 fn describe(candidate: &Candidate) -> serde_json::Value {
@@ -96,16 +128,17 @@ fn describe(candidate: &Candidate) -> serde_json::Value {
     })
 }
 
-fn print_candidate(candidate: &Candidate) {
+fn row(candidate: &Candidate) -> String {
     let title = candidate.title.as_deref().unwrap_or("(no title)");
-    println!(
-        "{:>4} points  {}  ({}, {} characters)",
+    let mut row = format!(
+        "{:>4} points  {}  ({}, {} characters)\n",
         candidate.score,
         shorten(title, 70),
         found(candidate),
         candidate.text.chars().count()
     );
     for (points, why) in &candidate.reasons {
-        println!("     {points:+4}  {why}");
+        row.push_str(&format!("     {points:+4}  {why}\n"));
     }
+    row
 }

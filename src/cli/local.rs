@@ -4,6 +4,7 @@ use crate::engine::clock::Millis;
 use crate::engine::thread::{Post, Thread};
 use crate::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
 use crate::formats::command::{self, Command, Invocation};
+use crate::formats::plan::title::title_of;
 use crate::formats::thread_file::{self, ThreadFileError};
 
 /// A conversation file, read.
@@ -14,9 +15,14 @@ pub(super) struct Local {
     pub(super) command: Option<(usize, Invocation)>,
 }
 
-/// Reads a conversation file. Posts without a time follow one another by a minute.
+/// Reads a conversation file. A file of one text without posts has that text's title, or none. Posts without a time follow one another by a minute.
 pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
     let file = thread_file::parse(text)?;
+    // A lone text is saved under a title of its own or not at all; a conversation always has one.
+    let title = match file.posts.as_slice() {
+        [lone] if lone.body == text => title_of(text).unwrap_or_default(),
+        _ => file.title,
+    };
     let mut at = Millis(1_767_225_600_000);
     let mut posts = Vec::new();
     let mut command = None;
@@ -63,7 +69,7 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
     };
     let thread = Thread {
         place,
-        title: file.title,
+        title,
         url: String::new(),
         state: "open".to_owned(),
         posts,

@@ -6,6 +6,7 @@ mod list;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::failure::print;
 use super::{Failure, Settings};
 use crate::formats::plan::stored::{Finding, Place};
 
@@ -35,6 +36,19 @@ impl Plan {
         match self.command {
             Command::Get(get) => get.run(settings),
             Command::List(list) => list.run(settings),
+        }
+    }
+}
+
+/// Prints what was found. A failure that is no wrong argument is printed too where a program reads the output.
+fn finish(json: bool, found: Result<String, Failure>) -> Result<(), Failure> {
+    match found {
+        Ok(text) => print(&text),
+        Err(failure) => {
+            if json && matches!(failure, Failure::Failed(_)) {
+                print(&format!("{:#}\n", json!({"error": failure.to_string()})))?;
+            }
+            Err(failure)
         }
     }
 }

@@ -10,34 +10,37 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::Failure;
 use super::failure::print;
-use crate::formats::session::transcript::{self, Options, Piece, Stats, Verdict};
+use crate::formats::session::lines::MAX_LINE_BYTES;
+use crate::formats::session::transcript::{self, LeftOut, Options, Piece, Stats, Verdict};
 
-const EXAMPLES: &str = "\
-Examples:
-  planwright session transcript session.jsonl                         the transcript, on standard output
-  planwright session transcript session.jsonl --max-tokens 20000 --output parts
-                                                                      parts/session-1.xml, parts/session-2.xml, …
-  cat session.jsonl | planwright session transcript - --stats         counts on standard error
-
-Left out: entries of other sessions, file snapshots, bookkeeping, commands that look for the log itself, repeated texts.
-Cut: long tool parameters and long tool results, of which lines with errors stay. A session that is empty or only a
-warm-up gives nothing and ends with 1. Lines that cannot be read are skipped and counted.
+const HELP: &str = "\
+Left out: entries of other sessions, file snapshots, bookkeeping, commands that look for the log
+itself, repeated texts.
+Cut: long tool parameters and long tool results, of which lines with errors stay.
+A session that is empty or only a warm-up gives nothing and ends with 1. Lines that cannot be
+read, and lines over 64 MiB, are skipped and counted.
 
 Exit codes:
   0  there is a transcript
   1  nothing is left, or the output cannot be written
-  2  the arguments are wrong, or the file cannot be read";
+  2  the arguments are wrong, or the file cannot be read
+
+Examples:
+  planwright session transcript session.jsonl               the transcript, on standard output
+  planwright session transcript session.jsonl --max-tokens 20000 --output parts
+                                                            parts/session-1.xml, …-2.xml, …
+  planwright session transcript - --stats < session.jsonl   counts on standard error";
 
 /// Compress a Claude Code session log to an XML transcript for an agent
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = HELP)]
 pub(super) struct Transcript {
     /// Session log (JSON Lines) to read; `-` for standard input
     file: PathBuf,
     /// Take only the entries of this session, and those that name none
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// Begin another part where one would be longer, at four characters a token; an entry is never cut
+    /// Begin another part where one would be longer, at four characters a token; an entry is never cut. Needs --output
     #[arg(long, value_name = "N", requires = "output")]
     max_tokens: Option<NonZeroUsize>,
     /// Write the parts to NAME-1.xml, NAME-2.xml, … in this directory and print their paths; no file is overwritten
@@ -50,6 +53,9 @@ pub(super) struct Transcript {
     #[arg(long)]
     stats: bool,
 }
+
+/// Lines over so many MiB are skipped.
+const LONGEST_MIB: usize = MAX_LINE_BYTES / (1024 * 1024);
 
 /// So much of the log is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -102,11 +108,21 @@ impl Transcript {
     }
 
     fn report(&self, stats: &Stats) {
+        let longer = stats.left_out.get(&LeftOut::TooLong).copied().unwrap_or(0);
         match (stats.unreadable(), stats.first_unreadable) {
+            (1, Some(line)) if longer == 1 => {
+                eprintln!("note: line {line} is longer than {LONGEST_MIB} MiB and was skipped");
+            }
             (1, Some(line)) => eprintln!("note: line {line} cannot be read and was skipped"),
-            (count, Some(line)) => eprintln!(
-                "note: {count} lines cannot be read and were skipped, the first is line {line}"
-            ),
+            (count, Some(line)) => {
+                let longer = match longer {
+                    0 => String::new(),
+                    longer => format!(", {longer} of them because of more than {LONGEST_MIB} MiB"),
+                };
+                eprintln!(
+                    "note: {count} lines cannot be read and were skipped{longer}, the first is line {line}"
+                );
+            }
             (_, None) => {}
         }
         if self.stats {
@@ -118,8 +134,23 @@ impl Transcript {
 /// Why there is no transcript.
 fn nothing(verdict: Verdict, stats: &Stats, wanted: Option<&str>) -> Option<String> {
     let whole = "--no-filter prints what there is";
+    let longer = stats.left_out.get(&LeftOut::TooLong).copied().unwrap_or(0);
+    let other = stats.left_out.get(&LeftOut::OtherKind).copied();
+    let lines = match stats.entries_in {
+        1 => "1 line".to_owned(),
+        many => format!("{many} lines"),
+    };
     match verdict {
         _ if stats.entries_in == 0 => Some("there is no entry in it".to_owned()),
+        _ if stats.unreadable() == stats.entries_in && longer > 0 => Some(format!(
+            "nothing in it can be read: of {lines}, {longer} longer than {LONGEST_MIB} MiB"
+        )),
+        _ if stats.unreadable() == stats.entries_in => {
+            Some(format!("this is no session log: {lines}, none is an entry"))
+        }
+        _ if stats.unreadable() + other.unwrap_or(0) == stats.entries_in => Some(format!(
+            "{lines}, but no entry of a conversation; is it a session log?"
+        )),
         Verdict::Empty => Some(match wanted {
             Some(id) => format!(
                 "session {id} is empty: it needs three entries with words of the user and of the assistant; check the id, {whole}"
@@ -175,7 +206,7 @@ struct Files {
 impl Files {
     fn new(directory: &Path, stem: &str) -> Result<Self, Failure> {
         std::fs::create_dir_all(directory).map_err(|error| {
-            Failure::Usage(format!(
+            Failure::failed(format!(
                 "cannot make the directory {}: {error}",
                 directory.display()
             ))

@@ -7,10 +7,10 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
     use ForgeError as E;
     match (error, variable) {
         (E::NotFound { what }, None) => format!(
-            "{what} does not exist, or it is private: check the name, or set PLANWRIGHT_TOKEN to a token that may read it"
+            "{what} does not exist, or it is private, or github.api_url is wrong: check the name, or set PLANWRIGHT_TOKEN to a token that may read it"
         ),
         (E::NotFound { what }, Some(name)) => format!(
-            "{what} does not exist, or the token in {name} may not see it: check the name and which repositories the token is for"
+            "{what} does not exist, or the token in {name} may not see it, or github.api_url is wrong: check the name and which repositories the token is for"
         ),
         (E::Unauthorized { what, message }, None) => {
             format!("GitHub wants a token for {what}: {message}; set PLANWRIGHT_TOKEN")
@@ -64,12 +64,12 @@ mod tests {
             (
                 ForgeError::NotFound { what: what() },
                 None,
-                "issue #7 of o/r does not exist, or it is private: check the name, or set PLANWRIGHT_TOKEN to a token that may read it",
+                "issue #7 of o/r does not exist, or it is private, or github.api_url is wrong: check the name, or set PLANWRIGHT_TOKEN to a token that may read it",
             ),
             (
                 ForgeError::NotFound { what: what() },
                 token,
-                "issue #7 of o/r does not exist, or the token in GH_TOKEN may not see it: check the name and which repositories the token is for",
+                "issue #7 of o/r does not exist, or the token in GH_TOKEN may not see it, or github.api_url is wrong: check the name and which repositories the token is for",
             ),
             (
                 ForgeError::Unauthorized {

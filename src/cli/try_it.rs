@@ -20,6 +20,7 @@ use crate::adapters::simulator::model::Role;
 use crate::adapters::simulator::{AppKeys, Simulator, SimulatorError, SimulatorOptions};
 use crate::config::{Loaded, Sources, load};
 use crate::engine::clock::Clock;
+use crate::engine::run::State;
 use crate::engine::store::{RunView, Store};
 use crate::formats::thread_file::{FilePost, parse};
 
@@ -27,22 +28,41 @@ use crate::formats::thread_file::{FilePost, parse};
 const SAMPLE: &str = include_str!("../../fixtures/threads/try.md");
 /// The repository in the simulator.
 const REPOSITORY: &str = "acme/search";
+/// Login of whoever looks around in the simulator.
+const VISITOR: &str = "you";
 /// Longest wait for the run.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How often the run is looked at.
 const LOOK: Duration = Duration::from_millis(2);
 
-const EXAMPLES: &str = "\
+const HELP: &str = "\
+Without --keep the pages end with the program. With it, standard error says how to read the plan
+back and save another one there.
+
+JSON fields:
+  conversation  address of the conversation's page
+  command, by   the command and who gave it
+  run           id, state, code (an error code such as no_plan_found, or null)
+  plan_issue    number, url, title, labels, comments (how many); null where none was saved
+  report        the bot's last comment in the conversation, or empty
+  requests      to GitHub, from the command on; writes of them
+  milliseconds  all, start, acknowledged (the webhook), worked (the run)
+
+Exit codes:
+  0  the command was carried out
+  1  it failed, or something could not be started
+  2  the arguments are wrong, or FILE cannot be read
+
 Examples:
-  planwright try                              a sample conversation
-  planwright try --thread FILE.md             your own; lines like `--- @alice` begin a post, the last one may
-                                              be a command (`/save-plan` is added where there is none)
-  planwright try --keep                       stay up, open the pages in a browser, end with Ctrl-C
-  planwright try --json                       what happened, for programs";
+  planwright try                    a sample conversation
+  planwright try --thread FILE.md   your own; lines like `--- @alice` begin a post, and the last one
+                                    may be a command (`/save-plan` is added where there is none)
+  planwright try --keep             stay up, open the pages in a browser, end with Ctrl-C
+  planwright try --json             what happened, for programs";
 
 /// See it work: simulator, receiver, store and GitHub client in one process, no network, no account
 #[derive(Debug, Args)]
-#[command(name = "try", after_help = EXAMPLES)]
+#[command(name = "try", after_help = HELP)]
 pub(super) struct Try {
     /// Conversation to use
     #[arg(long, value_name = "FILE")]
@@ -77,7 +97,7 @@ impl Try {
         if commanded.is_none_or(|index| index == 0) {
             let body = "/save-plan".to_owned();
             posts.push(FilePost {
-                author: "you".to_owned(),
+                author: VISITOR.to_owned(),
                 created: None,
                 body,
             });
@@ -144,20 +164,25 @@ async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<
         let text = if arguments.json {
             format!("{:#}\n", show::as_json(&outcome, began.elapsed()))
         } else {
-            show::as_text(&outcome, began.elapsed())
+            show::as_text(&outcome, began.elapsed(), arguments.keep)
         };
         print(&text)?;
-        if outcome.plan.is_some() {
+        if outcome.run.state == State::Succeeded {
             return Ok(());
         }
-        let code = outcome
-            .run
-            .code
-            .unwrap_or_else(|| outcome.run.state.name().to_owned());
+        let state = outcome.run.state.name().to_owned();
+        let code = outcome.run.code.unwrap_or(state);
         Err(Failure::failed(format!("no plan was saved: {code}")))
     });
     if arguments.keep && result.is_ok() {
-        eprintln!("\nThe pages stay up at {} until Ctrl-C.", simulator.url());
+        simulator
+            .grant(REPOSITORY, VISITOR, Role::Write)
+            .map_err(|error| failed(&error))?;
+        let token = simulator.writing_token(VISITOR);
+        eprint!(
+            "{}",
+            show::stays(&simulator.url(), &simulator.api_url(), &token)
+        );
         tokio::signal::ctrl_c()
             .await
             .map_err(|error| failed(&error))?;

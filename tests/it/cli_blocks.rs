@@ -155,3 +155,12 @@ fn help_names_fields_exit_codes_and_examples() {
         assert!(out(&help).contains(part), "{part}");
     }
 }
+
+#[test]
+fn a_text_without_blocks_says_so() {
+    let output = blocks(&["--human", "-"], b"Nothing here.\n");
+    assert_eq!(
+        (output.status.code(), out(&output).as_str()),
+        (Some(0), "no blocks\n")
+    );
+}

@@ -214,7 +214,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     assert_eq!(
         err(&anybody),
         format!(
-            "error: issue #{number} of acme/closed does not exist, or it is private: check the name, or set PLANWRIGHT_TOKEN to a token that may read it\n"
+            "error: issue #{number} of acme/closed does not exist, or it is private, or github.api_url is wrong: check the name, or set PLANWRIGHT_TOKEN to a token that may read it\n"
         )
     );
     let token = sim.personal_token("carl");
@@ -227,7 +227,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     assert_eq!(
         err(&carl),
         format!(
-            "error: issue #{number} of acme/closed does not exist, or the token in PLANWRIGHT_TOKEN may not see it: check the name and which repositories the token is for\n"
+            "error: issue #{number} of acme/closed does not exist, or the token in PLANWRIGHT_TOKEN may not see it, or github.api_url is wrong: check the name and which repositories the token is for\n"
         )
     );
     let old = plan(
@@ -256,7 +256,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     let away = as_ada(sim, &["list", "acme/closed"]).await;
     assert_eq!(away.status.code(), Some(1));
     assert!(
-        err(&away).starts_with("error: GitHub gave no answer for the issues of acme/closed: GitHub answered 503: Service unavailable"),
+        err(&away).starts_with("error: GitHub gave no answer for the list of issues of acme/closed: GitHub answered 503: Service unavailable"),
         "{}",
         err(&away)
     );
@@ -345,7 +345,8 @@ async fn one_bad_record_does_not_sink_the_list() {
     sim.open_issue("acme/open", "bob", "No plan", "Hello.")
         .unwrap();
 
-    let table = plan(sim, &[], &["list", "acme/open"]).await;
+    let address = format!("{}/acme/open", sim.url());
+    let table = plan(sim, &[], &["list", &address]).await;
     assert_eq!((table.status.code(), err(&table)), (Some(0), String::new()));
     let text = out(&table);
     let rows: Vec<Vec<&str>> = text
@@ -419,25 +420,28 @@ async fn wrong_arguments_try_nothing() {
     let world = world().await;
     let sim = &world.simulator;
     let before = sim.requests().len();
-    for (arguments, message) in [
+    let url = sim.url();
+    let host = url.strip_prefix("http://").unwrap();
+    let issues = format!("write OWNER/REPO#12 or https://{host}/OWNER/REPO/issues/12");
+    let repositories =
+        format!("write OWNER/REPO, https://{host}/OWNER/REPO or git@{host}:OWNER/REPO.git");
+    let zero = "holds no issue number; the numbers of a repository begin with 1";
+    for (subcommand, given, why, forms) in [
+        ("get", "12", "names no repository", &issues),
+        ("get", "#12", "names no repository", &issues),
+        ("get", "acme/open", "does not name an issue", &issues),
+        ("get", "acme/open#0", zero, &issues),
+        ("list", "acme", "does not name a repository", &repositories),
         (
-            ["get", "#12"],
-            "error: `#12` names no repository; write OWNER/REPO#12\n",
-        ),
-        (
-            ["list", "acme"],
-            "error: `acme` names no repository; write OWNER/REPO\n",
-        ),
-        (
-            ["list", "acme/open/x"],
-            "error: `acme/open/x` names no repository; write OWNER/REPO\n",
+            "list",
+            "acme/open/x",
+            "does not name a repository",
+            &repositories,
         ),
     ] {
-        let output = plan(sim, &[], &arguments).await;
-        assert_eq!(
-            (output.status.code(), err(&output).as_str()),
-            (Some(2), message)
-        );
+        let wrong = plan(sim, &[], &[subcommand, given, "--json"]).await;
+        assert_eq!((wrong.status.code(), out(&wrong)), (Some(2), String::new()));
+        assert_eq!(err(&wrong), format!("error: `{given}` {why}; {forms}\n"));
     }
     let elsewhere = plan(sim, &[], &["get", "https://github.com/a/b/issues/1"]).await;
     assert_eq!(elsewhere.status.code(), Some(2));
@@ -506,4 +510,26 @@ async fn people_read_and_do_not_write_with_such_a_token() {
     );
     let hidden = send(http::Method::GET, "/repos/acme/closed/issues", None).await;
     assert_eq!(hidden.unwrap().status, 404);
+}
+
+#[tokio::test]
+async fn a_failure_is_json_where_a_program_reads() {
+    let world = world().await;
+    let sim = &world.simulator;
+    for arguments in [
+        ["get", "acme/nope#1", "--json"],
+        ["list", "acme/nope", "--json"],
+    ] {
+        let failed = plan(sim, &[], &arguments).await;
+        assert_eq!(failed.status.code(), Some(1));
+        let shown: Value = serde_json::from_str(&out(&failed)).unwrap();
+        let said = format!("error: {}\n", shown["error"].as_str().unwrap());
+        assert_eq!(err(&failed), said);
+        assert!(
+            said.contains(
+                " of acme/nope does not exist, or it is private, or github.api_url is wrong: "
+            ),
+            "{said}"
+        );
+    }
 }

@@ -57,6 +57,62 @@ fn help_tells_of_exit_codes_and_shows_examples() {
     }
 }
 
+/// What a help prints below its options, in a terminal of so many columns.
+fn below_options(command: &[&str], columns: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let help = program(folder.path())
+        .args(command)
+        .arg("--help")
+        .env("COLUMNS", columns)
+        .output()
+        .unwrap();
+    let text = out(&help);
+    let (_, below) = text.split_once("Print help").unwrap();
+    below.to_owned()
+}
+
+#[test]
+fn helps_fit_a_terminal_of_100_columns_as_they_are_written() {
+    for command in [
+        &["extract"][..],
+        &["try"],
+        &["blocks"],
+        &["check-content"],
+        &["session", "transcript"],
+        &["plan", "get"],
+        &["plan", "list"],
+    ] {
+        let below = below_options(command, "100");
+        assert!(below.contains("Exit codes:\n"), "{command:?}: {below}");
+        assert_eq!(below, below_options(command, "1000"), "{command:?}");
+    }
+}
+
+#[test]
+fn a_configuration_that_is_not_read_is_refused() {
+    for command in [
+        &["extract", "-"][..],
+        &["blocks", "-"],
+        &["check-content", "-"],
+        &["session", "list"],
+        &["try"],
+        &["completions", "bash"],
+    ] {
+        for (given, option) in [
+            (&["--config", "nope.toml"][..], "--config"),
+            (&["--set", "bogus=1"], "--set"),
+        ] {
+            let refused = run(&[command, given].concat());
+            assert_eq!(refused.status.code(), Some(2), "{command:?}");
+            assert_eq!(
+                err(&refused),
+                format!("error: this command reads no configuration; leave out {option}\n")
+            );
+            assert_eq!(out(&refused), "");
+        }
+    }
+}
+
 #[test]
 fn wrong_arguments_and_wrong_configuration_are_2() {
     assert_eq!(run(&[]).status.code(), Some(2));

@@ -188,11 +188,13 @@ fn nothing_left_is_1_and_says_why() {
     let user = r#"{"type":"user","message":{"content":"warmup"}}"#;
     let assistant =
         r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Ready."}]}}"#;
-    assert_eq!(
-        fails("{\n[]\n", &["--no-filter"]),
-        "note: 2 lines cannot be read and were skipped, the first is line 1\n\
-         error: log.jsonl: no entry in it is part of a conversation; is it a session log, and the id right?\n"
-    );
+    for arguments in [&["--no-filter"][..], &[]] {
+        assert_eq!(
+            fails("# A plan\n\n[]\n", arguments),
+            "note: 2 lines cannot be read and were skipped, the first is line 1\n\
+             error: log.jsonl: this is no session log: 2 lines, none is an entry\n"
+        );
+    }
     assert_eq!(
         fails("\n", &[]),
         "error: log.jsonl: there is no entry in it\n"
@@ -218,8 +220,41 @@ fn nothing_left_is_1_and_says_why() {
          --no-filter prints what there is\n"
     );
     assert_eq!(
-        fails("{}\n", &["--no-filter"]),
-        "error: log.jsonl: no entry in it is part of a conversation; is it a session log, and the id right?\n"
+        fails("{}\n", &[]),
+        "error: log.jsonl: 1 line, but no entry of a conversation; is it a session log?\n"
+    );
+}
+
+#[test]
+fn counts_tell_where_the_entries_of_an_empty_session_went() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = format!(
+        r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","name":"Bash","id":"x","input":{{"command":"{}"}}}}]}}}}"#,
+        "a".repeat(2_000)
+    );
+    std::fs::write(folder.path().join("log.jsonl"), &call).unwrap();
+    let done = run(folder.path(), &["log.jsonl", "--stats"]);
+    assert_eq!(done.status.code(), Some(1));
+    assert_eq!(
+        text(&done.stderr).lines().next().unwrap(),
+        format!(
+            "1 entry read, 0 written; left out: of a session not worth reading 1; {} → 0 bytes, 100.0 % less",
+            call.len()
+        )
+    );
+}
+
+#[test]
+fn a_line_over_the_limit_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log.jsonl"), vec![b'a'; (64 << 20) + 1]).unwrap();
+    let done = run(folder.path(), &["log.jsonl", "--stats"]);
+    assert_eq!(done.status.code(), Some(1));
+    assert_eq!(
+        text(&done.stderr),
+        "note: line 1 is longer than 64 MiB and was skipped\n\
+         1 entry read, 0 written; left out: too long 1; 67108865 → 0 bytes, 100.0 % less\n\
+         error: log.jsonl: nothing in it can be read: of 1 line, 1 longer than 64 MiB\n"
     );
 }
 
@@ -241,7 +276,7 @@ fn wrong_arguments_are_2() {
     }
     std::fs::write(folder.path().join("file"), "").unwrap();
     let no_directory = run(folder.path(), &[LOG, "--output", "file"]);
-    assert_eq!(no_directory.status.code(), Some(2));
+    assert_eq!(no_directory.status.code(), Some(1), "as the help says");
     assert!(text(&no_directory.stderr).starts_with("error: cannot make the directory file: "));
 }
 

@@ -4,12 +4,14 @@
 mod block_properties;
 mod cli_blocks;
 mod cli_check_content;
+mod cli_extract;
 mod cli_plan;
 mod cli_program;
 mod cli_save;
 mod cli_session;
 mod cli_token;
 mod cli_transcript;
+mod cli_try;
 mod config_errors;
 mod deploy_files;
 mod e2e_crash;

@@ -169,7 +169,7 @@ impl Reader {
             most.clamp(1, PER_PAGE)
         );
         let path = self.way().repo_path(&repo, &path);
-        let what = format!("the issues of {}", repo.full_name());
+        let what = format!("the list of issues of {}", repo.full_name());
         let mut seen = 0;
         let items: Vec<Value> = self
             .way()

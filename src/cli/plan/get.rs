@@ -5,13 +5,13 @@ use std::io::{IsTerminal, stdout};
 use clap::Args;
 use serde_json::json;
 
-use super::{TOKENS, as_json};
+use super::{TOKENS, as_json, finish};
 use crate::cli::access::{Access, READING, warn};
-use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::thread::Thread;
-use crate::formats::plan::reference::{self, IssueRef};
+use crate::formats::plan::reference::{self, IssueRef, ReferenceError};
 use crate::formats::plan::stored::{self, Comment, Page, StoredPlan};
+use crate::formats::plan::title::cut;
 
 const HELP: &str = "\
 The plan goes to standard output, byte for byte as it was found before it was saved; on a
@@ -27,6 +27,7 @@ JSON fields:
                and description
   comments     ids of the comments the plan was read from
   diagnostics  what is odd: comment (null for the body), line (or null), message
+When it ends with 1 there is only: error, the sentence that is on standard error too.
 
 Exit codes:
   0  the plan was found
@@ -56,20 +57,12 @@ pub(super) struct Get {
 
 impl Get {
     pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
+        finish(self.json, self.perform(settings))
+    }
+
+    fn perform(&self, settings: &Settings) -> Result<String, Failure> {
         let access = Access::of(settings)?;
-        let named = reference::parse(&self.issue, &access.host)
-            .map_err(|error| Failure::Usage(error.to_string()))?;
-        let IssueRef {
-            repository: Some((owner, name)),
-            number,
-        } = named
-        else {
-            return Err(Failure::Usage(format!(
-                "`{}` names no repository; write OWNER/REPO#{}",
-                terminal::one_line(&self.issue),
-                named.number
-            )));
-        };
+        let ((owner, name), number) = named(&self.issue, &access.host)?;
         let thread = block_on(async {
             let reader = access.reader()?;
             let thread = reader.thread(&owner, &name, number).await;
@@ -83,19 +76,40 @@ impl Get {
             warn(&finding.to_string());
         }
         if self.json {
-            return print(&format!("{:#}\n", show(&thread, &found)));
+            return Ok(format!("{:#}\n", show(&thread, &found)));
         }
         let text = if self.document {
             &found.document
         } else {
             &found.plan
         };
-        if stdout().is_terminal() {
-            print(&terminal::lines(text))
+        Ok(if stdout().is_terminal() {
+            terminal::lines(text)
         } else {
-            print(text)
-        }
+            text.clone()
+        })
     }
+}
+
+/// Repository and number. The forms without a repository are for places that know theirs.
+fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
+    let whole = |what: &str, number: u64| {
+        let issue = cut(&terminal::one_line(issue.trim()), 80);
+        Failure::Usage(format!(
+            "`{issue}` {what}; write OWNER/REPO#{number} or https://{host}/OWNER/REPO/issues/{number}"
+        ))
+    };
+    let found = reference::parse(issue, host).map_err(|error| match error {
+        ReferenceError::Form { .. } => whole("does not name an issue", 12),
+        ReferenceError::Number { .. } => whole(
+            "holds no issue number; the numbers of a repository begin with 1",
+            12,
+        ),
+        other => Failure::Usage(other.to_string()),
+    })?;
+    let IssueRef { repository, number } = found;
+    let repository = repository.ok_or_else(|| whole("names no repository", number))?;
+    Ok((repository, number))
 }
 
 fn page(thread: &Thread) -> Page {

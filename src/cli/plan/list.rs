@@ -5,15 +5,14 @@ use std::collections::BTreeMap;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{TOKENS, as_json};
+use super::{TOKENS, as_json, finish};
 use crate::adapters::github::{Entry, Listed, Reader, Wanted};
 use crate::cli::access::{Access, READING};
-use crate::cli::failure::print;
 use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::forge::ForgeError;
 use crate::engine::steps::publish::PLAN_LABEL;
 use crate::formats::block::schema;
-use crate::formats::plan::reference;
+use crate::formats::plan::reference::repository_of;
 use crate::formats::plan::stored::{self, Header};
 use crate::formats::plan::title::cut;
 
@@ -32,6 +31,7 @@ JSON fields:
   plans        newest first: number, title, state, url, pull_request, author, created_by (of the
                header), created_at, updated_at, header (or null), diagnostics (as in `plan get`),
                error (null, or why it cannot be read)
+When it ends with 1 there is only: error, the sentence that is on standard error too.
 
 Exit codes:
   0  listed; there may be none
@@ -48,7 +48,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{HELP}\n{TOKENS}"))]
 pub(super) struct List {
-    /// `OWNER/REPO`
+    /// `OWNER/REPO`, or the address of the repository
     #[arg(value_name = "REPOSITORY")]
     repository: String,
     /// Which ones
@@ -81,15 +81,13 @@ impl State {
 
 impl List {
     pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
+        finish(self.json, self.perform(settings))
+    }
+
+    fn perform(&self, settings: &Settings) -> Result<String, Failure> {
         let access = Access::of(settings)?;
-        // A repository is what names an issue, without the issue.
-        let named = reference::parse(&format!("{}#1", self.repository.trim()), &access.host);
-        let Some((owner, name)) = named.ok().and_then(|issue| issue.repository) else {
-            return Err(Failure::Usage(format!(
-                "`{}` names no repository; write OWNER/REPO",
-                terminal::one_line(&self.repository)
-            )));
-        };
+        let (owner, name) = repository_of(&self.repository, &access.host)
+            .map_err(|error| Failure::Usage(error.to_string()))?;
         let most = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let entries = block_on(async {
             let reader = access.reader()?;
@@ -99,12 +97,12 @@ impl List {
         if self.json {
             let plans: Vec<Value> = entries.iter().map(as_value).collect();
             let all = json!({"repository": format!("{owner}/{name}"), "plans": plans});
-            return print(&format!("{all:#}\n"));
+            return Ok(format!("{all:#}\n"));
         }
         if entries.is_empty() {
             eprintln!("{owner}/{name} has no such plans");
         }
-        print(&table(&entries))
+        Ok(table(&entries))
     }
 }
 

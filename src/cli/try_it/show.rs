@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 
-use super::Outcome;
+use super::{Outcome, REPOSITORY};
 
-/// For people.
-pub(super) fn as_text(outcome: &Outcome, all: Duration) -> String {
+/// For people. `keep`: the pages stay up.
+pub(super) fn as_text(outcome: &Outcome, all: Duration, keep: bool) -> String {
     let mut text = format!(
-        "conversation  {}  ({} posts)\ncommand       {} by {}, acknowledged in {:.1} ms\n",
+        "conversation  {}  ({})\ncommand       {} by {}, acknowledged in {:.1} ms\n",
         outcome.source,
-        outcome.posts,
+        match outcome.posts {
+            1 => "1 post".to_owned(),
+            many => format!("{many} posts"),
+        },
         outcome.command,
         outcome.by,
         outcome.acknowledged.as_secs_f64() * 1000.0
@@ -45,10 +49,26 @@ pub(super) fn as_text(outcome: &Outcome, all: Duration) -> String {
         .next()
         .unwrap_or_default()
         .trim_end();
-    for line in visible.lines() {
+    let marker = |line: &&str| line.starts_with("<!-- planwright:effect ");
+    let lines: Vec<&str> = visible.lines().filter(|line| !marker(line)).collect();
+    for line in lines.join("\n").trim_end().lines() {
         text.push_str(&format!("    {line}\n"));
     }
+    if !keep {
+        text.push_str("\nThe pages above are gone; `planwright try --keep` keeps them up.\n");
+    }
     text
+}
+
+/// That the simulator stays up, and what can be done with it. The token is good for this simulator alone.
+pub(super) fn stays(pages: &str, api: &str, token: &SecretString) -> String {
+    let token = token.expose_secret();
+    format!(
+        "\nThe pages stay up at {pages} until Ctrl-C. Meanwhile, in another terminal:\n\n  \
+         export PLANWRIGHT_TOKEN={token}\n  \
+         planwright plan list {REPOSITORY} --set github.api_url={api}\n  \
+         planwright save --plan FILE --repo {REPOSITORY} --set github.api_url={api}\n"
+    )
 }
 
 /// For programs.

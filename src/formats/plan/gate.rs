@@ -75,9 +75,7 @@ impl ContentFault {
     /// What a person should change, in one sentence.
     pub fn feedback(&self) -> &'static str {
         match self {
-            Self::Empty => {
-                "Write the plan into a comment: what is to be done, in which steps, and how it is tested."
-            }
+            Self::Empty => "Write down what is to be done, in which steps, and how it is tested.",
             Self::TooShort { .. } => {
                 "Say more: name the files to change, the steps in order, and how the result is tested."
             }
@@ -197,8 +195,8 @@ mod tests {
         assert_eq!(
             faults.map(|fault| format!("{fault} | {}", fault.feedback())),
             [
-                "Plan is empty or contains only whitespace | Write the plan into a comment: what is to be done, in \
-                 which steps, and how it is tested.",
+                "Plan is empty or contains only whitespace | Write down what is to be done, in which steps, and how \
+                 it is tested.",
                 "Plan too short (8 characters, minimum 100) | Say more: name the files to change, the steps in order, \
                  and how the result is tested.",
                 "Plan lacks structure (no headers or lists found) | Give the plan a heading (`## Steps`) or write its \

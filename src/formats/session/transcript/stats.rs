@@ -20,6 +20,8 @@ pub enum LeftOut {
     LogSearch,
     /// Nothing in it can be read: no text, no tool call, no result.
     Blank,
+    /// All of the session is left out: see [`Verdict`](super::Verdict).
+    Session,
 }
 
 impl LeftOut {
@@ -32,6 +34,7 @@ impl LeftOut {
             Self::OtherKind => "bookkeeping",
             Self::LogSearch => "looking for logs",
             Self::Blank => "without content",
+            Self::Session => "of a session not worth reading",
         }
     }
 }
@@ -71,6 +74,18 @@ impl Stats {
         }
     }
 
+    /// The session is not worth reading: none of its entries is written, repeated or cut.
+    pub(super) fn leave_out_all(&mut self) {
+        let written = std::mem::take(&mut self.entries_out);
+        if written > 0 {
+            *self.left_out.entry(LeftOut::Session).or_default() += written;
+        }
+        self.repeated_commands = 0;
+        self.repeated_texts = 0;
+        self.cut_parameters = 0;
+        self.cut_results = 0;
+    }
+
     /// Lines that could not be read.
     pub fn unreadable(&self) -> u64 {
         [LeftOut::Malformed, LeftOut::TooLong]
@@ -85,7 +100,8 @@ impl Stats {
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (read, written) = (self.entries_in, self.entries_out);
-        write!(f, "{read} entries read, {written} written")?;
+        let entries = if read == 1 { "entry" } else { "entries" };
+        write!(f, "{read} {entries} read, {written} written")?;
         let left_out: Vec<_> = self
             .left_out
             .iter()

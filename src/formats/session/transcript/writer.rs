@@ -169,7 +169,7 @@ impl Writer {
             }
             self.text(xml::CLOSE.to_owned(), &mut pieces);
         } else {
-            self.stats.entries_out = 0;
+            self.stats.leave_out_all();
         }
         End {
             pieces,

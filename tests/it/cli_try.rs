@@ -1,0 +1,125 @@
+//! `planwright try`: the built program.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
+    command.env_clear().current_dir(folder);
+    command
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn thread(command: &str, arguments: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let conversation = format!("title: Help\n--- @ann\nWhat is there?\n--- @ann\n{command}\n");
+    std::fs::write(folder.path().join("thread.md"), conversation).unwrap();
+    program(folder.path())
+        .args(["try", "--thread", "thread.md"])
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// A program that ends with the test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_command_that_saves_nothing_succeeds_with_its_reply() {
+    let help = thread("/plan-help", &[]);
+    assert_eq!((help.status.code(), text(&help.stderr)), (Some(0), ""));
+    let shown = text(&help.stdout);
+    assert!(shown.contains("(1 post)\n"), "{shown}");
+    assert!(shown.contains("    | `/plan-status` |"), "{shown}");
+    assert!(!shown.contains("<!--"), "{shown}");
+    let end = "\nThe pages above are gone; `planwright try --keep` keeps them up.\n";
+    assert!(shown.ends_with(end), "{shown}");
+    for command in ["/plan-status", "/cancel"] {
+        let done = thread(command, &["--json"]);
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), ""));
+        let shown: Value = serde_json::from_str(text(&done.stdout)).unwrap();
+        assert_eq!(shown["run"]["state"], "succeeded");
+        assert!(shown["plan_issue"].is_null());
+    }
+}
+
+#[test]
+fn a_command_that_fails_is_1() {
+    let none = thread("/save-plan", &[]);
+    assert_eq!(none.status.code(), Some(1));
+    assert_eq!(
+        text(&none.stderr),
+        "error: no plan was saved: no_plan_found\n"
+    );
+    assert!(text(&none.stdout).contains("## Error: no_plan_found"));
+}
+
+#[test]
+fn what_stays_up_can_be_worked_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = program(folder.path())
+        .args(["try", "--keep"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = Ended(child.unwrap());
+    let said: Vec<String> = BufReader::new(child.0.stderr.take().unwrap())
+        .lines()
+        .map(|line| line.unwrap().trim().to_owned())
+        .filter(|line| !line.is_empty())
+        .take(4)
+        .collect();
+    let [stay, export, list, save] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    assert!(
+        stay.starts_with("The pages stay up at http://127.0.0.1:"),
+        "{stay}"
+    );
+    let token = export.strip_prefix("export PLANWRIGHT_TOKEN=").unwrap();
+    let run = |line: &str, more: &[&str]| {
+        let words = line.split(' ').skip(1);
+        let mut command = program(folder.path());
+        command
+            .args(words)
+            .args(more)
+            .env("PLANWRIGHT_TOKEN", token)
+            .env("HOME", folder.path());
+        command.output().unwrap()
+    };
+    let listed = run(list, &["--json"]);
+    assert_eq!(listed.status.code(), Some(0), "{}", text(&listed.stderr));
+    let listed: Value = serde_json::from_str(text(&listed.stdout)).unwrap();
+    assert_eq!(listed["plans"].as_array().unwrap().len(), 1);
+    std::fs::copy(
+        concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/fixtures/plans/session-store.md"
+        ),
+        folder.path().join("FILE"),
+    )
+    .unwrap();
+    let saved = run(
+        save,
+        &[
+            "--set",
+            "github.write_gap_ms=0",
+            "--set",
+            "github.notify_gap_ms=0",
+        ],
+    );
+    assert_eq!(saved.status.code(), Some(0), "{}", text(&saved.stderr));
+}
