@@ -67,7 +67,8 @@ const TOKEN: &str = "\
 Token:
   PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with write access to issues, of
   somebody who may push. The last two are sent to github.com only, or to the server
-  that GITHUB_API_URL names.
+  that GITHUB_API_URL names; none to a server that a planwright.toml names which was
+  only found in the working directory.
   On GitHub Enterprise Server: --set github.api_url=https://HOST/api/v3";
 
 /// Save the plan of a local session as an issue on GitHub, with your own token

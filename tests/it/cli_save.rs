@@ -316,7 +316,7 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
     error(
         &desk.save(&[]).await,
         1,
-        "the issues of acme/search is gone: issues are disabled in the repository's settings; it was deleted, or issues \
+        "the issue tracker of acme/search is gone: issues are disabled in the repository's settings; it was deleted, or issues \
          are switched off in the repository",
     );
     desk.git(&["remote", "remove", "origin"]);

@@ -55,7 +55,9 @@ async fn a_cloned_repository_s_configuration_gets_no_token() {
         );
         assert!(err(&output).starts_with(&warning), "{}", err(&output));
 
-        let output = in_clone(sim, variable, &["save", "--repo", REPO]).await;
+        let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/plans/csv-export.md");
+        let save = ["save", "--repo", REPO, "--plan", plan];
+        let output = in_clone(sim, variable, &save).await;
         assert_eq!(requests(sim).0, after, "{variable}");
         assert_eq!(output.status.code(), Some(2));
         assert!(err(&output).starts_with(&warning), "{}", err(&output));

@@ -93,7 +93,7 @@ impl GitHub {
         let found: wire::Repository = answer::read(&answer, &request)?;
         let closed = |message: &str| {
             Err(ForgeError::Gone {
-                what: format!("the issues of {}", asked.full_name()),
+                what: format!("the issue tracker of {}", asked.full_name()),
                 message: message.to_owned(),
             })
         };
