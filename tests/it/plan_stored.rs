@@ -587,9 +587,7 @@ fn a_whole_plan_is_never_put_together_from_another_plans_parts() {
     // The named comment is a part, but says no longer which; all parts of a copy are there.
     page.comments = [&parts[..], &others[..]].concat();
     edit(&mut page, 0, "part 1/3\n", "");
-    for part in [1, 1] {
-        page.comments.remove(part);
-    }
+    page.comments.drain(1..3);
     assert_refuses(
         &page,
         "comment 500 holds a part of a longer plan, but no line `part i/n` above it, and the 3 parts that say so are there without it: restore that line from the comment's edit history, or save the plan again",

@@ -121,7 +121,7 @@ impl<'a> Closers<'a> {
         if !first.code || !self.opens_frame(from) {
             return Some(first);
         }
-        self.tries(&self.all, name, first)
+        Self::tries(&self.all, name, first)
             .find(|end| !end.code || self.bare.binary_search(&end.span.start).is_err())
     }
 
@@ -131,7 +131,6 @@ impl<'a> Closers<'a> {
 
     /// `end` and the next ones behind it.
     fn tries<'b>(
-        &self,
         by_name: &'b HashMap<Name<'a>, Vec<&'a Marker<'a>>>,
         name: Name<'b>,
         end: End,
@@ -155,7 +154,7 @@ impl<'a> Closers<'a> {
         if !alone(&plain) || !self.opens_frame(from) {
             return Some(plain);
         }
-        self.tries(&self.visible, name, plain.clone())
+        Self::tries(&self.visible, name, plain.clone())
             .take_while(|end| alone(end))
             .find(closes)
             .or(Some(plain))
@@ -221,20 +220,21 @@ impl<'a> Tags<'a> {
         };
         let mut quoted: usize = 0;
         for (index, tag) in tags.iter().enumerate() {
-            match (tag.code, tag.opens) {
-                (true, true) => quoted += usize::from(begins_line(text, tag.at)),
-                (true, false) if !begins_line(text, tag.at) => {}
-                (true, false) if quoted > 0 => quoted -= 1,
-                (true, false) => found.all.push(index),
-                (false, true) => {
-                    quoted = 0;
-                    open.push(tag.at);
+            if tag.code {
+                match (begins_line(text, tag.at), tag.opens) {
+                    (false, _) => {}
+                    (true, true) => quoted += 1,
+                    (true, false) if quoted > 0 => quoted -= 1,
+                    (true, false) => found.all.push(index),
                 }
-                (false, false) => found.all.push(index),
-            }
-            if tag.code || tag.opens {
                 continue;
             }
+            if tag.opens {
+                quoted = 0;
+                open.push(tag.at);
+                continue;
+            }
+            found.all.push(index);
             found.closing.push(index);
             match open.pop() {
                 Some(at) => {
