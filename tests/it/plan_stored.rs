@@ -577,7 +577,7 @@ fn a_whole_plan_is_never_put_together_from_another_plans_parts() {
     };
     // All of the other plan, or an orphan of it.
     for others in [&others[..], &others[1..2]] {
-        page.comments = [&[whole.clone()], others].concat();
+        page.comments = [std::slice::from_ref(&whole), others].concat();
         let found = read(&page).unwrap();
         assert_eq!(found.document, "# Plan A\n\n- a step");
         assert_eq!(found.comments, [500]);
