@@ -92,6 +92,13 @@ pub struct Diagnostic {
     pub remedy: &'static str,
 }
 
+impl Diagnostic {
+    /// It is a closing marker that no block belongs to: nothing of a block is lost.
+    pub fn is_stray(&self) -> bool {
+        self.message == parse::STRAY.0
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: ", self.line)?;

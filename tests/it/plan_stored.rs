@@ -560,6 +560,111 @@ fn parts_that_a_browser_has_sent_are_exact() {
 }
 
 #[test]
+fn a_whole_plan_is_never_put_together_from_another_plans_parts() {
+    let (mut page, _) = three_parts();
+    let parts = page.comments.split_off(1);
+    let whole = Comment {
+        id: 500,
+        author: parts[0].author.clone(),
+        body: block::plan_body("# Plan A\n\n- a step"),
+    };
+    let others: Vec<Comment> = (600..)
+        .zip(&parts)
+        .map(|(id, part)| Comment { id, ..part.clone() })
+        .collect();
+    let not_taken = |id: u64| {
+        format!("comment {id}: holds another plan, by planwright[bot], which was not taken")
+    };
+    // All of the other plan, or an orphan of it.
+    for others in [&others[..], &others[1..2]] {
+        page.comments = [std::slice::from_ref(&whole), others].concat();
+        let found = read(&page).unwrap();
+        assert_eq!(found.document, "# Plan A\n\n- a step");
+        assert_eq!(found.comments, [500]);
+        let notes: Vec<String> = others.iter().map(|one| not_taken(one.id)).collect();
+        assert_eq!(odd(&found), notes);
+    }
+    // The named comment is a part, but says no longer which; all parts of a copy are there.
+    page.comments = [&parts[..], &others[..]].concat();
+    edit(&mut page, 0, "part 1/3\n", "");
+    page.comments.drain(1..3);
+    assert_refuses(
+        &page,
+        "comment 500 holds a part of a longer plan, but no line `part i/n` above it, and the 3 parts that say so are there without it: restore that line from the comment's edit history, or save the plan again",
+    );
+    // A plan that ends as a part does is whole where there are no parts.
+    page.comments = vec![Comment {
+        body: block::plan_body("# A\n\n<!-- planwright:cut -->"),
+        ..whole
+    }];
+    assert_eq!(
+        read(&page).unwrap().document,
+        "# A\n\n<!-- planwright:cut -->"
+    );
+}
+
+#[test]
+fn a_plan_that_lost_its_end_does_not_swallow_what_follows() {
+    let mut page = page("pull-original-plan.md");
+    let header = self::page("plan-body.md").body;
+    let open = "<details>\n<summary>original-plan</summary>\n\n# P\n\n- a\n\n";
+    page.body = format!("{open}{header}");
+    assert_refuses(
+        &page,
+        "the plan block in the body is broken: line 1: the plan's `<details>` is not closed; write `</details>` on a line of its own below the plan, or restore the text from the edit history",
+    );
+    assert!(
+        planwright::formats::plan::stored::header(&page.body)
+            .fields
+            .is_some()
+    );
+
+    // Two plans in one comment, and the first one has lost its closing marker: which of them counts is anybody's guess.
+    let mut page = self::page("plan-body.md");
+    let closer = "<!-- /erk:metadata-block:plan-body -->";
+    let first = page.comments[1].body.replace(closer, "");
+    page.comments[1].body = format!("{first}\n{}", block::plan_body("# Second\n\n- b"));
+    let message = read(&page).unwrap_err().to_string();
+    let start =
+        "the plan block in comment 102 is broken: line 2: the block has no closing marker; ";
+    assert!(message.starts_with(start), "{message}");
+
+    // A quoted block does not stand in for the end of the plan around it.
+    let mut page = self::page("plan-body.md");
+    let quoted = page.comments[1].body.clone();
+    edit(
+        &mut page,
+        1,
+        "## Testing",
+        &format!("````\n{quoted}\n````\n\n## Testing"),
+    );
+    assert!(
+        read(&page)
+            .unwrap()
+            .plan
+            .ends_with(plan().rsplit_once("## Testing").unwrap().1)
+    );
+    let end = page.comments[1].body.rfind(closer).unwrap();
+    page.comments[1].body.truncate(end);
+    let message = read(&page).unwrap_err().to_string();
+    assert!(message.starts_with(start), "{message}");
+}
+
+#[test]
+fn a_plan_behind_a_header_is_read_after_an_edit_in_a_browser() {
+    let mut page = page("pull-behind-header.md");
+    page.body = page.body.replace('\n', "\r\n");
+    assert_reads(
+        &page,
+        Source::BehindHeader,
+        &[],
+        &[
+            "the body: its line ends are CRLF, as after an edit in a browser; the plan was read with LF, as it was written",
+        ],
+    );
+}
+
+#[test]
 fn hostile_numbers_cost_nothing() {
     let (mut page, plan) = ours("# One\n\nShort.");
     for (id, line) in [

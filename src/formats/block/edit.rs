@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::parse::STRAY;
 use super::{Block, Content, Parsed, find, marker, parse, render_yaml};
 
 /// Why a block was not changed. Nothing has been written then.
@@ -95,7 +94,7 @@ fn missing(parsed: &Parsed, key: &str) -> EditError {
     let key = key.to_owned();
     // A closing marker alone is no block.
     let mut found = parsed.diagnostics.iter();
-    match found.find(|found| found.key == key && found.message != STRAY.0) {
+    match found.find(|found| found.key == key && !found.is_stray()) {
         Some(found) => EditError::Unreadable {
             why: format!("line {}: {}; {}", found.line, found.message, found.remedy),
             key,

@@ -55,10 +55,45 @@ pub fn write(
     let block = schema::write(key, fields)?;
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut safe = neutralise(&title);
-    if safe.contains('\n') || title.starts_with(ZWSP) {
+    // At the start of a text a byte-order mark is none: a fence behind it would count.
+    if safe.contains('\n') || title.starts_with([ZWSP, '\u{feff}']) {
         safe = neutralise(&format!("{ZWSP}{title}"));
     }
-    Ok(render(&safe, Some(&block), &neutralise(description)))
+    Ok(render(
+        &unplanned(&safe),
+        Some(&block),
+        &unplanned(&neutralise(description)),
+    ))
+}
+
+/// What the summary that makes a `<details>` element a plan begins with, and what its end does.
+const PLAN: (&str, &str) = ("original-plan", "</");
+
+/// `text` with one more [`ZWSP`] in each summary that would make it a plan; [`planned`] takes it away.
+fn unplanned(text: &str) -> String {
+    each_plan(text, |zwsps| zwsps + 1)
+}
+
+fn planned(text: &str) -> String {
+    each_plan(text, |zwsps| zwsps.saturating_sub(1))
+}
+
+fn each_plan(text: &str, change: impl Fn(usize) -> usize) -> String {
+    let mut parts = text.split(PLAN.0);
+    let mut changed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        changed.push_str(PLAN.0);
+        let rest = part.trim_start_matches(ZWSP);
+        let zwsps = (part.len() - rest.len()) / ZWSP.len_utf8();
+        let zwsps = if rest.starts_with(PLAN.1) {
+            change(zwsps)
+        } else {
+            zwsps
+        };
+        changed.extend(std::iter::repeat_n(ZWSP, zwsps));
+        changed.push_str(rest);
+    }
+    changed
 }
 
 /// Reads an event comment. `None` when `text` has neither a block with fields nor the line between title and
@@ -81,9 +116,9 @@ pub fn read(text: &str) -> Option<Event> {
     };
     let title = title.trim();
     Some(Event {
-        title: restore(title.strip_prefix(ZWSP).unwrap_or(title)),
+        title: restore(&planned(title.strip_prefix(ZWSP).unwrap_or(title))),
         block,
-        description: restore(description),
+        description: restore(&planned(description)),
     })
 }
 

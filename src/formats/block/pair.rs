@@ -20,31 +20,57 @@ pub(super) struct End {
 pub(super) struct Closers<'a> {
     text: &'a str,
     visible: HashMap<Name<'a>, Vec<&'a Marker<'a>>>,
+    /// Those in code that may be meant as well.
     all: HashMap<Name<'a>, Vec<&'a Marker<'a>>>,
+    /// Where those in code stand that no `</details>` stands before.
+    bare: Vec<usize>,
     tags: Tags<'a>,
-    openers: &'a [Marker<'a>],
+    /// Where the openers stand, but those within a line of code.
+    openers: Vec<usize>,
     /// Where the openers outside code stand.
     starts: Vec<usize>,
 }
 
 impl<'a> Closers<'a> {
     pub(super) fn new(text: &'a str, markers: &'a Markers<'a>) -> Self {
+        let openers = || markers.openers.iter();
         let mut found = Self {
             text,
             visible: HashMap::new(),
             all: HashMap::new(),
-            tags: Tags::new(&markers.tags),
-            openers: &markers.openers,
-            starts: markers
-                .openers
-                .iter()
+            bare: Vec::new(),
+            tags: Tags::new(text, &markers.tags),
+            openers: openers()
+                .filter(|opener| !opener.code || begins_line(text, opener.span.start))
+                .map(|opener| opener.span.start)
+                .collect(),
+            starts: openers()
                 .filter(|opener| !opener.code)
                 .map(|opener| opener.span.start)
                 .collect(),
         };
+        let mut openers = openers().peekable();
+        // Blocks that are quoted in code and not yet closed there.
+        let mut quoted: Vec<Name<'_>> = Vec::new();
         for closer in &markers.closers {
+            while let Some(opener) = openers.next_if(|one| one.span.start < closer.span.start) {
+                if !opener.code {
+                    quoted.clear();
+                } else if opener.name != Name::OriginalPlan && begins_line(text, opener.span.start)
+                {
+                    quoted.push(opener.name);
+                }
+            }
             if !closer.code {
                 found.visible.entry(closer.name).or_default().push(closer);
+            } else if !begins_line(text, closer.span.start)
+                || quoted
+                    .pop_if(|name| closer.name == Name::Any || *name == closer.name)
+                    .is_some()
+            {
+                continue;
+            } else if !text[..closer.span.start].trim_end().ends_with(DETAILS_END) {
+                found.bare.push(closer.span.start);
             }
             found.all.entry(closer.name).or_default().push(closer);
         }
@@ -54,34 +80,62 @@ impl<'a> Closers<'a> {
     /// Where the block that `opener` begins ends.
     ///
     /// That is at the first closing marker outside code, as a plan may quote a marker in a fence. When there is none,
-    /// or another block opens before it, the fence was left open inside the block and the first one of all is meant.
+    /// or another block opens before it, the fence was left open inside the block and the first one in code is meant;
+    /// but not one that closes a block quoted there, nor one within a line, which is a quotation, too.
     pub(super) fn after(&self, opener: &Marker<'_>) -> Option<End> {
         let from = opener.span.end;
+        let next = |starts: &[usize], at: usize| {
+            let next = starts.partition_point(|start| *start < at);
+            starts.get(next).copied()
+        };
         let (first, visible) = if opener.name == Name::OriginalPlan {
-            let next = self.starts.partition_point(|start| *start < from);
+            let limit = next(&self.openers, from);
             (
-                self.tags.first(from),
                 self.tags
-                    .closing(opener.span.start, self.starts.get(next).copied()),
+                    .first(from)
+                    .filter(|end| limit.is_none_or(|limit| end.span.start < limit)),
+                self.tags
+                    .closing(opener.span.start, next(&self.starts, from)),
             )
         } else {
             (
-                first(&self.all, opener.name, from),
+                self.hidden(opener.name, from),
                 self.framed(opener.name, from),
             )
         };
-        let first = first?;
         let Some(visible) = visible else {
-            return Some(first);
+            return first;
         };
-        let next = self
-            .openers
-            .partition_point(|other| other.span.start < first.span.start);
-        let between = self
-            .openers
-            .get(next)
-            .is_some_and(|other| other.span.start < visible.span.start);
+        let Some(first) = first.filter(|first| first.code) else {
+            return Some(visible);
+        };
+        let between =
+            next(&self.openers, first.span.start).is_some_and(|other| other < visible.span.start);
         Some(if between { first } else { visible })
+    }
+
+    /// The first closing marker, in code or not; in code only one that the frame's `</details>` stands before, where
+    /// there is a frame.
+    fn hidden(&self, name: Name<'_>, from: usize) -> Option<End> {
+        let first = first(&self.all, name, from)?;
+        if !first.code || !self.opens_frame(from) {
+            return Some(first);
+        }
+        Self::tries(&self.all, name, first)
+            .find(|end| !end.code || self.bare.binary_search(&end.span.start).is_err())
+    }
+
+    fn opens_frame(&self, from: usize) -> bool {
+        self.text[from..].trim_start().starts_with("<details")
+    }
+
+    /// `end` and the next ones behind it.
+    fn tries<'b>(
+        by_name: &'b HashMap<Name<'a>, Vec<&'a Marker<'a>>>,
+        name: Name<'b>,
+        end: End,
+    ) -> impl Iterator<Item = End> + use<'a, 'b> {
+        std::iter::successors(Some(end), move |end| first(by_name, name, end.span.end)).take(TRIES)
     }
 
     /// The first closing marker outside code, but one that the frame's `</details>` stands before, where there is one:
@@ -95,19 +149,24 @@ impl<'a> Closers<'a> {
         let closes = |end: &End| {
             self.text[from..end.span.start]
                 .trim_end()
-                .ends_with("</details>")
+                .ends_with(DETAILS_END)
         };
-        if !alone(&plain) || !self.text[from..].trim_start().starts_with("<details") {
+        if !alone(&plain) || !self.opens_frame(from) {
             return Some(plain);
         }
-        std::iter::successors(Some(plain.clone()), |end| {
-            first(&self.visible, name, end.span.end)
-        })
-        .take(TRIES)
-        .take_while(|end| alone(end))
-        .find(closes)
-        .or(Some(plain))
+        Self::tries(&self.visible, name, plain.clone())
+            .take_while(|end| alone(end))
+            .find(closes)
+            .or(Some(plain))
     }
+}
+
+pub(super) const DETAILS_END: &str = "</details>";
+
+/// Nothing but blanks stands before byte `at` on its line.
+fn begins_line(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    before.is_empty() || before.ends_with(['\n', '\r'])
 }
 
 /// So many closing markers are looked at for one that closes the frame. Keeps the work linear.
@@ -140,31 +199,42 @@ struct Tags<'a> {
     found: &'a [Tag],
     /// For each opening tag outside code the index of its closing tag.
     closed_by: HashMap<usize, usize>,
-    /// Closing tags.
+    /// Closing tags outside code, and those in code that may be meant as well: they begin a line and close nothing
+    /// that is quoted there.
     all: Vec<usize>,
-    /// Those of them outside code.
+    /// Closing tags outside code.
     closing: Vec<usize>,
     /// Those of these that close nothing.
     stray: Vec<usize>,
 }
 
 impl<'a> Tags<'a> {
-    fn new(tags: &'a [Tag]) -> Self {
+    fn new(text: &str, tags: &'a [Tag]) -> Self {
         let mut open = Vec::new();
         let mut found = Self {
             found: tags,
             closed_by: HashMap::new(),
-            all: (0..tags.len())
-                .filter(|index| !tags[*index].opens)
-                .collect(),
+            all: Vec::new(),
             closing: Vec::new(),
             stray: Vec::new(),
         };
-        for (index, tag) in tags.iter().enumerate().filter(|(_, tag)| !tag.code) {
+        let mut quoted: usize = 0;
+        for (index, tag) in tags.iter().enumerate() {
+            if tag.code {
+                match (begins_line(text, tag.at), tag.opens) {
+                    (false, _) => {}
+                    (true, true) => quoted += 1,
+                    (true, false) if quoted > 0 => quoted -= 1,
+                    (true, false) => found.all.push(index),
+                }
+                continue;
+            }
             if tag.opens {
+                quoted = 0;
                 open.push(tag.at);
                 continue;
             }
+            found.all.push(index);
             found.closing.push(index);
             match open.pop() {
                 Some(at) => {
@@ -179,7 +249,7 @@ impl<'a> Tags<'a> {
     fn end(&self, index: usize) -> Option<End> {
         let tag = self.found.get(index)?;
         Some(End {
-            span: tag.at..tag.at + "</details>".len(),
+            span: tag.at..tag.at + DETAILS_END.len(),
             code: tag.code,
             any: false,
         })
@@ -194,24 +264,22 @@ impl<'a> Tags<'a> {
     }
 
     /// The tag outside code that closes the element opened at `at`. Tags that do not match are the plan's own: then the
-    /// last closing tag before `next`, where another block begins, is the one.
+    /// last closing tag before `next`, where another block begins, is the one. Where none stands before it, that block
+    /// is quoted in the plan, if the element is closed behind it.
     fn closing(&self, at: usize, next: Option<usize>) -> Option<End> {
         let ends = |index: usize| next.is_none_or(|next| self.found[index].at < next);
-        let matching = self
-            .closed_by
-            .get(&at)
-            .copied()
-            .filter(|index| ends(*index));
+        let closing = self.closed_by.get(&at).copied();
         let last = |tags: &[usize]| {
             let after = tags.partition_point(|index| ends(*index));
             after
                 .checked_sub(1)
                 .and_then(|last| tags.get(last).copied())
         };
-        let Some(matching) = matching else {
-            return self
-                .end(last(&self.closing)?)
-                .filter(|end| end.span.start > at);
+        let Some(matching) = closing.filter(|index| ends(*index)) else {
+            return last(&self.closing)
+                .and_then(|index| self.end(index))
+                .filter(|end| end.span.start > at)
+                .or_else(|| self.end(closing?));
         };
         self.end(
             last(&self.stray)

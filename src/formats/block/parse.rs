@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::marker::{self, Marker, Markers, Name};
-use super::pair::Closers;
+use super::pair::{Closers, DETAILS_END};
 use super::{Block, Diagnostic, Parsed, TEXT_KEYS, WARNING, body};
 
 /// A fence that is open inside a block hides what follows; for so many blocks the rest is parsed afresh, then
@@ -63,10 +63,10 @@ fn pass<'a>(
     let pairs = Closers::new(text, &markers);
     let visible: Vec<&Marker<'a>> = openers.iter().filter(|opener| !opener.code).collect();
     // Without closing markers nobody asks.
-    let next_same = if closers.is_empty() {
+    let rivals = if closers.is_empty() {
         Vec::new()
     } else {
-        next_same(&visible)
+        rivals(text, &visible)
     };
     let mut at = from;
     let mut used = 0;
@@ -78,12 +78,10 @@ fn pass<'a>(
         let key = opener.name.key();
         let is_text = TEXT_KEYS.contains(&key);
         let found = pairs.after(opener).filter(|end| {
-            let rival = if end.any {
-                visible.get(index + 1).map(|next| next.span.start)
-            } else {
-                next_same.get(index).copied().flatten()
-            };
-            is_text || rival.is_none_or(|rival| rival > end.span.start)
+            let rival = rivals
+                .get(index)
+                .and_then(|rivals| rivals.to(is_text, end.any));
+            rival.is_none_or(|rival| rival > end.span.start)
         });
         let Some(end) = found else {
             let (message, remedy) = if opener.name == Name::OriginalPlan {
@@ -121,7 +119,7 @@ fn pass<'a>(
         });
         at = end.span.end;
         if end.code {
-            again = Some(at);
+            again = Some(below_code(text, at));
             break;
         }
     }
@@ -162,14 +160,76 @@ const BROKEN: (&str, &str) = (
     "write `<!-- erk:metadata-block:KEY -->` on one line",
 );
 
-/// For each opener where the next of its name begins.
-fn next_same(visible: &[&Marker<'_>]) -> Vec<Option<usize>> {
-    let mut next: Vec<Option<usize>> = vec![None; visible.len()];
-    let mut seen: HashMap<Name<'_>, usize> = HashMap::new();
-    for (index, opener) in visible.iter().enumerate().rev() {
-        next[index] = seen.insert(opener.name, opener.span.start);
+/// Where the next blocks begin that a block cannot reach over.
+#[derive(Clone, Copy, Default)]
+struct Rivals {
+    /// The next one.
+    any: Option<usize>,
+    /// The next one with the same name.
+    same: Option<usize>,
+    /// The next one below the end of a frame.
+    any_framed: Option<usize>,
+    /// The next one of the same name below the end of a frame.
+    same_framed: Option<usize>,
+}
+
+impl Rivals {
+    /// The one that counts for a block that ends at the closing marker for any key, or at its own. A text may quote
+    /// opening markers: one that stands below the end of a frame is none of them.
+    fn to(self, is_text: bool, any: bool) -> Option<usize> {
+        match (is_text, any) {
+            (false, true) => self.any,
+            (false, false) => self.same,
+            (true, true) => self.any_framed,
+            (true, false) => self.same_framed,
+        }
     }
-    next
+}
+
+/// The rivals of each opener.
+fn rivals(text: &str, visible: &[&Marker<'_>]) -> Vec<Rivals> {
+    let mut found = vec![Rivals::default(); visible.len()];
+    let mut any = Rivals::default();
+    let mut seen: HashMap<Name<'_>, Rivals> = HashMap::new();
+    for (index, opener) in visible.iter().enumerate().rev() {
+        let same = seen.entry(opener.name).or_default();
+        found[index] = Rivals {
+            any: any.any,
+            any_framed: any.any_framed,
+            ..*same
+        };
+        let start = opener.span.start;
+        let floor = index
+            .checked_sub(1)
+            .map_or(0, |above| visible[above].span.end);
+        let above = text[floor..warnings(text, floor, start)].trim_end();
+        any.any = Some(start);
+        same.same = Some(start);
+        if above.ends_with(DETAILS_END) {
+            any.any_framed = Some(start);
+            same.same_framed = Some(start);
+        }
+    }
+    found
+}
+
+/// Where to read on behind a closing marker in code that ends at byte `at`. A fence there closes that code and must not
+/// be read as the beginning of more.
+fn below_code(text: &str, at: usize) -> usize {
+    let mut lines = text[at..].split_inclusive('\n');
+    let (rest, next) = (
+        lines.next().unwrap_or_default(),
+        lines.next().unwrap_or_default(),
+    );
+    let fence = |line: &str| ["```", "~~~"].iter().any(|fence| line.starts_with(fence));
+    let bare = |line: &str| line.trim_matches(['`', '~']).is_empty();
+    if fence(rest.trim()) {
+        at + rest.len()
+    } else if rest.trim().is_empty() && fence(next.trim()) && bare(next.trim()) {
+        at + rest.len() + next.len()
+    } else {
+        at
+    }
 }
 
 fn inside(blocks: &[Block], at: usize) -> bool {

@@ -10,6 +10,7 @@ use crate::formats::command;
 
 mod edit;
 mod old;
+mod swallow;
 
 fn yaml_block(key: &str, body: &str) -> String {
     format!(

@@ -177,6 +177,11 @@ pub fn misfit(parts: &[&str]) -> Option<(usize, End)> {
     })
 }
 
+/// Whether a marker at an end of `part` says that it goes on in another one.
+pub fn is_tied(part: &str) -> bool {
+    without_prefix(part).is_some() || without_suffix(part).is_some()
+}
+
 fn without_prefix(part: &str) -> Option<&str> {
     // An edit on GitHub's page turns line ends into CRLF.
     let (marker, content) = part.split_once('\n')?;

@@ -5,7 +5,7 @@
 //! | form | where | written by |
 //! |---|---|---|
 //! | [`Source::PlanBody`] | comment; a long plan goes on in further ones, `part i/n` | erk from December 2025, planwright |
-//! | [`Source::PlanContent`] | first comment, between `erk:plan-content` markers | erk, November 2025 |
+//! | [`Source::PlanContent`] | comment, between `erk:plan-content` markers | erk, November 2025 |
 //! | [`Source::OriginalPlan`] | body of a pull request, `<details>` with the summary `original-plan` | erk from February 2026 |
 //! | [`Source::BodyBlock`] | block in the body of the issue | erk's `plan issue body`, November 2025 |
 //! | [`Source::BehindHeader`] | body of a pull request, between the first and the last rule | erk, February 2026 |
@@ -13,8 +13,10 @@
 //!
 //! The comment that the header names comes first whatever its place. A block proves nothing about who wrote it, so a
 //! comment of the issue's author is taken before anybody else's, a plan of somebody else is taken with a warning, and a
-//! part is only taken from whoever wrote the first part. Nothing is put together by guessing: what does not fit
-//! together is a [`NotStored`] that names the comment and the remedy.
+//! part is only taken from whoever wrote the first part. What is put together always holds the comment that the plan was
+//! found in, by the numbers that the parts say and the markers that tie them: what does not fit together is a
+//! [`NotStored`] that names the comment and the remedy. So is a broken block above a good one of its kind, as nobody
+//! knows which of them was the plan.
 
 mod error;
 mod find;

@@ -234,6 +234,11 @@ const PIECES: &[&str] = &[
     "<!-- erk:metadata-block:plan-retry -->",
     "<!-- /erk:metadata-block -->",
     "\u{200b}",
+    "\u{feff}",
+    "<details><summary>",
+    "original-plan",
+    "</",
+    "</summary>",
     "# ",
     "> ",
     "é",
@@ -252,5 +257,30 @@ proptest! {
         prop_assert_eq!(event.title, title.split_whitespace().collect::<Vec<_>>().join(" "));
         prop_assert_eq!(event.block.unwrap().content, Content::Yaml(queued()));
         prop_assert_eq!(event.description, description);
+    }
+}
+
+#[test]
+fn a_title_that_opens_a_plan_or_a_fence_behind_a_byte_order_mark_keeps_its_block() {
+    for title in [
+        "\u{feff}```",
+        "\u{feff}\u{feff}~~~ x",
+        "\u{200b}\u{feff}```",
+        "<details><summary>original-plan</summary>",
+        "<details> <summary><code>original-plan</code></summary> </details>",
+        "<details><summary>original-plan\u{200b}</summary>",
+    ] {
+        let text = write("submission-queued", &queued(), title, title).unwrap();
+        let event = read(&text).unwrap();
+        assert_eq!(
+            event.block.map(|block| block.content),
+            Some(Content::Yaml(queued())),
+            "{text}"
+        );
+        assert_eq!(
+            (event.title.as_str(), event.description.as_str()),
+            (title, title)
+        );
+        assert_eq!(parse(&text).diagnostics, [], "{text}");
     }
 }

@@ -53,6 +53,17 @@ pub enum NotStored {
         /// The comments.
         comments: Vec<u64>,
     },
+    /// The comment that the plan begins in is a part of a longer one, but does not say which; and all the parts that
+    /// say so are there without it.
+    #[error(
+        "comment {comment} holds a part of a longer plan, but no line `part i/n` above it, and the {of} parts that say so are there without it: restore that line from the comment's edit history, or save the plan again"
+    )]
+    PartUnnumbered {
+        /// The comment.
+        comment: u64,
+        /// How many parts there are without it.
+        of: usize,
+    },
     /// A part does not fit to its neighbour.
     #[error(
         "part {part} of {of} (comment {comment}) was edited by hand: its {end} line is not the marker that ties it to part {neighbour}; restore the text from the comment's edit history"

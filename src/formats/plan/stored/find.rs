@@ -44,8 +44,12 @@ pub(super) fn find(
         Held::Nothing => {}
     }
     if page.pull_request
-        && let Some(text) = header::behind(&page.body)
+        && let (body, crlf) = held::unix(&page.body)
+        && let Some(text) = header::behind(&body)
     {
+        if crlf {
+            findings.add(Place::Body, None, CRLF);
+        }
         return Ok(Found {
             document: text.to_owned(),
             source: Source::BehindHeader,
@@ -166,7 +170,8 @@ fn from_comment(
     for (index, held) in comments.iter().enumerate() {
         if let Held::Plan(plan) = held
             && !used.contains(&index)
-            && !(plan.part.is_some() && by_same_author(page, first, index))
+            // Of a plan in parts, the others of its author have been told.
+            && !(used.len() > 1 && plan.part.is_some() && by_same_author(page, first, index))
         {
             let by = name(page.comments[index].author.as_deref());
             findings.add(
@@ -192,9 +197,11 @@ fn from_body(plan: Plan, findings: &mut Findings) -> Found {
     }
 }
 
+const CRLF: &str = "its line ends are CRLF, as after an edit in a browser; the plan was read with LF, as it was written";
+
 fn note_plan(plan: &Plan, place: Place, findings: &mut Findings) {
     if plan.crlf {
-        findings.add(place, None, "its line ends are CRLF, as after an edit in a browser; the plan was read with LF, as it was written");
+        findings.add(place, None, CRLF);
     }
     if plan.blocks > 1 {
         let message = format!("holds {} plan blocks; the first one was taken", plan.blocks);

@@ -1,5 +1,7 @@
 //! What one text holds: a plan block, a broken one, or nothing.
 
+use std::borrow::Cow;
+
 use super::Source;
 use crate::formats::block::{self, Content, Diagnostic, Parsed};
 use crate::formats::markdown::Lines;
@@ -56,20 +58,20 @@ pub(super) fn in_body(body: &str) -> Held {
 }
 
 fn held(body: &str, keys: &[(&str, Source)]) -> Held {
-    let crlf = only_crlf(body);
-    let unix;
-    let body = if crlf {
-        unix = body.replace("\r\n", "\n");
-        &unix
-    } else {
-        body
-    };
+    let (body, crlf) = unix(body);
+    let body = &*body;
     let mut parsed = block::parse(body);
     let is_plan = |key: &str| keys.iter().any(|(known, _)| *known == key);
     parsed.blocks.retain(|block| is_plan(&block.key));
     parsed.diagnostics.retain(|trouble| is_plan(&trouble.key));
     for (key, source) in keys {
         if let Some((start, text)) = first_text(&mut parsed, key) {
+            let line = Lines::new(body).at(start);
+            let mut above = parsed.diagnostics.iter().filter(|one| one.line < line);
+            // What stood in the broken one may have been the plan.
+            if let Some(broken) = above.find(|one| one.key == *key && !one.is_stray()) {
+                return broken_at(broken);
+            }
             return Held::Plan(Plan {
                 source: *source,
                 text,
@@ -85,10 +87,7 @@ fn held(body: &str, keys: &[(&str, Source)]) -> Held {
         }
     }
     if let Some(first) = parsed.diagnostics.first() {
-        return Held::Broken {
-            line: first.line,
-            why: explain(first),
-        };
+        return broken_at(first);
     }
     match parsed.blocks.first() {
         Some(empty) => Held::Broken {
@@ -96,6 +95,13 @@ fn held(body: &str, keys: &[(&str, Source)]) -> Held {
             why: "there is nothing in the block".to_owned(),
         },
         None => Held::Nothing,
+    }
+}
+
+fn broken_at(trouble: &Diagnostic) -> Held {
+    Held::Broken {
+        line: trouble.line,
+        why: explain(trouble),
     }
 }
 
@@ -115,10 +121,15 @@ fn first_text(parsed: &mut Parsed, key: &str) -> Option<(usize, String)> {
     })
 }
 
-/// Frames are written with LF. Where every line end is CRLF, a browser has sent the text.
-fn only_crlf(text: &str) -> bool {
+/// `text` with the line ends it was written with, and whether they were others. Frames are written with LF; where every
+/// line end is CRLF, a browser has sent the text.
+pub(super) fn unix(text: &str) -> (Cow<'_, str>, bool) {
     let ends = text.matches('\n').count();
-    ends > 0 && ends == text.matches("\r\n").count()
+    if ends > 0 && ends == text.matches("\r\n").count() {
+        (text.replace("\r\n", "\n").into(), true)
+    } else {
+        (text.into(), false)
+    }
 }
 
 /// `part i/n`, on a line of its own above the block.

@@ -27,13 +27,21 @@ pub(super) fn collect(
     };
     let of = match plan.part {
         Some((_, of)) => of,
-        // Somebody took the line away that says so.
-        None => series.siblings().map(|(_, _, of)| of).max().unwrap_or(1),
+        // Somebody took the line away that says so. A text that does not go on elsewhere is whole: the parts beside it
+        // are those of another plan.
+        None if split::is_tied(&plan.text) => {
+            series.siblings().map(|(_, _, of)| of).max().unwrap_or(1)
+        }
+        None => 1,
     };
     if of == 1 {
         return Ok((plan.text.clone(), vec![first], plan.source));
     }
     let used = series.used(of, findings)?;
+    if !used.contains(&first) {
+        let comment = page.comments[first].id;
+        return Err(NotStored::PartUnnumbered { comment, of });
+    }
     if used.windows(2).any(|pair| pair[0] > pair[1]) {
         let place = Place::Comment(page.comments[first].id);
         findings.add(place, None, "the parts of the plan stand in another order than they are numbered; they were put together by number");
