@@ -13,6 +13,7 @@ mod html;
 mod links;
 mod outline;
 
+pub(in crate::formats) use code::united;
 pub use code::{code, in_code};
 pub use links::links;
 

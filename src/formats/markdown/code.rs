@@ -57,13 +57,18 @@ pub fn code(source: &str) -> Vec<Range<usize>> {
             _ => {}
         }
     }
-    found.sort_by_key(|range| range.start);
-    found.dedup_by(|next, kept| {
+    united(found)
+}
+
+/// `ranges` in order, those that overlap as one.
+pub(in crate::formats) fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    ranges.dedup_by(|next, kept| {
         let overlaps = next.start < kept.end;
         if overlaps {
             kept.end = kept.end.max(next.end);
         }
         overlaps
     });
-    found
+    ranges
 }

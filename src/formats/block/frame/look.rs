@@ -6,7 +6,7 @@ use comrak::nodes::{AstNode, NodeValue};
 use comrak::{Arena, Options, format_html, markdown_to_html, parse_document};
 
 use super::html::{self, Open};
-use crate::formats::markdown::{self, Lines};
+use crate::formats::markdown::{self, Lines, united};
 
 /// HTML blocks that go on over blank lines and whose end is not that of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,13 +228,5 @@ fn addresses<'a>(root: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Vec<
             found.push(lines.span(line));
         }
     }
-    found.sort_by_key(|range| range.start);
-    found.dedup_by(|next, kept| {
-        let overlaps = next.start < kept.end;
-        if overlaps {
-            kept.end = kept.end.max(next.end);
-        }
-        overlaps
-    });
-    found
+    united(found)
 }
