@@ -18,7 +18,8 @@
 //! | `<!--`, `<?`, `<!X`, `<![CDATA[`, `<pre>`, `<script>`, a tag or an attribute open at the end | is closed by the mark | it would swallow the frame's end |
 //! | `<details>`, `<table>`, `<b>` and the like open at the end | are closed behind the mark | the frame's end would close them instead of itself |
 //!
-//! Mentions and keywords in code and in the addresses of links are left alone: they do nothing there. `#1` alone stays,
+//! Mentions and keywords in code and in the addresses of links are left alone: they do nothing there, unless a block of
+//! raw HTML ends within a tag, and a browser reads on in it what Markdown made code or a link. `#1` alone stays,
 //! too: it notifies nobody, it only links. Bidirectional and zero-width characters, line ends of every kind and control
 //! characters other than NUL are the author's and stay.
 //!

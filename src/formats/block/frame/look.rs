@@ -27,6 +27,8 @@ pub(super) struct Look {
     html_blocks: Vec<Range<usize>>,
     /// Addresses of links, which are not shown as text.
     addresses: Vec<Range<usize>>,
+    /// A block of raw HTML ends within a tag or a comment: what follows may be another thing to a browser.
+    derailed: bool,
     /// The line that closes a fence still open at the end.
     pub(super) fence: Option<String>,
     /// The HTML block that is open at the end.
@@ -57,6 +59,7 @@ impl Look {
             code: shifted(markdown::code(&inside)),
             html_blocks: shifted(html_blocks(root, &lines)),
             addresses: shifted(addresses(root, &inside, &lines)),
+            derailed: derails(root),
             ..Self::default()
         };
         if let Some(last) = root.last_child() {
@@ -117,9 +120,14 @@ impl Look {
         within(&self.html_blocks, at)
     }
 
+    /// Names and keywords at byte `at` do nothing, as it is in code.
+    pub(super) fn is_inert(&self, at: usize) -> bool {
+        !self.derailed && self.is_code(at)
+    }
+
     /// Byte `at` is in an address, or in a link that shows its own.
     pub(super) fn is_address(&self, at: usize) -> bool {
-        within(&self.addresses, at)
+        !self.derailed && within(&self.addresses, at)
     }
 }
 
@@ -174,6 +182,13 @@ fn html_blocks<'a>(root: &'a AstNode<'a>, lines: &Lines<'_>) -> Vec<Range<usize>
         html.then(|| lines.start(start)..lines.start(end.max(start) + 1))
     });
     blocks.collect()
+}
+
+fn derails<'a>(root: &'a AstNode<'a>) -> bool {
+    root.descendants().any(|node| match &node.data().value {
+        NodeValue::HtmlBlock(block) => html::open_at_end(&block.literal).unsettled,
+        _ => false,
+    })
 }
 
 /// Where links have their addresses, and where reference definitions stand.

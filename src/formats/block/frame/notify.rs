@@ -48,7 +48,7 @@ pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
         }
         _ => return None,
     };
-    (live && !look.is_code(at)).then_some(end)
+    (live && !look.is_inert(at)).then_some(end)
 }
 
 /// What the entity at byte `at` stands for, when that is `@` or has a number, and where the entity ends.
@@ -142,6 +142,10 @@ fn ends_a_keyword(rest: &str) -> bool {
 
 /// `rest`, behind a keyword, leads to something GitHub takes for an issue, or to something that hides what it is.
 fn refers(rest: &str) -> bool {
+    // Of a tag, or shown; only at the start of a line it is neither.
+    if rest.trim_start_matches([' ', '\t']).starts_with('>') {
+        return false;
+    }
     let thing = rest.trim_start_matches(|c: char| c.is_whitespace() || ":*~_[(>\\".contains(c));
     if hides(thing) {
         return true;

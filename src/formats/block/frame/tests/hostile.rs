@@ -62,6 +62,32 @@ fn a_keyword_in_pieces_before_a_closing_tag_closes_nothing() {
     );
 }
 
+#[test]
+fn a_tag_with_the_name_of_a_keyword_stays_a_tag() {
+    for text in ["<fixes> #1", "<fixes > #1", "</fix> #1", "\\<fixes> #1"] {
+        becomes(text, text);
+    }
+}
+
+/// The quotes of the link, or of the code, end the attribute, and what was an address or code is text.
+#[test]
+fn a_tag_open_at_the_end_of_raw_html_makes_no_link_and_no_code_of_what_follows() {
+    for (text, want) in [
+        (
+            "<!-- x --><i x=\"\nhttps://x.co/@bob ",
+            "<!-- x --><i x=\"\nhttps://x.co/@^bob ",
+        ),
+        (
+            "<!-- x --><i x=\"\n```md\n@bob\n```",
+            "<!-- x --><i x=\"\n```md\n@^bob\n```",
+        ),
+    ] {
+        let safe = neutralise(text);
+        assert!(shown(&safe).starts_with(want), "{safe:?}");
+        assert_eq!(restore(&safe), text);
+    }
+}
+
 /// Each of the many keywords would read up to the end of the text.
 #[test]
 fn a_name_longer_than_any_is_read_no_further() {
