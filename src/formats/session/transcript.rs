@@ -51,7 +51,7 @@ pub struct Options {
     pub source: Option<String>,
     /// Leave out and shorten what tells a reader little; see the `filter` steps in [`Stats`].
     pub filter: bool,
-    /// Begin another document where one would hold more estimated tokens; see [`Budget`].
+    /// Begin another document where one would hold more estimated tokens; see [`super::budget::Budget`].
     pub max_tokens: Option<usize>,
 }
 
