@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench blocks`. Each figure is the median of rounds in one process; beside it stands its bar. What is
 //! measured and how: `benches/README.md`. Exit code 1: a bar was missed.
-#![allow(
+#![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
 )]

@@ -4,7 +4,7 @@
 //!
 //! This process makes the load, pinned to core 0; the servers are children of it, pinned to core 1. Exit code 1: an
 //! acknowledged delivery is missing after a kill (or, with `--check`, a bar was missed).
-#![allow(
+#![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
 )]

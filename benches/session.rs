@@ -3,7 +3,7 @@
 //! `cargo bench --bench session -- [--quick] [--check]`. What is measured and how: `benches/README.md`.
 //!
 //! Exit code 1: with `--check`, a bar was missed; without, something did not work.
-#![allow(
+#![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
 )]

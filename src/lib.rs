@@ -14,8 +14,7 @@
 //!
 //! | looking for | it is in |
 //! |---|---|
-//! | the command line: `serve`, `try`, `replay`, `extract`, `plan`, `blocks`, `config` | [`cli`] |
-//! | the command line: `serve`, `try`, `replay`, `extract`, `session`, `config` | [`cli`] |
+//! | the command line, one file for each subcommand | [`cli`] |
 //! | settings, secrets, where each value came from | [`config`], `src/config/default.toml` |
 //! | the webhook receiver and its table of answers | [`adapters::webhook`] |
 //! | health pages, connection limits, orderly shutdown | [`adapters::web`] |

@@ -122,12 +122,12 @@ impl std::fmt::Display for Leftover {
 }
 
 impl Leftover {
-    fn of(progress: &Progress, stopped: &Stop) -> Self {
+    /// `doubt`: an earlier try to create the issue may have worked.
+    fn of(progress: &Progress, stopped: &Stop, doubt: bool) -> Self {
         let gone = matches!(
             stopped,
             Stop::Forge(ForgeError::NotFound { .. } | ForgeError::Gone { .. })
         );
-        // A creation that GitHub refuses has not happened.
         let refused = gone
             || matches!(
                 stopped,
@@ -136,7 +136,8 @@ impl Leftover {
         match &progress.saved {
             Some(saved) if gone => Self::Gone(saved.url.clone()),
             Some(saved) => Self::Issue(saved.url.clone()),
-            None if progress.publishing && !refused => Self::Perhaps,
+            // What GitHub refuses has not happened; what it did not answer before may have.
+            None if progress.publishing && (doubt || !refused) => Self::Perhaps,
             None => Self::Nothing,
         }
     }
@@ -341,6 +342,7 @@ async fn persevere(
 ) -> Result<Saved, SaveError> {
     let clock = context.effects.clock.clone();
     let until = clock.now().plus(PATIENCE);
+    let begun = context.progress.publishing;
     let mut fault = None;
     loop {
         let stopped = match attempt(context, prepared).await {
@@ -354,7 +356,7 @@ async fn persevere(
                 clock.now().plus(PAUSE)
             }
             _ => {
-                let left = Leftover::of(&context.progress, &stopped);
+                let left = Leftover::of(&context.progress, &stopped, begun || fault.is_some());
                 return Err(SaveError::Stopped(stopped, left));
             }
         };
@@ -364,7 +366,7 @@ async fn persevere(
             _ => stopped.to_string(),
         };
         if again > until {
-            let left = Leftover::of(&context.progress, &stopped);
+            let left = Leftover::of(&context.progress, &stopped, begun || fault.is_some());
             return Err(SaveError::NotNow { why, left });
         }
         let pause = again.since(clock.now());

@@ -15,7 +15,7 @@ async fn wherever_a_save_ends_its_header_suits_erk() {
     for at in 1..=12 {
         let rig = Rig::new().await;
         let forbidden = Fault::Forbidden;
-        rig.forge.world.lock().unwrap().faults.insert(at, forbidden);
+        rig.forge.fail(at, forbidden);
         rig.say(Command::SavePlan).await;
         rig.settle().await;
         for (_, plan) in rig.forge.plans() {

@@ -149,7 +149,7 @@ async fn every_lost_answer_and_short_limit_is_waited_out_and_nothing_is_written_
     ] {
         for write in 1..=4 {
             let rig = Rig::with(Settings::default()).await;
-            rig.forge.world.lock().unwrap().faults.insert(write, fault);
+            rig.forge.fail(write, fault);
             let outcome = save(&parts(&rig), &order("s-1"), &prepared(PLAN))
                 .await
                 .unwrap();
@@ -174,7 +174,7 @@ async fn a_save_that_was_killed_is_completed_as_it_was_begun() {
     for fault in [Fault::DieBefore, Fault::DieAfter] {
         for write in 1..=4 {
             let rig = Rig::new().await;
-            rig.forge.world.lock().unwrap().faults.insert(write, fault);
+            rig.forge.fail(write, fault);
             let parts = parts(&rig);
             save_and_die(&rig, &parts).await;
             // By now the session has another plan under the same title.
@@ -203,12 +203,7 @@ async fn a_save_that_was_killed_is_completed_as_it_was_begun() {
 async fn another_plan_can_be_saved_while_a_killed_save_waits_to_be_asked_for() {
     let rig = Rig::new().await;
     let parts = parts(&rig);
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(2, Fault::DieAfter);
+    rig.forge.fail(2, Fault::DieAfter);
     save_and_die(&rig, &parts).await;
     let outcome = save(&parts, &order("s-2"), &prepared(PLAN)).await.unwrap();
     assert!(matches!(outcome, Outcome::Saved { .. }), "{outcome:?}");
@@ -223,7 +218,7 @@ async fn what_cannot_be_done_says_why_and_what_exists() {
     let rig = Rig::new().await;
     let parts = parts(&rig);
     let fail = async |write, fault| {
-        rig.forge.world.lock().unwrap().faults.insert(write, fault);
+        rig.forge.fail(write, fault);
         save(&parts, &order("s-1"), &prepared(PLAN))
             .await
             .unwrap_err()
@@ -318,12 +313,7 @@ async fn a_plan_issue_that_was_deleted_is_not_taken_for_a_saved_plan() {
 async fn a_begun_issue_that_was_deleted_is_not_promised_to_be_completed() {
     let rig = Rig::new().await;
     let parts = parts(&rig);
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(3, Fault::Missing);
+    rig.forge.fail(3, Fault::Missing);
     let error = save(&parts, &order("s-1"), &prepared(PLAN))
         .await
         .unwrap_err();
@@ -344,12 +334,7 @@ async fn a_begun_issue_that_was_deleted_is_not_promised_to_be_completed() {
 #[tokio::test]
 async fn whoever_waits_is_told_what_for() {
     let rig = Rig::new().await;
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(2, Fault::LostAfter);
+    rig.forge.fail(2, Fault::LostAfter);
     let told = std::sync::Mutex::new(Vec::new());
     local_save::save(&parts(&rig), &order("s-1"), &prepared(PLAN), |why| {
         told.lock().unwrap().push(why.to_owned());
@@ -363,4 +348,20 @@ async fn whoever_waits_is_told_what_for() {
         "{told:?}"
     );
     assert!(!told.is_empty());
+}
+
+#[tokio::test]
+async fn a_refusal_after_a_lost_answer_does_not_say_that_nothing_exists() {
+    let rig = Rig::new().await;
+    rig.forge.fail(2, Fault::LostBefore);
+    rig.forge.fail(3, Fault::Forbidden);
+    let error = save(&parts(&rig), &order("s-1"), &prepared(PLAN))
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("; a plan issue may exist, the same command finds and completes it"),
+        "{error}"
+    );
 }

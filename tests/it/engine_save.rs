@@ -91,7 +91,7 @@ async fn a_lost_answer_or_a_502_at_any_write_changes_nothing_in_the_end() {
     for at in 1..=writes {
         for fault in [Fault::LostBefore, Fault::LostAfter] {
             let rig = Rig::new().await;
-            rig.forge.world.lock().unwrap().faults.insert(at, fault);
+            rig.forge.fail(at, fault);
             let run = rig.say(Command::SavePlan).await;
             rig.settle().await;
             assert_eq!(
@@ -111,12 +111,7 @@ async fn a_secondary_limit_of_ten_minutes_is_waited_out() {
         let rig = Rig::new().await;
         let began = rig.clock.now();
         let wait = Duration::from_mins(10);
-        rig.forge
-            .world
-            .lock()
-            .unwrap()
-            .faults
-            .insert(at, Fault::Limited(wait));
+        rig.forge.fail(at, Fault::Limited(wait));
         let run = rig.say(Command::SavePlan).await;
         rig.settle().await;
         assert_eq!(
@@ -138,7 +133,7 @@ async fn a_process_that_dies_at_any_write_leaves_exactly_one_plan() {
     for at in 1..=writes {
         for fault in [Fault::DieBefore, Fault::DieAfter] {
             let rig = Rig::new().await;
-            rig.forge.world.lock().unwrap().faults.insert(at, fault);
+            rig.forge.fail(at, fault);
             let run = rig.say(Command::SavePlan).await;
             let doomed = rig.worker("doomed");
             // The write never returns; dropping the step is the process dying.
@@ -159,18 +154,8 @@ async fn a_process_that_dies_at_any_write_leaves_exactly_one_plan() {
 async fn two_unknown_outcomes_in_a_row_do_not_make_two_issues() {
     // Write 4 creates the issue: lost after it happened, and the restart dies at once.
     let rig = Rig::new().await;
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(4, Fault::LostAfter);
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(5, Fault::LostAfter);
+    rig.forge.fail(4, Fault::LostAfter);
+    rig.forge.fail(5, Fault::LostAfter);
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -289,12 +274,7 @@ async fn an_outage_is_given_up_after_the_configured_time_reported_and_retried() 
     rig.clock
         .advance_to(rig.clock.now().plus(Duration::from_hours(24)));
     let next = rig.forge.world.lock().unwrap().writes + 4;
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(next, Fault::LostBefore);
+    rig.forge.fail(next, Fault::LostBefore);
     rig.say(Command::Retry).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -313,12 +293,7 @@ async fn a_cancel_after_a_lost_answer_does_not_orphan_the_issue() {
     let rig = Rig::new().await;
     let run = rig.say(Command::SavePlan).await;
     // Write 4 creates the issue; its answer is lost, and the run waits to look for it.
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(4, Fault::LostAfter);
+    rig.forge.fail(4, Fault::LostAfter);
     let worker = rig.worker("rig");
     assert_eq!(
         worker.step().await.unwrap(),
@@ -340,12 +315,7 @@ async fn a_deleted_status_comment_is_written_anew() {
     let rig = Rig::new().await;
     let run = rig.say(Command::SavePlan).await;
     // Write 5 is the plan comment: when it is lost, somebody tidies the status comment away.
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(5, Fault::LostBefore);
+    rig.forge.fail(5, Fault::LostBefore);
     let worker = rig.worker("rig");
     assert_eq!(
         worker.step().await.unwrap(),
@@ -362,12 +332,7 @@ async fn a_deleted_status_comment_is_written_anew() {
 #[tokio::test]
 async fn a_missing_app_permission_says_so_and_retry_goes_on() {
     let rig = Rig::new().await;
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(4, Fault::Forbidden);
+    rig.forge.fail(4, Fault::Forbidden);
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
     assert_eq!(rig.view(&run).await.code.as_deref(), Some("config_invalid"));
@@ -419,12 +384,7 @@ async fn a_deleted_command_comment_does_not_fail_the_run() {
     // The first write is 👀, the last but one 🚀, the last takes 👀 off.
     for at in [1, last - 1] {
         let rig = Rig::new().await;
-        rig.forge
-            .world
-            .lock()
-            .unwrap()
-            .faults
-            .insert(at, Fault::Missing);
+        rig.forge.fail(at, Fault::Missing);
         let run = rig.say(Command::SavePlan).await;
         rig.settle().await;
         assert_eq!(

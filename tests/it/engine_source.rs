@@ -410,7 +410,7 @@ async fn an_outage_is_waited_out_and_a_lost_answer_does_not_read_the_log_again()
     for at in 1..=writes {
         for fault in [Fault::LostBefore, Fault::LostAfter] {
             let rig = with(&[("a.jsonl@HEAD", Ok(lines(&[exit("s1", 1, LOGGED)])))]).await;
-            rig.forge.world.lock().unwrap().faults.insert(at, fault);
+            rig.forge.fail(at, fault);
             let run = run(&rig, "/save-plan session=a.jsonl").await;
             assert_eq!(rig.state(&run).await, State::Succeeded, "{fault:?} at {at}");
             assert_eq!(read(&rig).len(), 1, "{fault:?} at {at}");
@@ -502,12 +502,7 @@ async fn a_log_under_another_name_is_still_read_after_a_short_outage() {
 async fn a_crash_behind_the_reading_keeps_the_plan_that_was_read() {
     let rig = with(&[("a.jsonl@HEAD", Ok(lines(&[exit("s1", 1, LOGGED)])))]).await;
     // 👀, the status comment, and then the first write of the saving.
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(3, Fault::DieBefore);
+    rig.forge.fail(3, Fault::DieBefore);
     let run = rig.deliver(asked(&rig, "/save-plan session=a.jsonl")).await;
     let worker = rig.worker("dies");
     let died = rig.forge.died.clone();

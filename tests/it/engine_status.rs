@@ -11,12 +11,7 @@ use crate::support::rig::{HERE, Rig};
 
 /// Works on a run until the write with this number, at which the process dies.
 async fn die_at(rig: &Rig, write: u64) {
-    rig.forge
-        .world
-        .lock()
-        .unwrap()
-        .faults
-        .insert(write, Fault::DieAfter);
+    rig.forge.fail(write, Fault::DieAfter);
     let doomed = rig.worker("doomed");
     tokio::select! {
         ended = doomed.step() => panic!("{ended:?}"),

@@ -218,7 +218,6 @@ fn entry(item: Value) -> Entry {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::panic, reason = "tests")]
 
     use serde_json::json;
 

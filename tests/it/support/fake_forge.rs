@@ -128,6 +128,11 @@ impl FakeForge {
             .insert(login.to_owned(), (id, role));
     }
 
+    /// Lets write number `write` (from 1) go wrong.
+    pub(crate) fn fail(&self, write: u64, fault: Fault) {
+        self.world.lock().unwrap().faults.insert(write, fault);
+    }
+
     /// Issues the App made.
     pub(crate) fn plans(&self) -> Vec<(u64, Issue)> {
         let world = self.world.lock().unwrap();
