@@ -1,9 +1,12 @@
 //! The ground floor: text ⇄ values. Pure: no I/O, no async, no clock.
 
+pub mod agent_stream;
 pub mod block;
 pub mod command;
+pub mod hidden;
 pub mod markdown;
 pub mod plan;
+pub mod question;
 pub mod session;
 pub mod thread_file;
 pub mod yaml;

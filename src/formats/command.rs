@@ -23,6 +23,8 @@ pub enum Command {
     SavePlan,
     /// Extract and save exactly as found.
     SaveRawPlan,
+    /// Answer the bot's questions.
+    Answer,
     /// Stop the runs here.
     Cancel,
     /// Run again from the step that failed.
@@ -103,6 +105,20 @@ pub const REGISTRY: &[CommandSpec] = &[
         label: Some("save-raw-plan"),
         takes_plan: true,
         serial: true,
+    },
+    CommandSpec {
+        command: Command::Answer,
+        name: "answer",
+        aliases: &[],
+        // Who asked for the run may answer, too; the step judges that.
+        permission: Permission::Read,
+        options: &[],
+        argument: Some("answers"),
+        summary: "Answer the bot's questions by number; ticking boxes in its comment does the same.",
+        example: "/answer 1: a 2: keep the old endpoint",
+        label: None,
+        takes_plan: false,
+        serial: false,
     },
     CommandSpec {
         command: Command::Cancel,

@@ -4,6 +4,7 @@
 pub mod check;
 pub mod complaint;
 pub mod document;
+pub mod enriched;
 pub mod gate;
 mod inline;
 pub mod names;

@@ -22,7 +22,7 @@ pub mod chunk;
 pub mod content;
 pub mod entry;
 pub mod lines;
-mod members;
+pub(in crate::formats) mod members;
 mod message;
 pub mod paths;
 pub mod plan;

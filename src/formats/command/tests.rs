@@ -47,6 +47,7 @@ fn the_registry_is_complete_and_unambiguous() {
     for command in [
         Command::SavePlan,
         Command::SaveRawPlan,
+        Command::Answer,
         Command::Cancel,
         Command::Retry,
         Command::Status,
@@ -154,6 +155,32 @@ fn guidance_and_plan_are_divided() {
     ] {
         assert_eq!(say(comment), want, "{comment:?}");
     }
+}
+
+#[test]
+fn answers_are_all_that_follows_the_command() {
+    for (comment, want) in [
+        ("/answer 1: a 2: x=y b", vec!["answer:1|1: a 2: x=y b"]),
+        (
+            "Thanks!\n\n/Answer\n1: a\n2: two\nlines\n\n3: more",
+            vec!["answer:3|1: a\n2: two\nlines\n\n3: more"],
+        ),
+        (
+            "/answer 1: # no heading\n\n# Plan: T\n\n```md\ncode\n```",
+            vec!["answer:1|1: # no heading\n\n# Plan: T\n\n```md\ncode\n```"],
+        ),
+        (
+            "/answer\r\n- [x] a) In memory\r\n- [ ] other: x",
+            vec!["answer:1|- [x] a) In memory\r\n- [ ] other: x"],
+        ),
+        ("/answer 1: a\n/cancel", vec!["answer:1|1: a", "cancel:2|"]),
+        ("/answer", vec!["answer:1|"]),
+        ("/answers 1: a", vec![]),
+        ("> /answer 1: a", vec![]),
+    ] {
+        assert_eq!(say(comment), want, "{comment:?}");
+    }
+    assert_eq!(without_commands("x\n\n/answer 1: a\n\nb"), "x\n\n");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 /// The JSON text of each of `names` in the object `json`; of a name that stands there twice the last, as every reader
 /// in use does. `null` counts as absent. An error means: not JSON, or not an object.
-pub(super) fn members<'a, const N: usize>(
+pub(in crate::formats) fn members<'a, const N: usize>(
     json: &'a str,
     names: &[&str; N],
 ) -> Result<[Option<&'a str>; N], serde_json::Error> {
@@ -23,14 +23,14 @@ pub(super) fn members<'a, const N: usize>(
 
 /// Gives `see` each element of the array `json`, one after the other; false for anything else. None is kept: an array of
 /// a line's length has half as many elements as bytes.
-pub(super) fn elements<'a>(json: &'a str, see: impl FnMut(&'a str)) -> bool {
+pub(in crate::formats) fn elements<'a>(json: &'a str, see: impl FnMut(&'a str)) -> bool {
     let mut reader = serde_json::Deserializer::from_str(json);
     reader.deserialize_seq(Elements(see)).is_ok()
 }
 
 /// The string that `json` is; `None` for anything else. A half of a surrogate pair, which JavaScript writes and UTF-8
 /// has no place for, becomes U+FFFD.
-pub(super) fn text(json: &str) -> Option<Cow<'_, str>> {
+pub(in crate::formats) fn text(json: &str) -> Option<Cow<'_, str>> {
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
     if !inside.as_bytes().contains(&b'\\') {
         return Some(Cow::Borrowed(inside));

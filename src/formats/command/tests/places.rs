@@ -130,7 +130,7 @@ fn commands_are_text_everywhere_else() {
         "/plan",
         "/research x",
         "/check-plan",
-        "/answer 1",
+        "/answers 1",
         "/save-plans",
         "/erk:cancel",
         "> [!NOTE]\n> /save-plan",

@@ -1,0 +1,119 @@
+//! Divides answers into one part for each question.
+
+use super::{AnswerError, choice};
+use crate::formats::question::Question;
+
+/// What was answered to which question.
+#[derive(Debug)]
+pub(super) struct Divided<'a> {
+    /// Positions of questions and the text of each, in the order of the text.
+    pub(super) parts: Vec<(usize, &'a str)>,
+    /// A line at the end says that the rest stays open.
+    pub(super) rest: bool,
+}
+
+/// A number of a question in the text.
+struct Mark {
+    /// As given.
+    number: usize,
+    /// What follows it: `:`, `.` or `)`.
+    sign: char,
+    /// Bytes of number and sign.
+    len: usize,
+}
+
+/// Divides `text`, which is trimmed and not empty.
+///
+/// A number opens a part at the start, behind a line end or behind white space, when `:`, `.` or `)` follows, then white
+/// space or the end, and it is the number of a question that has no part yet. A single question's number counts at the
+/// start alone, and may be missing.
+pub(super) fn divide<'a>(
+    text: &'a str,
+    questions: &[Question],
+) -> Result<Divided<'a>, AnswerError> {
+    let count = questions.len();
+    let (text, rest) = without_last(text);
+    let mut parts: Vec<(usize, usize, usize)> = Vec::new();
+    let mut before = '\n';
+    for (at, c) in text.char_indices() {
+        let opens = before.is_whitespace();
+        let line = matches!(before, '\n' | '\r');
+        before = c;
+        if !opens || (count == 1 && at > 0) {
+            continue;
+        }
+        let Some(mark) = mark(&text[at..], questions) else {
+            continue;
+        };
+        if (1..=count).contains(&mark.number) {
+            if !parts.iter().any(|(number, ..)| *number == mark.number) {
+                parts.push((mark.number, at, at + mark.len));
+            }
+        } else if line && mark.sign == ':' && mark.number < 100 {
+            return Err(AnswerError::NoSuchQuestion {
+                number: mark.number,
+                count,
+            });
+        }
+    }
+    match parts.first() {
+        Some((_, 0, _)) => {}
+        None if count == 1 => {
+            return Ok(Divided {
+                parts: vec![(0, text)],
+                rest,
+            });
+        }
+        _ => return Err(AnswerError::Unnumbered { count }),
+    }
+    let ends: Vec<usize> = parts
+        .iter()
+        .skip(1)
+        .map(|(_, start, _)| *start)
+        .chain([text.len()])
+        .collect();
+    let parts = parts
+        .into_iter()
+        .zip(ends)
+        .map(|((number, _, from), to)| (number - 1, text[from..to].trim()))
+        .collect();
+    Ok(Divided { parts, rest })
+}
+
+/// `text` without a last line that says that the rest stays open, and whether there was one.
+fn without_last(text: &str) -> (&str, bool) {
+    match text.rsplit_once(['\n', '\r']) {
+        Some((above, last)) if choice::skips(last).is_some() => (above.trim(), true),
+        _ => (text, false),
+    }
+}
+
+fn mark(text: &str, questions: &[Question]) -> Option<Mark> {
+    let mut number = 0;
+    let mut chars = text.char_indices().peekable();
+    let mut digits = 0;
+    while let Some(digit) = chars.peek().and_then(|(_, c)| choice::digit(*c)) {
+        number = number * 10 + digit;
+        digits += 1;
+        // More digits are a year, a port, an amount.
+        if digits > 3 {
+            return None;
+        }
+        chars.next();
+    }
+    let (_, sign) = chars.next().filter(|_| digits > 0)?;
+    let sign = match sign {
+        ':' | '：' => ':',
+        '.' => '.',
+        ')' | '）' => ')',
+        _ => return None,
+    };
+    let len = chars.peek().map_or(text.len(), |(next, _)| *next);
+    let behind = &text[len..];
+    let apart = behind.is_empty() || behind.starts_with(char::is_whitespace);
+    let glued = || {
+        let question = number.checked_sub(1).and_then(|at| questions.get(at));
+        sign == ':' && question.is_some_and(|question| choice::begins_with_letter(behind, question))
+    };
+    (apart || glued()).then_some(Mark { number, sign, len })
+}
