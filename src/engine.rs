@@ -1,6 +1,7 @@
 //! The middle floor: decides and runs. Owns the traits through which the outside is reached:
-//! [`store::Store`], [`forge::Forge`] and [`clock::Clock`].
+//! [`store::Store`], [`forge::Forge`], [`agent::Agent`] and [`clock::Clock`].
 
+pub mod agent;
 pub mod clock;
 pub mod code;
 pub mod effects;
@@ -8,10 +9,12 @@ pub mod execute;
 pub mod forge;
 pub mod local_save;
 pub mod progress;
+pub mod prompt;
 pub mod run;
 pub mod say;
 pub mod settings;
 pub mod steps;
+pub mod stop;
 pub mod store;
 pub mod thread;
 pub mod trigger;

@@ -5,11 +5,12 @@
 //! Dependencies point down only: `cli → adapters → engine → formats`.
 //!
 //! ```text
-//! GitHub ──webhook──▶ verify ─▶ decide ─▶ store delivery ─▶ 202             adapters::webhook, engine::trigger
+//! GitHub ──webhook──▶ verify ─▶ decide ─▶ store delivery ─▶ 202                       adapters::webhook, engine::trigger
 //!                                            │
-//!    run:  authorise ─▶ gather ─▶ extract ─▶ verify ─▶ publish ─▶ report    engine::worker, engine::steps
-//!                         │          │          │         │         │
-//!                 logs, thread   candidate   prepared  effects   status comment, reaction, error marker
+//!    run:  authorise ─▶ gather ─▶ extract ─▶ enrich ─▶ verify ─▶ publish ─▶ report    engine::worker, engine::steps
+//!                         │          │        │  ▲       │         │         │
+//!                 logs, thread   candidate    ▼  │    prepared  effects   status comment, reaction, error marker
+//!                                           agent, ask ◀── boxes, /answer             engine::steps::enrich, adapters::agent
 //! ```
 //!
 //! | looking for | it is in |
@@ -21,6 +22,7 @@
 //! | signatures | [`adapters::signature`] |
 //! | the GitHub client: App JWT, tokens, write lane, limits, pages | [`adapters::github`] |
 //! | keeping secrets out of texts | [`adapters::redact`] |
+//! | coding agents as processes: runner, sandbox, clients | [`adapters::agent`] |
 //! | Claude Code sessions on this computer, and whose plan is taken | [`adapters::claude_home`] |
 //! | the database: queue, leases, effects, audit | [`engine::store`] (the contract), [`adapters::store`] (SQLite) |
 //! | our own GitHub, for `try` and tests | [`adapters::simulator`] |
@@ -29,6 +31,12 @@
 //! | the steps of a run | [`engine::steps`] |
 //! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
 //! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
+//! | the agent's part: turns, questions, corrections, fallback; nothing of it without an agent | [`engine::steps::enrich`] |
+//! | what an agent is told: instructions, the conversation as data, the bait | [`engine::prompt`], `src/engine/prompts` |
+//! | `/answer` and ticked boxes: who may, which run they are for | [`engine::steps::answer`] |
+//! | what an agent is to the engine: a task in, a report out | [`engine::agent`] |
+//! | starting, watching and ending agents; Claude Code, any program | [`adapters::agent`] |
+//! | what an agent can reach on this computer | [`adapters::agent::sandbox`] |
 //! | writes that happen exactly once | [`engine::effects`] |
 //! | saving from a terminal | [`engine::local_save`] |
 //! | every sentence the bot can say | [`engine::say`] |
@@ -36,8 +44,12 @@
 //! | slash commands and labels: the registry and the parser | [`formats::command`] |
 //! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
 //! | plan documents, titles, gates, summaries, splitting | [`formats::plan`] |
+//! | an agent's answer, checked against what happened | [`formats::plan::enriched`] |
+//! | text that people do not see, taken out | [`formats::hidden`] |
 //! | reading saved plans back, of every era | [`formats::plan::stored`] |
 //! | Claude Code session logs, read as a stream | [`formats::session`] |
+//! | what a coding agent prints (`stream-json`), outcomes, error classes | [`formats::agent_stream`] |
+//! | what an agent asks, the comment with boxes, `/answer` | [`formats::question`] |
 //! | Markdown as GitHub reads it | [`formats::markdown`] |
 //! | conversations in a file | [`formats::thread_file`] |
 #![forbid(unsafe_code)]

@@ -26,6 +26,16 @@ pub enum Code {
     ConfigInvalid,
     /// GitHub did not do it, for long enough to give up.
     GithubUnavailable,
+    /// The coding agent is not there or cannot be started.
+    AgentUnavailable,
+    /// The coding agent failed.
+    AgentFailed,
+    /// The coding agent took too long, or fell silent.
+    AgentTimeout,
+    /// A limit of turns, cost or runs is reached.
+    AgentLimit,
+    /// Nobody answered the questions in time.
+    QuestionsUnanswered,
     /// Somebody stopped it.
     Cancelled,
     /// A defect, or a state nobody foresaw.
@@ -34,7 +44,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, for documentation and tests.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 17] = [
         Self::NoPlanFound,
         Self::SessionNotFound,
         Self::InvalidInput,
@@ -45,6 +55,11 @@ impl Code {
         Self::IssuesDisabled,
         Self::ConfigInvalid,
         Self::GithubUnavailable,
+        Self::AgentUnavailable,
+        Self::AgentFailed,
+        Self::AgentTimeout,
+        Self::AgentLimit,
+        Self::QuestionsUnanswered,
         Self::Cancelled,
         Self::Internal,
     ];
@@ -62,6 +77,11 @@ impl Code {
             Self::IssuesDisabled => "issues_disabled",
             Self::ConfigInvalid => "config_invalid",
             Self::GithubUnavailable => "github_unavailable",
+            Self::AgentUnavailable => "agent_unavailable",
+            Self::AgentFailed => "agent_failed",
+            Self::AgentTimeout => "agent_timeout",
+            Self::AgentLimit => "agent_limit",
+            Self::QuestionsUnanswered => "questions_unanswered",
             Self::Cancelled => "cancelled",
             Self::Internal => "internal",
         }

@@ -38,6 +38,14 @@ pub enum Stop {
         /// When to go on.
         until: Millis,
     },
+    /// Nothing to do before then: people are asked, or an agent is tried again later.
+    #[error("{why}")]
+    Wait {
+        /// When to go on at the latest; a message to the run wakes it earlier.
+        until: Millis,
+        /// What is waited for, for `/plan-status`.
+        why: String,
+    },
     /// The run is to end with this error.
     #[error("{}: {}", .0.code.name(), .0.message)]
     Failed(super::code::Failure),
@@ -168,6 +176,21 @@ impl Effects {
         let body = with_marker(body, &marker(&self.lease, created));
         self.idempotent(key, self.forge.update_comment(repo, comment, &body))
             .await
+    }
+
+    /// The same without a record: for edits that the next one makes void.
+    ///
+    /// # Errors
+    /// [`Stop::Forge`] when GitHub does not do it.
+    pub async fn edit_unrecorded(
+        &self,
+        repo: &Repo,
+        comment: u64,
+        created: &str,
+        body: &str,
+    ) -> Result<(), Stop> {
+        let body = with_marker(body, &marker(&self.lease, created));
+        Ok(self.forge.update_comment(repo, comment, &body).await?)
     }
 
     /// Replaces the body of an issue that [`Effects::create_issue`] made under `created`, keeping its marker.

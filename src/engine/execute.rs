@@ -4,19 +4,21 @@
 //! in the progress and in the effects, and goes on.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::agent::Agent;
 use super::clock::{Clock, Millis};
 use super::code::Failure;
 use super::effects::{Effects, Stop};
 use super::forge::{Forge, ForgeError, Reaction};
-use super::progress::{Logs, Progress, Saved};
+use super::progress::{Progress, Saved};
 use super::say::{failures, replies};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
-use super::steps::{Context, control, publish, report, source, verify};
+use super::steps::{Context, answer, control, prepare, publish, report};
+use super::stop::StopFlag;
 use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
 use super::trigger::Trigger;
+use crate::formats::command::Command;
 
 /// The parts an attempt works with.
 #[derive(Clone)]
@@ -29,30 +31,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The operator's settings.
     pub settings: Arc<Settings>,
-}
-
-/// Who asked a running run to stop; set by the heartbeat, read between steps.
-#[derive(Debug, Default)]
-pub struct StopFlag {
-    set: AtomicBool,
-    by: std::sync::Mutex<Option<String>>,
-}
-
-impl StopFlag {
-    /// Asks the run to stop.
-    pub fn set(&self, by: &str) {
-        if let Ok(mut slot) = self.by.lock() {
-            *slot = Some(by.to_owned());
-        }
-        self.set.store(true, Ordering::Release);
-    }
-
-    fn get(&self) -> Option<String> {
-        if !self.set.load(Ordering::Acquire) {
-            return None;
-        }
-        self.by.lock().ok().and_then(|by| by.clone())
-    }
+    /// The coding agent, where one is configured.
+    pub agent: Option<Arc<dyn Agent>>,
 }
 
 /// Works on a claimed run until it ends or has to wait. `None`: the lease is lost, or the store fails; touch nothing more.
@@ -69,12 +49,19 @@ pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Optio
         ));
         Err(Stop::Failed(failure))
     } else {
-        work(&mut context, stop).await
+        work(parts, &mut context, stop).await
     };
-    match result {
+    let finish = match result {
         Ok(finish) => Some(finish),
         Err(stop) => conclude(&mut context, stop, claimed.attempt).await,
+    };
+    if let (Some(agent), Some(finish)) = (&parts.agent, &finish)
+        && context.progress.work.is_some()
+        && !matches!(finish, Finish::Park { .. })
+    {
+        agent.forget(&claimed.lease.run).await;
     }
+    finish
 }
 
 /// Says 👀 and, where the run has to wait, its place in the queue. Best effort: the run itself repeats what is missing.
@@ -129,7 +116,7 @@ fn effects(parts: &Parts, lease: &Lease) -> Effects {
     }
 }
 
-async fn work(context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
+async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
     if let Some((round, failure)) = context.progress.failure.clone() {
         if round == context.round {
             return Err(Stop::Failed(failure));
@@ -161,60 +148,32 @@ async fn work(context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
             });
         }
     };
+    if context.trigger.command == Command::Answer {
+        answer::answer(context).await?;
+        return Ok(Finish::Succeeded);
+    }
     if !context.trigger.command.spec().serial {
         control::answer(context, &allowed).await?;
         return Ok(Finish::Succeeded);
     }
-    let saved = save(context, stop, &allowed).await?;
+    let saved = save(parts, context, stop, &allowed).await?;
     report::saved(context, &saved).await?;
     audit(context, "saved", &saved.url).await?;
     Ok(Finish::Succeeded)
 }
 
-async fn save(context: &mut Context, stop: &StopFlag, allowed: &Authorised) -> Result<Saved, Stop> {
-    let prepared = if let Some(prepared) = context.progress.prepared.clone() {
-        prepared
-    } else {
-        heed(stop)?;
-        let logs = logs(context).await?;
-        heed(stop)?;
-        report::step(context, "reading the conversation").await?;
-        let thread = context.effects.forge.thread(&context.trigger.place).await?;
-        heed(stop)?;
-        let prepared = verify::prepare(&context.trigger, thread, logs, &context.settings).await?;
-        context.progress.prepared = Some(prepared.clone());
-        context.progress.logs = None;
-        context.progress.outage = None;
-        context.remember().await?;
-        prepared
-    };
+async fn save(
+    parts: &Parts,
+    context: &mut Context,
+    stop: &StopFlag,
+    allowed: &Authorised,
+) -> Result<Saved, Stop> {
+    let prepared = prepare::prepare(context, parts.agent.as_ref(), stop).await?;
     if !context.progress.publishing {
         // Once the issue may exist the run goes through: half a plan helps nobody.
-        heed(stop)?;
+        stop.heed()?;
     }
     publish::publish(context, &prepared, allowed).await
-}
-
-/// Reads the session logs that the command names, once.
-async fn logs(context: &mut Context) -> Result<Logs, Stop> {
-    if let Some(logs) = context.progress.logs.clone() {
-        return Ok(logs);
-    }
-    if !source::named(&context.trigger, &context.settings) {
-        return Ok(Logs::default());
-    }
-    report::step(context, "reading the session log").await?;
-    let forge = context.effects.forge.as_ref();
-    let faults = context.progress.outage.map_or(0, |(_, faults)| faults);
-    let logs = source::look(forge, &context.trigger, &context.settings, faults).await?;
-    context.progress.logs = Some(logs.clone());
-    context.progress.outage = None;
-    context.remember().await?;
-    Ok(logs)
-}
-
-fn heed(stop: &StopFlag) -> Result<(), Stop> {
-    stop.get().map_or(Ok(()), |by| Err(Stop::Cancelled(by)))
 }
 
 /// Turns what stopped the work into how the run is given back, reporting to people where it ends.
@@ -226,6 +185,7 @@ async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Fin
             return None;
         }
         Stop::Settling { until } => return Some(park(until, "an earlier write is settling")),
+        Stop::Wait { until, why } => return Some(park(until, &why)),
         Stop::Failed(failure) => failure,
         Stop::Cancelled(by) => failures::cancelled(&by),
         Stop::Forge(error) => match weigh(context, &error, now) {
@@ -297,7 +257,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
     let now = context.effects.clock.now();
     match reported {
         Err(Stop::Store(_)) => return None,
-        Err(Stop::Settling { until }) => {
+        Err(Stop::Settling { until } | Stop::Wait { until, .. }) => {
             return Some(park(until, "an earlier write is settling"));
         }
         Err(Stop::Forge(ref error)) => match weigh(context, error, now) {

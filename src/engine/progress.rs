@@ -1,9 +1,13 @@
 //! What a run remembers between its steps and across restarts. Kept as JSON in the run's row.
 
+mod work;
+
 use serde::{Deserialize, Serialize};
 
 use super::clock::Millis;
 use super::code::Failure;
+
+pub use work::{Came, Found, Next, Round, Told, Work};
 
 /// A plan that passed the gates, ready to be saved. Stored before the first write that saves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +31,25 @@ pub struct Prepared {
     /// The session log it came from, one phrase for people.
     #[serde(default)]
     pub log: Option<String>,
+    /// What the agent had to do with it.
+    #[serde(default)]
+    pub enriched: Enriched,
+    /// Codes of what a program should know, e.g. `questions_unanswered`.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// What an agent had to do with a plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Enriched {
+    /// Nothing: it was saved as it was found.
+    #[default]
+    No,
+    /// It was enriched, and the result holds.
+    Yes,
+    /// It was asked, but its answer did not hold: this is what was found, or the agent's own text, and no full success.
+    Fallback,
 }
 
 /// A plan from a session log.
@@ -89,6 +112,8 @@ pub struct Progress {
     /// The session logs have been read: a later attempt neither fetches them again nor finds another plan. Dropped when
     /// the plan is prepared, and when a new round begins without one.
     pub logs: Option<Logs>,
+    /// The agent's part, once it is asked for one.
+    pub work: Option<Work>,
     /// Extracted, checked, ready to save.
     pub prepared: Option<Prepared>,
     /// Saving has begun: the plan issue may exist, whether or not its answer arrived.

@@ -3,18 +3,21 @@
 //! Two rules hold for everything here: no text of a user or of GitHub is quoted without [`quiet`] (it could ping people,
 //! close issues or carry a command), and no line begins with a live command of ours.
 
+pub mod agent;
 pub mod failures;
 pub mod replies;
 pub mod sources;
 
 use serde_json::{Map, Value, json};
 
+use super::agent::Spent;
 use super::code::Failure;
-use super::progress::{Prepared, Saved};
+use super::progress::{Enriched, Prepared, Saved};
 use super::run::RunId;
 use super::trigger::{Origin, Place, Trigger};
 use crate::formats::block::quiet;
 use crate::formats::block::render_yaml;
+use crate::formats::question::boxes::shown;
 
 /// Key of the block that tells programs how a run ended.
 pub const RESULT_BLOCK: &str = "planwright-result";
@@ -26,6 +29,7 @@ pub fn asked(trigger: &Trigger) -> String {
     match &trigger.origin {
         Origin::Comment { .. } => format!("`/{}`", trigger.command.name()),
         Origin::Label { name } => format!("label {}", code_span(name)),
+        Origin::Boxes { .. } => "the boxes".to_owned(),
         Origin::Local { .. } => code_span("planwright save"),
     }
 }
@@ -67,6 +71,7 @@ pub fn saved(
     prepared: &Prepared,
     saved: &Saved,
     seconds: f64,
+    used: Option<&Spent>,
 ) -> String {
     let raw = trigger.command == crate::formats::command::Command::SaveRawPlan;
     let mut text = String::from("**Execution Summary:**\n\n");
@@ -77,11 +82,16 @@ pub fn saved(
         text.push_str(&quiet(bullet));
         text.push('\n');
     }
-    let what = if raw { "Raw plan" } else { "Plan" };
+    let what = match (prepared.enriched, raw) {
+        (Enriched::Fallback, _) => "⚠️ Plan saved to GitHub issue, **not enriched** (fallback)",
+        (_, true) => "✅ Raw plan saved to GitHub issue",
+        (_, false) => "✅ Plan saved to GitHub issue",
+    };
     text.push_str(&format!(
-        "\n✅ {what} saved to GitHub issue\n\n**Issue:** {}\n\n**Plan:** {} ({})\n\n",
+        "\n{what}\n\n**Issue:** {}\n\n**Plan:** {} ({})\n\n",
         saved.url,
-        quiet(&prepared.title),
+        // A title is plain text: what looks like a picture in it is none.
+        quiet(&shown(&prepared.title)),
         prepared.found
     ));
     for note in &prepared.notes {
@@ -95,17 +105,41 @@ pub fn saved(
         text.push_str("**Note:** This plan was saved exactly as found, without enrichment.\n\n");
     }
     let mut fields = Map::new();
-    fields.insert("status".into(), json!("succeeded"));
+    let status = match prepared.enriched {
+        Enriched::Fallback => "partial",
+        Enriched::Yes | Enriched::No => "succeeded",
+    };
+    fields.insert("status".into(), json!(status));
     fields.insert("run".into(), json!(run.0));
     fields.insert("command".into(), json!(trigger.command.name()));
     fields.insert("plan_issue".into(), json!(saved.number));
     fields.insert("plan_url".into(), json!(saved.url));
     fields.insert("plan_comments".into(), Value::from(saved.comments.clone()));
+    let enriched = match prepared.enriched {
+        Enriched::No => None,
+        Enriched::Yes => Some("yes"),
+        Enriched::Fallback => Some("fallback"),
+    };
+    if let Some(enriched) = enriched {
+        fields.insert("enriched".into(), json!(enriched));
+    }
+    if !prepared.warnings.is_empty() {
+        fields.insert("warnings".into(), json!(prepared.warnings));
+    }
     text.push_str(&render_yaml(RESULT_BLOCK, &fields));
     text.push_str(&format!(
-        "\n\n<sub>planwright · run `{run}` · {seconds:.1} s</sub>"
+        "\n\n<sub>planwright · run `{run}` · {seconds:.1} s{}</sub>",
+        agent_used(used)
     ));
     text
+}
+
+/// What the agent used, for the last line.
+fn agent_used(used: Option<&Spent>) -> String {
+    match used.map(agent::spent).filter(|used| !used.is_empty()) {
+        Some(used) => format!(" · agent: {used}"),
+        None => String::new(),
+    }
 }
 
 /// The "Next steps" part: one command a line, real numbers.
@@ -133,7 +167,13 @@ pub enum Exists {
 }
 
 /// Final status of a run that failed: the error marker for people and programs.
-pub fn failed(trigger: &Trigger, run: &RunId, failure: &Failure, exists: &Exists) -> String {
+pub fn failed(
+    trigger: &Trigger,
+    run: &RunId,
+    failure: &Failure,
+    exists: &Exists,
+    used: Option<&Spent>,
+) -> String {
     let mut text = format!(
         "## Error: {}\n\n{}\n\n### Details\n\n- Asked for: {} by {}\n",
         failure.code.name(),
@@ -165,7 +205,10 @@ pub fn failed(trigger: &Trigger, run: &RunId, failure: &Failure, exists: &Exists
         },
     );
     text.push_str(&render_yaml(ERROR_BLOCK, &fields));
-    text.push_str(&format!("\n\n{}", footer(run)));
+    text.push_str(&format!(
+        "\n\n<sub>planwright · run `{run}`{}</sub>",
+        agent_used(used)
+    ));
     text
 }
 
@@ -214,7 +257,7 @@ fn came_from(trigger: &Trigger, prepared: &Prepared) -> String {
         ),
     };
     match &trigger.origin {
-        Origin::Comment { url, .. } => {
+        Origin::Comment { url, .. } | Origin::Boxes { url, .. } => {
             format!("Plan from {place}, asked for by {asked} in [this comment]({url}).")
         }
         Origin::Label { .. } => format!("Plan from {place}, asked for by {asked}."),

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use super::agent::{Limits, Micros};
+use super::prompt::Prompts;
+use super::store::Budget;
 use crate::formats::command::Command;
 
 /// Settings of the engine; the configuration file documents each under `[worker]` and `[publish]`.
@@ -31,6 +34,55 @@ pub struct Settings {
     pub most_log: u64,
     /// Label names that mean commands.
     pub labels: Vec<(Command, String)>,
+    /// How agents are used.
+    pub agent: AgentSettings,
+}
+
+/// How agents are used; the configuration file documents each under `[agent]`.
+#[derive(Debug, Clone)]
+pub struct AgentSettings {
+    /// Limits of one turn; its cost limit is what the run has left of `run_cost`.
+    pub limits: Limits,
+    /// Most that one run may cost, all turns together; `None` for no limit.
+    pub run_cost: Option<Micros>,
+    /// What may be spent by actor, repository and day.
+    pub budget: Budget,
+    /// Agents may ask people.
+    pub ask: bool,
+    /// Most rounds of questions in one run.
+    pub rounds: u32,
+    /// After this long without an answer people are reminded once; zero for never.
+    pub remind_after: Duration,
+    /// After this long without an answer the plan is saved with its questions open.
+    pub answer_within: Duration,
+    /// Tries of one turn when the agent fails for a passing reason (overload, network).
+    pub tries: u32,
+    /// Most characters of a prompt.
+    pub most_prompt: usize,
+    /// The agent's instructions; the operator's own ones where there are any.
+    pub prompts: Prompts,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            limits: Limits {
+                deadline: Duration::from_mins(20),
+                silence: Duration::from_mins(5),
+                turns: 40,
+                cost: None,
+            },
+            run_cost: Some(5_000_000),
+            budget: Budget::default(),
+            ask: true,
+            rounds: 3,
+            remind_after: Duration::from_hours(24),
+            answer_within: Duration::from_hours(24 * 7),
+            tries: 3,
+            most_prompt: 600_000,
+            prompts: Prompts::default(),
+        }
+    }
 }
 
 impl Default for Settings {
@@ -48,6 +100,7 @@ impl Default for Settings {
             web: "https://github.com".to_owned(),
             most_log: 50 * 1024 * 1024,
             labels: Vec::new(),
+            agent: AgentSettings::default(),
         }
     }
 }

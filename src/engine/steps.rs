@@ -2,9 +2,12 @@
 //!
 //! [`authorise`] comes before all of them; nothing that writes a plan can be reached without its proof.
 
+pub mod answer;
 pub mod authorise;
 pub mod control;
+pub mod enrich;
 pub mod extract;
+pub mod prepare;
 pub mod publish;
 pub mod report;
 pub mod source;

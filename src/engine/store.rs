@@ -7,10 +7,14 @@
 //! - A write under a [`Lease`] is refused with [`StoreError::Fenced`] once the lease is somebody else's.
 //! - Effects and audit rows are never deleted before their run.
 
+mod budget;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use self::budget::{Budget, Exceeded, Payer};
+use super::agent::Spent;
 use super::clock::Millis;
 use super::run::{RunId, State};
 
@@ -321,6 +325,30 @@ pub trait Store: Send + Sync + 'static {
     /// Puts the newest failed or cancelled serial run at `place` back in line, attempts at zero, cancel cleared.
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError>;
 
+    /// Leaves a message (JSON) for an unfinished run. A waiting run becomes claimable at once; a running one that parks
+    /// afterwards is claimable at once, so no message is slept over. False when the run has ended.
+    async fn tell(&self, run: &RunId, message: &str, now: Millis) -> Result<bool, StoreError>;
+
+    /// The messages left for a run, oldest first.
+    async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError>;
+
+    /// Records that an agent's turn `key` (unique in the run) of the leased run begins, unless a limit of `budget` is
+    /// reached: judged and recorded in one transaction. The same key again is allowed and counts once; a run that was
+    /// allowed a turn before is not counted a second time against the limits of runs, but costs are judged anew.
+    /// Something counts until its age is the hour or the day of its limit.
+    async fn begin_turn(
+        &self,
+        lease: &Lease,
+        key: &str,
+        payer: Payer,
+        budget: &Budget,
+        now: Millis,
+    ) -> Result<Result<(), Exceeded>, StoreError>;
+
+    /// Records what the turn used, in place of what was recorded of it before. [`StoreError::Failed`] for one that never
+    /// began.
+    async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError>;
+
     /// Appends to the audit.
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError>;
 
@@ -330,7 +358,8 @@ pub trait Store: Send + Sync + 'static {
     /// Numbers for health checks and metrics.
     async fn counts(&self) -> Result<QueueCounts, StoreError>;
 
-    /// Deletes finished runs, their effects, audit and deliveries that ended before `before`. Returns deliveries deleted.
+    /// Deletes finished runs, their effects, messages, audit and deliveries that ended before `before`, and what they
+    /// spent where it is older by a day, so that no budget forgets. Returns deliveries deleted.
     async fn prune(&self, before: Millis) -> Result<u64, StoreError>;
 
     /// A write and a read, for `/readyz`.

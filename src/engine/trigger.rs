@@ -80,6 +80,15 @@ pub enum Origin {
         /// Label name as it was in the payload.
         name: String,
     },
+    /// Boxes ticked in a comment of our own.
+    Boxes {
+        /// Comment id.
+        id: u64,
+        /// The comment's whole text as it was in the payload.
+        text: String,
+        /// Permalink of the comment.
+        url: String,
+    },
     /// Nothing on GitHub: somebody saves a plan from a terminal.
     Local {
         /// Id of the agent's session that the plan comes from, where it comes from one.

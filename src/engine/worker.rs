@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::clock::Millis;
-use super::execute::{self, Parts, StopFlag};
+use super::execute::{self, Parts};
 use super::run::{RunId, State};
+use super::stop::StopFlag;
 use super::store::{Claimed, Finish, Lease, StoreError};
 
 /// Longest a loop waits without looking again: the safety net under missed wake-ups.
@@ -306,9 +307,31 @@ where
     }
 }
 
+/// Deletes what the agent keeps for runs that have ended: a process that was killed could not. Returns how many.
+///
+/// # Errors
+/// The store fails.
+pub async fn forget_ended(parts: &Parts) -> Result<usize, StoreError> {
+    let Some(agent) = &parts.agent else {
+        return Ok(0);
+    };
+    let mut forgotten = 0;
+    for run in agent.kept().await {
+        let view = parts.store.run(&run).await?;
+        if view.is_none_or(|view| view.state.is_terminal()) {
+            agent.forget(&run).await;
+            forgotten += 1;
+        }
+    }
+    Ok(forgotten)
+}
+
 /// Recovers expired leases and deletes what is past its retention.
 async fn keep(parts: &Parts, stop: &CancellationToken, retention: Duration) {
     let mut pruned = parts.clock.now();
+    if let Err(error) = forget_ended(parts).await {
+        tracing::error!(error = %error, "what agents keep cannot be tidied");
+    }
     while !stop.is_cancelled() {
         let now = parts.clock.now();
         match parts.store.recover(now, false).await {
@@ -320,6 +343,9 @@ async fn keep(parts: &Parts, stop: &CancellationToken, retention: Duration) {
             pruned = now;
             if let Err(error) = parts.store.prune(now.minus(retention)).await {
                 tracing::error!(error = %error, "old runs cannot be deleted");
+            }
+            if let Err(error) = forget_ended(parts).await {
+                tracing::error!(error = %error, "what agents keep cannot be tidied");
             }
         }
         tokio::select! {

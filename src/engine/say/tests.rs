@@ -9,6 +9,7 @@ use super::super::store::RunView;
 use super::super::trigger::{Actor, Repo};
 use super::*;
 
+mod agent;
 mod sources;
 
 use crate::formats::command::{self, Command, Permission};
@@ -69,6 +70,8 @@ fn prepared() -> Prepared {
         notes: vec!["No agent is configured, so the plan was saved as found.".into()],
         source_title: "Search is slow @everyone".into(),
         log: None,
+        enriched: Enriched::No,
+        warnings: Vec::new(),
     }
 }
 
@@ -94,12 +97,12 @@ fn everything() -> Vec<(String, String)> {
     );
     add(
         "saved",
-        saved(&save, &run(), &prepared(), &saved_issue(), 1.25),
+        saved(&save, &run(), &prepared(), &saved_issue(), 1.25, None),
     );
     let raw = trigger(Command::SaveRawPlan);
     add(
         "saved_raw",
-        saved(&raw, &run(), &prepared(), &saved_issue(), 1.25),
+        saved(&raw, &run(), &prepared(), &saved_issue(), 1.25, None),
     );
     let header = "<!-- header block -->";
     add(
@@ -187,16 +190,22 @@ fn everything() -> Vec<(String, String)> {
     for (name, failure) in &failures {
         add(
             &format!("failed_{name}"),
-            failed(&save, &run(), failure, &Exists::Nothing),
+            failed(&save, &run(), failure, &Exists::Nothing, None),
         );
     }
     add(
         "failed_with_issue",
-        failed(&save, &run(), &failures[7].1, &Exists::Issue(saved_issue())),
+        failed(
+            &save,
+            &run(),
+            &failures[7].1,
+            &Exists::Issue(saved_issue()),
+            None,
+        ),
     );
     add(
         "failed_perhaps",
-        failed(&save, &run(), &failures[6].1, &Exists::Perhaps),
+        failed(&save, &run(), &failures[6].1, &Exists::Perhaps, None),
     );
     add("refusal", replies::refusal(&save, Some(Permission::Triage)));
     add("refusal_none", replies::refusal(&by_label(), None));
@@ -223,6 +232,7 @@ fn everything() -> Vec<(String, String)> {
     add("retry_none", replies::retrying(None));
     add("retry_one", replies::retrying(Some(&run())));
     all.extend(sources::everything());
+    all.extend(agent::everything());
     all
 }
 

@@ -15,6 +15,7 @@ mod words;
 
 use std::cmp::Reverse;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::engine::thread::{Post, Thread};
@@ -37,7 +38,8 @@ const NEWER_MAX: i32 = 24;
 pub const OWN: &str = "written by the bot itself";
 
 /// Where a candidate stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     /// In the command's own comment.
     Inline,
@@ -63,7 +65,7 @@ pub enum Source {
 }
 
 /// Text that may be the plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
     /// Where it stands.
     pub source: Source,
@@ -132,7 +134,7 @@ pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> S
     let mut found: Vec<(usize, Candidate)> = Vec::new();
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, url } => Some((*id, text, url)),
-        Origin::Label { .. } | Origin::Local { .. } => None,
+        Origin::Label { .. } | Origin::Boxes { .. } | Origin::Local { .. } => None,
     };
     let inline = trigger
         .inline
@@ -222,15 +224,24 @@ pub fn choose(
 }
 
 /// Why a post is not looked at.
-fn unfit(post: &Post, trigger: &Trigger) -> Option<&'static str> {
+pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'static str> {
     if post.own {
         Some(OWN)
-    } else if post.created > trigger.at {
+    } else if let Some(why) = late(post, trigger) {
+        Some(why)
+    } else if carries_marker(&post.body) {
+        Some("carries a status or error marker of the bot")
+    } else {
+        None
+    }
+}
+
+/// Why a post, whoever wrote it, is not what the command was about.
+pub(in crate::engine) fn late(post: &Post, trigger: &Trigger) -> Option<&'static str> {
+    if post.created > trigger.at {
         Some("written after the command")
     } else if edited_since(post, trigger) {
         Some("edited after the command")
-    } else if carries_marker(&post.body) {
-        Some("carries a status or error marker of the bot")
     } else {
         None
     }

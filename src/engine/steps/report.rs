@@ -13,11 +13,11 @@ use super::Context;
 /// Effect under which the status comment is created.
 const STATUS: &str = "status";
 /// Progress edits come no closer together than this.
-const EDIT_GAP: Duration = Duration::from_secs(15);
+pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
 
 fn target(context: &Context) -> ReactTo {
     match &context.trigger.origin {
-        Origin::Comment { id, .. } => ReactTo::Comment(*id),
+        Origin::Comment { id, .. } | Origin::Boxes { id, .. } => ReactTo::Comment(*id),
         Origin::Label { .. } | Origin::Local { .. } => ReactTo::Place,
     }
 }
@@ -132,6 +132,56 @@ pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
     write(context, &stage, &body).await
 }
 
+/// The status comment says how far the agent is; nothing where there is none yet. Not recorded: the next one says more, and
+/// the final report is written over all of them.
+///
+/// # Errors
+/// GitHub did not do it.
+pub(super) fn progress(
+    context: &Context,
+    said: &str,
+) -> impl Future<Output = Result<(), Stop>> + Send + use<> {
+    let effects = context.effects.clone();
+    let comment = context.progress.status_comment;
+    let repo = context.trigger.place.repo.clone();
+    let made_by = status_key(context);
+    let body = say::working(&context.trigger, context.run(), said);
+    async move {
+        match comment {
+            Some(comment) => {
+                effects
+                    .edit_unrecorded(&repo, comment, &made_by, &body)
+                    .await
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The status comment shows `body` now, whatever it showed before; written anew where somebody has deleted it. `stage` names
+/// its first writing among this run's effects.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
+    if let Some(comment) = context.progress.status_comment {
+        let repo = context.trigger.place.repo.clone();
+        let made_by = status_key(context);
+        let effects = &context.effects;
+        match effects
+            .edit_unrecorded(&repo, comment, &made_by, body)
+            .await
+        {
+            Err(Stop::Forge(ForgeError::NotFound { .. })) => {}
+            done => {
+                context.status_written = Some(context.effects.clock.now());
+                return done;
+            }
+        }
+    }
+    write(context, stage, body).await
+}
+
 /// The status comment becomes the final report; remembered first, so that a later attempt writes no earlier step over it.
 async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
     if context.progress.closing != Some(context.round) {
@@ -152,7 +202,15 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
     let started = context.progress.resumed.or(context.progress.started);
     let started = started.unwrap_or(context.trigger.at);
     let seconds = context.effects.clock.now().since(started).as_secs_f64();
-    let body = say::saved(&context.trigger, context.run(), &prepared, saved, seconds);
+    let used = context.progress.work.as_ref().map(|work| work.spent);
+    let body = say::saved(
+        &context.trigger,
+        context.run(),
+        &prepared,
+        saved,
+        seconds,
+        used.as_ref(),
+    );
     finish(context, &body).await?;
     close(context, Reaction::Rocket).await
 }
@@ -167,7 +225,14 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop
         None if context.progress.publishing => say::Exists::Perhaps,
         None => say::Exists::Nothing,
     };
-    let body = say::failed(&context.trigger, context.run(), failure, &exists);
+    let used = context.progress.work.as_ref().map(|work| work.spent);
+    let body = say::failed(
+        &context.trigger,
+        context.run(),
+        failure,
+        &exists,
+        used.as_ref(),
+    );
     finish(context, &body).await?;
     close(context, Reaction::Confused).await
 }
@@ -187,7 +252,7 @@ pub async fn reply(context: &Context, body: &str, reaction: Reaction) -> Result<
 }
 
 /// Swaps 👀, and the 😕 of an earlier round, for the closing reaction, so that one glance is enough.
-async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
+pub(super) async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     react(context, reaction).await?;
     take_off(context, Reaction::Eyes).await?;
     if context.round > 0 && reaction != Reaction::Confused {

@@ -87,7 +87,7 @@ pub async fn look(
 fn attached(trigger: &Trigger, settings: &Settings) -> Vec<Attachment> {
     match &trigger.origin {
         Origin::Comment { text, .. } => attachment::in_comment(&settings.web, text),
-        Origin::Label { .. } | Origin::Local { .. } => Vec::new(),
+        Origin::Label { .. } | Origin::Boxes { .. } | Origin::Local { .. } => Vec::new(),
     }
 }
 

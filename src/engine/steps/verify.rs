@@ -1,10 +1,8 @@
 //! From the conversation to a plan that may be saved: extract, gate, document. Pure, but for the thread it runs on.
 
 use super::super::code::Failure;
-use super::super::effects::Stop;
-use super::super::progress::{Logs, Prepared};
+use super::super::progress::{Enriched, Found, Logs, Prepared};
 use super::super::say::{failures, sources};
-use super::super::settings::Settings;
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
 use super::extract::{self, Candidate, MIN_SCORE, NoPlan, OWN, Readers, Source};
@@ -18,35 +16,16 @@ use crate::formats::plan::title::{cut, gate_title};
 /// Longest issue title, in characters. GitHub takes 256.
 pub const TITLE_MAX: usize = 250;
 
+const NO_AGENT: &str =
+    "No agent is configured: the plan was saved exactly as found, without enrichment.";
+
 /// How the search reads comments: commands are no plan text, plan blocks hold plans.
 pub const READERS: Readers<'static> = Readers {
     without_commands: &without_commands,
     plans_in_blocks: &block::plans,
 };
 
-/// Extracts and checks on a thread of its own: a long conversation takes milliseconds of pure computing.
-///
-/// # Errors
-/// [`Stop::Failed`] when there is no plan or it does not pass a gate.
-pub async fn prepare(
-    trigger: &Trigger,
-    thread: Thread,
-    logs: Logs,
-    settings: &Settings,
-) -> Result<Prepared, Stop> {
-    let trigger = trigger.clone();
-    let prefix = settings.title_prefix.clone();
-    tokio::task::spawn_blocking(move || prepare_now(&trigger, &thread, &logs, &prefix))
-        .await
-        .map_err(|error| {
-            Stop::Failed(failures::internal(&format!(
-                "Extraction ended early: {error}"
-            )))
-        })?
-        .map_err(Stop::Failed)
-}
-
-/// Checks and documents the plan: of the session log that was named, else of the conversation.
+/// Checks and documents the plan, as it is found: of the session log that was named, else of the conversation.
 ///
 /// # Errors
 /// The decided failure: no plan, or a gate that it does not pass.
@@ -56,22 +35,60 @@ pub fn prepare_now(
     logs: &Logs,
     prefix: &str,
 ) -> Result<Prepared, Failure> {
-    let mut about = About {
+    let mut found = find(trigger, thread, logs);
+    if trigger.command == Command::SavePlan {
+        found.notes.push(NO_AGENT.to_owned());
+    }
+    as_found(trigger, found, prefix)
+}
+
+/// What there is to make a plan of: the session log that was named, else the best of the conversation.
+pub fn find(trigger: &Trigger, thread: &Thread, logs: &Logs) -> Found {
+    let mut found = Found {
+        candidate: None,
+        looked: Vec::new(),
         notes: logs.notes.clone(),
-        ..About::default()
+        log: None,
+        provenance: None,
+        source_title: thread.title.clone(),
     };
-    let candidate = if let Some(plan) = &logs.plan {
-        about.log = Some(sources::origin(plan));
-        about.provenance = Some(sources::provenance(plan));
-        extract::from_log(&plan.text)
-    } else {
-        extract::choose(thread, trigger, READERS).map_err(|none| {
-            let mut failure = no_plan(trigger, thread, none);
-            failure.details.extend(logs.notes.iter().cloned());
-            failure
-        })?
+    if let Some(plan) = &logs.plan {
+        found.log = Some(sources::origin(plan));
+        found.provenance = Some(sources::provenance(plan));
+        found.candidate = Some(extract::from_log(&plan.text));
+        return found;
+    }
+    match extract::choose(thread, trigger, READERS) {
+        Ok(candidate) => found.candidate = Some(candidate),
+        Err(none) => found.looked = looked(trigger, thread, none),
+    }
+    found
+}
+
+/// Checks and documents what was found, without an agent.
+///
+/// # Errors
+/// `no_plan_found`, `guidance_without_plan`, or `validation_failed` with erk's reason and what to change.
+pub fn as_found(trigger: &Trigger, found: Found, prefix: &str) -> Result<Prepared, Failure> {
+    let Some(candidate) = &found.candidate else {
+        let mut failure = none_found(trigger, found.looked);
+        failure.details.extend(found.notes);
+        return Err(failure);
     };
-    prepared(trigger, &candidate, about, &thread.title, prefix)
+    let about = About {
+        notes: found.notes,
+        log: found.log,
+        provenance: found.provenance,
+    };
+    prepared(trigger, candidate, about, &found.source_title, prefix)
+}
+
+/// The failure of a search that found nothing.
+pub fn none_found(trigger: &Trigger, looked: Vec<String>) -> Failure {
+    if trigger.guidance.trim().is_empty() {
+        return failures::no_plan_found(looked);
+    }
+    failures::guidance_without_plan(&trigger.guidance, looked)
 }
 
 /// What is known of a plan besides its text.
@@ -82,10 +99,11 @@ struct About {
     provenance: Option<String>,
 }
 
-fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
+/// Where the search looked, for an error message.
+fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
     let own_comment = match &trigger.origin {
         Origin::Comment { id, .. } => Some(*id),
-        Origin::Label { .. } | Origin::Local { .. } => None,
+        Origin::Label { .. } | Origin::Boxes { .. } | Origin::Local { .. } => None,
     };
     let read = |post: &&Post| !post.own && (own_comment.is_none() || post.id != own_comment);
     let others = thread.posts.iter().filter(read).count();
@@ -106,10 +124,7 @@ fn no_plan(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Failure {
             .filter(|why| !why.ends_with(OWN))
             .map(|why| format!("Left out: {why}")),
     );
-    if none.code == "guidance_without_plan" {
-        return failures::guidance_without_plan(&trigger.guidance, looked);
-    }
-    failures::no_plan_found(looked)
+    looked
 }
 
 /// Checks a candidate and makes the document that would be saved.
@@ -122,7 +137,14 @@ pub fn document(
     fallback_title: &str,
     prefix: &str,
 ) -> Result<Prepared, Failure> {
-    prepared(trigger, candidate, About::default(), fallback_title, prefix)
+    let about = About {
+        notes: match trigger.command {
+            Command::SavePlan => vec![NO_AGENT.to_owned()],
+            _ => Vec::new(),
+        },
+        ..About::default()
+    };
+    prepared(trigger, candidate, about, fallback_title, prefix)
 }
 
 /// The same for a plan of a session on somebody's computer; `notes` say what the reader should know of it.
@@ -162,12 +184,6 @@ fn prepared(
     let title = cut(title, TITLE_MAX);
     let mut notes = about.notes;
     let mut enrichment = Enrichment::raw();
-    if trigger.command == Command::SavePlan {
-        notes.push(
-            "No agent is configured: the plan was saved exactly as found, without enrichment."
-                .to_owned(),
-        );
-    }
     let guidance = trigger.guidance.trim();
     if !guidance.is_empty() {
         enrichment.guidance = Some(Guidance {
@@ -192,6 +208,8 @@ fn prepared(
         notes,
         source_title: fallback_title.to_owned(),
         log: about.log,
+        enriched: Enriched::No,
+        warnings: Vec::new(),
     })
 }
 

@@ -2,17 +2,13 @@
 //!
 //! Permission is not asked here: that takes a request to GitHub and happens when the run starts.
 
+mod comment;
+
 use std::borrow::Cow;
-use std::time::Duration;
 
 use super::payload::{self, Account, IssueComment, Labeled, PayloadError};
 use super::{Origin, Trigger};
-use crate::formats::command::{self, Command, Invocation};
-
-/// A command put into a comment by an edit counts for this long after the comment was made.
-///
-/// Long enough to mend a typing mistake, too short to turn an old, agreed comment into a command.
-const EDIT_WINDOW: Duration = Duration::from_mins(10);
+use crate::formats::command::Command;
 
 /// Events the App must be subscribed to; a ping tells which ones it is.
 const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
@@ -87,7 +83,7 @@ impl Decision {
 pub fn decide(event: &str, body: &[u8], facts: &Facts) -> Result<Decision, PayloadError> {
     match event {
         "issue_comment" => match payload::read::<IssueComment<'_>>(event, body) {
-            Ok(read) => Ok(comment(&read, facts)),
+            Ok(read) => Ok(comment::comment(&read, facts)),
             Err(error) => unreadable(event, body, &["created", "edited"], error),
         },
         "issues" | "pull_request" => match payload::read::<Labeled<'_>>(event, body) {
@@ -158,101 +154,6 @@ fn installation(read: &payload::Installation<'_>) -> Decision {
     }
 }
 
-fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
-    let comment = &read.comment;
-    let edited = match read.action.as_ref() {
-        "created" => false,
-        "edited" => true,
-        other => return other_action("issue_comment", other),
-    };
-    // Cheapest first: most comments hold no slash at all.
-    if !comment.body.contains('/') {
-        return Decision::ignore("no command in this comment");
-    }
-    let by_our_app = comment
-        .performed_via_github_app
-        .as_ref()
-        .is_some_and(|app| app.id == facts.app_id);
-    if by_our_app {
-        return Decision::ignore("this App wrote the comment itself");
-    }
-    if let Some(why) = unwelcome(&read.sender, facts) {
-        return Decision::ignore(why);
-    }
-    let found = if edited {
-        match added_by_edit(read) {
-            Ok(found) => found,
-            Err(why) => return Decision::ignore(why),
-        }
-    } else {
-        command::parse(&comment.body)
-    };
-    if found.is_empty() {
-        return Decision::ignore("no command in this comment");
-    }
-    let Some(installation) = &read.installation else {
-        return Decision::ignore(NO_INSTALLATION);
-    };
-    let place = read.repository.place(
-        installation.id,
-        read.issue.number,
-        read.issue.pull_request.is_some(),
-    );
-    let at = if edited {
-        comment.updated_at.0
-    } else {
-        comment.created_at.0
-    };
-    let opening = read.issue.opening();
-    Decision::Runs {
-        action: if edited { "edited" } else { "created" },
-        triggers: found
-            .into_iter()
-            .take(MOST_COMMANDS)
-            .map(|found| Trigger {
-                command: found.command,
-                actor: read.sender.actor(),
-                place: place.clone(),
-                origin: Origin::Comment {
-                    id: comment.id,
-                    text: comment.body.to_string(),
-                    url: comment.html_url.to_string(),
-                },
-                options: found.options,
-                guidance: found.guidance,
-                inline: found.inline,
-                opening: opening.clone(),
-                at,
-            })
-            .collect(),
-    }
-}
-
-/// The commands an edit put into a comment. People with write access can edit what others wrote, and an agreed comment
-/// can be changed later; so only the author, only soon, and only what was not asked for before.
-fn added_by_edit(read: &IssueComment<'_>) -> Result<Vec<Invocation>, &'static str> {
-    let Some(before) = &read.changes.body else {
-        return Err("the edit left the comment's text as it was");
-    };
-    let author = read.comment.user.as_ref().map(|user| user.id);
-    if author != Some(read.sender.id) {
-        return Err("commands in a comment that somebody else edited do not count");
-    }
-    let age = read.comment.updated_at.0.since(read.comment.created_at.0);
-    if age >= EDIT_WINDOW {
-        return Err(
-            "commands put into a comment ten minutes or more after it was made do not count",
-        );
-    }
-    let asked_before = command::parse(&before.from);
-    let mut found = command::parse(&read.comment.body);
-    found.retain(|new| !asked_before.iter().any(|old| old.command == new.command));
-    if found.is_empty() {
-        return Err("the edit adds no command");
-    }
-    Ok(found)
-}
-
 fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
     let event = if pull_request {
         "pull_request"
@@ -298,15 +199,18 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
     }
 }
 
-/// Why `sender` is not listened to: ourselves, so that no loop can start, and bots that nobody allowed.
-fn unwelcome(sender: &Account<'_>, facts: &Facts) -> Option<String> {
-    let own = facts.app_slug.as_ref().is_some_and(|slug| {
-        sender
-            .login
+/// The App's own account; GitHub gives no person a login with brackets.
+fn is_our_login(login: &str, facts: &Facts) -> bool {
+    facts.app_slug.as_ref().is_some_and(|slug| {
+        login
             .strip_suffix("[bot]")
             .is_some_and(|login| login.eq_ignore_ascii_case(slug))
-    });
-    if own {
+    })
+}
+
+/// Why `sender` is not listened to: ourselves, so that no loop can start, and bots that nobody allowed.
+fn unwelcome(sender: &Account<'_>, facts: &Facts) -> Option<String> {
+    if is_our_login(&sender.login, facts) {
         return Some("this App did that itself".to_owned());
     }
     (sender.is_bot() && !facts.allowed_bots.contains(&sender.id)).then(|| {

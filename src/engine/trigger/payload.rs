@@ -134,12 +134,20 @@ pub(super) struct Comment<'a> {
     pub(super) body: Cow<'a, str>,
     #[serde(borrow, default)]
     pub(super) html_url: Cow<'a, str>,
-    #[serde(default)]
-    pub(super) user: Option<Id>,
+    #[serde(borrow, default)]
+    pub(super) user: Option<Author<'a>>,
     pub(super) created_at: Time,
     pub(super) updated_at: Time,
     #[serde(default)]
     pub(super) performed_via_github_app: Option<Id>,
+}
+
+/// Who wrote a comment; `null` where the account is gone.
+#[derive(Debug, Deserialize)]
+pub(super) struct Author<'a> {
+    pub(super) id: u64,
+    #[serde(borrow, default)]
+    pub(super) login: Cow<'a, str>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -100,7 +100,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     for (name, failure) in &failures {
         all.push((
             format!("failed_{name}"),
-            failed(&save, &run(), failure, &Exists::Nothing),
+            failed(&save, &run(), failure, &Exists::Nothing, None),
         ));
     }
     let plan = LogPlan {
@@ -130,7 +130,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     ));
     all.push((
         "saved_log".to_owned(),
-        saved(&save, &run(), &from_log, &saved_issue(), 1.25),
+        saved(&save, &run(), &from_log, &saved_issue(), 1.25, None),
     ));
     all
 }

@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+mod boxes;
 mod edits;
 mod unusable;
 

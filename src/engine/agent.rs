@@ -1,0 +1,182 @@
+//! The coding agent as the engine sees it. The adapters behind it are in `adapters::agent`; tests use a fake.
+//!
+//! An agent has no power: it gets a prompt and gives text back. Everything that happens because of that text is decided
+//! and done by the engine.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::run::RunId;
+
+/// Millionths of a US dollar: costs are summed, so they are whole numbers.
+pub type Micros = u64;
+
+/// What an agent can do and how it is called, for people and for decisions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// For people: `Claude Code` or the program's file name.
+    pub name: String,
+    /// It can go on with an earlier session. Else every turn tells everything again.
+    pub resumes: bool,
+}
+
+/// What limits one turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest wall-clock time.
+    pub deadline: Duration,
+    /// Longest time without a byte of output.
+    pub silence: Duration,
+    /// Most model turns (assistant messages with an id of their own) in one go.
+    pub turns: u32,
+    /// Most that this turn may cost; `None` for no limit. Counted from the stream, so one request can overshoot it.
+    pub cost: Option<Micros>,
+}
+
+/// One turn that an agent is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// The run it is for. Turns of one run share a private home; they never run at the same time.
+    pub run: RunId,
+    /// Fixed instructions, repeated at every turn.
+    pub system: String,
+    /// What is asked now, given on standard input.
+    pub prompt: String,
+    /// Session id (UUID) to begin with, or to go on with.
+    pub session: Session,
+    /// What the session has cost so far, as far as it is known: clients report costs of the whole session.
+    pub cost_before: Micros,
+    /// Limits of this turn.
+    pub limits: Limits,
+}
+
+/// Where a turn belongs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Session {
+    /// A new session with this id (UUID).
+    New(String),
+    /// Go on with this one.
+    Resume(String),
+}
+
+/// What a turn has used so far or in the end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Model turns.
+    pub turns: u32,
+    /// Tool calls.
+    pub tools: u32,
+    /// Cost of this turn alone.
+    pub cost: Micros,
+    /// Cost of the whole session so far, as the client reports it; zero where it reports none.
+    pub session_cost: Micros,
+    /// Wall-clock milliseconds.
+    pub millis: u64,
+}
+
+/// Why an agent's turn was ended by us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The deadline passed.
+    Deadline,
+    /// No output for too long.
+    Silence,
+    /// Too many model turns.
+    Turns,
+    /// It cost too much.
+    Cost,
+    /// A line, or the whole output, longer than is read.
+    Output,
+}
+
+/// How a turn ended. Success needs a result that says so; everything else has its own variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The agent finished and says so.
+    Success {
+        /// Its final text, secrets taken out.
+        text: String,
+        /// Structured output, where the client gave one.
+        structured: Option<serde_json::Value>,
+        /// How many tool calls were refused.
+        denials: u32,
+    },
+    /// The agent says that it failed: overload, authentication, prompt too long, its own limits.
+    AgentError {
+        /// What kind, in the client's words (`subtype` or `terminal_reason`).
+        subtype: String,
+        /// What it says.
+        message: String,
+        /// HTTP status of the model's API, where one is named.
+        status: Option<u16>,
+    },
+    /// The process ended with a code or a signal and without a result.
+    ProcessError {
+        /// Exit code; `None` when a signal ended it.
+        code: Option<i32>,
+        /// Signal that ended it.
+        signal: Option<i32>,
+    },
+    /// The process ended well, but there is no result in what it printed.
+    NoResult,
+    /// The session to go on with is not there (any more).
+    SessionLost,
+    /// We ended it.
+    Limited(Limit),
+    /// Somebody asked to stop.
+    Cancelled,
+    /// The program could not be started.
+    NotStarted(String),
+    /// Its output holds a secret of this process: nothing of it is given on.
+    Leaked {
+        /// Which kind of secret.
+        kind: String,
+    },
+}
+
+/// What came of one turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// How it ended.
+    pub ending: Ending,
+    /// Top-level texts of the assistant, in order, secrets taken out; sub-agents' and tools' texts are not among them.
+    pub texts: Vec<String>,
+    /// Session id that the client reported.
+    pub session: Option<String>,
+    /// What it used.
+    pub spent: Spent,
+    /// End of what it wrote to standard error, secrets taken out.
+    pub stderr: String,
+    /// How many things that look like credentials were taken out of the texts.
+    pub redacted: u32,
+}
+
+/// A coding agent.
+#[async_trait]
+pub trait Agent: Send + Sync + 'static {
+    /// Who it is.
+    fn about(&self) -> About;
+
+    /// Works on one turn. Returns when no process of it is left. Dropping the future ends the processes too.
+    ///
+    /// `seen` is updated while it works; `stop` ends it.
+    async fn work(
+        &self,
+        task: &Task,
+        seen: &watch::Sender<Spent>,
+        stop: CancellationToken,
+    ) -> Report;
+
+    /// Deletes what is kept for a run (home, sessions). Called when the run has ended.
+    async fn forget(&self, run: &RunId);
+
+    /// The runs for which something is kept.
+    async fn kept(&self) -> Vec<RunId>;
+}

@@ -1,0 +1,201 @@
+//! What a run remembers of its agent: the session, what was asked and answered, what it has used.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::agent::{Micros, Report, Session, Spent};
+use crate::engine::clock::Millis;
+use crate::engine::steps::extract::Candidate;
+use crate::engine::trigger::Actor;
+use crate::formats::question::{Answer, Question};
+
+/// The agent's part of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Work {
+    /// Unguessable word in the delimiters of data.
+    pub nonce: String,
+    /// Unguessable word that only an agent that obeys data would write.
+    pub canary: String,
+    /// What was found before the agent was asked; a later attempt finds nothing else.
+    pub found: Option<Found>,
+    /// Session that the agent can go on with.
+    pub session: Option<String>,
+    /// What that session has cost so far.
+    pub session_cost: Micros,
+    /// How many turns were begun.
+    pub turns: u32,
+    /// What all turns together have used.
+    pub spent: Spent,
+    /// A turn that has ended and is not judged yet: stored before anything is written to GitHub.
+    pub came: Option<Came>,
+    /// What the agent is asked next.
+    pub next: Next,
+    /// What people were asked, in order.
+    pub rounds: Vec<Round>,
+    /// How often the present turn failed for a reason that may pass.
+    pub faults: u32,
+    /// When it may be tried again.
+    pub not_before: Option<Millis>,
+    /// How many corrections were asked for.
+    pub corrections: u32,
+    /// The agent's last answer that was not good enough.
+    pub draft: Option<String>,
+    /// Things that look like credentials and were taken out of what the agent wrote.
+    pub redacted: u32,
+    /// Tool calls that were refused.
+    pub denials: u32,
+    /// Nobody answered in time.
+    pub unanswered: bool,
+}
+
+/// A turn that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Came {
+    /// What came of it.
+    pub report: Report,
+    /// The session it belongs to.
+    pub session: Session,
+}
+
+/// What the agent is asked next.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "ask")]
+pub enum Next {
+    /// The plan, for the first time.
+    #[default]
+    Plan,
+    /// To go on with what was answered.
+    Answers,
+    /// To finish without answers.
+    Unanswered,
+    /// To put right what was wrong.
+    Correct {
+        /// What was wrong, one sentence each.
+        complaints: Vec<String>,
+    },
+    /// Nothing: the plan is saved as it was found, for this reason.
+    Nothing {
+        /// Why, one sentence for people.
+        why: String,
+    },
+}
+
+/// What there was before the agent was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The best plan, where one was found.
+    pub candidate: Option<Candidate>,
+    /// Where the bot looked, for an error message.
+    pub looked: Vec<String>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// The session log it came from, one phrase for people.
+    pub log: Option<String>,
+    /// The same for the plan document.
+    pub provenance: Option<String>,
+    /// Title of the issue or pull request.
+    pub source_title: String,
+}
+
+/// Questions that were asked together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Round {
+    /// The questions, 1 to 4.
+    pub questions: Vec<Question>,
+    /// One entry a question.
+    pub answers: Vec<Option<Answer>>,
+    /// Positions of questions that are to stay open.
+    pub skipped: Vec<usize>,
+    /// Not the agent asks, but the bot: the run is held until somebody with write permission decides.
+    pub hold: bool,
+    /// Comment that asks.
+    pub comment: Option<u64>,
+    /// Its permalink.
+    pub url: String,
+    /// When it was posted.
+    pub asked: Option<Millis>,
+    /// People were reminded.
+    pub reminded: bool,
+    /// Nothing more is waited for.
+    pub closed: bool,
+    /// Logins of who answered.
+    pub by: Vec<String>,
+}
+
+impl Round {
+    /// Positions of the questions that are waited for.
+    pub fn open(&self) -> Vec<usize> {
+        (0..self.answers.len())
+            .filter(|at| self.answers[*at].is_none() && !self.skipped.contains(at))
+            .collect()
+    }
+
+    /// Takes an answer in: later answers to the same question count.
+    pub fn take(&mut self, told: &Told) {
+        for (mine, theirs) in self.answers.iter_mut().zip(&told.answers) {
+            if theirs.is_some() {
+                mine.clone_from(theirs);
+            }
+        }
+        self.skipped.extend(&told.skipped);
+        if !self.by.contains(&told.by.login) {
+            self.by.push(told.by.login.clone());
+        }
+        self.closed = self.closed || self.open().is_empty();
+    }
+}
+
+/// Answers on their way to a run, as its message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Which round, from 1.
+    pub round: usize,
+    /// One entry a question; `None` where nothing was said.
+    pub answers: Vec<Option<Answer>>,
+    /// Positions of questions that are to stay open.
+    pub skipped: Vec<usize>,
+    /// Who.
+    pub by: Actor,
+}
+
+impl Work {
+    /// The round that waits for answers, and its number from 1.
+    pub fn open_round(&self) -> Option<(usize, &Round)> {
+        let round = self.rounds.last()?;
+        (!round.closed).then_some((self.rounds.len(), round))
+    }
+
+    /// How many questions of the agent were asked.
+    pub fn questions(&self) -> u32 {
+        let asked = self.rounds.iter().filter(|round| !round.hold);
+        u32::try_from(asked.map(|round| round.questions.len()).sum::<usize>()).unwrap_or(u32::MAX)
+    }
+
+    /// How many rounds of the agent's questions there were.
+    pub fn asked_rounds(&self) -> u32 {
+        let asked = self.rounds.iter().filter(|round| !round.hold).count();
+        u32::try_from(asked).unwrap_or(u32::MAX)
+    }
+
+    /// The agent's rounds with what was answered.
+    pub fn answered(&self) -> Vec<Vec<(Question, Option<Answer>)>> {
+        self.rounds
+            .iter()
+            .filter(|round| !round.hold)
+            .map(|round| {
+                let answers = round.answers.iter().cloned();
+                round.questions.iter().cloned().zip(answers).collect()
+            })
+            .collect()
+    }
+
+    /// Adds what a turn used.
+    pub fn add(&mut self, spent: &Spent) {
+        self.spent.turns = self.spent.turns.saturating_add(spent.turns);
+        self.spent.tools = self.spent.tools.saturating_add(spent.tools);
+        self.spent.cost = self.spent.cost.saturating_add(spent.cost);
+        self.spent.millis = self.spent.millis.saturating_add(spent.millis);
+        self.session_cost = self.session_cost.max(spent.session_cost);
+    }
+}

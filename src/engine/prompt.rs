@@ -1,0 +1,205 @@
+//! What an agent is told: fixed instructions, and the conversation as data. Pure.
+//!
+//! The texts are files in `prompts/`, compiled in. Whatever others wrote stands between lines that carry a nonce, without
+//! hidden text (`formats::hidden`), and with every `@` written `＠`: a client of an agent takes `@path` for a file that it
+//! is to attach, in code too. The instructions say so, and `formats::plan::enriched` writes the answer's `＠` as `@` again.
+//! No prompt begins with a character that a client gives a meaning to (`/`, `-`, `@`, `!`, `#`).
+
+use std::sync::Arc;
+
+use super::steps::extract::Candidate;
+use super::thread::Thread;
+use super::trigger::{Repo, Trigger};
+use crate::formats::question::{Answer, Question};
+
+mod conversation;
+mod data;
+#[cfg(test)]
+mod tests;
+
+/// The instructions; compiled in, and the operator's own ones in their place where there are any.
+#[derive(Debug, Clone, Default)]
+pub struct Prompts {
+    /// Every repository, then single ones by `owner/name` in lower case.
+    pub own: Arc<Vec<(Option<String>, OwnPrompts)>>,
+}
+
+/// Instructions of the operator's own; `None` keeps the compiled-in text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnPrompts {
+    /// In place of `plan-extractor.md`.
+    pub plan_extractor: Option<String>,
+}
+
+/// What a first prompt is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// What was asked for, by whom, where, with which guidance.
+    pub trigger: &'a Trigger,
+    /// The conversation; posts after the command are left out, as the search does.
+    pub thread: &'a Thread,
+    /// The plan that was found, where one was.
+    pub candidate: Option<&'a Candidate>,
+    /// Unguessable word that the delimiters of data carry.
+    pub nonce: &'a str,
+    /// Unguessable word that an instruction hidden in the data asks for: whoever writes it obeys data.
+    pub canary: &'a str,
+    /// How many rounds of questions may be asked; zero for none.
+    pub rounds: u32,
+    /// Most characters of the whole prompt.
+    pub most: usize,
+}
+
+/// Questions of one round and what was answered; `None` where nothing was.
+pub type Answered = Vec<(Question, Option<Answer>)>;
+
+const PLAN_EXTRACTOR: &str = include_str!("prompts/plan-extractor.md");
+const FIRST: &str = include_str!("prompts/first.md");
+const ANSWERS: &str = include_str!("prompts/answers.md");
+const AFRESH: &str = include_str!("prompts/afresh.md");
+const UNANSWERED: &str = include_str!("prompts/unanswered.md");
+const CORRECTIVE: &str = include_str!("prompts/corrective.md");
+const STRICTER: &str = include_str!("prompts/stricter.md");
+
+impl Prompts {
+    /// The fixed instructions for `repo`: the operator's own for it, else those for every repository, else the
+    /// compiled-in ones. The conversation never has a say in which.
+    pub fn system(&self, repo: &Repo) -> String {
+        let name = repo.full_name().to_lowercase();
+        let own = |wanted: Option<&str>| {
+            self.own
+                .iter()
+                .filter(|(repo, _)| repo.as_deref() == wanted)
+                .find_map(|(_, own)| own.plan_extractor.clone())
+        };
+        own(Some(&name))
+            .or_else(|| own(None))
+            .unwrap_or_else(|| PLAN_EXTRACTOR.to_owned())
+    }
+}
+
+/// The first prompt of a session: what is wanted as JSON, the plan that was found, the conversation as data. At most
+/// [`Given::most`] characters; posts in the middle are left out first, the oldest before the others, then what is left
+/// is cut.
+pub fn first(given: &Given<'_>) -> String {
+    conversation::write(given, given.most)
+}
+
+/// The prompt that brings answers: each question with its answer; what has none is left to the agent. `nonce` is the
+/// one of the first prompt.
+pub fn answers(nonce: &str, answered: &Answered, rounds_left: u32) -> String {
+    let open = answered.iter().any(|(_, answer)| answer.is_none());
+    filled(
+        ANSWERS,
+        &[
+            ("answers", &round(nonce, "answers", answered)),
+            ("unanswered", if open { OPEN } else { "" }),
+            ("rounds", &rounds(rounds_left)),
+        ],
+    )
+}
+
+/// The first prompt again for a session that is lost, with everything asked and answered since.
+pub fn afresh(given: &Given<'_>, earlier: &[Answered]) -> String {
+    let told: Vec<String> = earlier
+        .iter()
+        .enumerate()
+        .map(|(at, answered)| round(given.nonce, &format!("answers {}", at + 1), answered))
+        .collect();
+    let told = told.concat();
+    let open = earlier.iter().flatten().any(|(_, answer)| answer.is_none());
+    let left = format!("{}{}", if open { OPEN } else { "" }, rounds(given.rounds));
+    let rest = AFRESH.chars().count() + told.chars().count() + left.chars().count();
+    let first = conversation::write(given, given.most.saturating_sub(rest));
+    filled(
+        AFRESH,
+        &[("first", &first), ("rounds", &told), ("left", &left)],
+    )
+}
+
+/// Asks to write the answer again; `strict` for the second time.
+pub fn correction(complaints: &[String], strict: bool) -> String {
+    let list = listed(complaints.iter().cloned());
+    let template = if strict { STRICTER } else { CORRECTIVE };
+    filled(template, &[("complaints", &list)])
+}
+
+/// Nobody answered: asks to finish without asking.
+pub fn unanswered(questions: &[Question]) -> String {
+    let list = listed(questions.iter().map(|question| question.question.clone()));
+    filled(UNANSWERED, &[("questions", &list)])
+}
+
+/// Texts as items of a list, one line each.
+fn listed(items: impl Iterator<Item = String>) -> String {
+    let mut list = String::new();
+    for item in items {
+        list.push_str("- ");
+        list.push_str(&data::line(&item, ""));
+        list.push('\n');
+    }
+    list
+}
+
+/// What is said when a question has no answer.
+const OPEN: &str =
+    "Where nobody answered, use your judgement and write the assumption down in the plan.\n";
+
+fn rounds(left: u32) -> String {
+    match left {
+        0 => {
+            "No round of questions is left: ask nothing more, decide, and write assumptions down.\n"
+                .to_owned()
+        }
+        1 => "One round of questions is left. Ask again only if you must.\n".to_owned(),
+        n => format!("{n} rounds of questions are left. Ask again only if you must.\n"),
+    }
+}
+
+/// Questions with their answers, as data.
+fn round(nonce: &str, name: &str, answered: &Answered) -> String {
+    let mut told = String::new();
+    for (at, (question, answer)) in answered.iter().enumerate() {
+        let words = answer
+            .as_ref()
+            .map(|answer| data::text(&answer.words(question), nonce));
+        let words = words.filter(|words| !words.trim().is_empty());
+        told.push_str(&format!(
+            "Question {}: {}\nAnswer {}: {}\n\n",
+            at + 1,
+            data::line(&question.question, nonce),
+            at + 1,
+            words.as_deref().unwrap_or("(nobody answered)")
+        ));
+    }
+    data::between(nonce, name, told.trim_end())
+}
+
+/// A template with its `{names}` filled in, each once and in one go: what is filled in is not looked through again.
+fn filled(template: &str, parts: &[(&str, &str)]) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some(at) = rest.find('{') {
+        let part = parts.iter().find(|(name, _)| {
+            rest[at + 1..]
+                .strip_prefix(name)
+                .is_some_and(|behind| behind.starts_with('}'))
+        });
+        out.push_str(&rest[..at]);
+        if let Some((name, text)) = part {
+            out.push_str(text);
+            rest = &rest[at + name.len() + 2..];
+        } else {
+            out.push('{');
+            rest = &rest[at + 1..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The agent's own earlier answer as data, for a new session that has to put it right.
+pub fn draft(nonce: &str, text: &str) -> String {
+    let draft = data::between(nonce, "your earlier answer", &data::text(text, nonce));
+    format!("\n\n{draft}\n\n")
+}

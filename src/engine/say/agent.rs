@@ -1,0 +1,152 @@
+//! What the bot says about its agent: progress, and what a reader should know of the result.
+
+mod asking;
+mod failures;
+
+use std::time::Duration;
+
+pub use asking::{
+    DECISIONS, bad_answer, may_not_answer, nothing_asked, partly_answered, questions, reminder,
+    waiting, waits,
+};
+pub use failures::{exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost};
+
+use super::super::agent::{Micros, Spent};
+use crate::formats::block::quiet;
+use crate::formats::question::{Question, boxes};
+
+/// Most of what an agent wrote that a message quotes.
+const QUOTED: usize = 300;
+
+/// At most `most` characters of what an agent wrote, on one line, shown as they are: a picture in them would make
+/// everybody who reads the message fetch an address of the agent's choice.
+fn quoted(text: &str, most: usize) -> String {
+    boxes::shown(&super::failures::shorten(text, most))
+}
+
+/// Turns, tool calls, cost and time in a few words; nothing where nothing was used.
+pub fn spent(spent: &Spent) -> String {
+    let count = |n: u32, one: &str| match n {
+        1 => format!("1 {one}"),
+        n => format!("{n} {one}s"),
+    };
+    let mut parts = Vec::new();
+    if spent.turns > 0 {
+        parts.push(count(spent.turns, "turn"));
+    }
+    if spent.tools > 0 {
+        parts.push(count(spent.tools, "tool call"));
+    }
+    if spent.cost > 0 {
+        parts.push(dollars(spent.cost));
+    }
+    if spent.millis > 0 {
+        parts.push(format!("{} s", spent.millis.div_ceil(1000)));
+    }
+    parts.join(", ")
+}
+
+/// An amount in US dollars, never rounded to nothing.
+pub fn dollars(micros: Micros) -> String {
+    let cents = micros.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+/// Step of the status comment while the agent works.
+pub fn at_work(name: &str, so_far: &Spent) -> String {
+    let used = spent(so_far);
+    let name = quiet(name);
+    if used.is_empty() {
+        return format!("{name} reads the conversation");
+    }
+    format!("{name} is at work ({used} so far)")
+}
+
+/// Complaint to the agent: it says that there is no plan, and there is one.
+pub fn claims_error(code: &str) -> String {
+    format!(
+        "The answer is the error `{}`, but the input holds a plan. Enrich that plan and give it back in the output form.",
+        quoted(code, 40).replace('`', "")
+    )
+}
+
+/// Why the agent's answer is not used.
+pub fn does_not_hold(complaints: &[String]) -> String {
+    format!(
+        "the agent's answer did not pass the checks, although it was corrected twice ({})",
+        quoted(&complaints.join("; "), QUOTED)
+    )
+}
+
+/// A decision of a person over a held run.
+pub fn held_as_found(by: &str) -> String {
+    format!(
+        "the agent followed an instruction in the conversation, and {by} decided to go on without it"
+    )
+}
+
+/// Note: this is no full success.
+pub fn fallback(why: &str, own: bool) -> String {
+    let what = if own {
+        "the agent's own text, unchecked"
+    } else {
+        "the plan as it was found"
+    };
+    format!("Fallback, not enriched: this is {what}, because {why}.")
+}
+
+/// Note: claims of the agent that were put right.
+pub fn recomputed(what: &[String]) -> String {
+    format!(
+        "The agent's own account was put right: {}.",
+        what.join("; ")
+    )
+}
+
+/// Note: credentials were taken out.
+pub fn redacted(count: u32) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(
+            "1 thing that looks like a credential was taken out of the agent's text.".to_owned(),
+        ),
+        n => Some(format!(
+            "{n} things that look like credentials were taken out of the agent's text."
+        )),
+    }
+}
+
+/// Note: questions that nobody answered.
+pub fn unanswered(open: usize, within: Duration) -> String {
+    let hours = within.as_secs() / 3600;
+    let time = if hours >= 48 {
+        format!("{} days", hours / 24)
+    } else {
+        format!("{hours} hours")
+    };
+    let what = if open == 1 {
+        "1 question was not answered".to_owned()
+    } else {
+        format!("{open} questions were not answered")
+    };
+    format!(
+        "questions_unanswered: {what} within {time}; see “Open Questions” at the end of the plan."
+    )
+}
+
+/// The part of the plan that lists them.
+pub fn open_questions(open: &[&Question]) -> String {
+    let mut text = String::from("\n\n## Open Questions\n");
+    for question in open {
+        text.push_str(&format!("\n- {}", boxes::shown(&question.question)));
+        let options: Vec<&str> = question.options.iter().map(|o| o.label.as_str()).collect();
+        if !options.is_empty() {
+            text.push_str(&format!(
+                " (considered: {})",
+                boxes::shown(&options.join(", "))
+            ));
+        }
+    }
+    text.push('\n');
+    text
+}

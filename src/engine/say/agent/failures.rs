@@ -1,0 +1,225 @@
+//! Why a run with an agent failed, and what to do about it.
+
+use super::super::super::agent::{Ending, Limit, Micros, Report, Spent};
+use super::super::super::code::{Code, Failure};
+use super::super::super::store::Exceeded;
+use super::super::super::trigger::Trigger;
+use super::super::failures::{guidance_without_plan, no_plan_found};
+use super::{QUOTED, dollars, quoted, spent};
+use crate::formats::plan::document::ErrorDocument;
+
+/// A limit of actor, repository or day is reached; nothing was spent.
+pub fn exceeded(which: &Exceeded, repo: &str) -> Failure {
+    let (what, until) = match which {
+        Exceeded::ActorHourRuns { limit, until } => (
+            format!("you may start {limit} runs with an agent in an hour"),
+            until,
+        ),
+        Exceeded::RepoDayRuns { limit, until } => (
+            format!("{repo} may start {limit} runs with an agent in 24 hours"),
+            until,
+        ),
+        Exceeded::RepoDayCost { limit, until } => (
+            format!("{repo} may spend {} on agents in 24 hours", dollars(*limit)),
+            until,
+        ),
+        Exceeded::DayRuns { limit, until } => (
+            format!("this bot may start {limit} runs with an agent in 24 hours"),
+            until,
+        ),
+        Exceeded::DayCost { limit, until } => (
+            format!(
+                "this bot may spend {} on agents in 24 hours",
+                dollars(*limit)
+            ),
+            until,
+        ),
+    };
+    Failure {
+        code: Code::AgentLimit,
+        message: format!("A limit is reached: {what}."),
+        details: vec![format!("There is room again from {}", until.iso())],
+        remedy: format!(
+            "Comment `/retry` here after {}, or `/save-raw-plan` to save the plan without the agent.",
+            until.iso()
+        ),
+    }
+}
+
+/// The run has cost what one run may cost.
+pub fn run_cost(most: Micros) -> Failure {
+    Failure {
+        code: Code::AgentLimit,
+        message: format!(
+            "The run has reached what one run may cost ({}).",
+            dollars(most)
+        ),
+        details: Vec::new(),
+        remedy: WITHOUT.to_owned(),
+    }
+}
+
+const WITHOUT: &str = "Comment `/retry` here to ask the agent again, or `/save-raw-plan` to save the plan without it.";
+
+/// The agent failed, and another try would not help or has been made.
+pub fn failed(report: &Report, used: &Spent) -> Failure {
+    let operator = "Let the operator look at the agent's settings, then comment `/retry` here; `/save-raw-plan` saves the plan \
+                    without the agent.";
+    let (code, message, remedy) = match &report.ending {
+        Ending::NotStarted(why) => (
+            Code::AgentUnavailable,
+            format!(
+                "The agent could not be started: {}.",
+                why.trim_end_matches('.')
+            ),
+            operator,
+        ),
+        Ending::AgentError {
+            message,
+            status,
+            subtype,
+        } => match (status, subtype.as_str()) {
+            (Some(401 | 403), _) => (
+                Code::AgentUnavailable,
+                format!(
+                    "The agent's credentials are refused: {}",
+                    quoted(message, QUOTED)
+                ),
+                operator,
+            ),
+            (_, "error_max_turns" | "error_max_budget_usd") => (
+                Code::AgentLimit,
+                format!(
+                    "The agent stopped at a limit of its own: {}",
+                    quoted(message, QUOTED)
+                ),
+                WITHOUT,
+            ),
+            (Some(status), _) => (
+                Code::AgentFailed,
+                format!(
+                    "The model's service answered {status}: {}",
+                    quoted(message, QUOTED)
+                ),
+                WITHOUT,
+            ),
+            (None, _) => (
+                Code::AgentFailed,
+                format!("The agent failed: {}", quoted(message, QUOTED)),
+                WITHOUT,
+            ),
+        },
+        Ending::ProcessError { code, signal } => (
+            Code::AgentFailed,
+            match (code, signal) {
+                (Some(code), _) => {
+                    format!("The agent's process ended with code {code} and without a result.")
+                }
+                (None, Some(signal)) => {
+                    format!("The agent's process was ended by signal {signal}.")
+                }
+                (None, None) => "The agent's process ended without a result.".to_owned(),
+            },
+            WITHOUT,
+        ),
+        Ending::NoResult => (
+            Code::AgentFailed,
+            "The agent's process ended, but what it printed holds no result.".to_owned(),
+            WITHOUT,
+        ),
+        Ending::Limited(Limit::Deadline) => (
+            Code::AgentTimeout,
+            "The agent took longer than it may.".to_owned(),
+            WITHOUT,
+        ),
+        Ending::Limited(Limit::Silence) => (
+            Code::AgentTimeout,
+            "The agent fell silent, each time it was tried.".to_owned(),
+            WITHOUT,
+        ),
+        Ending::Limited(Limit::Turns) => (
+            Code::AgentLimit,
+            "The agent used more turns than it may.".to_owned(),
+            WITHOUT,
+        ),
+        Ending::Limited(Limit::Cost) => (
+            Code::AgentLimit,
+            "The agent cost more than a run may.".to_owned(),
+            WITHOUT,
+        ),
+        Ending::Limited(Limit::Output) => (
+            Code::AgentFailed,
+            "The agent printed more than is read.".to_owned(),
+            WITHOUT,
+        ),
+        Ending::Leaked { kind } => (
+            Code::AgentFailed,
+            format!("The agent's answer was held back: it holds a secret of this bot ({kind})."),
+            "Look at the conversation for texts that ask agents for secrets, and let the operator replace the secret.",
+        ),
+        Ending::SessionLost | Ending::Cancelled | Ending::Success { .. } => (
+            Code::AgentFailed,
+            "The agent's session is lost.".to_owned(),
+            WITHOUT,
+        ),
+    };
+    let mut details = Vec::new();
+    let stderr = report.stderr.trim();
+    if !stderr.is_empty() && !matches!(report.ending, Ending::Leaked { .. }) {
+        let tail: Vec<char> = stderr.chars().collect();
+        let from = tail.len().saturating_sub(QUOTED);
+        let tail: String = tail[from..].iter().collect();
+        details.push(format!(
+            "The end of its error output: {}",
+            quoted(&tail, QUOTED)
+        ));
+    }
+    let used = spent(used);
+    if !used.is_empty() {
+        details.push(format!("Used: {used}"));
+    }
+    Failure {
+        code,
+        message,
+        details,
+        remedy: remedy.to_owned(),
+    }
+}
+
+/// The agent says that there is no plan, and the bot has found none either.
+pub fn no_plan(trigger: &Trigger, error: &ErrorDocument, mut looked: Vec<String>) -> Failure {
+    let message = quoted(&error.message, QUOTED);
+    let code = quoted(&error.code, 40);
+    looked.push(if message.is_empty() {
+        format!("The agent found none either ({code})")
+    } else {
+        format!("The agent found none either ({code}): {message}")
+    });
+    if trigger.guidance.trim().is_empty() {
+        return no_plan_found(looked);
+    }
+    guidance_without_plan(&trigger.guidance, looked)
+}
+
+/// The answer was not a plan that holds, twice corrected; and there is nothing else to save.
+pub fn nothing_holds(why: &str) -> Failure {
+    Failure {
+        code: Code::ValidationFailed,
+        message:
+            "The agent's answer is no plan that can be saved, and no other plan was found here."
+                .to_owned(),
+        details: vec![why.to_owned()],
+        remedy: "Post the plan as a comment here, then comment `/save-plan` again.".to_owned(),
+    }
+}
+
+/// Nobody decided over a held run.
+pub fn held_for_good(url: &str) -> Failure {
+    Failure {
+        code: Code::QuestionsUnanswered,
+        message: "The agent followed an instruction in this conversation, and nobody decided what to do.".to_owned(),
+        details: vec![format!("Asked in {url}")],
+        remedy: "Look at the conversation for texts that steer agents. `/save-raw-plan` saves the plan without the agent."
+            .to_owned(),
+    }
+}

@@ -1,0 +1,269 @@
+//! What the bot says about its agent, as it is shown.
+
+use std::time::Duration;
+
+use super::*;
+use crate::engine::agent::{Ending, Limit, Report, Spent};
+use crate::engine::clock::Millis;
+use crate::engine::progress::Round;
+use crate::engine::say::agent;
+use crate::engine::store::Exceeded;
+use crate::formats::plan::document::ErrorDocument;
+use crate::formats::question::answer::AnswerError;
+use crate::formats::question::{Answer, Choice, Question};
+
+fn spent() -> Spent {
+    Spent {
+        turns: 3,
+        tools: 1,
+        cost: 123_456,
+        session_cost: 123_456,
+        millis: 61_200,
+    }
+}
+
+fn round() -> Round {
+    let choice = |label: &str, description: &str| Choice {
+        label: label.into(),
+        description: description.into(),
+    };
+    Round {
+        questions: vec![
+            Question {
+                question: "Where does the file live? @everyone fixes #1".into(),
+                header: "Place".into(),
+                choice: true,
+                multi: false,
+                options: vec![
+                    choice("Beside the data", "moves with it\n- [x] forged"),
+                    choice("/cancel", ""),
+                ],
+            },
+            Question {
+                question: "How large may it grow?".into(),
+                header: String::new(),
+                choice: false,
+                multi: false,
+                options: Vec::new(),
+            },
+        ],
+        answers: vec![None, None],
+        url: "https://github.test/asked".into(),
+        ..Round::default()
+    }
+}
+
+const UNTIL: Millis = Millis(1_780_604_800_000);
+
+/// Every text, named.
+pub(super) fn everything() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, text: String| all.push((format!("agent_{name}"), text));
+    let (save, mut round) = (trigger(Command::SavePlan), round());
+    add(
+        "questions",
+        agent::questions(&save, &run(), 1, &round, UNTIL),
+    );
+    add(
+        "waiting",
+        agent::waiting(&save, &run(), &round, UNTIL, &spent()),
+    );
+    add("reminder", agent::reminder(&round, UNTIL));
+    round.answers[0] = Some(Answer {
+        chosen: vec![0],
+        text: None,
+    });
+    add("partly", agent::partly_answered(&save, &round));
+    add("waits", agent::waits(&round, UNTIL));
+    round.hold = true;
+    round.questions.truncate(1);
+    add("held", agent::questions(&save, &run(), 2, &round, UNTIL));
+    add(
+        "held_waiting",
+        agent::waiting(&save, &run(), &round, UNTIL, &Spent::default()),
+    );
+    add("held_waits", agent::waits(&round, UNTIL));
+    add("held_reminder", agent::reminder(&round, UNTIL));
+    add("nothing_asked", agent::nothing_asked(&save));
+    add("may_not", agent::may_not_answer(&save, false));
+    add("may_not_held", agent::may_not_answer(&save, true));
+    add(
+        "bad_answer",
+        agent::bad_answer(&save, &AnswerError::Nothing),
+    );
+    for (name, failure) in failures() {
+        add(
+            &format!("failed_{name}"),
+            failed(&save, &run(), &failure, &Exists::Nothing, Some(&spent())),
+        );
+    }
+    let mut prepared = prepared();
+    prepared.enriched = Enriched::Fallback;
+    prepared.warnings = vec!["questions_unanswered".into()];
+    let complaints = ["No title @everyone".into(), "No steps".into()];
+    prepared.notes = vec![
+        agent::fallback(&agent::does_not_hold(&complaints), false),
+        agent::fallback(&agent::held_as_found("@bob"), true),
+        agent::recomputed(&["questions asked: 7 claimed, 0 asked".into()]),
+        agent::redacted(1).unwrap(),
+        agent::redacted(2).unwrap(),
+        agent::unanswered(1, Duration::from_hours(24)),
+        agent::unanswered(2, Duration::from_hours(168)),
+    ];
+    let used = spent();
+    add(
+        "saved_fallback",
+        saved(&save, &run(), &prepared, &saved_issue(), 12.0, Some(&used)),
+    );
+    prepared.enriched = Enriched::Yes;
+    prepared.notes.clear();
+    prepared.warnings.clear();
+    add(
+        "saved_enriched",
+        saved(&save, &run(), &prepared, &saved_issue(), 12.0, Some(&used)),
+    );
+    all
+}
+
+fn failures() -> Vec<(String, Failure)> {
+    let error = |subtype: &str, message: &str, status| Ending::AgentError {
+        subtype: subtype.into(),
+        message: message.into(),
+        status,
+    };
+    let endings = [
+        (
+            "not_started",
+            Ending::NotStarted("there is no program /opt/claude; set agent.path".into()),
+        ),
+        (
+            "credentials",
+            error("success", "Invalid API key", Some(401)),
+        ),
+        (
+            "own_limit",
+            error(
+                "error_max_turns",
+                "Reached maximum number of turns (1)",
+                None,
+            ),
+        ),
+        (
+            "overloaded",
+            error("success", "Overloaded. @everyone", Some(529)),
+        ),
+        (
+            "error",
+            error("error_during_execution", "it broke\n/cancel", None),
+        ),
+        (
+            "code",
+            Ending::ProcessError {
+                code: Some(7),
+                signal: None,
+            },
+        ),
+        (
+            "signal",
+            Ending::ProcessError {
+                code: None,
+                signal: Some(9),
+            },
+        ),
+        ("no_result", Ending::NoResult),
+        ("deadline", Ending::Limited(Limit::Deadline)),
+        ("silence", Ending::Limited(Limit::Silence)),
+        ("turns", Ending::Limited(Limit::Turns)),
+        ("cost", Ending::Limited(Limit::Cost)),
+        ("output", Ending::Limited(Limit::Output)),
+        (
+            "leaked",
+            Ending::Leaked {
+                kind: "configured-secret".into(),
+            },
+        ),
+    ];
+    let mut all: Vec<(String, Failure)> = Vec::new();
+    for (name, ending) in endings {
+        let report = Report {
+            ending,
+            texts: Vec::new(),
+            session: None,
+            spent: spent(),
+            stderr: "warning: something\n/cancel @bob\n".into(),
+            redacted: 0,
+        };
+        all.push((name.to_owned(), agent::failed(&report, &spent())));
+    }
+    let (limit, until) = (3, UNTIL);
+    let dollars = 5_000_000;
+    let limits = [
+        ("actor_hour", Exceeded::ActorHourRuns { limit, until }),
+        ("repo_day", Exceeded::RepoDayRuns { limit, until }),
+        (
+            "repo_cost",
+            Exceeded::RepoDayCost {
+                limit: dollars,
+                until,
+            },
+        ),
+        ("day", Exceeded::DayRuns { limit: 1, until }),
+        (
+            "day_cost",
+            Exceeded::DayCost {
+                limit: dollars,
+                until,
+            },
+        ),
+    ];
+    for (name, limit) in limits {
+        all.push((
+            format!("limit_{name}"),
+            agent::exceeded(&limit, "acme/search"),
+        ));
+    }
+    let none = ErrorDocument {
+        code: "no_plan_found".into(),
+        message: "Nobody proposes anything, @all.".into(),
+        details: None,
+    };
+    let save = trigger(Command::SavePlan);
+    all.push(("run_cost".into(), agent::run_cost(dollars)));
+    all.push((
+        "no_plan".into(),
+        agent::no_plan(&save, &none, vec!["Looked".into()]),
+    ));
+    all.push(("nothing_holds".into(), agent::nothing_holds("No steps.")));
+    all.push((
+        "held_for_good".into(),
+        agent::held_for_good("https://github.test/asked"),
+    ));
+    all
+}
+
+#[test]
+fn what_was_used_in_words() {
+    assert_eq!(agent::spent(&spent()), "3 turns, 1 tool call, $0.13, 62 s");
+    assert_eq!(agent::spent(&Spent::default()), "");
+    assert_eq!(agent::dollars(1), "$0.01", "never nothing");
+    assert_eq!(agent::dollars(5_000_000), "$5.00");
+    assert_eq!(
+        agent::at_work("Claude Code", &Spent::default()),
+        "Claude Code reads the conversation"
+    );
+    assert_eq!(
+        agent::at_work("Claude Code", &spent()),
+        "Claude Code is at work (3 turns, 1 tool call, $0.13, 62 s so far)"
+    );
+}
+
+#[test]
+fn open_questions_are_a_part_of_the_plan() {
+    let round = round();
+    let open: Vec<&Question> = round.questions.iter().collect();
+    assert_eq!(
+        agent::open_questions(&open),
+        "\n\n## Open Questions\n\n- Where does the file live? @everyone fixes #1 (considered: Beside the data, /cancel)\n- How \
+         large may it grow?\n"
+    );
+}

@@ -1,0 +1,184 @@
+//! `/answer`, and boxes ticked in the bot's own comment: judged here, given to the run that waits.
+
+use super::super::effects::Stop;
+use super::super::forge::Reaction;
+use super::super::progress::{Progress, Round, Told};
+use super::super::run::RunId;
+use super::super::say::agent as sentences;
+use super::super::store::{AuditEntry, EffectState, RunView};
+use super::super::trigger::{Origin, Trigger};
+use super::{Context, report};
+use crate::formats::command::Permission;
+use crate::formats::question::answer::{self, AnswerError, Answered};
+use crate::formats::question::boxes;
+
+/// How many runs of the place are looked at for an open question.
+const LOOKED_AT: u32 = 20;
+
+/// A run that waits for answers.
+struct Asking {
+    run: RunId,
+    trigger: Trigger,
+    number: usize,
+    round: Round,
+}
+
+/// Gives the answers to the run that asked, and says what is still missing.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub async fn answer(context: &mut Context) -> Result<(), Stop> {
+    let store = context.effects.store.clone();
+    let key = format!("answer-{}", context.round);
+    let now = context.effects.clock.now();
+    let lease = &context.effects.lease;
+    // What was decided stays decided, however often the rest has to be repeated.
+    if let EffectState::Done(said) = store.begin_effect(lease, &key, now).await? {
+        return say(context, &said).await;
+    }
+    let said = decide(context).await?;
+    store.end_effect(lease, &key, &said, now).await?;
+    say(context, &said).await
+}
+
+/// Nothing to say: the reaction is enough, and the status comment goes on.
+async fn say(context: &mut Context, said: &str) -> Result<(), Stop> {
+    if said.is_empty() {
+        return report::close(context, Reaction::Rocket).await;
+    }
+    let reaction = if said.starts_with('😕') {
+        Reaction::Confused
+    } else {
+        Reaction::Rocket
+    };
+    report::reply(context, said, reaction).await
+}
+
+async fn decide(context: &Context) -> Result<String, Stop> {
+    let Some(asking) = asking(context).await? else {
+        return Ok(sentences::nothing_asked(&context.trigger));
+    };
+    if !may(context, &asking).await? {
+        return Ok(sentences::may_not_answer(
+            &context.trigger,
+            asking.round.hold,
+        ));
+    }
+    let given = match read(&context.trigger, &asking.round) {
+        Ok(given) => given,
+        Err(error) => return Ok(sentences::bad_answer(&context.trigger, &error)),
+    };
+    let told = Told {
+        round: asking.number,
+        answers: given.answers,
+        skipped: given.skipped,
+        by: context.trigger.actor.clone(),
+    };
+    let mut round = asking.round.clone();
+    round.take(&told);
+    let store = &context.effects.store;
+    let message = serde_json::to_string(&told).unwrap_or_default();
+    let now = context.effects.clock.now();
+    if !store.tell(&asking.run, &message, now).await? {
+        return Ok(sentences::nothing_asked(&context.trigger));
+    }
+    store
+        .audit(AuditEntry {
+            at: now,
+            run: Some(asking.run.clone()),
+            guid: None,
+            actor: context.trigger.actor.login.clone(),
+            decision: "answered".to_owned(),
+            why: format!("round {}", asking.number),
+        })
+        .await?;
+    Ok(if round.closed {
+        String::new()
+    } else {
+        sentences::partly_answered(&context.trigger, &round)
+    })
+}
+
+/// The run at this place that waits for answers: the one whose boxes were ticked, else the newest.
+async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
+    let place = context.trigger.place.key();
+    let store = &context.effects.store;
+    let views = store.runs_at(&place, LOOKED_AT).await?;
+    let ticked = match &context.trigger.origin {
+        Origin::Boxes { id, text, .. } => Some((*id, boxes::read(text))),
+        _ => None,
+    };
+    let mut asking = None;
+    for view in views.iter().filter(|view| !view.state.is_terminal()) {
+        let Some(one) = open(view) else { continue };
+        let fits = match &ticked {
+            None => true,
+            // Whoever may write can put a marker of ours into another comment of ours.
+            Some((id, Some(boxes))) => {
+                one.round.comment == Some(*id)
+                    && boxes.run == one.run.0
+                    && usize::try_from(boxes.round) == Ok(one.number)
+            }
+            Some((_, None)) => false,
+        };
+        if fits {
+            asking = Some(one);
+            break;
+        }
+    }
+    if let Some(asking) = &mut asking {
+        // What others said that the run has not taken in yet.
+        for message in store.messages(&asking.run).await? {
+            if let Ok(told) = serde_json::from_str::<Told>(&message)
+                && told.round == asking.number
+            {
+                asking.round.take(&told);
+            }
+        }
+    }
+    Ok(asking.filter(|asking| !asking.round.closed))
+}
+
+fn open(view: &RunView) -> Option<Asking> {
+    let progress = Progress::read(view.progress.as_deref()).ok()?;
+    let trigger = serde_json::from_str(&view.trigger).ok()?;
+    let work = progress.work?;
+    let (number, round) = work.open_round()?;
+    round.comment?;
+    Some(Asking {
+        run: view.id.clone(),
+        trigger,
+        number,
+        round: round.clone(),
+    })
+}
+
+/// Who asked for the run may answer its questions; whether a held run goes on is for people with write permission.
+async fn may(context: &Context, asking: &Asking) -> Result<bool, Stop> {
+    let actor = &context.trigger.actor;
+    if !asking.round.hold && asking.trigger.actor.id == actor.id {
+        return Ok(true);
+    }
+    let repo = &context.trigger.place.repo;
+    let access = context.effects.forge.access(repo, &actor.login).await?;
+    let writes = access
+        .permission
+        .is_some_and(|has| has >= Permission::Write);
+    Ok(writes && access.user_id == actor.id)
+}
+
+fn read(trigger: &Trigger, round: &Round) -> Result<Answered, AnswerError> {
+    match &trigger.origin {
+        Origin::Boxes { text, .. } => {
+            let ticked = boxes::read(text).ok_or(AnswerError::Nothing)?;
+            let answers = boxes::answers(&ticked, &round.questions)?;
+            // The last box says that this is all.
+            let skipped = (0..answers.len()).filter(|at| answers[*at].is_none());
+            Ok(Answered {
+                skipped: skipped.collect(),
+                answers,
+            })
+        }
+        _ => answer::read(&trigger.guidance, &round.questions),
+    }
+}

@@ -1,0 +1,140 @@
+//! The agent's part of a run: asked for a plan, asked again, and never believed before it is checked.
+//!
+//! ```text
+//! find ─▶ turn ─▶ questions? ─▶ ask people, wait ─┐
+//!          ▲  └─▶ plan? check ─▶ good: document   │
+//!          └───── correction (twice, then what was found) ◀┘
+//! ```
+//!
+//! Everything is remembered before it is acted on, so an attempt that is cut short goes on where it stood.
+
+mod ask;
+mod judge;
+mod turn;
+
+use std::sync::Arc;
+
+use super::super::agent::Agent;
+use super::super::effects::Stop;
+use super::super::progress::{Found, Next, Prepared, Work};
+use super::super::stop::StopFlag;
+use super::super::thread::Thread;
+use super::{Context, prepare, verify};
+use crate::formats::plan::document::is_success_document;
+
+/// What the loop goes on with.
+enum Step {
+    /// The plan is ready.
+    Done(Box<Prepared>),
+    /// Look at what is remembered and go on.
+    Again,
+}
+
+/// Works with the agent until there is a plan that may be saved.
+///
+/// # Errors
+/// [`Stop::Wait`] while people are asked or a fault is waited out, [`Stop::Failed`] with the decided failure,
+/// [`Stop::Cancelled`]; [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store does not answer.
+pub async fn enrich(
+    context: &mut Context,
+    agent: &Arc<dyn Agent>,
+    stop: &StopFlag,
+) -> Result<Prepared, Stop> {
+    let mut thread = None;
+    begin(context, &mut thread, stop).await?;
+    if let Some(prepared) = nothing_to_do(context)? {
+        return Ok(prepared);
+    }
+    loop {
+        stop.heed()?;
+        let open = work(context).open_round().is_some();
+        let done = if open {
+            ask::wait(context, stop).await?
+        } else if let Next::Nothing { why } = work(context).next.clone() {
+            let prepared = judge::fallback(context, &why)?;
+            Step::Done(Box::new(prepared))
+        } else {
+            turn::turn(context, agent, &mut thread, stop).await?
+        };
+        if let Step::Done(prepared) = done {
+            return Ok(*prepared);
+        }
+    }
+}
+
+/// The agent's part as it is remembered; [`begin`] has made it.
+fn work(context: &mut Context) -> &mut Work {
+    context.progress.work.get_or_insert_default()
+}
+
+/// Finds what there is to make a plan of, once.
+async fn begin(
+    context: &mut Context,
+    thread: &mut Option<Thread>,
+    stop: &StopFlag,
+) -> Result<(), Stop> {
+    if work(context).found.is_some() {
+        return Ok(());
+    }
+    let logs = prepare::logs(context).await?;
+    stop.heed()?;
+    let read = read_thread(context, thread).await?.clone();
+    let trigger = context.trigger.clone();
+    let found = prepare::computing(move || verify::find(&trigger, &read, &logs)).await?;
+    let work = work(context);
+    renew_words(work);
+    work.found = Some(found);
+    context.progress.logs = None;
+    context.progress.outage = None;
+    context.remember().await
+}
+
+/// What every canary begins with; the rest is unguessable.
+const CANARY: &str = "PW-";
+
+/// New unguessable words.
+fn renew_words(work: &mut Work) {
+    work.nonce = uuid::Uuid::new_v4().simple().to_string();
+    // Looks like any reference number, so that nothing about it asks to be treated in a special way.
+    work.canary = format!(
+        "{CANARY}{}",
+        &uuid::Uuid::new_v4().simple().to_string()[..12]
+    );
+}
+
+/// The conversation, read at most once in an attempt.
+async fn read_thread<'t>(
+    context: &mut Context,
+    thread: &'t mut Option<Thread>,
+) -> Result<&'t Thread, Stop> {
+    let read = match thread.take() {
+        Some(read) => read,
+        None => prepare::thread(context).await?,
+    };
+    Ok(thread.insert(read))
+}
+
+/// A plan that was enriched before, and nothing new is said about it: no agent is needed.
+fn nothing_to_do(context: &mut Context) -> Result<Option<Prepared>, Stop> {
+    if !context.trigger.guidance.trim().is_empty() || work(context).turns > 0 {
+        return Ok(None);
+    }
+    let Some(mut found) = work(context).found.clone() else {
+        return Ok(None);
+    };
+    let enriched = |found: &Found| {
+        let plan = found.candidate.as_ref()?;
+        is_success_document(&plan.text).then_some(())
+    };
+    if enriched(&found).is_none() {
+        return Ok(None);
+    }
+    found.notes.push(
+        "The plan was enriched before and there is no guidance: it was saved as it is, without asking the agent."
+            .to_owned(),
+    );
+    let prefix = context.settings.title_prefix.clone();
+    verify::as_found(&context.trigger, found, &prefix)
+        .map(Some)
+        .map_err(Stop::Failed)
+}

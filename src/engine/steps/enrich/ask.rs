@@ -1,0 +1,199 @@
+//! Asking people: the comment with the questions, waiting for days, a reminder, and what happens when nobody answers.
+
+use super::super::super::clock::Millis;
+use super::super::super::effects::Stop;
+use super::super::super::progress::{Next, Round, Told};
+use super::super::super::say::agent as sentences;
+use super::super::super::stop::StopFlag;
+use super::super::{Context, report};
+use super::{Step, turn, work};
+use crate::formats::question::{Choice, Question};
+
+/// What can be chosen where a run is held; positions in [`hold`]'s options.
+const AGAIN: usize = 0;
+const AS_FOUND: usize = 1;
+
+/// A round of the agent's questions, not asked yet.
+pub(super) fn round(questions: Vec<Question>) -> Round {
+    Round {
+        answers: vec![None; questions.len()],
+        questions,
+        ..Round::default()
+    }
+}
+
+/// The question whether to go on although the agent obeyed the conversation.
+pub(super) fn hold(context: &mut Context) -> Round {
+    let found = work(context).found.as_ref();
+    let candidate = found.is_some_and(|found| found.candidate.is_some());
+    let [again, as_found, stop] = sentences::DECISIONS;
+    let decisions = if candidate {
+        vec![again, as_found, stop]
+    } else {
+        vec![again, stop]
+    };
+    let option = |(label, description): (&str, &str)| Choice {
+        label: label.to_owned(),
+        description: description.to_owned(),
+    };
+    let question = Question {
+        question: "What should the bot do?".to_owned(),
+        header: "Held".to_owned(),
+        choice: true,
+        multi: false,
+        options: decisions.into_iter().map(option).collect(),
+    };
+    Round {
+        hold: true,
+        ..round(vec![question])
+    }
+}
+
+/// Asks the open round, takes in what was answered, and waits for the rest.
+///
+/// # Errors
+/// [`Stop::Wait`] until something has to be done, [`Stop::Failed`] and [`Stop::Cancelled`] as decided;
+/// [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store does not answer.
+pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step, Stop> {
+    let asked = post(context).await?;
+    take_answers(context).await?;
+    stop.heed()?;
+    let Some((number, round)) = work(context)
+        .open_round()
+        .map(|(n, round)| (n, round.clone()))
+    else {
+        return closed(context).await;
+    };
+    let settings = context.settings.agent.clone();
+    let now = context.effects.clock.now();
+    let until = asked.plus(settings.answer_within);
+    if now >= until {
+        return expired(context).await;
+    }
+    let remind = asked.plus(settings.remind_after);
+    let reminds = !settings.remind_after.is_zero() && remind < until;
+    if reminds && !round.reminded && now >= remind {
+        let body = sentences::reminder(&round, until);
+        let place = context.trigger.place.clone();
+        let key = format!("reminder-{number}");
+        context
+            .effects
+            .create_comment(&key, &place.repo, place.number, &body)
+            .await?;
+        if let Some(round) = work(context).rounds.last_mut() {
+            round.reminded = true;
+        }
+        context.remember().await?;
+    }
+    let spent = work(context).spent;
+    let body = sentences::waiting(&context.trigger, context.run(), &round, until, &spent);
+    report::show(context, &format!("waiting-{number}"), &body).await?;
+    let wake = if reminds && now < remind {
+        remind
+    } else {
+        until
+    };
+    Err(Stop::Wait {
+        until: wake,
+        why: sentences::waits(&round, until),
+    })
+}
+
+/// Posts the open round's comment once; when it was posted.
+async fn post(context: &mut Context) -> Result<Millis, Stop> {
+    let number = work(context).rounds.len();
+    let Some(round) = work(context).rounds.last().cloned() else {
+        return Ok(context.effects.clock.now());
+    };
+    if let (Some(asked), Some(_)) = (round.asked, round.comment) {
+        return Ok(asked);
+    }
+    let within = context.settings.agent.answer_within;
+    let until = context.effects.clock.now().plus(within);
+    let body = sentences::questions(&context.trigger, context.run(), number, &round, until);
+    let place = context.trigger.place.clone();
+    let key = format!("questions-{number}");
+    let posted = context
+        .effects
+        .create_comment(&key, &place.repo, place.number, &body)
+        .await?;
+    let now = context.effects.clock.now();
+    if let Some(round) = work(context).rounds.last_mut() {
+        round.comment = Some(posted.id());
+        posted.url().clone_into(&mut round.url);
+        round.asked = Some(now);
+    }
+    context.progress.outage = None;
+    context.remember().await?;
+    Ok(now)
+}
+
+/// Takes in what people said since.
+async fn take_answers(context: &mut Context) -> Result<(), Stop> {
+    let messages = context.effects.store.messages(context.run()).await?;
+    let number = work(context).rounds.len();
+    let before = work(context).rounds.last().cloned();
+    for message in messages {
+        match serde_json::from_str::<Told>(&message) {
+            Ok(told) if told.round == number => {
+                if let Some(round) = work(context).rounds.last_mut() {
+                    round.take(&told);
+                }
+            }
+            // Of an earlier round: it was taken in when it came.
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(run.id = %context.run(), error = %error, "a message to the run cannot be read");
+            }
+        }
+    }
+    if work(context).rounds.last() != before.as_ref() {
+        context.remember().await?;
+    }
+    Ok(())
+}
+
+/// The round was answered: what the answers mean.
+async fn closed(context: &mut Context) -> Result<Step, Stop> {
+    let Some(round) = work(context).rounds.last().cloned() else {
+        return Ok(Step::Again);
+    };
+    if !round.hold {
+        work(context).next = Next::Answers;
+        context.remember().await?;
+        return Ok(Step::Again);
+    }
+    let by = round.by.join(", ");
+    let candidate = round.questions.first().is_some_and(|q| q.options.len() > 2);
+    let chosen = round.answers.first().cloned().flatten();
+    match chosen.and_then(|answer| answer.chosen.first().copied()) {
+        Some(AGAIN) => turn::begin_again(work(context)),
+        Some(AS_FOUND) if candidate => {
+            work(context).next = Next::Nothing {
+                why: sentences::held_as_found(&by),
+            };
+        }
+        _ => return Err(Stop::Cancelled(by)),
+    }
+    context.remember().await?;
+    Ok(Step::Again)
+}
+
+/// Nobody answered in time.
+async fn expired(context: &mut Context) -> Result<Step, Stop> {
+    let work_now = work(context);
+    let Some(round) = work_now.rounds.last_mut() else {
+        return Ok(Step::Again);
+    };
+    round.closed = true;
+    if round.hold {
+        let url = round.url.clone();
+        let failure = sentences::held_for_good(&url);
+        context.remember().await?;
+        return Err(Stop::Failed(failure));
+    }
+    work_now.unanswered = true;
+    work_now.next = Next::Unanswered;
+    context.remember().await?;
+    Ok(Step::Again)
+}

@@ -1,0 +1,327 @@
+//! What the agent answered: questions, a plan, an error, or nothing that holds. What happened counts, not what the text
+//! claims.
+
+use super::super::super::effects::Stop;
+use super::super::super::progress::{Enriched, Found, Next, Prepared};
+use super::super::super::say::agent as sentences;
+use super::super::verify::{self, TITLE_MAX};
+use super::{CANARY, Context, Step, ask, turn, work};
+use crate::formats::plan::enriched::{self, Checked, Facts};
+use crate::formats::plan::gate::gate_content;
+use crate::formats::plan::summary::summarise;
+use crate::formats::plan::title::{cut, gate_title};
+use crate::formats::question::Question;
+use crate::formats::question::marker::without_markers;
+use crate::formats::question::turn::{End, Next as Asked, gather, next};
+
+/// Corrections that are asked for, the second one stricter, before the bot goes on without the agent.
+const CORRECTIONS: u32 = 2;
+
+/// Takes in a turn that ended well: `result` is its final text, where there is one, `texts` everything the assistant said
+/// in it. `None` when it said nothing at all.
+///
+/// # Errors
+/// As [`super::enrich`].
+pub(super) async fn judge(
+    context: &mut Context,
+    result: Option<&str>,
+    structured: Option<&serde_json::Value>,
+    texts: &[String],
+) -> Result<Option<Step>, Stop> {
+    let questions = gather(texts, structured).questions;
+    if obeyed(context, result, structured, texts, &questions) {
+        // Nothing of this answer is used: whoever wrote the data may have written the answer.
+        tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is held");
+        let decision = ask::hold(context);
+        work(context).rounds.push(decision);
+        context.remember().await?;
+        return Ok(Some(Step::Again));
+    }
+    let plan = from_structured(structured);
+    let end = match plan.as_deref().or(result) {
+        Some(text) => End::Said(text),
+        None => End::NoResult,
+    };
+    let rounds = turn::rounds_left(context);
+    let text = match next(end, questions, rounds) {
+        Asked::Ask(questions) => {
+            work(context).rounds.push(ask::round(questions));
+            context.remember().await?;
+            return Ok(Some(Step::Again));
+        }
+        Asked::Done(text) => text,
+        // It has asked as often as it may: what else it said is all there is.
+        Asked::TooManyRounds(_) => without_markers(plan.as_deref().or(result).unwrap_or_default()),
+        Asked::Nothing | Asked::Failed => return Ok(None),
+    };
+    plan_or_not(context, text).await.map(Some)
+}
+
+/// Whether the agent wrote the word that only an instruction in the data asks for, in whatever spelling: taken apart by
+/// blanks, marks or invisible characters, in capitals, with wide letters, or escaped within its questions.
+///
+/// Encodings are not looked for. An agent that means to hide that it obeys leaves the word out; what keeps its answer
+/// harmless then is that nothing in it has power.
+fn obeyed(
+    context: &mut Context,
+    result: Option<&str>,
+    structured: Option<&serde_json::Value>,
+    texts: &[String],
+    questions: &[Question],
+) -> bool {
+    let canary = work(context).canary.clone();
+    let word = bare(canary.strip_prefix(CANARY).unwrap_or(&canary));
+    let structured = structured.map(ToString::to_string).unwrap_or_default();
+    let asked = serde_json::to_string(questions).unwrap_or_default();
+    let said = texts.iter().map(String::as_str);
+    !word.is_empty()
+        && said
+            .chain(result)
+            .chain([structured.as_str(), asked.as_str()])
+            .any(|text| bare(text).contains(&word))
+}
+
+/// The Latin letters and digits of `text`, in lower case and of ordinary width.
+fn bare(text: &str) -> String {
+    text.chars()
+        .filter_map(|c| match c {
+            '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
+            c => Some(c),
+        })
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// Checks what the agent gives as the plan.
+async fn plan_or_not(context: &mut Context, text: String) -> Result<Step, Stop> {
+    let found = work(context).found.clone();
+    let facts = facts(context);
+    let wanted = found.as_ref().and_then(|found| found.candidate.as_ref());
+    let checked = enriched::check(
+        &text,
+        &facts.borrowed(wanted.map(|found| found.text.as_str())),
+    );
+    let said: Vec<String> = match checked {
+        Checked::Plan(plan) => {
+            let prepared = document(context, &plan, &facts);
+            return Ok(Step::Done(Box::new(prepared)));
+        }
+        Checked::Error(error) if wanted.is_none() => {
+            let looked = found.map(|found| found.looked).unwrap_or_default();
+            let failure = sentences::no_plan(&context.trigger, &error, looked);
+            return Err(Stop::Failed(failure));
+        }
+        // There is a plan: the bot has found it itself.
+        Checked::Error(error) => vec![sentences::claims_error(&error.code)],
+        Checked::Wrong(complaints) => complaints.iter().map(ToString::to_string).collect(),
+    };
+    tracing::info!(run.id = %context.run(), complaints = said.join("; "), "the agent's answer does not hold");
+    let work = work(context);
+    work.draft = Some(text);
+    if work.corrections < CORRECTIONS {
+        work.corrections += 1;
+        work.next = Next::Correct { complaints: said };
+    } else {
+        work.next = Next::Nothing {
+            why: sentences::does_not_hold(&said),
+        };
+    }
+    context.remember().await?;
+    Ok(Step::Again)
+}
+
+/// The plan of structured output.
+fn from_structured(structured: Option<&serde_json::Value>) -> Option<String> {
+    let plan = structured?.get("plan")?.as_str()?;
+    (!plan.trim().is_empty()).then(|| plan.to_owned())
+}
+
+/// What happened in this run, whatever the agent's text says of it.
+struct Happened {
+    guidance: String,
+    questions: u32,
+    clarifications: Vec<(String, String)>,
+}
+
+impl Happened {
+    fn borrowed<'a>(&'a self, candidate: Option<&'a str>) -> Facts<'a> {
+        Facts {
+            guidance: &self.guidance,
+            questions: self.questions,
+            clarifications: self.clarifications.clone(),
+            candidate,
+        }
+    }
+}
+
+fn facts(context: &mut Context) -> Happened {
+    let guidance = context.trigger.guidance.trim().to_owned();
+    let work = work(context);
+    let answered = work.answered();
+    let clarifications = answered.iter().flatten().filter_map(|(question, answer)| {
+        let topic = match question.header.as_str() {
+            "" => question.question.clone(),
+            header => header.to_owned(),
+        };
+        Some((topic, answer.as_ref()?.words(question)))
+    });
+    Happened {
+        guidance,
+        questions: work.questions(),
+        clarifications: clarifications.collect(),
+    }
+}
+
+/// The enriched plan as it is saved.
+fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) -> Prepared {
+    let mut notes = said_of_the_work(context);
+    if !plan.recomputed.is_empty() {
+        notes.push(sentences::recomputed(&plan.recomputed));
+    }
+    let mut plan = plan.clone();
+    let warnings = open_questions(context, &mut plan.body, &mut notes);
+    let found = work(context).found.clone();
+    let prefix = &context.settings.title_prefix;
+    let candidate = found.as_ref().and_then(|found| found.candidate.as_ref());
+    let mut in_document: Vec<String> = provenance(found.as_ref());
+    in_document.extend(notes.iter().cloned());
+    let title = cut(&plan.title, TITLE_MAX);
+    let summary = summarise(&title, &plan.body);
+    let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
+    Prepared {
+        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
+        document: enriched::document(&plan, &borrowed, &in_document),
+        found: place(found.as_ref()),
+        title,
+        sentence: summary.sentence,
+        bullets: summary.bullets.into(),
+        notes,
+        source_title: found
+            .as_ref()
+            .map_or_else(String::new, |found| found.source_title.clone()),
+        log: found.and_then(|found| found.log),
+        enriched: Enriched::Yes,
+        warnings,
+    }
+}
+
+/// The plan without the agent's enrichment: what was found, else the agent's own text where that can be a plan.
+///
+/// # Errors
+/// [`Stop::Failed`] when neither can be saved.
+pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Stop> {
+    let found = work(context).found.clone();
+    let draft = work(context).draft.clone();
+    let facts = facts(context);
+    let candidate = found.as_ref().and_then(|found| found.candidate.as_ref());
+    let fallback_title = found
+        .as_ref()
+        .map_or("", |found| found.source_title.as_str());
+    let (title, mut body, own) = match candidate {
+        Some(plan) if gate_content(&plan.text).is_ok() => {
+            let own = plan
+                .title
+                .as_deref()
+                .filter(|title| gate_title(title).is_ok());
+            (
+                own.unwrap_or(fallback_title).to_owned(),
+                plan.text.clone(),
+                false,
+            )
+        }
+        _ => match draft.as_deref().and_then(enriched::own_text_as_plan) {
+            Some((title, body)) => (title, body, true),
+            None => return Err(Stop::Failed(sentences::nothing_holds(why))),
+        },
+    };
+    if gate_title(&title).is_err() {
+        return Err(Stop::Failed(sentences::nothing_holds(why)));
+    }
+    let title = cut(&title, TITLE_MAX);
+    let mut notes = vec![sentences::fallback(why, own)];
+    notes.extend(said_of_the_work(context));
+    let warnings = open_questions(context, &mut body, &mut notes);
+    let summary = summarise(&title, &body);
+    let prefix = &context.settings.title_prefix;
+    let mut reasons = notes.clone();
+    reasons.extend(provenance(found.as_ref()));
+    let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
+    Ok(Prepared {
+        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
+        document: enriched::fallback(&title, &body, &borrowed, &reasons),
+        found: if own {
+            "the agent's own text".to_owned()
+        } else {
+            place(found.as_ref())
+        },
+        title,
+        sentence: summary.sentence,
+        bullets: summary.bullets.into(),
+        notes,
+        source_title: fallback_title.to_owned(),
+        log: found.and_then(|found| found.log),
+        enriched: Enriched::Fallback,
+        warnings,
+    })
+}
+
+/// What the reader should know of how the plan came about.
+fn said_of_the_work(context: &mut Context) -> Vec<String> {
+    let work = work(context);
+    let mut notes = work
+        .found
+        .as_ref()
+        .map(|found| found.notes.clone())
+        .unwrap_or_default();
+    notes.extend(sentences::redacted(work.redacted));
+    notes
+}
+
+/// Lists questions that nobody answered in the plan, and says so.
+fn open_questions(
+    context: &mut Context,
+    body: &mut String,
+    notes: &mut Vec<String>,
+) -> Vec<String> {
+    let work = work(context);
+    if !work.unanswered {
+        return Vec::new();
+    }
+    let rounds = work.answered();
+    let open: Vec<&Question> = rounds
+        .iter()
+        .flatten()
+        .filter(|(_, answer)| answer.is_none())
+        .map(|(question, _)| question)
+        .collect();
+    let held = context.settings.agent.answer_within;
+    notes.push(sentences::unanswered(open.len(), held));
+    body.push_str(&sentences::open_questions(&open));
+    vec![
+        super::super::super::code::Code::QuestionsUnanswered
+            .name()
+            .to_owned(),
+    ]
+}
+
+fn provenance(found: Option<&Found>) -> Vec<String> {
+    found
+        .and_then(|found| found.provenance.clone())
+        .into_iter()
+        .collect()
+}
+
+/// Where the plan was found, one phrase for people.
+fn place(found: Option<&Found>) -> String {
+    match found {
+        Some(Found { log: Some(log), .. }) => {
+            format!("found in {}", crate::formats::block::quiet(log))
+        }
+        Some(Found {
+            candidate: Some(candidate),
+            ..
+        }) => verify::found(candidate),
+        _ => "put together from the conversation by the agent".to_owned(),
+    }
+}

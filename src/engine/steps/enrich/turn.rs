@@ -1,0 +1,355 @@
+//! One turn of the agent: what it is asked, under which limits, and what its ending means.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::super::super::agent::{Agent, Ending, Limit, Report, Session, Spent, Task};
+use super::super::super::effects::Stop;
+use super::super::super::progress::{Came, Next, Work};
+use super::super::super::prompt::{self, Given};
+use super::super::super::say::{self, agent as sentences};
+use super::super::super::stop::StopFlag;
+use super::super::super::store::Payer;
+use super::super::super::thread::Thread;
+use super::super::{Context, report};
+use super::{Step, judge, read_thread, work};
+use crate::formats::agent_stream::{Class, classify};
+
+/// Asks the agent once and takes in what comes of it.
+///
+/// # Errors
+/// As [`super::enrich`].
+pub(super) async fn turn(
+    context: &mut Context,
+    agent: &Arc<dyn Agent>,
+    thread: &mut Option<Thread>,
+    stop: &StopFlag,
+) -> Result<Step, Stop> {
+    if let Some(came) = work(context).came.take() {
+        return take_in(context, came, stop).await;
+    }
+    let now = context.effects.clock.now();
+    if let Some(until) = work(context).not_before.filter(|until| *until > now) {
+        let why = "the agent failed for a reason that may pass, and is tried again".to_owned();
+        return Err(Stop::Wait { until, why });
+    }
+    let goes_on = agent.about().resumes && work(context).session.is_some();
+    let prompt = ask(context, thread, goes_on).await?;
+    let key = format!("turn-{}", work(context).turns + 1);
+    allowed(context, &key).await?;
+    let session = match work(context).session.clone().filter(|_| goes_on) {
+        Some(id) => Session::Resume(id),
+        None => Session::New(uuid::Uuid::new_v4().to_string()),
+    };
+    let task = task(context, prompt, session);
+    let before = work(context).spent;
+    // Remembered before it begins: a crash must not make it look as if nothing had been spent.
+    work(context).turns += 1;
+    work(context).not_before = None;
+    context.remember().await?;
+    let said = sentences::at_work(&agent.about().name, &before);
+    let body = say::working(&context.trigger, context.run(), &said);
+    report::show(context, &key, &body).await?;
+    let came = run(context, agent, &task, stop).await?;
+    let spent = came.report.spent;
+    tracing::info!(
+        ending = kind(&came.report.ending),
+        turns = spent.turns,
+        tools = spent.tools,
+        cost_micros = spent.cost,
+        millis = spent.millis,
+        "the agent's turn ended"
+    );
+    let effects = &context.effects;
+    effects.store.end_turn(&effects.lease, &key, &spent).await?;
+    work(context).came = None;
+    take_in(context, came, stop).await
+}
+
+/// The prompt of this turn.
+async fn ask(
+    context: &mut Context,
+    thread: &mut Option<Thread>,
+    goes_on: bool,
+) -> Result<String, Stop> {
+    let rounds = rounds_left(context);
+    let work_now = work(context).clone();
+    let later = match &work_now.next {
+        Next::Plan | Next::Nothing { .. } => None,
+        Next::Answers => {
+            let last = work_now.answered().pop().unwrap_or_default();
+            Some(prompt::answers(&work_now.nonce, &last, rounds))
+        }
+        Next::Unanswered => {
+            let open = work_now.rounds.iter().rfind(|round| !round.hold);
+            let questions = open.map_or(&[][..], |round| &round.questions);
+            Some(prompt::unanswered(questions))
+        }
+        Next::Correct { complaints } => {
+            Some(prompt::correction(complaints, work_now.corrections > 1))
+        }
+    };
+    if let (true, Some(later)) = (goes_on, &later) {
+        return Ok(later.clone());
+    }
+    let thread = read_thread(context, thread).await?.clone();
+    let found = work_now.found.as_ref();
+    let given = Given {
+        trigger: &context.trigger,
+        thread: &thread,
+        candidate: found.and_then(|found| found.candidate.as_ref()),
+        nonce: &work_now.nonce,
+        canary: &work_now.canary,
+        rounds,
+        most: context.settings.agent.most_prompt,
+    };
+    let mut prompt = match later {
+        None if work_now.rounds.is_empty() => prompt::first(&given),
+        _ => prompt::afresh(&given, &work_now.answered()),
+    };
+    match (&work_now.next, &work_now.draft, later) {
+        (Next::Correct { .. }, Some(draft), Some(later)) => {
+            prompt.push_str(&prompt::draft(&work_now.nonce, draft));
+            prompt.push_str(&later);
+        }
+        (Next::Unanswered, _, Some(later)) => {
+            prompt.push_str("\n\n");
+            prompt.push_str(&later);
+        }
+        _ => {}
+    }
+    Ok(prompt)
+}
+
+/// How many more rounds of questions the agent may ask.
+pub(super) fn rounds_left(context: &mut Context) -> u32 {
+    let agent = &context.settings.agent;
+    if !agent.ask {
+        return 0;
+    }
+    let most = agent.rounds;
+    let work = work(context);
+    if work.unanswered {
+        return 0;
+    }
+    most.saturating_sub(work.asked_rounds())
+}
+
+/// Whether the limits of actor, repository and day, and what the run may cost, let another turn begin.
+async fn allowed(context: &mut Context, key: &str) -> Result<(), Stop> {
+    let settings = Arc::clone(&context.settings);
+    let spent = work(context).spent.cost;
+    if settings.agent.run_cost.is_some_and(|most| spent >= most) {
+        return Err(Stop::Failed(sentences::run_cost(
+            settings.agent.run_cost.unwrap_or_default(),
+        )));
+    }
+    let payer = Payer {
+        repo: context.trigger.place.repo.id,
+        actor: context.trigger.actor.id,
+    };
+    let effects = &context.effects;
+    let now = effects.clock.now();
+    let judged = effects
+        .store
+        .begin_turn(&effects.lease, key, payer, &settings.agent.budget, now)
+        .await?;
+    judged.map_err(|exceeded| {
+        Stop::Failed(sentences::exceeded(
+            &exceeded,
+            &context.trigger.place.repo.full_name(),
+        ))
+    })
+}
+
+fn task(context: &mut Context, prompt: String, session: Session) -> Task {
+    let settings = Arc::clone(&context.settings);
+    let agent = &settings.agent;
+    let work = work(context);
+    let cost_before = match session {
+        Session::New(_) => 0,
+        Session::Resume(_) => work.session_cost,
+    };
+    let mut limits = agent.limits;
+    limits.cost = agent
+        .run_cost
+        .map(|most| most.saturating_sub(work.spent.cost));
+    Task {
+        run: context.run().clone(),
+        system: agent.prompts.system(&context.trigger.place.repo),
+        prompt,
+        session,
+        cost_before,
+        limits,
+    }
+}
+
+/// Lets the agent work, and says in the status comment how far it is. What came of it is stored at once.
+async fn run(
+    context: &mut Context,
+    agent: &Arc<dyn Agent>,
+    task: &Task,
+    stop: &StopFlag,
+) -> Result<Came, Stop> {
+    let name = agent.about().name;
+    let before = work(context).spent;
+    let (seen, now) = watch::channel(Spent::default());
+    let clock = Arc::clone(&context.effects.clock);
+    let mut working = std::pin::pin!(agent.work(task, &seen, stop.token()));
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut working => return keep(context, task, ended).await,
+            () = clock.sleep(report::EDIT_GAP) => {}
+        }
+        let so_far = add(&before, &now.borrow());
+        let telling = report::progress(context, &sentences::at_work(&name, &so_far));
+        let mut telling = std::pin::pin!(telling);
+        // The agent is at work meanwhile: a slow GitHub must not stop it.
+        let ended = tokio::select! {
+            biased;
+            ended = &mut working => ended,
+            told = &mut telling => {
+                if let Err(error) = told {
+                    tracing::debug!(error = %error, "the status comment was not updated");
+                }
+                continue;
+            }
+        };
+        let came = keep(context, task, ended).await;
+        // An edit that was begun is finished, or it could arrive after the final report.
+        let _ = telling.await;
+        return came;
+    }
+}
+
+/// Stores what came of a turn.
+async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Came, Stop> {
+    let work = work(context);
+    work.add(&report.spent);
+    work.redacted = work.redacted.saturating_add(report.redacted);
+    let came = Came {
+        report,
+        session: task.session.clone(),
+    };
+    work.came = Some(came.clone());
+    context.remember().await?;
+    Ok(came)
+}
+
+fn add(before: &Spent, turn: &Spent) -> Spent {
+    Spent {
+        turns: before.turns.saturating_add(turn.turns),
+        tools: before.tools.saturating_add(turn.tools),
+        cost: before.cost.saturating_add(turn.cost),
+        session_cost: turn.session_cost,
+        millis: before.millis.saturating_add(turn.millis),
+    }
+}
+
+/// What the ending means for the run.
+async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<Step, Stop> {
+    let resumed = matches!(came.session, Session::Resume(_));
+    let (Session::New(id) | Session::Resume(id)) = came.session;
+    let came = came.report;
+    let class = match &came.ending {
+        Ending::Success {
+            text,
+            structured,
+            denials,
+        } => {
+            let (text, structured) = (text.clone(), structured.clone());
+            let work = work(context);
+            work.session = came.session.clone().or(Some(id));
+            work.session_cost = came.spent.session_cost;
+            work.faults = 0;
+            work.denials = work.denials.saturating_add(*denials);
+            let said = (!text.trim().is_empty()).then_some(text.as_str());
+            let judged = judge::judge(context, said, structured.as_ref(), &came.texts).await?;
+            if let Some(step) = judged {
+                return Ok(step);
+            }
+            Class::Transient
+        }
+        Ending::NoResult => {
+            // A question may be all it said (a session that ends there can be resumed).
+            let id = came.session.clone();
+            if let Some(step) = judge::judge(context, None, None, &came.texts).await? {
+                work(context).session = id;
+                context.remember().await?;
+                return Ok(step);
+            }
+            Class::Transient
+        }
+        Ending::SessionLost if resumed => {
+            // Everything said so far is told again.
+            let work = work(context);
+            work.session = None;
+            work.session_cost = 0;
+            context.remember().await?;
+            return Ok(Step::Again);
+        }
+        Ending::Cancelled => {
+            stop.heed()?;
+            // The process is shutting down: the run goes back to the queue.
+            return Err(Stop::Cancelled(String::new()));
+        }
+        Ending::AgentError {
+            message, status, ..
+        } => match classify(message, *status) {
+            Class::SessionExpired if resumed => {
+                work(context).session = None;
+                context.remember().await?;
+                return Ok(Step::Again);
+            }
+            Class::Transient => Class::Transient,
+            _ => Class::Fatal,
+        },
+        // Two of twelve hang when several run at once (anthropics/claude-code#39700): worth another try.
+        Ending::Limited(Limit::Silence) | Ending::ProcessError { .. } => Class::Transient,
+        _ => Class::Fatal,
+    };
+    let tries = context.settings.agent.tries;
+    let work_now = work(context);
+    work_now.faults = work_now.faults.saturating_add(1);
+    if class != Class::Transient || work_now.faults >= tries {
+        work_now.faults = 0;
+        return Err(Stop::Failed(sentences::failed(&came, &work(context).spent)));
+    }
+    let faults = work_now.faults;
+    let wait = context.settings.backoff_after(faults);
+    let until = context.effects.clock.now().plus(wait);
+    work(context).not_before = Some(until);
+    context.remember().await?;
+    Ok(Step::Again)
+}
+
+/// The ending in one word, for the log.
+fn kind(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Success { .. } => "success",
+        Ending::AgentError { .. } => "agent_error",
+        Ending::ProcessError { .. } => "process_error",
+        Ending::NoResult => "no_result",
+        Ending::SessionLost => "session_lost",
+        Ending::Limited(Limit::Deadline) => "deadline",
+        Ending::Limited(Limit::Silence) => "silence",
+        Ending::Limited(Limit::Turns) => "turns",
+        Ending::Limited(Limit::Cost) => "cost",
+        Ending::Limited(Limit::Output) => "output",
+        Ending::Cancelled => "cancelled",
+        Ending::NotStarted(_) => "not_started",
+        Ending::Leaked { .. } => "leaked",
+    }
+}
+
+/// A new conversation with the agent: other words, no session.
+pub(super) fn begin_again(work: &mut Work) {
+    super::renew_words(work);
+    work.session = None;
+    work.session_cost = 0;
+    work.next = Next::Plan;
+    work.corrections = 0;
+    work.draft = None;
+}

@@ -1,0 +1,170 @@
+//! What a comment asks for: commands in a new one, commands that an edit added, boxes ticked in one of ours.
+
+use std::time::Duration;
+
+use super::super::payload::IssueComment;
+use super::{
+    Decision, Facts, MOST_COMMANDS, NO_INSTALLATION, is_our_login, other_action, unwelcome,
+};
+use crate::engine::trigger::{Origin, Trigger};
+use crate::formats::command::{self, Command, Invocation};
+use crate::formats::question::boxes;
+
+/// A command put into a comment by an edit counts for this long after the comment was made.
+///
+/// Long enough to mend a typing mistake, too short to turn an old, agreed comment into a command.
+const EDIT_WINDOW: Duration = Duration::from_mins(10);
+
+const UNCHANGED: &str = "the edit left the comment's text as it was";
+
+pub(super) fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
+    let comment = &read.comment;
+    let edited = match read.action.as_ref() {
+        "created" => false,
+        "edited" => true,
+        other => return other_action("issue_comment", other),
+    };
+    let by_our_app = comment
+        .performed_via_github_app
+        .as_ref()
+        .is_some_and(|app| app.id == facts.app_id);
+    // Before anything is asked of the text: questions need no slash.
+    if edited && (by_our_app || is_ours(read, facts)) {
+        return ticked(read, facts);
+    }
+    // Cheapest first: most comments hold no slash at all.
+    if !comment.body.contains('/') {
+        return Decision::ignore("no command in this comment");
+    }
+    if by_our_app {
+        return Decision::ignore("this App wrote the comment itself");
+    }
+    if let Some(why) = unwelcome(&read.sender, facts) {
+        return Decision::ignore(why);
+    }
+    let found = if edited {
+        match added_by_edit(read) {
+            Ok(found) => found,
+            Err(why) => return Decision::ignore(why),
+        }
+    } else {
+        command::parse(&comment.body)
+    };
+    let Some(first) = found.first() else {
+        return Decision::ignore("no command in this comment");
+    };
+    let origin = Origin::Comment {
+        id: comment.id,
+        text: comment.body.to_string(),
+        url: comment.html_url.to_string(),
+    };
+    let Some(bare) = bare(read, edited, first.command, origin) else {
+        return Decision::ignore(NO_INSTALLATION);
+    };
+    Decision::Runs {
+        action: if edited { "edited" } else { "created" },
+        triggers: found
+            .into_iter()
+            .take(MOST_COMMANDS)
+            .map(|found| Trigger {
+                command: found.command,
+                options: found.options,
+                guidance: found.guidance,
+                inline: found.inline,
+                ..bare.clone()
+            })
+            .collect(),
+    }
+}
+
+/// A command of this comment with nothing behind it; `None` without an installation.
+fn bare(
+    read: &IssueComment<'_>,
+    edited: bool,
+    command: Command,
+    origin: Origin,
+) -> Option<Trigger> {
+    let installation = read.installation.as_ref()?;
+    Some(Trigger {
+        command,
+        actor: read.sender.actor(),
+        place: read.repository.place(
+            installation.id,
+            read.issue.number,
+            read.issue.pull_request.is_some(),
+        ),
+        origin,
+        options: Vec::new(),
+        guidance: String::new(),
+        inline: None,
+        opening: read.issue.opening(),
+        at: if edited {
+            read.comment.updated_at.0
+        } else {
+            read.comment.created_at.0
+        },
+    })
+}
+
+/// The App's own account wrote the comment.
+fn is_ours(read: &IssueComment<'_>, facts: &Facts) -> bool {
+    let author = read.comment.user.as_ref();
+    author.is_some_and(|author| is_our_login(&author.login, facts))
+}
+
+/// Somebody edited a comment of ours: that answers its questions when it ticks the box that sends them. Whatever else it
+/// puts into the comment, commands too, counts for nothing.
+fn ticked(read: &IssueComment<'_>, facts: &Facts) -> Decision {
+    // Most such edits are our own: the status comment goes on.
+    if let Some(why) = unwelcome(&read.sender, facts) {
+        return Decision::ignore(why);
+    }
+    let Some(before) = &read.changes.body else {
+        return Decision::ignore(UNCHANGED);
+    };
+    let after = &read.comment.body;
+    if boxes::sent(&before.from, after) {
+        let origin = Origin::Boxes {
+            id: read.comment.id,
+            text: after.to_string(),
+            url: read.comment.html_url.to_string(),
+        };
+        return match bare(read, true, Command::Answer, origin) {
+            Some(answer) => Decision::Runs {
+                action: "edited",
+                triggers: vec![answer],
+            },
+            None => Decision::ignore(NO_INSTALLATION),
+        };
+    }
+    Decision::ignore(if boxes::read(after).is_some() {
+        "boxes were ticked; the answers count when the last box, Send, is ticked"
+    } else {
+        "somebody edited a comment of this App in which nothing is asked"
+    })
+}
+
+/// The commands an edit put into a comment. People with write access can edit what others wrote, and an agreed comment
+/// can be changed later; so only the author, only soon, and only what was not asked for before.
+fn added_by_edit(read: &IssueComment<'_>) -> Result<Vec<Invocation>, &'static str> {
+    let Some(before) = &read.changes.body else {
+        return Err(UNCHANGED);
+    };
+    let author = read.comment.user.as_ref().map(|user| user.id);
+    if author != Some(read.sender.id) {
+        return Err("commands in a comment that somebody else edited do not count");
+    }
+    let age = read.comment.updated_at.0.since(read.comment.created_at.0);
+    if age >= EDIT_WINDOW {
+        return Err(
+            "commands put into a comment ten minutes or more after it was made do not count",
+        );
+    }
+    let asked_before = command::parse(&before.from);
+    let mut found = command::parse(&read.comment.body);
+    found.retain(|new| !asked_before.iter().any(|old| old.command == new.command));
+    if found.is_empty() {
+        return Err("the edit adds no command");
+    }
+    Ok(found)
+}
