@@ -1,5 +1,6 @@
-//! The top floor towards the outside world: HTTP in, GitHub out, the database, the simulator.
+//! The top floor towards the outside world: HTTP in, GitHub out, the database, coding agents, the simulator.
 
+pub mod agent;
 pub mod claude_home;
 pub mod clock;
 pub mod github;

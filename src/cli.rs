@@ -1,6 +1,8 @@
 //! The command line: one file for each subcommand.
 
 mod access;
+mod agent_exec;
+mod agents;
 mod blocks;
 mod bot;
 mod check_content;
@@ -88,6 +90,8 @@ enum Command {
     CheckContent(check_content::CheckContent),
     Config(config::Config),
     Completions(completions::Completions),
+    #[command(hide = true)]
+    AgentExec(agent_exec::AgentExec),
 }
 
 /// Runs what was asked for. Errors go to standard error, one sentence each.
@@ -104,6 +108,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Save(save) => save.run(&settings),
         Command::CheckContent(check) => settings.refuse().and_then(|()| check.run()),
         Command::Config(config) => config.run(&settings),
+        // It ends as the agent ended.
+        Command::AgentExec(agent) => return agent.run(),
         Command::Completions(completions) => settings.refuse().and_then(|()| completions.run()),
     };
     match done {

@@ -3,12 +3,15 @@
 //! The default file is also the schema: a key is known when it is there, and has the type it has there. So the
 //! documentation cannot drift from the code.
 
+pub mod agent;
 mod error;
 mod layers;
+mod prompts;
 mod rules;
 mod secrets;
 mod show;
 mod token;
+mod values;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,6 +25,7 @@ use crate::engine::steps::source::attachment::web_root;
 use crate::engine::trigger::Facts;
 use crate::formats::command::Command;
 
+pub use agent::Agent;
 pub use error::{ConfigError, Missing};
 pub use layers::{Origin, Sources};
 pub use secrets::Secrets;
@@ -49,13 +53,18 @@ pub struct Loaded {
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     let merged = layers::merge(sources)?;
     rules::check(&merged)?;
-    let config: Config = merged
+    let mut config: Config = merged
         .table()
         .try_into()
         .map_err(|error: toml::de::Error| ConfigError::Unreadable {
             why: error.message().to_owned(),
         })?;
     let (secrets, mut warnings) = secrets::load(&config, sources)?;
+    if let Some(folder) = &config.agent.prompts {
+        config.agent.own = prompts::read(folder)?;
+    }
+    config.agent.program = config.agent.locate(sources);
+    warnings.extend(config.agent.odd(secrets.agent_key.is_some(), sources));
     warnings.extend(layers::unknown_variables(sources));
     Ok(Loaded {
         config,
@@ -76,7 +85,7 @@ impl Loaded {
         self.merged.get(key).map(|entry| &entry.origin)
     }
 
-    /// Everything that `serve` needs and that has no default.
+    /// Everything that `serve` needs and that has no default, and the agent's program.
     ///
     /// # Errors
     /// One error that lists all that is missing.
@@ -84,17 +93,20 @@ impl Loaded {
         let mut missing = Vec::new();
         if self.secrets.webhook.is_empty() {
             missing.push(
-                "a webhook secret: set PLANWRIGHT_WEBHOOK_SECRETS or webhook.secrets_file to what the App's settings hold",
+                "a webhook secret: set PLANWRIGHT_WEBHOOK_SECRETS or webhook.secrets_file to what the App's settings hold"
+                    .to_owned(),
             );
         }
         if self.config.github.app_id == 0 {
-            missing.push("the App's id: set github.app_id or PLANWRIGHT_GITHUB_APP_ID");
+            missing.push("the App's id: set github.app_id or PLANWRIGHT_GITHUB_APP_ID".to_owned());
         }
         if self.secrets.private_key.is_none() {
             missing.push(
-                "the App's private key: set PLANWRIGHT_GITHUB_PRIVATE_KEY or github.private_key_file",
+                "the App's private key: set PLANWRIGHT_GITHUB_PRIVATE_KEY or github.private_key_file"
+                    .to_owned(),
             );
         }
+        missing.extend(self.config.agent.not_runnable());
         if missing.is_empty() {
             Ok(())
         } else {
@@ -123,6 +135,8 @@ pub struct Config {
     pub source: Source,
     /// `[publish]`
     pub publish: Publish,
+    /// `[agent]`
+    pub agent: Agent,
     /// `[log]`
     pub log: Log,
 }
@@ -293,6 +307,7 @@ impl Config {
             web: web_root(&self.github.api_url),
             most_log: self.source.most_log,
             labels: self.label_names(),
+            agent: self.agent.engine(),
         }
     }
 

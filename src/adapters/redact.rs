@@ -19,12 +19,24 @@ mod tests;
 /// Shorter configured secrets are not replaced: they would eat ordinary words.
 const MIN_KNOWN: usize = 8;
 
+/// What a configured secret is called in its mark.
+const CONFIGURED: &str = "configured-secret";
+
+/// A line of a private key this long is a piece of it worth knowing; PEM lines have 64 characters.
+const KEY_LINE: usize = 32;
+
 /// Replaces everything that has the shape of a credential. Borrowed when there was nothing to do; applying it twice
 /// is the same as once.
 pub fn redact(text: &str) -> Cow<'_, str> {
+    shaped(text).0
+}
+
+/// The text without shaped secrets, and how many there were.
+fn shaped(text: &str) -> (Cow<'_, str>, u32) {
     let mut out = String::new();
     let mut kept = 0;
     let mut at = 0;
+    let mut count = 0;
     let scan = shapes::Scan::new(text);
     while at < text.len() {
         if let Some(found) = scan.secret_at(at) {
@@ -32,15 +44,16 @@ pub fn redact(text: &str) -> Cow<'_, str> {
             out.push_str(&mark(found.kind));
             kept = found.end;
             at = found.end;
+            count += 1;
         } else {
             at += 1;
         }
     }
-    if kept == 0 {
-        return Cow::Borrowed(text);
+    if count == 0 {
+        return (Cow::Borrowed(text), 0);
     }
     out.push_str(text.get(kept..).unwrap_or_default());
-    Cow::Owned(out)
+    (Cow::Owned(out), count)
 }
 
 /// The text that stands for a removed secret.
@@ -68,17 +81,42 @@ impl Redactor {
 
     /// The text without configured secrets and without anything that looks like a credential.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redact_counted(text).0
+    }
+
+    /// [`Self::redact`], and how many secrets were taken out.
+    pub fn redact_counted<'t>(&self, text: &'t str) -> (Cow<'t, str>, u32) {
         let mut text = Cow::Borrowed(text);
+        let mut count = 0;
         for secret in &self.known {
             let secret = secret.expose_secret().trim();
-            if text.contains(secret) {
-                text = Cow::Owned(text.replace(secret, &mark("configured-secret")));
+            let found = text.matches(secret).count();
+            if found > 0 {
+                count += u32::try_from(found).unwrap_or(u32::MAX);
+                text = Cow::Owned(text.replace(secret, &mark(CONFIGURED)));
             }
         }
-        match redact(&text) {
-            Cow::Borrowed(_) => text,
-            Cow::Owned(clean) => Cow::Owned(clean),
-        }
+        let (clean, shapes) = shaped(&text);
+        let clean = match clean {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(clean) => Some(clean),
+        };
+        (clean.map_or(text, Cow::Owned), count.saturating_add(shapes))
+    }
+
+    /// The kind of configured secret that the text holds: a whole one, or a line of key material of one.
+    pub fn holds_known(&self, text: &str) -> Option<&'static str> {
+        let held = self.known.iter().any(|secret| {
+            let secret = secret.expose_secret().trim();
+            let of_key = |line: &str| line.len() >= KEY_LINE && !line.starts_with("-----");
+            text.contains(secret)
+                || secret.contains('\n')
+                    && secret
+                        .lines()
+                        .map(str::trim)
+                        .any(|line| of_key(line) && text.contains(line))
+        });
+        held.then_some(CONFIGURED)
     }
 }
 

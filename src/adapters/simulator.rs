@@ -30,6 +30,7 @@ mod reply;
 mod sender;
 mod serve;
 mod state;
+mod tasks;
 mod tokens;
 mod webhooks;
 
@@ -314,6 +315,7 @@ fn first_state(
         },
         token_shape: options.token_shape,
         users: vec![owner, bot],
+        visitor: None,
         repositories: BTreeMap::new(),
         comments: BTreeMap::new(),
         attachments: BTreeMap::new(),

@@ -19,7 +19,7 @@
 //! | an event of ours with a body that cannot be used | 400 with the member's path | `refused` | no |
 //! | installation created, woken, given permissions | 200 | `installed` | no |
 //! | installation deleted | 202 | `accepted`, no runs | yes |
-//! | a command | 202 | `accepted` with `runs` | yes |
+//! | a command, or the box ticked that sends the answers to our questions | 202 | `accepted` with `runs` | yes |
 //! | the same delivery again, known and not failed | 200 | `duplicate` | was |
 //! | the same delivery again after its runs failed (a redelivery) | 202 | `requeued` | was |
 //! | the store has too many deliveries in line, or fails | 503, `Retry-After` | `busy` | no |

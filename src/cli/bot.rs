@@ -76,11 +76,13 @@ impl Bot {
         let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
         let app = web::app(receiver.router(&config.server.webhook_path), health);
+        let agent = super::agents::agent(config, secrets, &clock)?;
         let parts = Parts {
             store: Arc::clone(&store),
             forge: github,
             clock,
             settings: Arc::new(config.engine()),
+            agent,
         };
         let workers = Workers::start(parts, config.store.retention);
         Ok(Self {
@@ -114,6 +116,7 @@ fn github(config: &Config, secrets: &Secrets, clock: &Arc<dyn Clock>) -> Result<
     };
     let mut known = secrets.webhook.clone();
     known.push(key.clone());
+    known.extend(secrets.agent_key.clone());
     let mut settings = GitHubConfig::new(config.github.api_url.clone(), config.github.app_id, key);
     settings.app_slug.clone_from(&config.github.app_slug);
     settings.write_gap = config.github.write_gap;

@@ -206,6 +206,7 @@ impl Save {
             forge: Arc::new(github),
             clock,
             settings: Arc::new(engine),
+            agent: None,
         };
         let done = if self.dry_run {
             local_save::look(&parts, &order, &prepared)

@@ -8,7 +8,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::bot::Bot;
+use super::config::unprotected;
 use super::{Failure, Settings, block_on};
+use crate::adapters::agent::sandbox;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::telemetry;
 use crate::config::Loaded;
@@ -42,6 +44,10 @@ impl Serve {
         loaded.ready_to_serve()?;
         telemetry::init(&loaded.config.log);
         for warning in &loaded.warnings {
+            tracing::warn!("{warning}");
+        }
+        let agent = &loaded.config.agent;
+        if let Some(warning) = unprotected(agent, &sandbox::active(agent.sandbox))? {
             tracing::warn!("{warning}");
         }
         block_on(serve(loaded))

@@ -175,9 +175,6 @@ async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<
         Err(Failure::failed(format!("no plan was saved: {code}")))
     });
     if arguments.keep && result.is_ok() {
-        simulator
-            .grant(REPOSITORY, VISITOR, Role::Write)
-            .map_err(|error| failed(&error))?;
         let token = simulator.writing_token(VISITOR);
         eprint!(
             "{}",
@@ -245,11 +242,13 @@ async fn play(
     simulator
         .add_repository(REPOSITORY, false)
         .map_err(failed)?;
-    for post in posts.iter().chain([&command]) {
+    let authors = posts.iter().chain([&command]).map(|post| &*post.author);
+    for login in authors.chain([VISITOR]) {
         simulator
-            .grant(REPOSITORY, &post.author, Role::Write)
+            .grant(REPOSITORY, login, Role::Write)
             .map_err(failed)?;
     }
+    simulator.set_visitor(VISITOR);
     simulator.install(&[REPOSITORY]).map_err(failed)?;
     let number = simulator
         .open_issue(REPOSITORY, &opening.author, title, &opening.body)

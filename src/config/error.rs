@@ -81,6 +81,14 @@ pub enum ConfigError {
         /// Why.
         why: String,
     },
+    /// The agent's instructions cannot be used.
+    #[error("{path}: {why}")]
+    Prompt {
+        /// Folder or file.
+        path: String,
+        /// Why, and what to do.
+        why: String,
+    },
     /// A flag of the wrong form.
     #[error("--set {given}: must have the form KEY=VALUE, e.g. --set worker.concurrency=4")]
     Flag {
@@ -97,7 +105,7 @@ pub enum ConfigError {
 
 /// What has no default and is not set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing(pub Vec<&'static str>);
+pub struct Missing(pub Vec<String>);
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@ use toml::de::DeTable;
 
 use super::DEFAULT;
 use super::error::ConfigError;
-use super::token;
+use super::{token, values};
 
 /// The file read when none is named.
 const FILE: &str = "planwright.toml";
@@ -21,7 +21,8 @@ pub struct Sources {
     pub file: Option<(String, String)>,
     /// Somebody named the file. Otherwise it is whatever lies in the working directory, perhaps of a cloned repository.
     pub file_named: bool,
-    /// Environment variables: those with `PLANWRIGHT_`, and `GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_API_URL`.
+    /// Environment variables. Looked at are those with `PLANWRIGHT_`, `GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_API_URL`, `PATH`,
+    /// and what `agent.environment` names.
     pub environment: BTreeMap<String, String>,
     /// `KEY=VALUE` of each `--set`.
     pub flags: Vec<String>,
@@ -46,7 +47,6 @@ impl Sources {
         };
         let environment = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| name.starts_with(PREFIX) || token::FOREIGN.contains(&name.as_str()))
             .collect();
         Ok(Self {
             file,
@@ -86,16 +86,17 @@ impl fmt::Display for Origin {
     }
 }
 
-const PREFIX: &str = "PLANWRIGHT_";
+pub(super) const PREFIX: &str = "PLANWRIGHT_";
 
 /// The variables that hold secrets; everything else with the prefix belongs to a key.
-pub(super) const SECRET_VARIABLES: [&str; 2] = [
+pub(super) const SECRET_VARIABLES: [&str; 3] = [
     "PLANWRIGHT_WEBHOOK_SECRETS",
     "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+    "PLANWRIGHT_AGENT_API_KEY",
 ];
 
 /// Keys that people try to put secrets under: key, variable, key of the file.
-const SECRET_KEYS: [(&str, &str, &str); 6] = [
+const SECRET_KEYS: [(&str, &str, &str); 8] = [
     (
         "webhook.secret",
         SECRET_VARIABLES[0],
@@ -126,6 +127,8 @@ const SECRET_KEYS: [(&str, &str, &str); 6] = [
         SECRET_VARIABLES[1],
         "github.private_key_file",
     ),
+    ("agent.api_key", SECRET_VARIABLES[2], "agent.api_key_file"),
+    ("agent.key", SECRET_VARIABLES[2], "agent.api_key_file"),
 ];
 
 /// One key with its effective value.
@@ -183,14 +186,17 @@ impl Merged {
 
     fn set(&mut self, key: &str, value: Value, origin: Origin) -> Result<(), ConfigError> {
         let entry = self.known(key, &origin)?;
-        if !entry.value.same_type(&value) {
-            return Err(ConfigError::WrongType {
-                key: key.to_owned(),
-                expected: expected(&entry.value).to_owned(),
-                found: format!("{} {value}", article(value.type_str())),
-                origin,
-            });
-        }
+        let value = match values::fitted(&entry.value, value) {
+            Ok(value) => value,
+            Err(value) => {
+                return Err(ConfigError::WrongType {
+                    key: key.to_owned(),
+                    expected: values::expected(key, &entry.value).to_owned(),
+                    found: values::found(&value),
+                    origin,
+                });
+            }
+        };
         (entry.value, entry.origin) = (value, origin);
         Ok(())
     }
@@ -198,25 +204,11 @@ impl Merged {
     /// Sets from text, which takes the type of the default.
     fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let entry = self.known(key, &origin)?;
-        let trimmed = text.trim();
-        let value = match &entry.value {
-            Value::Integer(_) => trimmed.parse().ok().map(Value::Integer),
-            Value::Boolean(_) => trimmed.parse().ok().map(Value::Boolean),
-            Value::Array(_) => trimmed
-                .trim_start_matches('[')
-                .trim_end_matches(']')
-                .split(',')
-                .map(str::trim)
-                .filter(|item| !item.is_empty())
-                .map(|item| item.parse().ok().map(Value::Integer))
-                .collect::<Option<Vec<_>>>()
-                .map(Value::Array),
-            _ => Some(Value::String(text.to_owned())),
-        };
+        let value = values::read(key, &entry.value, text);
         let Some(value) = value else {
             return Err(ConfigError::WrongType {
                 key: key.to_owned(),
-                expected: expected(&entry.value).to_owned(),
+                expected: values::expected(key, &entry.value).to_owned(),
                 found: format!("{text:?}"),
                 origin,
             });
@@ -335,18 +327,4 @@ fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<Stri
         .filter(|(likeness, _)| *likeness > 0.85)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name.to_owned())
-}
-
-fn expected(default: &Value) -> &'static str {
-    match default {
-        Value::Integer(_) => "a whole number",
-        Value::Boolean(_) => "true or false",
-        Value::Array(_) => "a list of whole numbers",
-        _ => "text in quotes",
-    }
-}
-
-fn article(kind: &str) -> String {
-    let vowel = kind.starts_with(['a', 'e', 'i', 'o', 'u']);
-    format!("{} {kind}", if vowel { "an" } else { "a" })
 }

@@ -6,8 +6,10 @@ use toml::Value;
 use tracing_subscriber::EnvFilter;
 use url::Url;
 
+use super::agent;
 use super::error::ConfigError;
 use super::layers::Merged;
+use super::token::is_this_machine;
 
 enum Rule {
     /// From, to, unit.
@@ -15,6 +17,16 @@ enum Rule {
     Address,
     Route,
     Base,
+    /// The model's API; may be empty.
+    ModelApi,
+    /// From nothing to so many US dollars.
+    Dollars(f64),
+    /// Arguments of a program.
+    Arguments,
+    /// Absolute paths.
+    Paths,
+    /// Names of variables that an agent may have.
+    Variables,
     OneOf(&'static [&'static str]),
     Directives,
     Ids,
@@ -26,7 +38,10 @@ enum Rule {
     Anything,
 }
 
-use Rule::{Address, Anything, Base, Directives, Hosts, Ids, NotEmpty, OneOf, Route, Text, Whole};
+use Rule::{
+    Address, Anything, Arguments, Base, Directives, Dollars, Hosts, Ids, ModelApi, NotEmpty, OneOf,
+    Paths, Route, Text, Variables, Whole,
+};
 
 /// One rule for each key of `default.toml`.
 const RULES: &[(&str, Rule)] = &[
@@ -62,6 +77,38 @@ const RULES: &[(&str, Rule)] = &[
     ("source.redirect_hosts", Hosts),
     ("publish.title_prefix", Text(50)),
     ("publish.most_parts", Whole(1, 100, "comments")),
+    ("agent.kind", OneOf(&["none", "claude", "command"])),
+    ("agent.path", Text(4_096)),
+    ("agent.args", Arguments),
+    ("agent.output", OneOf(&["markdown", "stream-json"])),
+    ("agent.environment", Variables),
+    ("agent.reads", Paths),
+    ("agent.api_key_file", Anything),
+    ("agent.model", Text(100)),
+    ("agent.api_url", ModelApi),
+    ("agent.structured", Anything),
+    ("agent.folder", NotEmpty),
+    ("agent.sandbox", OneOf(&["auto", "required", "off"])),
+    ("agent.concurrency", Whole(1, 64, "agents")),
+    ("agent.deadline_seconds", Whole(1, 86_400, "seconds")),
+    ("agent.silence_seconds", Whole(1, 86_400, "seconds")),
+    ("agent.max_turns", Whole(1, 1_000, "turns")),
+    ("agent.max_cost_usd", Dollars(10_000.0)),
+    ("agent.tries", Whole(1, 10, "tries")),
+    (
+        "agent.most_prompt_chars",
+        Whole(10_000, 5_000_000, "characters"),
+    ),
+    ("agent.ask", Anything),
+    ("agent.question_rounds", Whole(0, 3, "rounds")),
+    ("agent.remind_hours", Whole(0, 720, "hours")),
+    ("agent.answer_hours", Whole(1, 720, "hours")),
+    ("agent.runs_per_actor_hour", Whole(0, 1_000_000, "runs")),
+    ("agent.runs_per_repository_day", Whole(0, 1_000_000, "runs")),
+    ("agent.cost_per_repository_day_usd", Dollars(1_000_000.0)),
+    ("agent.runs_per_day", Whole(0, 1_000_000, "runs")),
+    ("agent.cost_per_day_usd", Dollars(1_000_000.0)),
+    ("agent.prompts", Anything),
     ("log.format", OneOf(&["text", "json"])),
     ("log.level", Directives),
 ];
@@ -74,8 +121,12 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
         };
         if let Some(why) = broken(rule, &entry.value) {
             let mut error = impossible(merged, key, &why);
-            if let (Base, ConfigError::Impossible { value, .. }) = (rule, &mut error) {
-                *value = without_secrets(value);
+            if let ConfigError::Impossible { value, .. } = &mut error {
+                match rule {
+                    Base | ModelApi => *value = without_secrets(value),
+                    Variables => *value = agent::names_only(&entry.value),
+                    _ => {}
+                }
             }
             return Err(error);
         }
@@ -94,10 +145,10 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
         let why = "it must differ from `labels.save_plan`";
         return Err(impossible(merged, "labels.save_raw_plan", why));
     }
-    Ok(())
+    agent::check(merged)
 }
 
-fn impossible(merged: &Merged, key: &str, why: &str) -> ConfigError {
+pub(super) fn impossible(merged: &Merged, key: &str, why: &str) -> ConfigError {
     match merged.get(key) {
         Some(entry) => ConfigError::Impossible {
             origin: entry.origin.clone(),
@@ -142,6 +193,15 @@ fn host(name: &str) -> bool {
     labels.len() > 1 && labels.iter().all(plain) && labels.last().is_some_and(letters)
 }
 
+/// An address that others are made from.
+fn is_base(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+}
+
 /// What the value must be, when it is not.
 fn broken(rule: &Rule, value: &Value) -> Option<String> {
     let text = value.as_str().unwrap_or_default();
@@ -168,18 +228,29 @@ fn broken(rule: &Rule, value: &Value) -> Option<String> {
             })
         }
         Base => {
-            let good = Url::parse(text).is_ok_and(|url| {
-                matches!(url.scheme(), "http" | "https")
-                    && url.has_host()
-                    && url.username().is_empty()
-                    && url.password().is_none()
-                    && url.query().is_none()
-            });
+            let good = Url::parse(text).is_ok_and(|url| is_base(&url));
             (!good).then(|| {
                 "it must be an http(s) address without user name and query, e.g. https://github.example.com/api/v3"
                     .to_owned()
             })
         }
+        ModelApi => {
+            let good = text.is_empty()
+                || Url::parse(text).is_ok_and(|url| {
+                    is_base(&url) && (url.scheme() == "https" || is_this_machine(&url))
+                });
+            (!good).then(|| {
+                "it must be an https address without user name and query, or an http one on this computer, e.g. http://127.0.0.1:8080"
+                    .to_owned()
+            })
+        }
+        Dollars(most) => {
+            let found = value.as_float().unwrap_or(f64::NAN);
+            (!(0.0..=*most).contains(&found)).then(|| format!("it must be 0 to {most} US dollars"))
+        }
+        Arguments => agent::wrong_argument(value),
+        Paths => agent::wrong_path(value),
+        Variables => agent::wrong_variable(value),
         OneOf(names) => (!names.contains(&text)).then(|| format!("it must be {}", names.join(" or "))),
         Directives => (text.trim().is_empty() || EnvFilter::try_new(text).is_err()).then(|| {
             "it must be error, warn, info, debug, trace, or directives such as info,planwright=debug"

@@ -18,8 +18,13 @@ pub struct Secrets {
     pub webhook: Vec<SecretString>,
     /// Private key of the App, PEM.
     pub private_key: Option<SecretString>,
+    /// Key for the model's API.
+    pub agent_key: Option<SecretString>,
+    /// What the agent may see of this process's environment, by name. Any of them may be a secret.
+    pub agent_environment: Vec<(String, SecretString)>,
     pub(super) webhook_origin: String,
     pub(super) private_key_origin: String,
+    pub(super) agent_key_origin: String,
 }
 
 /// The secrets, and what is odd about them.
@@ -27,7 +32,7 @@ pub(super) fn load(
     config: &Config,
     sources: &Sources,
 ) -> Result<(Secrets, Vec<String>), ConfigError> {
-    let [webhook, key] = SECRET_VARIABLES;
+    let [webhook, key, agent_key] = SECRET_VARIABLES;
     let mut secrets = Secrets::default();
     let webhook_file = config.webhook.secrets_file.as_deref();
     if let Some((text, origin)) = one(sources, webhook, webhook_file, "webhook.secrets_file")? {
@@ -65,6 +70,24 @@ pub(super) fn load(
         secrets.private_key = Some(SecretString::from(pem));
         secrets.private_key_origin = origin;
     }
+    let agent_file = config.agent.api_key_file.as_deref();
+    if let Some((text, origin)) = one(sources, agent_key, agent_file, "agent.api_key_file")? {
+        let key = text.expose_secret().trim();
+        if key.is_empty() || key.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err(ConfigError::Secret {
+                place: origin,
+                why: "holds no key for the model's API; it is one word, e.g. sk-ant-…".to_owned(),
+            });
+        }
+        secrets.agent_key = Some(SecretString::from(key));
+        secrets.agent_key_origin = origin;
+    }
+    secrets.agent_environment = config
+        .agent
+        .environment
+        .iter()
+        .filter_map(|name| Some((name.clone(), sources.environment.get(name)?.clone().into())))
+        .collect();
     let mut warnings = Vec::new();
     if secrets
         .webhook

@@ -12,7 +12,7 @@ pub(super) fn show(merged: &Merged, secrets: &Secrets) -> String {
     let mut out = String::from(
         "# Effective configuration. Secrets come from the environment or from files:\n",
     );
-    let [webhook, key] = SECRET_VARIABLES;
+    let [webhook, key, agent_key] = SECRET_VARIABLES;
     secret(
         &mut out,
         webhook,
@@ -24,6 +24,12 @@ pub(super) fn show(merged: &Merged, secrets: &Secrets) -> String {
         key,
         usize::from(secrets.private_key.is_some()),
         &secrets.private_key_origin,
+    );
+    secret(
+        &mut out,
+        agent_key,
+        usize::from(secrets.agent_key.is_some()),
+        &secrets.agent_key_origin,
     );
     let mut last = "";
     for entry in &merged.0 {

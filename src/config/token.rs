@@ -13,13 +13,10 @@ use super::layers::{Origin, Sources};
 pub(super) const OWN: &str = "PLANWRIGHT_TOKEN";
 /// Variables of GitHub Actions and of `gh`, in this order. Their tokens are meant for [`GITHUB_API`], or for the API that
 /// [`ACTIONS_API`] names.
-const COMMON: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
+pub(super) const COMMON: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
 /// Set by GitHub Actions, also on GitHub Enterprise Server.
 const ACTIONS_API: &str = "GITHUB_API_URL";
 const GITHUB_API: &str = "https://api.github.com";
-
-/// Variables without our prefix that are looked at.
-pub(super) const FOREIGN: [&str; 3] = [COMMON[0], COMMON[1], ACTIONS_API];
 
 /// A token, or why there is none.
 #[derive(Debug, Default)]
@@ -108,7 +105,8 @@ fn same(one: &Url, other: &Url) -> bool {
         && one.path().trim_end_matches('/') == other.path().trim_end_matches('/')
 }
 
-fn is_this_machine(url: &Url) -> bool {
+/// The address is on the loopback interface.
+pub(super) fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),

@@ -191,3 +191,39 @@ proptest! {
         prop_assert_eq!(redact(&once), once.as_str());
     }
 }
+
+#[test]
+fn secrets_that_are_taken_out_are_counted() {
+    let redactor = Redactor::new(vec![SecretString::from("webhook-secret-1")]);
+    let token = made("ghp_", 36);
+    let text = format!("{token} webhook-secret-1 {token} webhook-secret-1");
+    let (clean, count) = redactor.redact_counted(&text);
+    assert_eq!(count, 4);
+    assert!(!clean.contains("webhook-secret-1") && !clean.contains(&token));
+    assert_eq!(redactor.redact_counted("nothing"), ("nothing".into(), 0));
+}
+
+#[test]
+fn a_line_of_the_private_key_is_known_and_a_line_of_anything_else_is_not() {
+    let key = pem("RSA PRIVATE KEY", "\n");
+    let line = key.lines().nth(1).unwrap().to_owned();
+    let redactor = Redactor::new(vec![
+        SecretString::from(key.clone()),
+        SecretString::from("webhook-secret-1"),
+    ]);
+    for text in [key.as_str(), &line, "it is webhook-secret-1."] {
+        assert_eq!(
+            redactor.holds_known(text),
+            Some("configured-secret"),
+            "{text}"
+        );
+    }
+    for text in [
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "webhook-secret-2",
+        "",
+        &made("ghp_", 36),
+    ] {
+        assert_eq!(redactor.holds_known(text), None, "{text}");
+    }
+}

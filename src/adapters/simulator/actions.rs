@@ -251,6 +251,16 @@ impl State {
         Ok(id)
     }
 
+    /// Whether somebody may edit or delete a comment: the author, people with write, and the App, which needs nothing but
+    /// its permission ("Repository roles for an organization" of GitHub's documentation).
+    pub(super) fn may_edit(&self, by: &Doer, id: u64) -> Result<bool, SimulatorError> {
+        let comment = self.comment(id)?;
+        let role = self.repository(comment.repository)?.role(by.user.id);
+        Ok(by.via_app
+            || comment.author.id == by.user.id
+            || matches!(role.permission(), "write" | "admin"))
+    }
+
     pub(super) fn edit_comment(
         &mut self,
         by: &Doer,

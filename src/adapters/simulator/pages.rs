@@ -1,5 +1,6 @@
-//! Pages for people: repositories, issues and conversations, rendered like GitHub's.
+//! Pages for people: repositories, issues and conversations, rendered like GitHub's, with boxes that can be clicked.
 
+mod boxes;
 mod html;
 
 use std::fmt::Write as _;
@@ -7,7 +8,7 @@ use std::fmt::Write as _;
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderValue, StatusCode};
 
 use super::api::Call;
 use super::json::segment;
@@ -16,9 +17,9 @@ use super::state::State;
 use crate::engine::clock::Millis;
 use html::escape;
 
-/// Nothing runs, nothing is loaded, whatever a comment says.
+/// Nothing runs, nothing is loaded, nothing is sent elsewhere, whatever a comment says.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 );
 
 /// Colours of the round initials.
@@ -26,37 +27,46 @@ const FACES: [&str; 6] = [
     "#0969da", "#1a7f37", "#9a6700", "#bc4c00", "#8250df", "#bf3989",
 ];
 
-/// The page at this path, or a 404 page.
-pub(super) fn answer(state: &State, call: &Call) -> Response {
+/// The page at this path, or a 404 page; or what becomes of a click on a box.
+pub(super) fn answer(state: &mut State, call: &Call) -> Response {
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
-    let found = if call.method == Method::GET {
-        match path.as_slice() {
-            [] => Some(home(state)),
-            [owner, name] | [owner, name, "issues"] => {
-                state.repository_named(owner, name).map(list)
-            }
-            [owner, name, "issues" | "pull", number] => {
-                let source = call.query("source") == Some("1");
-                state.repository_named(owner, name).and_then(|repository| {
-                    let issue = repository.issues.get(&number.parse().ok()?)?;
-                    Some(conversation(state, repository, issue, source))
-                })
-            }
-            _ => None,
+    let found = match (call.method.as_str(), path.as_slice()) {
+        ("GET", []) => Some(home(state)),
+        ("GET", [owner, name] | [owner, name, "issues"]) => {
+            state.repository_named(owner, name).map(list)
         }
-    } else {
-        None
+        ("GET", [owner, name, "issues" | "pull", number]) => {
+            let source = call.query("source") == Some("1");
+            issue(state, owner, name, number)
+                .map(|(repository, issue)| conversation(state, repository, issue, source))
+        }
+        ("POST", [owner, name, "issues" | "pull", number]) => {
+            let place = issue(state, owner, name, number)
+                .map(|(repository, issue)| (address(repository, issue), issue.comments.clone()));
+            match place {
+                Some((address, comments)) => {
+                    return boxes::answer(state, call, &address, &comments);
+                }
+                None => None,
+            }
+        }
+        _ => None,
     };
     let status = if found.is_some() {
         StatusCode::OK
     } else {
         StatusCode::NOT_FOUND
     };
-    let page = found.unwrap_or_else(|| {
-        let main = "<h1 class=\"title\">404: there is no such page here</h1>\n";
-        html::page("Not found", "", main)
-    });
-    let mut response = Response::new(Body::from(page));
+    let main = "<h1 class=\"title\">404: there is no such page here</h1>\n";
+    page(
+        status,
+        found.unwrap_or_else(|| html::page("Not found", "", main)),
+    )
+}
+
+/// A page as an answer.
+fn page(status: StatusCode, html: String) -> Response {
+    let mut response = Response::new(Body::from(html));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(
@@ -66,6 +76,18 @@ pub(super) fn answer(state: &State, call: &Call) -> Response {
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
+}
+
+/// The issue or pull request that a path names.
+fn issue<'a>(
+    state: &'a State,
+    owner: &str,
+    name: &str,
+    number: &str,
+) -> Option<(&'a Repository, &'a Issue)> {
+    let repository = state.repository_named(owner, name)?;
+    let issue = repository.issues.get(&number.parse().ok()?)?;
+    Some((repository, issue))
 }
 
 /// Address of a repository's pages.
@@ -182,6 +204,8 @@ struct Card<'a> {
     created: Millis,
     edited: bool,
     body: &'a str,
+    /// The body as HTML, where it is not simply rendered.
+    form: Option<String>,
     reactions: &'a [Reaction],
 }
 
@@ -191,6 +215,8 @@ impl Card<'_> {
             format!("<pre class=\"source\">{}</pre>", escape(self.body))
         } else if self.body.trim().is_empty() {
             "<p><i>No description provided.</i></p>".to_owned()
+        } else if let Some(form) = &self.form {
+            form.clone()
         } else {
             html::render(self.body)
         };
@@ -287,6 +313,7 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
     } else {
         ("?source=1", "show source")
     };
+    let address = address(repository, issue);
     let mut main = format!(
         "<h1 class=\"title\">{title} <span class=\"number\">#{number}</span></h1>\n\
          <div class=\"meta\"><span class=\"pill {class}\">{word}</span> {kind} by {author} {badges} \
@@ -300,7 +327,6 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
         },
         author = who(&issue.author),
         badges = badges(repository, issue),
-        address = address(repository, issue),
     );
     let first = Card {
         id: format!("issue-{}", issue.id),
@@ -308,6 +334,7 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
         created: issue.created,
         edited: false,
         body: issue.body.as_deref().unwrap_or_default(),
+        form: None,
         reactions: &issue.reactions,
     };
     main.push_str(&first.html(source));
@@ -322,6 +349,7 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
             created: comment.created,
             edited: comment.updated != comment.created,
             body: &comment.body,
+            form: boxes::form(state, &address, comment),
             reactions: &comment.reactions,
         };
         main.push_str(&card.html(source));

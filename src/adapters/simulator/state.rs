@@ -61,6 +61,8 @@ pub(super) struct State {
     pub(super) app: App,
     pub(super) token_shape: TokenShape,
     pub(super) users: Vec<User>,
+    /// Who looks at the pages and may tick boxes there.
+    pub(super) visitor: Option<Doer>,
     pub(super) repositories: BTreeMap<u64, Repository>,
     pub(super) comments: BTreeMap<u64, Comment>,
     /// Files that people attached, by id.

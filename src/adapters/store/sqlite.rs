@@ -8,8 +8,10 @@ mod effects;
 mod errors;
 mod group_commit;
 mod lease;
+mod messages;
 mod open;
 mod queue;
+mod spending;
 mod upkeep;
 mod views;
 mod writer;
@@ -27,11 +29,12 @@ use tokio_util::sync::CancellationToken;
 
 use self::group_commit::Pending;
 use self::writer::Writer;
+use crate::engine::agent::Spent;
 use crate::engine::clock::Millis;
 use crate::engine::run::RunId;
 use crate::engine::store::{
-    Accepted, AuditEntry, Beat, Claimed, EffectState, Finish, Lease, NewDelivery, QueueCounts,
-    RunView, Store, StoreError,
+    Accepted, AuditEntry, Beat, Budget, Claimed, EffectState, Exceeded, Finish, Lease, NewDelivery,
+    Payer, QueueCounts, RunView, Store, StoreError,
 };
 
 /// How to open a SQLite store.
@@ -262,6 +265,37 @@ impl Store for SqliteStore {
         let done = turn.end(result)?;
         self.core.work.notify_one();
         Ok(done)
+    }
+
+    async fn tell(&self, run: &RunId, message: &str, now: Millis) -> Result<bool, StoreError> {
+        let mut turn = self.core.writer.turn().await?;
+        let result = messages::tell(&mut turn.connection, run, message, now).await;
+        let told = turn.end(result)?;
+        self.core.work.notify_one();
+        Ok(told)
+    }
+
+    async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError> {
+        messages::messages(&self.core.reader, run).await
+    }
+
+    async fn begin_turn(
+        &self,
+        lease: &Lease,
+        key: &str,
+        payer: Payer,
+        budget: &Budget,
+        now: Millis,
+    ) -> Result<Result<(), Exceeded>, StoreError> {
+        let mut turn = self.core.writer.turn().await?;
+        let result = spending::begin(&mut turn.connection, lease, key, payer, budget, now).await;
+        turn.end(result)
+    }
+
+    async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError> {
+        let mut turn = self.core.writer.turn().await?;
+        let result = spending::end(&mut turn.connection, lease, key, spent).await;
+        turn.end(result)
     }
 
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {

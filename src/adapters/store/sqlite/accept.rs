@@ -346,6 +346,6 @@ pub(super) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> 
 }
 
 /// GitHub's numbers fit SQLite's.
-fn number(value: u64) -> Result<i64, StoreError> {
+pub(super) fn number(value: u64) -> Result<i64, StoreError> {
     i64::try_from(value).map_err(|_| StoreError::Failed(format!("the id {value} is out of range")))
 }

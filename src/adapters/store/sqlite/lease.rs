@@ -38,7 +38,8 @@ heads (seq) AS (
 )
 UPDATE runs
 SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = ?1, lease_until_ms = ?3,
-    started_ms = coalesce(started_ms, ?2), cancel_told = cancel_requested IS NOT NULL
+    started_ms = coalesce(started_ms, ?2), cancel_told = cancel_requested IS NOT NULL,
+    heard = told
 WHERE seq = (
     SELECT head.seq FROM heads CROSS JOIN runs AS head ON head.seq = heads.seq
     ORDER BY (SELECT count(*) FROM runs AS busy WHERE busy.state = 'running' AND busy.repo_id = head.repo_id),

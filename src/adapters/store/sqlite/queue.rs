@@ -30,11 +30,11 @@ WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'
 RETURNING serial";
 
 /// A request to stop that the worker has not been told of makes the run claimable at once; one that it was told of
-/// does not, or a run that cannot report its end for now would spin.
+/// does not, or a run that cannot report its end for now would spin. The same for messages.
 pub(super) const PARK: &str = "
 UPDATE runs
-SET state = CASE WHEN cancel_requested IS NOT NULL AND cancel_told = 0 THEN 'ready' ELSE 'waiting' END,
-    run_at_ms = CASE WHEN cancel_requested IS NOT NULL AND cancel_told = 0 THEN created_ms ELSE ?4 END,
+SET state = CASE WHEN told > heard OR (cancel_requested IS NOT NULL AND cancel_told = 0) THEN 'ready' ELSE 'waiting' END,
+    run_at_ms = CASE WHEN told > heard OR (cancel_requested IS NOT NULL AND cancel_told = 0) THEN created_ms ELSE ?4 END,
     note = ?5, attempt = max(attempt - ?6, 0), lease_owner = NULL, lease_until_ms = NULL
 WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'";
 

@@ -47,12 +47,14 @@ async fn frequent_statements_never_scan_a_table() {
 
 /// Also the names that the statements give the table of runs. Their partial indexes `runs_…` (but `runs_serial`) hold what the
 /// query is about and nothing else; walking one whole is not scanning.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 13] = [
     "deliveries",
     "runs",
     "texts",
     "effects",
     "audit",
+    "messages",
+    "spending",
     "active",
     "next",
     "head",
@@ -61,7 +63,7 @@ const TABLES: [&str; 11] = [
     "other",
 ];
 
-const FREQUENT: [&str; 27] = [
+const FREQUENT: [&str; 37] = [
     accept::INSERT_DELIVERIES,
     accept::INSERT_RUNS,
     accept::INSERT_TEXTS,
@@ -82,8 +84,18 @@ const FREQUENT: [&str; 27] = [
     effects::BEGIN,
     effects::LOOK,
     effects::END,
+    messages::TELL,
+    messages::MESSAGES,
+    spending::KNOWN,
+    spending::END,
+    spending::ACTOR_RUNS,
+    spending::REPO_RUNS,
+    spending::RUNS,
+    spending::REPO_COST,
+    spending::COST,
     upkeep::OLD_DELIVERIES,
     upkeep::DELETE_EFFECTS,
+    upkeep::DELETE_MESSAGES,
     upkeep::DELETE_TEXTS,
     upkeep::DELETE_RUNS,
     views::AHEAD,

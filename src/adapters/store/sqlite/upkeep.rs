@@ -4,6 +4,7 @@ use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use super::accept::json;
 use super::errors::{self, Trouble};
+use super::spending;
 use crate::engine::clock::Millis;
 use crate::engine::store::StoreError;
 
@@ -19,6 +20,10 @@ LIMIT ?2";
 
 pub(super) const DELETE_EFFECTS: &str = "
 DELETE FROM effects
+WHERE run IN (SELECT id FROM runs WHERE delivery IN (SELECT value FROM json_each(?1)))";
+
+pub(super) const DELETE_MESSAGES: &str = "
+DELETE FROM messages
 WHERE run IN (SELECT id FROM runs WHERE delivery IN (SELECT value FROM json_each(?1)))";
 
 pub(super) const DELETE_TEXTS: &str = "
@@ -39,19 +44,29 @@ WHERE id IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = audit.run)
     LIMIT ?2)";
 
+/// The same for what was spent. A run's first turn stays as long as the run: it says that the run was counted.
+const DELETE_SPENDING: &str = "
+DELETE FROM spending
+WHERE rowid IN (
+    SELECT rowid FROM spending
+    WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = spending.run)
+    LIMIT ?2)";
+
 /// What one portion deleted.
 pub(super) struct Pruned {
     /// Deliveries.
     pub(super) deliveries: u64,
     /// Audit entries.
     entries: u64,
+    /// Agents' turns.
+    turns: u64,
 }
 
 impl Pruned {
     /// Nothing older is left.
     pub(super) fn is_last(&self) -> bool {
         let full = u64::from(PORTION);
-        self.deliveries < full && self.entries < full
+        self.deliveries < full && self.entries < full && self.turns < full
     }
 }
 
@@ -68,7 +83,13 @@ pub(super) async fn prune_some(
         .await?;
     let old = json(&old)?;
     let mut deliveries = 0;
-    for delete in [DELETE_EFFECTS, DELETE_TEXTS, DELETE_RUNS, DELETE_DELIVERIES] {
+    for delete in [
+        DELETE_EFFECTS,
+        DELETE_MESSAGES,
+        DELETE_TEXTS,
+        DELETE_RUNS,
+        DELETE_DELIVERIES,
+    ] {
         let deleted = sqlx::query(delete)
             .bind(&old)
             .execute(&mut *transaction)
@@ -80,10 +101,16 @@ pub(super) async fn prune_some(
         .bind(PORTION)
         .execute(&mut *transaction)
         .await?;
+    let turns = sqlx::query(DELETE_SPENDING)
+        .bind(before.minus(spending::DAY).0)
+        .bind(PORTION)
+        .execute(&mut *transaction)
+        .await?;
     transaction.commit().await?;
     Ok(Pruned {
         deliveries,
         entries: audit.rows_affected(),
+        turns: turns.rows_affected(),
     })
 }
 

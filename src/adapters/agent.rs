@@ -1,0 +1,372 @@
+//! Coding agents as processes on this computer: the one way in which the engine's [`Agent`] reaches a program.
+//!
+//! A [`Client`] says which program is started and with what; [`LocalAgent`] starts it, feeds it, watches it, reads what
+//! it says and ends it with everything that it has started. Nothing of this process reaches the program but what is
+//! named here: an argument array, the prompt on standard input, an environment made from nothing, private folders.
+//!
+//! ```text
+//! planwright ─stdin (held open)─▶ planwright agent-exec ─▶ the agent ─▶ its tools
+//!            ◀────────── stdout, stderr ─────────────────────┘
+//! ```
+//!
+//! The helper in the middle is this program again (`agent-exec`). It gives the agent its sandbox, adopts every
+//! process that the agent leaves behind, and ends them all when the agent has ended or when its standard input closes,
+//! which is also what happens when this process dies, however it dies.
+
+use std::ffi::OsString;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secrecy::SecretString;
+use sha2::{Digest, Sha256};
+use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::adapters::redact::Redactor;
+use crate::engine::agent::{About, Agent, Ending, Report, Spent, Task};
+use crate::engine::clock::Clock;
+use crate::engine::run::RunId;
+
+pub mod claude;
+pub mod command;
+mod files;
+pub mod helper;
+mod output;
+mod report;
+mod rooms;
+pub mod sandbox;
+mod tree;
+mod turn;
+
+/// What is started for one turn.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The program, an absolute path.
+    pub path: PathBuf,
+    /// Its arguments. Everybody on the computer can read them: no prompt, no secret.
+    pub args: Vec<OsString>,
+    /// What it finds in its environment besides `PATH`, `HOME`, `LANG`, `TMPDIR` and the runner's marker. A name given
+    /// here replaces the runner's own value.
+    pub environment: Vec<(String, SecretString)>,
+    /// What it reads from standard input.
+    pub input: Vec<u8>,
+    /// Files that it reads: written with mode 0600 before it starts, below [`Rooms::work`] or [`Rooms::scratch`].
+    pub files: Vec<(PathBuf, Vec<u8>)>,
+    /// How its output is read.
+    pub output: Output,
+}
+
+/// What a program prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Output {
+    /// One JSON object a line, as `claude --output-format stream-json`.
+    StreamJson,
+    /// The answer itself.
+    Markdown,
+}
+
+/// Private folders of one run, mode 0700, below the agents' folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rooms {
+    /// `HOME`: sessions and the client's own files; kept for the run's next turns.
+    pub home: PathBuf,
+    /// Working directory: empty at the start of each turn.
+    pub work: PathBuf,
+    /// `TMPDIR`: empty at the start of each turn.
+    pub scratch: PathBuf,
+}
+
+/// Knows one kind of program: how it is called and what it needs.
+pub trait Client: Send + Sync + 'static {
+    /// Who it is.
+    fn about(&self) -> About;
+    /// The program that is started, an absolute path.
+    fn executable(&self) -> &Path;
+    /// What is started for this turn. Decides only; touches nothing.
+    fn program(&self, task: &Task, rooms: &Rooms) -> Program;
+    /// Files and folders that the program reads besides its own folder and the system's libraries.
+    fn reads(&self) -> Vec<PathBuf>;
+}
+
+/// Whether agents run in a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sandbox {
+    /// Where this computer has one.
+    #[default]
+    Auto,
+    /// Always; where there is none, no agent runs.
+    Required,
+    /// Never.
+    Off,
+}
+
+/// Longest output of one turn that is read, in bytes: four of the longest lines.
+pub const MOST_OUTPUT: u64 = 256 * 1024 * 1024;
+
+/// How programs are run; the configuration file documents each under `[agent]`.
+#[derive(Debug, Clone)]
+pub struct AgentSettings {
+    /// Where runs have their private folders; made where it is missing. One process at a time uses it.
+    pub folder: PathBuf,
+    /// Whether agents run in a sandbox.
+    pub sandbox: Sandbox,
+    /// This program, for `agent-exec`: `std::env::current_exe()`.
+    pub helper: PathBuf,
+    /// Most agents that run at once; at least 1. Further turns wait.
+    pub concurrency: usize,
+    /// How long an agent that is told to end (TERM) has before it is killed.
+    pub grace: Duration,
+    /// Longest line of output that is read, in bytes.
+    pub most_line: usize,
+    /// Most output of one turn that is read, in bytes.
+    pub most_output: u64,
+    /// Knows this process's own secrets. A text that holds one is not given on.
+    pub redactor: Redactor,
+}
+
+/// Why agents cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder cannot be used.
+    #[error(
+        "the agents' folder {path} cannot be used: {error}: make it writable for this user, or name another agent.folder"
+    )]
+    Folder {
+        /// Which folder.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Another process works in the folder.
+    #[error(
+        "another planwright process runs its agents in {0}: stop it first, or give this one an agent.folder of its own"
+    )]
+    InUse(PathBuf),
+    /// The program is not there or cannot be run.
+    #[error("{0}")]
+    Program(String),
+    /// The agent of one run could read what another one keeps.
+    #[error(
+        "{read} is among what agents may read, and the agents' folder {folder} is in it: runs could read each other's \
+         files: name a narrower path in agent.reads, or another agent.folder"
+    )]
+    TooWide {
+        /// What may be read.
+        read: PathBuf,
+        /// Where the runs are.
+        folder: PathBuf,
+    },
+    /// A sandbox is asked for and there is none.
+    #[error(
+        "agent.sandbox is \"required\", but there is no sandbox here: {0}: run on Linux 5.13 or newer with Landlock \
+         enabled, or set agent.sandbox to \"auto\""
+    )]
+    NoSandbox(String),
+}
+
+/// The variable in which every process of a turn carries the folder's mark and an unguessable one of its turn.
+const MARK: &str = "PLANWRIGHT_AGENT";
+
+/// Agents as processes of this computer.
+pub struct LocalAgent {
+    client: Arc<dyn Client>,
+    settings: AgentSettings,
+    clock: Arc<dyn Clock>,
+    places: Semaphore,
+    /// Files and folders that the program may read.
+    reads: Vec<PathBuf>,
+    /// The mark of the folder.
+    mark: String,
+    /// Held as long as this lives: two processes in one folder would take each other's agents for left behind.
+    _lock: File,
+}
+
+impl LocalAgent {
+    /// Checks program, folder and sandbox, and ends what an earlier process of the bot has left running.
+    pub fn open(
+        mut settings: AgentSettings,
+        client: Arc<dyn Client>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, OpenError> {
+        if let Some(why) = turn::complaint(client.executable()) {
+            return Err(OpenError::Program(why));
+        }
+        sandbox::wanted(settings.sandbox, &sandbox::offered()).map_err(OpenError::NoSandbox)?;
+        settings.folder = folder(&settings.folder)?;
+        let lock = lock(&settings.folder)?;
+        let reads = reads(client.as_ref(), &settings.folder)?;
+        let hash = hex::encode(Sha256::digest(
+            settings.folder.as_os_str().as_encoded_bytes(),
+        ));
+        let mark = hash.get(..16).unwrap_or(&hash).to_owned();
+        let left = tree::end_marked(&format!("{MARK}={mark}:"));
+        if left > 0 {
+            tracing::warn!(
+                left,
+                "ended agents that an earlier process has left running"
+            );
+        }
+        tracing::info!(
+            agent = client.about().name,
+            program = %client.executable().display(),
+            sandbox = %sandbox::active(settings.sandbox),
+            "agents are ready"
+        );
+        Ok(Self {
+            places: Semaphore::new(settings.concurrency.max(1)),
+            client,
+            settings,
+            clock,
+            reads,
+            mark,
+            _lock: lock,
+        })
+    }
+
+    /// The private folders of a run, and what is started there.
+    async fn prepare(&self, task: &Task) -> Result<(Rooms, Program), String> {
+        let folder = &self.settings.folder;
+        let run = rooms::of(folder, &task.run)
+            .ok_or_else(|| format!("the run id {:?} names no folder", task.run.0))?;
+        let shown = run.display().to_string();
+        let rooms = blocking(move || rooms::prepare(&run))
+            .await
+            .map_err(|error| {
+                format!("the agent's folder {shown} cannot be made: {error}: make agent.folder writable for this user")
+            })?;
+        let mut program = self.client.program(task, &rooms);
+        if let Some(why) = turn::complaint(&program.path) {
+            return Err(why);
+        }
+        let (files, own) = (std::mem::take(&mut program.files), rooms.clone());
+        blocking(move || files::place(&own, &files))
+            .await
+            .map_err(|error| {
+                format!(
+                    "the agent's files cannot be written: {error}: see to it that the disk of agent.folder is not full"
+                )
+            })?;
+        Ok((rooms, program))
+    }
+}
+
+#[async_trait]
+impl Agent for LocalAgent {
+    fn about(&self) -> About {
+        self.client.about()
+    }
+
+    async fn work(
+        &self,
+        task: &Task,
+        seen: &watch::Sender<Spent>,
+        stop: CancellationToken,
+    ) -> Report {
+        let place = tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(Ending::Cancelled),
+            // The semaphore is never closed.
+            place = self.places.acquire() => Ok(place),
+        };
+        let _place = match place {
+            Ok(place) => place,
+            Err(ending) => return report::without_program(ending),
+        };
+        let (rooms, program) = match self.prepare(task).await {
+            Ok(ready) => ready,
+            Err(why) => return report::without_program(Ending::NotStarted(why)),
+        };
+        let given = turn::Given {
+            settings: &self.settings,
+            clock: self.clock.as_ref(),
+            reads: &self.reads,
+            mark: (MARK, format!("{}:{}", self.mark, Uuid::new_v4().simple())),
+        };
+        turn::work(&given, task, program, &rooms, seen, stop).await
+    }
+
+    async fn forget(&self, run: &RunId) {
+        let Some(folder) = rooms::of(&self.settings.folder, run) else {
+            return;
+        };
+        if let Err(error) = blocking(move || rooms::remove(&folder)).await {
+            tracing::warn!(%run, %error, "the agent's folder of a run cannot be removed");
+        }
+    }
+
+    async fn kept(&self) -> Vec<RunId> {
+        let folder = self.settings.folder.clone();
+        let listed = blocking(move || rooms::list(&folder)).await;
+        listed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the agents' folder cannot be listed");
+            Vec::new()
+        })
+    }
+}
+
+/// Makes the agents' folder, for this user only, and says where it really is.
+fn folder(folder: &Path) -> Result<PathBuf, OpenError> {
+    rooms::make_private(folder)
+        .and_then(|()| folder.canonicalize())
+        .map_err(|error| OpenError::Folder {
+            path: folder.to_owned(),
+            error,
+        })
+}
+
+fn lock(folder: &Path) -> Result<File, OpenError> {
+    let failed = |error| OpenError::Folder {
+        path: folder.to_owned(),
+        error,
+    };
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(folder.join(".lock"))
+        .map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse(folder.to_owned())),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// What the program may read: where it is installed, and what its client names.
+fn reads(client: &dyn Client, folder: &Path) -> Result<Vec<PathBuf>, OpenError> {
+    let named = client.reads();
+    if let Some(wide) = named.iter().find(|path| {
+        path.canonicalize()
+            .is_ok_and(|path| folder.starts_with(path))
+    }) {
+        return Err(OpenError::TooWide {
+            read: wide.clone(),
+            folder: folder.to_owned(),
+        });
+    }
+    let program = client.executable();
+    let real = program
+        .canonicalize()
+        .unwrap_or_else(|_| program.to_owned());
+    let home = real.parent().map(Path::to_owned);
+    // A program that lies beside the runs is readable itself, but not with its neighbours.
+    let own = home
+        .filter(|home| !folder.starts_with(home))
+        .unwrap_or(real);
+    Ok(named.into_iter().chain([own]).collect())
+}
+
+/// Runs file system work where it may wait.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> std::io::Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(std::io::Error::other)?
+}

@@ -1,0 +1,105 @@
+//! Limits, costs and the end of standard error.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::time::Duration;
+
+use super::*;
+
+const LIMITS: Limits = Limits {
+    deadline: Duration::MAX,
+    silence: Duration::MAX,
+    turns: 2,
+    cost: None,
+};
+
+fn said(id: &str) -> String {
+    format!(
+        r#"{{"type":"assistant","message":{{"id":"{id}","content":[{{"type":"text","text":"{id}"}}]}}}}"#
+    ) + "\n"
+}
+
+fn result(cost: &str) -> String {
+    format!(
+        r#"{{"type":"result","is_error":false,"subtype":"success","result":"done","total_cost_usd":{cost}}}"#
+    ) + "\n"
+}
+
+fn json(cost_before: Micros) -> Reading {
+    Reading::new(Output::StreamJson, 1 << 20, 1 << 20, cost_before)
+}
+
+fn summary(reading: Reading) -> crate::formats::agent_stream::Summary {
+    match reading.finish() {
+        Read::Json(summary) => *summary,
+        Read::Text(_) => panic!("not JSON"),
+    }
+}
+
+#[test]
+fn what_comes_behind_the_result_is_not_read_wherever_the_bytes_are_cut() {
+    let all = said("a") + &result("0.5") + &said("b") + &result("9") + &said("c") + &said("d");
+    for size in [1, 7, 64, all.len()] {
+        let mut reading = json(0);
+        for piece in all.as_bytes().chunks(size) {
+            reading.push(piece, &LIMITS).unwrap();
+        }
+        let summary = summary(reading);
+        assert_eq!(summary.texts, ["a"]);
+        assert_eq!((summary.results, summary.turns), (1, 1));
+    }
+}
+
+#[test]
+fn costs_of_the_session_are_not_counted_twice() {
+    let table = [
+        ("0.25", 0, 250_000, 250_000),
+        ("0.25", 100_000, 150_000, 250_000),
+        ("0.25", 300_000, 0, 250_000),
+        ("-1", 0, 0, 0),
+        ("1e300", 0, u64::MAX, u64::MAX),
+        ("null", 0, 0, 0),
+    ];
+    for (cost, before, own, session) in table {
+        let mut reading = json(before);
+        reading.push(result(cost).as_bytes(), &LIMITS).unwrap();
+        let spent = reading.spent();
+        assert_eq!((spent.cost, spent.session_cost), (own, session), "{cost}");
+    }
+}
+
+#[test]
+fn the_turn_that_is_too_much_ends_it_and_one_message_of_many_blocks_is_one_turn() {
+    let mut reading = json(0);
+    for id in ["a", "a", "a", "b", "b"] {
+        reading.push(said(id).as_bytes(), &LIMITS).unwrap();
+    }
+    assert_eq!(
+        reading.push(said("c").as_bytes(), &LIMITS),
+        Err(Limit::Turns)
+    );
+    assert_eq!(reading.spent().turns, 3);
+}
+
+#[test]
+fn lines_and_outputs_over_the_limit_are_named() {
+    let mut reading = Reading::new(Output::StreamJson, 10, 1 << 20, 0);
+    assert_eq!(
+        reading.push(said("long").as_bytes(), &LIMITS),
+        Err(Limit::Output)
+    );
+    let mut reading = Reading::new(Output::Markdown, 10, 16, 0);
+    reading.push(b"0123456789abcdef", &LIMITS).unwrap();
+    assert_eq!(reading.push(b"0", &LIMITS), Err(Limit::Output));
+}
+
+#[test]
+fn the_end_of_standard_error_is_kept_and_begins_with_a_whole_character() {
+    let mut tail = Tail::default();
+    for _ in 0..10_000 {
+        tail.push("ünd ".as_bytes());
+    }
+    tail.push("the end é\n".as_bytes());
+    let text = tail.text();
+    assert!(text.ends_with("the end é") && text.len() <= TAIL);
+    assert!(!text.contains('\u{FFFD}'));
+}

@@ -1,0 +1,43 @@
+//! Who gets a sandbox, and what is said about it.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use super::*;
+
+#[test]
+fn a_required_sandbox_that_is_not_there_is_an_error_and_never_silently_left_out() {
+    let none = Protection::None {
+        why: "the kernel has no Landlock".to_owned(),
+    };
+    let landlock = Protection::Landlock { abi: 7 };
+    let table = [
+        (Sandbox::Auto, &none, Ok(false)),
+        (Sandbox::Auto, &landlock, Ok(true)),
+        (Sandbox::Off, &none, Ok(false)),
+        (Sandbox::Off, &landlock, Ok(false)),
+        (
+            Sandbox::Required,
+            &none,
+            Err("the kernel has no Landlock".to_owned()),
+        ),
+        (Sandbox::Required, &landlock, Ok(true)),
+    ];
+    for (setting, offered, expected) in table {
+        assert_eq!(wanted(setting, offered), expected, "{setting:?} {offered}");
+    }
+}
+
+#[test]
+fn what_is_active_is_told_with_what_it_does_not_do() {
+    let texts = [1, 6].map(|abi| Protection::Landlock { abi }.to_string());
+    assert_eq!(
+        texts,
+        [
+            "Landlock (ABI 1; signals are not held back before ABI 6)",
+            "Landlock (ABI 6)"
+        ]
+    );
+    assert_eq!(
+        active(Sandbox::Off).to_string(),
+        "none (agent.sandbox is \"off\")"
+    );
+}

@@ -1,0 +1,106 @@
+//! Boxes that can be clicked: a form around a comment, and what its buttons ask for.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use url::form_urlencoded;
+
+use super::super::api::Call;
+use super::super::model::Comment;
+use super::super::state::State;
+use super::super::tasks;
+use super::html::{self, escape};
+use crate::engine::trigger::digest;
+
+/// Why a click does nothing.
+enum Refusal {
+    Nowhere,
+    Foreign,
+    Forbidden,
+    Stale,
+}
+
+impl Refusal {
+    fn response(&self) -> Response {
+        let (status, text) = match self {
+            Self::Nowhere => (StatusCode::NOT_FOUND, "there is no such box here"),
+            Self::Foreign => (StatusCode::FORBIDDEN, "that was sent from another site"),
+            Self::Forbidden => (
+                StatusCode::FORBIDDEN,
+                "boxes can be ticked by the comment's author and by people with write access",
+            ),
+            Self::Stale => (
+                StatusCode::CONFLICT,
+                "the comment has changed since the page was shown: go back and load it again",
+            ),
+        };
+        let title = format!("{}: {text}", status.as_u16());
+        let main = format!("<h1 class=\"title\">{}</h1>\n", escape(&title));
+        super::page(status, html::page(&title, "", &main))
+    }
+}
+
+/// A comment's text as HTML, with boxes that the visitor may click.
+pub(super) fn form(state: &State, address: &str, comment: &Comment) -> Option<String> {
+    let visitor = state.visitor.as_ref()?;
+    if !state.may_edit(visitor, comment.id).ok()? || tasks::tasks(&comment.body).is_empty() {
+        return None;
+    }
+    Some(format!(
+        "<form method=\"post\" action=\"{address}\"><input type=\"hidden\" name=\"comment\" value=\"{}\">\
+         <input type=\"hidden\" name=\"version\" value=\"{}\">\n{}</form>",
+        comment.id,
+        digest(&comment.body),
+        html::render_with_buttons(&comment.body)
+    ))
+}
+
+/// Does what a button of a comment's form asks for, and shows the page at `address` again.
+pub(super) fn answer(state: &mut State, call: &Call, address: &str, comments: &[u64]) -> Response {
+    match click(state, call, comments) {
+        Ok(comment) => {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::SEE_OTHER;
+            let place = format!("{address}#issuecomment-{comment}");
+            if let Ok(place) = HeaderValue::from_str(&place) {
+                response.headers_mut().insert(header::LOCATION, place);
+            }
+            response
+        }
+        Err(refusal) => refusal.response(),
+    }
+}
+
+/// Clicks a box in one of `comments`; gives the comment's id.
+fn click(state: &mut State, call: &Call, comments: &[u64]) -> Result<u64, Refusal> {
+    // Browsers name the site whose form it is; the simulator's pages are the only ones that have one.
+    let origin = call.header("origin");
+    if origin.is_some_and(|origin| origin != call.base.web) {
+        return Err(Refusal::Foreign);
+    }
+    let field = |name: &str| {
+        form_urlencoded::parse(&call.body)
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| value.into_owned())
+            .ok_or(Refusal::Nowhere)
+    };
+    let id = field("comment")?.parse().map_err(|_| Refusal::Nowhere)?;
+    let nth = field("box")?.parse().map_err(|_| Refusal::Nowhere)?;
+    let comment = state
+        .comments
+        .get(&id)
+        .filter(|_| comments.contains(&id))
+        .ok_or(Refusal::Nowhere)?;
+    let by = state.visitor.clone().ok_or(Refusal::Forbidden)?;
+    if !matches!(state.may_edit(&by, id), Ok(true)) {
+        return Err(Refusal::Forbidden);
+    }
+    if digest(&comment.body) != field("version")? {
+        return Err(Refusal::Stale);
+    }
+    let body = tasks::click(&comment.body, nth).ok_or(Refusal::Nowhere)?;
+    state
+        .edit_comment(&by, id, &body)
+        .map_err(|_| Refusal::Nowhere)?;
+    Ok(id)
+}

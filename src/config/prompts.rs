@@ -1,0 +1,134 @@
+//! The operator's own instructions for agents, read from a folder.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::ConfigError;
+use crate::engine::prompt::{OwnPrompts, Prompts};
+
+/// In the folder itself for every repository, in `OWNER/NAME` for one.
+const PLAN_EXTRACTOR: &str = "plan-extractor.md";
+
+/// Longest instructions, in bytes. Every turn repeats them.
+const MOST: u64 = 200 * 1024;
+
+/// The instructions in `folder`.
+pub(super) fn read(folder: &Path) -> Result<Prompts, ConfigError> {
+    let mut own = Vec::new();
+    own.extend(instructions(folder)?.map(|found| (None, found)));
+    // What has a dot in front (`.git`, `..data` of a mounted volume) is no owner.
+    let owners = folders(folder)?.into_iter();
+    for owner in owners.filter(|owner| !last(owner).starts_with('.')) {
+        for repository in folders(&owner)? {
+            let name = name(&owner, &repository);
+            let Some(found) = instructions(&repository)? else {
+                return Err(wrong(
+                    &repository,
+                    format!("holds no {PLAN_EXTRACTOR}; put it there, or take the folder away"),
+                ));
+            };
+            if own.iter().any(|(other, _)| other.as_ref() == Some(&name)) {
+                let why = format!("is a second folder for {name}; GitHub does not tell them apart");
+                return Err(wrong(&repository, format!("{why}, take one of them away")));
+            }
+            own.push((Some(name), found));
+        }
+    }
+    if own.is_empty() {
+        return Err(wrong(
+            folder,
+            format!(
+                "the folder named by `agent.prompts` holds neither {PLAN_EXTRACTOR} nor OWNER/NAME/{PLAN_EXTRACTOR}; put one \
+                 there, or leave `agent.prompts` empty"
+            ),
+        ));
+    }
+    Ok(Prompts { own: Arc::new(own) })
+}
+
+/// `owner/name` in lower case.
+fn name(owner: &Path, repository: &Path) -> String {
+    format!("{}/{}", last(owner), last(repository)).to_lowercase()
+}
+
+fn last(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
+/// The folders in `folder`, sorted.
+fn folders(folder: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+    let cannot = |error: std::io::Error| {
+        wrong(
+            folder,
+            format!(
+                "the folder cannot be read: {error}; make it readable for this user, or name another one in \
+                 `agent.prompts`"
+            ),
+        )
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        if path.is_dir() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The instructions in one folder; `None` when there are none.
+fn instructions(folder: &Path) -> Result<Option<OwnPrompts>, ConfigError> {
+    let path = folder.join(PLAN_EXTRACTOR);
+    let text = match open(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            return Err(wrong(
+                &path,
+                format!(
+                    "the instructions cannot be read: {error}; make it a text file that this user may read, or take it \
+                     away"
+                ),
+            ));
+        }
+    };
+    if text.trim().is_empty() {
+        let why = "the instructions are empty; write some, or take the file away to use the built-in ones";
+        return Err(wrong(&path, why.to_owned()));
+    }
+    if text.len() as u64 > MOST {
+        let why = "the instructions are longer than 200 KB; shorten them";
+        return Err(wrong(&path, why.to_owned()));
+    }
+    Ok(Some(OwnPrompts {
+        plan_extractor: Some(text),
+    }))
+}
+
+/// The text of a file, one byte over [`MOST`] at the most.
+fn open(path: &Path) -> std::io::Result<String> {
+    // Opening a pipe would wait for somebody who writes to it.
+    if !fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no file"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?
+        .take(MOST + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        // Perhaps cut within a character, and refused anyway.
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8"))
+}
+
+fn wrong(path: &Path, why: String) -> ConfigError {
+    ConfigError::Prompt {
+        path: path.display().to_string(),
+        why,
+    }
+}
