@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::receiver_support::{APP_ID, SECRET, start};
+use crate::receiver_support::{APP_ID, SECRET, asking, edited, start};
 
 const PAYLOAD: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -172,6 +172,31 @@ fn config_prints_what_a_file_in_the_folder_says() {
     assert_eq!(check.status.code(), Some(2));
 }
 
+/// Said as a comment: what is printed is a configuration file.
+#[test]
+fn config_says_which_sandbox_agents_have_and_can_be_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = program(folder.path())
+        .args(["config", "--set", "agent.sandbox=off"])
+        .output()
+        .unwrap();
+    let text = out(&shown);
+    let line = "# Sandbox for agents on this computer: none (agent.sandbox is \"off\")";
+    assert_eq!(text.lines().last(), Some(line));
+    std::fs::write(folder.path().join("planwright.toml"), text).unwrap();
+    let again = program(folder.path()).args(["config"]).output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{}", err(&again));
+    assert_eq!(out(&again).lines().last(), Some(line));
+    let auto = program(folder.path())
+        .args(["config", "--set", "agent.sandbox=auto"])
+        .output()
+        .unwrap();
+    let here =
+        planwright::adapters::agent::sandbox::active(planwright::adapters::agent::Sandbox::Auto);
+    let line = format!("# Sandbox for agents on this computer: {here}");
+    assert_eq!(out(&auto).lines().last(), Some(line.as_str()));
+}
+
 #[test]
 fn completions_are_scripts() {
     let bash = run(&["completions", "bash"]);
@@ -209,6 +234,33 @@ fn a_dry_run_decides_and_prints() {
     let missing = run(&["replay", "none.json", "--event", "issues", "--dry-run"]);
     assert_eq!(missing.status.code(), Some(2));
     assert!(err(&missing).starts_with("error: none.json cannot be read: "));
+}
+
+#[test]
+fn a_dry_run_tells_of_boxes_that_were_ticked() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = asking();
+    let sent = asked.replace("- [ ] **Send", "- [x] **Send");
+    let decided = |before: &str, after: &str| {
+        std::fs::write(folder.path().join("edited.json"), edited(before, after)).unwrap();
+        let mut program = program(folder.path());
+        program
+            .args(["replay", "edited.json", "--event", "issue_comment"])
+            .args(["--dry-run", "--set", &format!("github.app_id={APP_ID}")]);
+        let output = program.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        out(&output)
+    };
+    assert_eq!(
+        decided(&asked, &sent),
+        "run answer\n  for       mira-solano (id 70110311)\n  at        harbour-works/tidewatch#42\n  \
+         because   boxes ticked in https://github.com/harbour-works/tidewatch/issues/42#issuecomment-3310000004\n"
+    );
+    let ticked = asked.replacen("[ ]", "[x]", 1);
+    assert_eq!(
+        decided(&asked, &ticked),
+        "ignore: boxes were ticked; the answers count when the last box, Send, is ticked\n"
+    );
 }
 
 #[test]

@@ -15,14 +15,14 @@ use secrecy::ExposeSecret;
 const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----\nnot a real one\n-----END RSA PRIVATE KEY-----";
 
 /// File, environment, flags, and the error they make.
-type Case = (
+pub(crate) type Case = (
     &'static str,
     &'static [(&'static str, &'static str)],
     &'static [&'static str],
     &'static str,
 );
 
-fn sources(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> Sources {
+pub(crate) fn sources(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> Sources {
     Sources {
         file: (!file.is_empty()).then(|| ("planwright.toml".to_owned(), file.to_owned())),
         environment: environment
@@ -34,11 +34,11 @@ fn sources(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> Sources 
     }
 }
 
-fn loaded(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> Loaded {
+pub(crate) fn loaded(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> Loaded {
     load(&sources(file, environment, flags)).unwrap()
 }
 
-fn error(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> String {
+pub(crate) fn error(file: &str, environment: &[(&str, &str)], flags: &[&str]) -> String {
     load(&sources(file, environment, flags))
         .unwrap_err()
         .to_string()
@@ -288,6 +288,10 @@ fn a_secret_in_the_file_is_refused_and_not_repeated() {
             "[github]\nprivate_key = \"hush hush\"\n",
             "planwright.toml:2: `github.private_key` is a secret and must not stand in the configuration; put it into PLANWRIGHT_GITHUB_PRIVATE_KEY or into a file named by `github.private_key_file`",
         ),
+        (
+            "[agent]\napi_key = \"hush hush\"\n",
+            "planwright.toml:2: `agent.api_key` is a secret and must not stand in the configuration; put it into PLANWRIGHT_AGENT_API_KEY or into a file named by `agent.api_key_file`",
+        ),
     ] {
         assert_eq!(error(file, &[], &[]), expected);
     }
@@ -431,6 +435,7 @@ fn what_is_shown_says_where_it_came_from_and_reads_back() {
             "PLANWRIGHT_WEBHOOK_SECRETS)",
         ),
         ("#   PLANWRIGHT_GITHUB_PRIVATE_KEY = ", "not set"),
+        ("#   PLANWRIGHT_AGENT_API_KEY = ", "not set"),
         ("concurrency = 2 ", " # planwright.toml:2"),
         ("format = 'json' ", " # PLANWRIGHT_LOG_FORMAT"),
         ("listen = ", " # --set"),

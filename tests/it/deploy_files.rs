@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 /// The secrets, which may come from the environment or, with `_FILE` appended, from a file.
-const SECRETS: [&str; 2] = [
+const SECRETS: [&str; 3] = [
+    "PLANWRIGHT_AGENT_API_KEY",
     "PLANWRIGHT_GITHUB_PRIVATE_KEY",
     "PLANWRIGHT_WEBHOOK_SECRETS",
 ];
@@ -191,6 +192,8 @@ fn the_unit_is_hardened_and_keeps_secrets_in_files() {
         "NoNewPrivileges=yes",
         "CapabilityBoundingSet=",
         "SystemCallFilter=@system-service",
+        "KillMode=mixed",
+        "Environment=PLANWRIGHT_AGENT_FOLDER=%S/planwright/agents",
         "Environment=PLANWRIGHT_GITHUB_PRIVATE_KEY_FILE=%d/github-private-key",
         "Environment=PLANWRIGHT_WEBHOOK_SECRETS_FILE=%d/webhook-secrets",
     ] {
@@ -200,6 +203,82 @@ fn the_unit_is_hardened_and_keeps_secrets_in_files() {
         let start = format!("LoadCredential={name}:");
         assert!(lines.iter().any(|line| line.starts_with(&start)), "{name}");
     }
+}
+
+/// Agents drop their privileges and enter Landlock before they start; a filter that forbids the one starts none, a filter
+/// that forbids the other leaves them without a sandbox.
+#[test]
+fn the_units_filter_lets_agents_give_up_what_they_have() {
+    let unit = deploy("planwright.service");
+    let filters: Vec<&str> = unit
+        .lines()
+        .filter_map(|line| line.strip_prefix("SystemCallFilter="))
+        .collect();
+    assert_eq!(
+        filters,
+        [
+            "@system-service",
+            "~@privileged @resources",
+            "capset landlock_create_ruleset landlock_add_rule landlock_restrict_self",
+        ],
+        "what is named last counts"
+    );
+}
+
+#[test]
+fn the_agents_drop_in_needs_a_sandbox_and_keeps_the_key_in_a_file() {
+    let drop_in = deploy("planwright-agent.conf");
+    let lines: Vec<&str> = drop_in.lines().collect();
+    for line in [
+        "[Service]",
+        "Environment=PLANWRIGHT_AGENT_KIND=claude",
+        "Environment=PLANWRIGHT_AGENT_SANDBOX=required",
+        "Environment=PLANWRIGHT_AGENT_API_KEY_FILE=%d/agent-api-key",
+        "LoadCredential=agent-api-key:/etc/planwright/agent-api-key",
+        "OOMPolicy=continue",
+    ] {
+        assert!(lines.contains(&line), "{line}");
+    }
+}
+
+/// The client that people are told to install is the one that the tests run.
+#[test]
+fn the_client_that_is_named_is_the_one_that_is_tested() {
+    let peers = top().join("tests/peers/claude/package.json");
+    let peers: Value = serde_json::from_str(&fs::read_to_string(peers).unwrap()).unwrap();
+    let packages = peers["dependencies"].as_object().unwrap();
+    assert_eq!(packages.len(), 1);
+    let (name, version) = packages.iter().next().unwrap();
+    let tested = format!("{name}@{}", version.as_str().unwrap());
+    let readme = fs::read_to_string(top().join("README.md")).unwrap();
+    for (text, least) in [
+        (readme, 1),
+        (deploy("agents.md"), 2),
+        (deploy("planwright-agent.conf"), 1),
+    ] {
+        let told: Vec<&str> = text
+            .split_whitespace()
+            .filter(|word| word.starts_with("@anthropic-ai/"))
+            .collect();
+        assert!(told.len() >= least, "{told:?}");
+        for word in told {
+            assert_eq!(word, tested);
+        }
+    }
+}
+
+#[test]
+fn the_readme_explains_every_error_code_and_no_other() {
+    let readme = fs::read_to_string(top().join("README.md")).unwrap();
+    let told: BTreeSet<&str> = readme
+        .lines()
+        .skip_while(|line| *line != "| code | what happened |")
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| line.split('`').nth(1))
+        .collect();
+    let codes = planwright::engine::code::Code::ALL.map(planwright::engine::code::Code::name);
+    assert_eq!(told, codes.into());
 }
 
 /// Every `PLANWRIGHT_…` name in a text.

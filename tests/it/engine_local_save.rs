@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::execute::Parts;
 use planwright::engine::local_save::{self, Before, Known, Order, Outcome, SaveError, look};
-use planwright::engine::progress::Prepared;
+use planwright::engine::progress::{Enriched, Prepared};
 use planwright::engine::settings::Settings;
 use planwright::engine::trigger::Actor;
 
@@ -65,6 +65,8 @@ fn prepared(text: &str) -> Prepared {
         notes: Vec::new(),
         source_title: "Search is slow to start".to_owned(),
         log: None,
+        enriched: Enriched::No,
+        warnings: Vec::new(),
     }
 }
 

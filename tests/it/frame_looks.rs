@@ -137,7 +137,8 @@ fn issue(target: &str) -> bool {
                 .any(|kind| target.split_once(kind).is_some_and(|(_, rest)| digit(rest)))
 }
 
-fn live(source: &str) -> Option<String> {
+/// A mention or a closing keyword that GitHub would act on.
+pub(crate) fn live(source: &str) -> Option<String> {
     let named = readable(source, true)
         .into_iter()
         .find(|piece| mention(piece));

@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
+use planwright::formats::agent_stream::{Event, Stream, Summary};
 use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split::{Limits, join, split};
+use planwright::formats::question::{Choice, Question, boxes, marker};
 use planwright::formats::session::{Feed, scan};
 use planwright::formats::yaml;
 use serde_json::Value;
@@ -31,7 +33,7 @@ fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn texts_pass_the_frame_and_the_split() {
-    for target in ["block", "plan", "yaml"] {
+    for target in ["block", "hidden", "plan", "yaml"] {
         for (name, bytes) in corpus(target) {
             let text = String::from_utf8(bytes).unwrap();
             assert_eq!(block::restore(&block::neutralise(&text)), text, "{name}");
@@ -69,6 +71,58 @@ fn logs_are_read_alike_however_they_are_cut() {
                 feed.push(chunk);
             }
             assert_eq!(feed.finish(), whole, "{name} in chunks of {size}");
+        }
+    }
+}
+
+#[test]
+fn questions_read_back_unticked() {
+    for (name, bytes) in corpus("question") {
+        let text = String::from_utf8(bytes).unwrap();
+        let _ = marker::signals(&text);
+        let mut questions = marker::detect(&text).questions;
+        questions.push(Question {
+            question: text.clone(),
+            header: text.clone(),
+            choice: true,
+            multi: false,
+            options: vec![Choice {
+                label: text.clone(),
+                description: text.clone(),
+            }],
+        });
+        let body = boxes::render(&boxes::Round {
+            run: "R",
+            number: 1,
+            questions: &questions,
+        });
+        let read = boxes::read(&body).unwrap();
+        assert_eq!(
+            read.questions,
+            vec![boxes::Ticks::default(); questions.len()],
+            "{name}"
+        );
+        assert!(!read.send, "{name}");
+    }
+}
+
+#[test]
+fn streams_are_read_alike_however_they_are_cut() {
+    fn read(bytes: &[u8], size: usize) -> (Summary, Vec<Event>) {
+        let mut events = Vec::new();
+        let mut on = |event: &Event| events.push(event.clone());
+        let mut stream = Stream::new();
+        for chunk in bytes.chunks(size) {
+            stream.push(chunk, &mut on);
+        }
+        let summary = stream.finish(&mut on);
+        (summary, events)
+    }
+    for (name, bytes) in corpus("agent_stream") {
+        let whole = read(&bytes, bytes.len());
+        assert!(whole.0.results > 0 || name == "cut-off", "{name}");
+        for size in [1, 7, 64] {
+            assert_eq!(read(&bytes, size), whole, "{name} in chunks of {size}");
         }
     }
 }

@@ -23,13 +23,15 @@ use planwright::adapters::signature;
 use planwright::adapters::web::health::{Health, StoreCheck};
 use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
+use planwright::engine::agent::Spent;
 use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::run::RunId;
 use planwright::engine::store::*;
 use planwright::engine::trigger::Facts;
 use planwright::formats::command::Command;
+use planwright::formats::question::{Choice, Question, boxes};
 use secrecy::SecretString;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -39,6 +41,37 @@ pub(crate) const APP_ID: u64 = 424_242;
 pub(crate) const SECRET: &str = "the first secret of this test";
 pub(crate) const OLD_SECRET: &str = "the secret before it";
 pub(crate) const CREATED: &str = include_str!("../../fixtures/payloads/issue_comment.created.json");
+
+/// A comment that asks, as the App posts it.
+pub(crate) fn asking() -> String {
+    let choice = |label: &str| Choice {
+        label: label.to_owned(),
+        description: String::new(),
+    };
+    let questions = [Question {
+        question: "Which store?".to_owned(),
+        header: String::new(),
+        choice: true,
+        multi: false,
+        options: vec![choice("SQLite"), choice("Redis")],
+    }];
+    boxes::render(&boxes::Round {
+        run: "run_1",
+        number: 1,
+        questions: &questions,
+    })
+}
+
+/// The payload when `mira-solano` edits the App's comment that asks.
+pub(crate) fn edited(before: &str, after: &str) -> String {
+    let payload = include_str!("../../fixtures/payloads/issue_comment.edited.json");
+    let mut payload: Value = serde_json::from_str(payload).unwrap();
+    payload["comment"]["user"] = json!({"id": 5, "login": "planwright[bot]", "type": "Bot"});
+    payload["comment"]["performed_via_github_app"] = json!({"id": APP_ID});
+    payload["comment"]["body"] = json!(after);
+    payload["changes"]["body"]["from"] = json!(before);
+    payload.to_string()
+}
 
 /// What the store is to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,6 +202,25 @@ impl Store for FakeStore {
         unreachable!()
     }
     async fn requeue_failed(&self, _: &str) -> Outcome<Option<RunId>> {
+        unreachable!()
+    }
+    async fn tell(&self, _: &RunId, _: &str, _: Millis) -> Outcome<bool> {
+        unreachable!()
+    }
+    async fn messages(&self, _: &RunId) -> Outcome<Vec<String>> {
+        unreachable!()
+    }
+    async fn begin_turn(
+        &self,
+        _: &Lease,
+        _: &str,
+        _: Payer,
+        _: &Budget,
+        _: Millis,
+    ) -> Outcome<Result<(), Exceeded>> {
+        unreachable!()
+    }
+    async fn end_turn(&self, _: &Lease, _: &str, _: &Spent) -> Outcome<()> {
         unreachable!()
     }
     async fn audit(&self, _: AuditEntry) -> Outcome<()> {

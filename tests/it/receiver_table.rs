@@ -7,10 +7,12 @@
 )]
 
 use http::Method;
-use planwright::engine::trigger::Trigger;
+use planwright::engine::trigger::{Origin, Trigger};
 use serde_json::{Value, json};
 
-use crate::receiver_support::{CREATED, Delivery, Mood, OLD_SECRET, start, start_with};
+use crate::receiver_support::{
+    CREATED, Delivery, Mood, OLD_SECRET, asking, edited, start, start_with,
+};
 
 fn comment() -> Delivery {
     Delivery::new("issue_comment", CREATED)
@@ -162,6 +164,42 @@ async fn commands_about_the_line_do_not_stand_in_it() {
     assert!(stored[0].runs.iter().all(|run| run.place == "812340077#42"));
 }
 
+/// The run that asked stands in the line until it is answered.
+#[tokio::test]
+async fn boxes_are_stored_when_they_are_sent_and_do_not_stand_in_the_line() {
+    let rig = start().await;
+    let asked = asking();
+    let chosen = asked.replacen("[ ]", "[x]", 1);
+    let sent = chosen.replace("- [ ] **Send", "- [x] **Send");
+    let choice = Delivery::new("issue_comment", edited(&asked, &chosen));
+    let got = rig.send(&choice).await;
+    assert_eq!(got.status, 200, "{}", got.text);
+    let why = "boxes were ticked; the answers count when the last box, Send, is ticked";
+    assert_eq!(got.json(), json!({"status": "ignored", "why": why}));
+    assert_eq!(rig.store.stored(), 0);
+    let answer = Delivery::new("issue_comment", edited(&chosen, &sent));
+    let got = rig.send(&answer).await;
+    assert_eq!(got.status, 202, "{}", got.text);
+    {
+        let stored = rig.store.deliveries.lock().unwrap();
+        assert_eq!(stored[0].action.as_deref(), Some("edited"));
+        assert_eq!(stored[0].runs.len(), 1);
+        let run = &stored[0].runs[0];
+        assert_eq!((run.command.as_str(), &run.serial), ("answer", &None));
+        assert_eq!(run.place, "812340077#42");
+        let trigger: Trigger = serde_json::from_str(&run.trigger).unwrap();
+        assert_eq!(trigger.actor.login, "mira-solano");
+        let Origin::Boxes { id, text, .. } = trigger.origin else {
+            panic!("boxes: {:?}", trigger.origin);
+        };
+        assert_eq!((id, text), (3_310_000_004, sent));
+    }
+    assert_eq!(
+        rig.send(&answer).await.json(),
+        json!({"status": "duplicate"})
+    );
+}
+
 #[tokio::test]
 async fn a_retired_secret_is_good_while_it_is_configured() {
     let rig = start().await;
@@ -217,8 +255,11 @@ async fn what_is_not_for_us_is_answered_and_not_stored() {
 #[tokio::test]
 async fn a_body_that_cannot_be_used_is_refused_with_the_members_path() {
     let rig = start().await;
-    let body = CREATED.replace("\"login\": \"mira-solano\"", "\"login\": 7");
-    let got = rig.send(&Delivery::new("issue_comment", body)).await;
+    let mut body: Value = serde_json::from_str(CREATED).unwrap();
+    body["sender"]["login"] = json!(7);
+    let got = rig
+        .send(&Delivery::new("issue_comment", body.to_string()))
+        .await;
     assert_eq!(got.status, 400);
     let message = got.json()["message"].as_str().unwrap().to_owned();
     assert!(message.contains("(at `sender.login`)"), "{message}");

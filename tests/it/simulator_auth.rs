@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use planwright::adapters::simulator::TokenShape;
+use planwright::adapters::simulator::model::Role;
 use planwright::engine::clock::Clock;
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use crate::simulator_support::{REPO, World, jwt};
+use crate::simulator_support::{REPO, Receiver, World, jwt};
 
 #[tokio::test]
 async fn jwts_are_checked() {
@@ -226,4 +228,77 @@ async fn requests_are_counted() {
     assert!(second.header("x-github-request-id").is_some());
     let rate = world.get("/rate_limit").await.json();
     assert_eq!(rate["rate"]["used"], 2);
+}
+
+/// Comments are edited and deleted by their author and by people with write, whoever wrote them.
+#[tokio::test]
+async fn people_edit_their_own_comments_and_with_write_those_of_others() {
+    let world = World::new().await;
+    let simulator = &world.simulator;
+    let issue = simulator.open_issue(REPO, "ada", "One", "").unwrap();
+    let path = format!("/repos/{REPO}/issues/{issue}/comments");
+    let bots = world.post(&path, json!({"body": "- [ ] a"})).await.json()["id"].clone();
+    let bens = simulator.comment(REPO, issue, "ben", "hello").unwrap();
+    simulator.grant(REPO, "tess", Role::Triage).unwrap();
+    simulator.settle().await;
+    let receiver = Receiver::start(StatusCode::ACCEPTED).await;
+    simulator.set_targets(vec![receiver.url.clone()]);
+    let reading = "Resource not accessible by personal access token";
+    let rights = "Must have admin rights to Repository.";
+    let cases = [
+        (simulator.personal_token("ada"), &bots, Some(reading)),
+        (simulator.writing_token("ben"), &bots, Some(rights)),
+        (simulator.writing_token("tess"), &bots, Some(rights)),
+        (simulator.writing_token("ada"), &bots, None),
+        (simulator.writing_token("ben"), &json!(bens), None),
+        (simulator.writing_token("ada"), &json!(bens), None),
+    ];
+    for (index, (token, comment, refused)) in cases.into_iter().enumerate() {
+        let path = format!("/repos/{REPO}/issues/comments/{comment}");
+        let body = json!({"body": format!("edit {index}")});
+        let token = token.expose_secret();
+        for method in [Method::PATCH, Method::DELETE] {
+            // What may be deleted is deleted below.
+            if refused.is_none() && method == Method::DELETE {
+                continue;
+            }
+            let request = world.request(method, &path, token, Some(&body));
+            let got = world.send(request).await.unwrap();
+            match refused {
+                Some(message) => {
+                    assert_eq!(got.status, StatusCode::FORBIDDEN, "case {index}");
+                    assert_eq!(got.json()["message"], message, "case {index}");
+                }
+                None => assert_eq!(got.status, StatusCode::OK, "case {index}"),
+            }
+        }
+    }
+    simulator.settle().await;
+    let edits: Vec<_> = receiver
+        .payloads()
+        .into_iter()
+        .map(|(_, payload)| {
+            let comment = &payload["comment"];
+            [
+                &payload["sender"]["login"],
+                &comment["user"]["login"],
+                &payload["changes"]["body"]["from"],
+                &comment["body"],
+            ]
+            .map(|text| text.as_str().unwrap().to_owned())
+        })
+        .collect();
+    assert_eq!(
+        edits,
+        [
+            ["ada", "planwright[bot]", "- [ ] a", "edit 3"],
+            ["ben", "ben", "hello", "edit 4"],
+            ["ada", "ben", "edit 4", "edit 5"],
+        ]
+    );
+    let path = format!("/repos/{REPO}/issues/comments/{bots}");
+    let token = simulator.writing_token("ada");
+    let request = world.request(Method::DELETE, &path, token.expose_secret(), None);
+    let got = world.send(request).await.unwrap();
+    assert_eq!(got.status, StatusCode::NO_CONTENT);
 }

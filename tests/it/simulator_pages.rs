@@ -1,9 +1,12 @@
 //! The simulator's pages show what is there, safely.
 
-use http::StatusCode;
+use http::{Method, Request, StatusCode};
+use http_body_util::Full;
 use planwright::adapters::simulator::model::UserKind;
+use planwright::engine::trigger::digest;
+use serde_json::json;
 
-use crate::simulator_support::{REPO, World};
+use crate::simulator_support::{Got, REPO, Receiver, World};
 
 #[tokio::test]
 async fn a_conversation_is_shown_as_on_github() {
@@ -62,4 +65,125 @@ async fn lists_and_missing_pages() {
         assert_eq!(got.status, StatusCode::NOT_FOUND, "{path}");
         assert!(got.text().contains("there is no such page"));
     }
+}
+
+/// The question of a comment with its boxes, as the App posts it.
+async fn asked(world: &World, body: &str) -> (u64, u64) {
+    let issue = world.simulator.open_issue(REPO, "ada", "One", "").unwrap();
+    let path = format!("/repos/{REPO}/issues/{issue}/comments");
+    let got = world.post(&path, json!({"body": body})).await;
+    (issue, got.json()["id"].as_u64().unwrap())
+}
+
+/// Posts the form of a comment as a browser does for a click on its box `nth`.
+async fn click(world: &World, comment: u64, nth: usize, origin: Option<&str>) -> Got {
+    let page = world.get("/acme/widgets/issues/1").await.text();
+    let version = page
+        .split_once("name=\"version\" value=\"")
+        .map_or("", |(_, rest)| rest.split_once('"').unwrap().0);
+    send(
+        world,
+        &format!("comment={comment}&version={version}&box={nth}"),
+        origin,
+    )
+    .await
+}
+
+async fn send(world: &World, form: &str, origin: Option<&str>) -> Got {
+    let mut request = Request::builder()
+        .method(Method::POST)
+        .uri(format!("{}/acme/widgets/issues/1", world.simulator.url()))
+        .header("content-type", "application/x-www-form-urlencoded");
+    if let Some(origin) = origin {
+        request = request.header("origin", origin);
+    }
+    let request = request.body(Full::from(form.to_owned())).unwrap();
+    world.send(request).await.unwrap()
+}
+
+#[tokio::test]
+async fn boxes_of_the_apps_comment_are_clicked_in_the_browser() {
+    let world = World::new().await;
+    let simulator = &world.simulator;
+    let (_, comment) = asked(&world, "Which?\n\n- [ ] a\n- [ ] b\n\n```\n- [ ] c\n```\n").await;
+    let page = world.get("/acme/widgets/issues/1").await.text();
+    assert!(page.contains("type=\"checkbox\""), "{page}");
+    assert!(!page.contains("<form"), "nobody looks: {page}");
+    simulator.settle().await;
+    let receiver = Receiver::start(StatusCode::ACCEPTED).await;
+    simulator.set_targets(vec![receiver.url.clone()]);
+    simulator.set_visitor("ada");
+    let got = click(&world, comment, 1, Some(&simulator.url())).await;
+    assert_eq!(got.status, StatusCode::SEE_OTHER, "{}", got.text());
+    let place = format!("/acme/widgets/issues/1#issuecomment-{comment}");
+    assert_eq!(got.header("location"), Some(place.as_str()));
+    assert_eq!(simulator.boxes(comment).unwrap(), [false, true]);
+    let page = world.get("/acme/widgets/issues/1").await.text();
+    assert!(page.contains("<form method=\"post\" action=\"/acme/widgets/issues/1\">"));
+    assert!(page.contains("value=\"1\" role=\"checkbox\" aria-checked=\"true\""));
+    let source = world.get("/acme/widgets/issues/1?source=1").await.text();
+    assert!(!source.contains("<form"), "{source}");
+    click(&world, comment, 1, None).await;
+    assert_eq!(simulator.boxes(comment).unwrap(), [false, false]);
+    simulator.settle().await;
+    assert_eq!(receiver.events(), ["issue_comment edited"; 2]);
+    let (_, ticked) = &receiver.payloads()[0];
+    assert_eq!(ticked["sender"]["login"], "ada");
+    assert_eq!(ticked["comment"]["user"]["login"], "planwright[bot]");
+    assert_eq!(ticked["comment"]["performed_via_github_app"]["id"], 4711);
+    let before = "Which?\n\n- [ ] a\n- [ ] b\n\n```\n- [ ] c\n```\n";
+    assert_eq!(ticked["changes"]["body"]["from"], before);
+    let after = "Which?\n\n- [ ] a\n- [x] b\n\n```\n- [ ] c\n```\n";
+    assert_eq!(ticked["comment"]["body"], after);
+}
+
+#[tokio::test]
+async fn clicks_that_do_nothing_say_why() {
+    let world = World::new().await;
+    let simulator = &world.simulator;
+    let (_, comment) = asked(&world, "- [ ] a\n").await;
+    let (_, elsewhere) = asked(&world, "- [ ] b\n").await;
+    let shown = || async { world.get("/acme/widgets/issues/1").await.text() };
+    let rights =
+        "403: boxes can be ticked by the comment&#39;s author and by people with write access";
+    let nowhere = "404: there is no such box here";
+    let stale = "409: the comment has changed since the page was shown: go back and load it again";
+    let version = digest("- [ ] a\n");
+    let form = |comment: u64, nth: &str| format!("comment={comment}&version={version}&box={nth}");
+    let cases = [
+        (None, form(comment, "0"), None, rights),
+        (Some("ben"), form(comment, "0"), None, rights),
+        (Some("ada"), form(comment, "1"), None, nowhere),
+        (Some("ada"), form(comment, "one"), None, nowhere),
+        (Some("ada"), form(elsewhere, "0"), None, nowhere),
+        (Some("ada"), String::new(), None, nowhere),
+        (
+            Some("ada"),
+            format!("comment={comment}&version=x&box=0"),
+            None,
+            stale,
+        ),
+        (
+            Some("ada"),
+            form(comment, "0"),
+            Some("https://example.org"),
+            "403: that was sent from another site",
+        ),
+    ];
+    for (visitor, form, origin, expected) in cases {
+        if let Some(visitor) = visitor {
+            simulator.set_visitor(visitor);
+        }
+        let got = send(&world, &form, origin).await;
+        assert_eq!(got.status.as_str(), &expected[..3], "{form}");
+        assert!(got.text().contains(expected), "{form}: {}", got.text());
+        if visitor != Some("ada") {
+            assert!(!shown().await.contains("<form"), "{visitor:?}");
+        }
+    }
+    let none = simulator.click(comment, "ada", 1).unwrap_err().to_string();
+    let expected = format!("the simulator has no box 1 in comment {comment}: add it first");
+    assert_eq!(none, expected);
+    assert_eq!(simulator.boxes(comment).unwrap(), [false]);
+    assert_eq!(simulator.boxes(elsewhere).unwrap(), [false]);
 }

@@ -4,8 +4,10 @@
 pub(crate) mod accept;
 pub(crate) mod claim;
 pub(crate) mod lease;
+pub(crate) mod messages;
 pub(crate) mod queue;
 pub(crate) mod records;
+pub(crate) mod spending;
 
 use std::time::Duration;
 
@@ -38,6 +40,11 @@ macro_rules! for_each_rule {
             lease::expired_leases_are_recovered
             lease::a_start_recovers_everything
             lease::release_gives_the_attempt_back
+            messages::unfinished_runs_take_messages_in_order
+            messages::a_message_wakes_a_waiting_run
+            messages::a_run_told_after_its_claim_does_not_sleep
+            messages::parks_and_tells_that_meet_lose_nothing
+            messages::a_run_put_back_in_line_keeps_its_messages
             queue::ends_promote_the_next
             queue::cancel_reaches_every_earlier_run
             queue::a_cancel_that_meets_a_park_is_not_lost
@@ -47,7 +54,13 @@ macro_rules! for_each_rule {
             records::progress_is_handed_to_the_next_attempt
             records::audit_is_kept_in_order
             records::prune_deletes_only_what_ended
+            records::prune_takes_messages_and_spares_the_days_spending
             records::ping_and_close
+            spending::a_run_counts_once_for_its_actor
+            spending::runs_of_a_day_count_by_repository_and_in_all
+            spending::costs_count_when_they_are_known
+            spending::turns_that_meet_do_not_pass_a_limit_together
+            spending::turns_need_the_lease_and_a_beginning
         }
     };
 }

@@ -3,32 +3,49 @@
 use std::path::Path;
 
 use planwright::engine::run::{RunId, State};
-use planwright::engine::store::{Accepted, EffectState, Store};
+use planwright::engine::store::{Accepted, Budget, EffectState, Lease, Payer, Store};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
-use crate::store_contract::{LEASE, at, delivery};
+use crate::store_contract::{LEASE, at, delivery, park, state};
 use crate::store_sqlite::open;
 
 const DIRECTORY: &str = "src/adapters/store/migrations/sqlite";
 
+/// Rows of a run that another program held when it stopped, and of one behind it. Columns that later schemas added keep
+/// their defaults.
+macro_rules! two_runs {
+    () => {
+        "INSERT INTO deliveries VALUES (1, 'g1', 'issue_comment', 'created', 5, 1700000000000, x'7b7d');
+         INSERT INTO deliveries VALUES (2, 'g2', 'issues', NULL, 5, 1700000000001, NULL);
+         INSERT INTO runs (seq, id, delivery, idx, command, serial, place, repo_id, installation, state, run_at_ms,
+                           attempt, fence, lease_owner, lease_until_ms, created_ms, started_ms)
+         VALUES (1, 'RUN1', 1, 0, 'save-plan', '1#1', '1#1', 1, 5, 'running', 1700000000000, 2, 2, 'old', 1700000000500,
+                 1700000000000, 1700000000000);
+         INSERT INTO runs (seq, id, delivery, idx, command, serial, place, repo_id, installation, state, run_at_ms,
+                           created_ms)
+         VALUES (2, 'RUN2', 2, 0, 'plan', '1#1', '1#1', 1, 5, 'blocked', 1700000000001, 1700000000001);
+         INSERT INTO texts VALUES (1, '{\"t\":1}', '{\"p\":1}'), (2, '{\"t\":2}', NULL);
+         INSERT INTO effects VALUES ('RUN1', 'issue', 1700000000000, 1700000000000, 1700000000001, '7');
+         INSERT INTO audit VALUES (1, 1700000000000, 'RUN1', 'g1', 'octocat', 'accepted', 'may write');"
+    };
+}
+
 /// Rows as the program of that schema would have left them, one script per schema that can still be met.
-const ROWS: [(i64, &str); 1] = [(
-    1,
-    "INSERT INTO deliveries VALUES (1, 'g1', 'issue_comment', 'created', 5, 1700000000000, x'7b7d');
-     INSERT INTO deliveries VALUES (2, 'g2', 'issues', NULL, 5, 1700000000001, NULL);
-     INSERT INTO runs (seq, id, delivery, idx, command, serial, place, repo_id, installation, state, run_at_ms,
-                       attempt, fence, lease_owner, lease_until_ms, created_ms, started_ms)
-     VALUES (1, 'RUN1', 1, 0, 'save-plan', '1#1', '1#1', 1, 5, 'running', 1700000000000, 2, 2, 'old', 1700000000500,
-             1700000000000, 1700000000000);
-     INSERT INTO runs (seq, id, delivery, idx, command, serial, place, repo_id, installation, state, run_at_ms,
-                       created_ms)
-     VALUES (2, 'RUN2', 2, 0, 'plan', '1#1', '1#1', 1, 5, 'blocked', 1700000000001, 1700000000001);
-     INSERT INTO texts VALUES (1, '{\"t\":1}', '{\"p\":1}'), (2, '{\"t\":2}', NULL);
-     INSERT INTO effects VALUES ('RUN1', 'issue', 1700000000000, 1700000000000, 1700000000001, '7');
-     INSERT INTO audit VALUES (1, 1700000000000, 'RUN1', 'g1', 'octocat', 'accepted', 'may write');",
-)];
+const ROWS: [(i64, &str); 2] = [
+    (1, two_runs!()),
+    (
+        2,
+        concat!(
+            two_runs!(),
+            "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
+             INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
+             INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1);
+             INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL);"
+        ),
+    ),
+];
 
 async fn connect(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()
@@ -80,15 +97,36 @@ async fn every_old_schema_opens_with_its_rows() {
             (&*lease.lease.run.0, &*lease.trigger),
             ("RUN2", "{\"t\":2}")
         );
-        let mine = planwright::engine::store::Lease {
+        let mine = Lease {
             run: RunId("RUN1".into()),
             owner: "new".into(),
             fence: 3,
         };
         let effect = store.begin_effect(&mine, "issue", at(12)).await.unwrap();
         assert_eq!(effect, EffectState::Done("7".into()));
+        has_messages_and_spending(&store, &mine, version).await;
         store.close().await;
     }
+}
+
+/// What the second schema added is there: with its rows, or empty and usable.
+async fn has_messages_and_spending(store: &dyn Store, lease: &Lease, version: i64) {
+    let messages: &[&str] = match version {
+        1 => &[],
+        _ => &["{\"m\":1}", "{\"m\":2}"],
+    };
+    assert_eq!(store.messages(&lease.run).await.unwrap(), messages);
+    let budget = Budget {
+        repo_day_cost: Some(30),
+        ..Budget::default()
+    };
+    let payer = Payer { repo: 1, actor: 7 };
+    let begun = store.begin_turn(lease, "plan/3", payer, &budget, at(13));
+    assert_eq!(begun.await.unwrap().is_ok(), version == 1);
+    assert!(store.tell(&lease.run, "{\"m\":3}", at(14)).await.unwrap());
+    let park = park(3_600_000, true);
+    store.finish(lease, &park, at(15)).await.unwrap();
+    assert_eq!(state(store, &lease.run).await, State::Ready, "it was told");
 }
 
 #[tokio::test]
@@ -97,7 +135,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 1): install the newer version; nothing was changed",
+             knows 2): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

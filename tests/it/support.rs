@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 pub(crate) mod clock;
+pub(crate) mod fake_agent;
 pub(crate) mod fake_forge;
+pub(crate) mod model;
 pub(crate) mod openapi;
 pub(crate) mod peers;
 pub(crate) mod rig;

@@ -1,9 +1,10 @@
-//! erk's recorded test vectors, where they are at hand: every suite runs, and every difference is listed with its reason.
+//! Recorded test vectors, where they are at hand: every case runs, and every difference is listed with its reason.
 //!
-//! `PLANWRIGHT_VECTORS` names the directory with `erk.json`; without it each test says `skipped`.
+//! `PLANWRIGHT_VECTORS` names the directory with `erk.json` and `agent-and-reports.json`; recorded outputs of the real
+//! client lie beside it, in `../claude-streams`. Without it each test says `skipped`.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -23,17 +24,37 @@ pub(crate) fn directory() -> Option<PathBuf> {
 /// The whole of `erk.json`.
 pub(crate) fn erk() -> Option<&'static Value> {
     static ERK: OnceLock<Value> = OnceLock::new();
-    let path = directory()?.join("erk.json");
-    Some(ERK.get_or_init(|| {
-        let text = std::fs::read_to_string(&path)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        serde_json::from_str(&text).unwrap()
-    }))
+    let directory = directory()?;
+    Some(ERK.get_or_init(|| read(&directory.join("erk.json"))))
 }
 
-/// Runs every vector of `suite` (a name below `suites`, or `probes`, `flows`, `real_world_plan_headers`) that `mine`
-/// accepts through `compare`, which gives our answer and erk's in one comparable form. Fails when one differs that is
-/// not in `departures`, or one of `departures` does not differ (any more). Prints the counts.
+/// The whole of `agent-and-reports.json`.
+pub(crate) fn agent() -> Option<&'static Value> {
+    static AGENT: OnceLock<Value> = OnceLock::new();
+    let directory = directory()?;
+    Some(AGENT.get_or_init(|| read(&directory.join("agent-and-reports.json"))))
+}
+
+/// The directory with what the real client printed, one `NAME.stdout.jsonl` and `NAME.meta.json` for each scenario.
+pub(crate) fn claude_streams() -> Option<PathBuf> {
+    let found = directory()?.join("../claude-streams");
+    if !found.is_dir() {
+        println!("skipped: no recorded streams in {}", found.display());
+        return None;
+    }
+    Some(found)
+}
+
+/// A JSON file.
+pub(crate) fn read(path: &Path) -> Value {
+    let text =
+        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Runs every vector of `suite` (a name below `suites`, or `probes`, `flows`, `real_world_plan_headers`) of `erk.json`
+/// that `mine` accepts through `compare`, which gives our answer and erk's in one comparable form. Fails when one differs
+/// that is not in `departures`, or one of `departures` does not differ (any more). Prints the counts.
 pub(crate) fn hold(
     suite: &str,
     mine: impl Fn(&Value) -> bool,
@@ -46,10 +67,41 @@ pub(crate) fn hold(
         .or_else(|| all.get(suite))
         .and_then(Value::as_array)
         .unwrap_or_else(|| panic!("no such suite: {suite}"));
+    hold_cases(
+        suite,
+        cases.iter().filter(|case| mine(case)),
+        departures,
+        compare,
+    );
+}
+
+/// Runs every vector of `agent-and-reports.json` whose `kind` is `kind` through `compare`, which gives our answer and the
+/// wanted one in one comparable form. As strict about `departures` as [`hold`].
+pub(crate) fn hold_agent(
+    kind: &str,
+    departures: Departures,
+    compare: impl Fn(&Value) -> (Value, Value),
+) {
+    let Some(all) = agent() else { return };
+    let cases = all["vectors"].as_array().unwrap().iter();
+    hold_cases(
+        kind,
+        cases.filter(|case| case["kind"] == kind),
+        departures,
+        compare,
+    );
+}
+
+fn hold_cases<'a>(
+    name: &str,
+    cases: impl Iterator<Item = &'a Value>,
+    departures: Departures,
+    compare: impl Fn(&Value) -> (Value, Value),
+) {
     let mut wrong = Vec::new();
     let mut departed = BTreeSet::new();
     let mut seen = 0;
-    for case in cases.iter().filter(|case| mine(case)) {
+    for case in cases {
         seen += 1;
         let id = case["id"].as_str().unwrap();
         let (ours, want) = compare(case);
@@ -59,19 +111,19 @@ pub(crate) fn hold(
         }
         match (ours == want, known) {
             (true, true) => wrong.push(format!("{id} holds and is listed as a departure")),
-            (false, false) => wrong.push(format!("{id}\n  ours: {ours}\n  erk:  {want}")),
+            (false, false) => wrong.push(format!("{id}\n  ours: {ours}\n  want: {want}")),
             _ => {}
         }
     }
-    assert!(seen > 0, "{suite}: no vector was taken");
-    assert!(wrong.is_empty(), "{suite}:\n{}", wrong.join("\n"));
+    assert!(seen > 0, "{name}: no vector was taken");
+    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
     let unused: Vec<_> = departures
         .iter()
         .filter(|(id, _)| !departed.contains(id))
         .collect();
-    assert!(unused.is_empty(), "{suite}: not in the data: {unused:?}");
+    assert!(unused.is_empty(), "{name}: not in the data: {unused:?}");
     println!(
-        "{suite}: {} of {seen} as erk, {} departures",
+        "{name}: {} of {seen} as recorded, {} departures",
         seen - departed.len(),
         departed.len()
     );

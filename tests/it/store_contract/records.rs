@@ -1,7 +1,8 @@
 //! What runs leave behind: effects, progress, audit; and what pruning takes.
 
-use planwright::engine::store::{Accepted, AuditEntry, EffectState, Finish, Store};
+use planwright::engine::store::{Accepted, AuditEntry, Budget, EffectState, Finish, Store};
 
+use super::spending::{ANYTHING, leased, payer, spent};
 use super::*;
 
 pub(crate) async fn effects_are_new_tried_done(store: &dyn Store) {
@@ -139,6 +140,61 @@ pub(crate) async fn prune_deletes_only_what_ended(store: &dyn Store) {
     let again = |guid| store.accept(delivery(guid, 600, vec![]));
     assert_eq!(again("open").await.unwrap(), Accepted::Duplicate);
     assert_eq!(again("ended").await.unwrap(), Accepted::New);
+}
+
+/// A budget that forgets with the runs would be no budget: pruning by hand, or with a short retention, is no way round.
+pub(crate) async fn prune_takes_messages_and_spares_the_days_spending(store: &dyn Store) {
+    const DAY: i64 = 24 * 3_600_000;
+    let lease = leased(store, "a").await;
+    assert!(store.tell(&lease.run, "{}", at(2)).await.unwrap());
+    let begun = store
+        .begin_turn(&lease, "1", payer(1, 7), &ANYTHING, at(2))
+        .await;
+    assert_eq!(begun.unwrap(), Ok(()));
+    store.end_turn(&lease, "1", &spent(10)).await.unwrap();
+    store
+        .finish(&lease, &Finish::Succeeded, at(3))
+        .await
+        .unwrap();
+    let budget = Budget {
+        day_runs: Some(1),
+        ..ANYTHING
+    };
+    let other = leased(store, "b").await;
+    let costs = Budget {
+        repo_day_cost: Some(10),
+        ..ANYTHING
+    };
+    for prune in [at(100), at(DAY), at(DAY + 2)] {
+        store.prune(prune).await.unwrap();
+        assert!(store.run(&lease.run).await.unwrap().is_none());
+        assert!(store.messages(&lease.run).await.unwrap().is_empty());
+        for budget in [&budget, &costs] {
+            let begun = store
+                .begin_turn(&other, "1", payer(1, 8), budget, at(DAY + 1))
+                .await;
+            assert!(begun.unwrap().is_err(), "{prune:?} {budget:?}");
+        }
+    }
+    // Gone with the first pruning that finds it older than a day, however many there are; those of kept runs stay.
+    let begun = store
+        .begin_turn(&other, "1", payer(1, 8), &ANYTHING, at(2))
+        .await;
+    assert_eq!(begun.unwrap(), Ok(()));
+    store.prune(at(DAY + 3)).await.unwrap();
+    let third = leased(store, "c").await;
+    let begun = store
+        .begin_turn(&third, "1", payer(1, 9), &budget, at(DAY + 1))
+        .await;
+    assert!(begun.unwrap().is_err(), "the run of {} is kept", other.run);
+    let two = Budget {
+        day_runs: Some(2),
+        ..ANYTHING
+    };
+    let begun = store
+        .begin_turn(&third, "1", payer(1, 9), &two, at(DAY + 1))
+        .await;
+    assert_eq!(begun.unwrap(), Ok(()), "the pruned one counts no more");
 }
 
 pub(crate) async fn ping_and_close(store: &dyn Store) {

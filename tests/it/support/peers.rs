@@ -1,4 +1,6 @@
 //! The peers of `tests/peers`: installed once per target folder, found by the tests, run as processes.
+//!
+//! The Claude Code client is a package of its own, because it is large: who does not need it does not wait for it.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,10 +17,29 @@ use tokio::process::{Child, ChildStdout};
 const PATIENCE: Duration = Duration::from_mins(1);
 /// What is installed from.
 const INSTALLED: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
-/// The scripts that use the packages.
-const SCRIPTS: [&str; 2] = ["octokit.mjs", "probot.mjs"];
-/// Where they are.
+/// Where the packages and scripts are named and kept.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
+
+/// Packages that are installed together.
+struct Packages {
+    /// Folder below [`SOURCE`], and below `target/peers`.
+    folder: &'static str,
+    /// The scripts that use the packages.
+    scripts: &'static [&'static str],
+}
+
+/// GitHub's own client, framework and published data.
+const GITHUB: Packages = Packages {
+    folder: "",
+    scripts: &["octokit.mjs", "probot.mjs"],
+};
+/// The Claude Code client.
+const CLAUDE: Packages = Packages {
+    folder: "claude",
+    scripts: &[],
+};
+/// Where the client is within its package folder.
+const CLAUDE_PROGRAM: &str = "node_modules/@anthropic-ai/claude-code-linux-x64/claude";
 
 /// `node_modules` with the peers, installed on first use.
 ///
@@ -27,43 +48,80 @@ const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 pub(crate) fn peers() -> Option<&'static Path> {
     static PEERS: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = PEERS.get_or_init(|| {
-        if let Err(missing) = tools() {
-            let text = format!("skipped: {missing}: install Node.js 20 or newer with npm");
-            let ci = std::env::var("CI").is_ok_and(|value| value == "true");
-            assert!(!ci, "{text}");
-            println!("{text}");
-            return None;
-        }
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let folder = target.parent().unwrap_or(target).join("peers");
-        install(&folder).unwrap_or_else(|error| panic!("the peers cannot be installed: {error}"));
+        let folder = installed(&GITHUB, tools())?;
         Some(folder.join("node_modules"))
     });
     found.as_deref()
 }
 
+/// The Claude Code client, a program that needs nothing else, installed on first use.
+///
+/// `None`, after a line that says `skipped` and the remedy, where it cannot be installed or does not run; with
+/// `CI=true` in the environment that is a failure.
+pub(crate) fn claude() -> Option<&'static Path> {
+    static CLAUDE_PEER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let runs = cfg!(all(
+        target_os = "linux",
+        target_arch = "x86_64",
+        target_env = "gnu"
+    ));
+    let found = CLAUDE_PEER.get_or_init(|| {
+        let can = if runs {
+            tools()
+        } else {
+            Err("the pinned Claude Code client runs only on Linux on x86-64 with glibc".to_owned())
+        };
+        let program = installed(&CLAUDE, can)?.join(CLAUDE_PROGRAM);
+        assert!(program.is_file(), "{} is missing", program.display());
+        Some(program)
+    });
+    found.as_deref()
+}
+
+/// The folder of `packages` below the target folder, with everything installed. `None` where that `can`not be.
+fn installed(packages: &Packages, can: Result<(), String>) -> Option<PathBuf> {
+    if let Err(missing) = can {
+        let text = format!("skipped: {missing}");
+        let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+        assert!(!ci, "{text}");
+        println!("{text}");
+        return None;
+    }
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = target.parent().unwrap_or(target).join("peers");
+    let folder = folder.join(packages.folder);
+    install(packages, &folder)
+        .unwrap_or_else(|error| panic!("the peers cannot be installed: {error}"));
+    Some(folder)
+}
+
 fn tools() -> Result<(), String> {
     for (name, least) in [("node", 20), ("npm", 8)] {
         let output = Command::new(name).arg("--version").output();
-        let output = output.map_err(|error| format!("`{name}` cannot be run ({error})"))?;
+        let output = output.map_err(|error| {
+            format!("`{name}` cannot be run ({error}): install Node.js 20 or newer with npm")
+        })?;
         let text = String::from_utf8_lossy(&output.stdout);
         let version = text.trim().trim_start_matches('v').to_owned();
         let major = version.split('.').next().and_then(|text| text.parse().ok());
         if major.is_none_or(|major: u32| major < least) {
-            return Err(format!("`{name}` is version `{version}`"));
+            return Err(format!(
+                "`{name}` is version `{version}`: install Node.js 20 or newer with npm"
+            ));
         }
     }
     Ok(())
 }
 
 /// Installs what the lock file names, unless the stamp says that it is there. Other processes wait.
-fn install(folder: &Path) -> io::Result<()> {
+fn install(packages: &Packages, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let guard = File::create(folder.join("lock"))?;
     guard.lock()?;
     let mut hash = Sha256::new();
-    for name in INSTALLED.into_iter().chain(SCRIPTS) {
-        let content = fs::read(Path::new(SOURCE).join(name))?;
+    let source = Path::new(SOURCE).join(packages.folder);
+    for name in INSTALLED.iter().chain(packages.scripts).copied() {
+        let content = fs::read(source.join(name))?;
         let copy = folder.join(name);
         // A script that another process is reading must not be cut short.
         if fs::read(&copy).ok().as_ref() != Some(&content) {

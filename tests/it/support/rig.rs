@@ -58,6 +58,7 @@ impl Rig {
             forge: Arc::new(forge.clone()),
             clock: clock.clone(),
             settings: Arc::new(settings),
+            agent: None,
         };
         Self {
             clock,

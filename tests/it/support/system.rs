@@ -65,7 +65,7 @@ impl RunRow {
     /// The comment that asked for it.
     pub(crate) fn asked_in(&self) -> Option<u64> {
         match &self.trigger.origin {
-            Origin::Comment { id, .. } => Some(*id),
+            Origin::Comment { id, .. } | Origin::Boxes { id, .. } => Some(*id),
             Origin::Label { .. } | Origin::Local { .. } => None,
         }
     }
@@ -215,29 +215,40 @@ impl System {
 
     /// Returns when every webhook is answered and every accepted run has ended; gives all runs in order of acceptance.
     pub(crate) async fn run_to_rest(&self) -> Vec<RunRow> {
-        let rest = async {
+        self.until("rest", |runs| {
+            runs.iter().all(|run| run.state.is_terminal())
+        })
+        .await
+    }
+
+    /// Returns when every webhook is answered and the runs are as `wanted`; looks again at every line that the bot logs.
+    pub(crate) async fn until(
+        &self,
+        what: &str,
+        wanted: impl Fn(&[RunRow]) -> bool,
+    ) -> Vec<RunRow> {
+        let waiting = async {
             self.sim.settle().await;
             let mut lines = self.lines.subscribe();
-            let mut connection = self.look().await;
             loop {
                 // Seen before the look, so that whatever comes after it wakes us.
                 lines.borrow_and_update();
-                let open: i64 =
-                    sqlx::query_scalar("SELECT count(*) FROM runs WHERE finished_ms IS NULL")
-                        .fetch_one(&mut connection)
-                        .await
-                        .unwrap();
-                if open == 0 {
-                    connection.close().await.unwrap();
-                    return self.runs().await;
+                let runs = self.runs().await;
+                if wanted(&runs) {
+                    return runs;
                 }
                 lines.changed().await.unwrap();
             }
         };
-        match timeout(PATIENCE, rest).await {
+        match timeout(PATIENCE, waiting).await {
             Ok(runs) => runs,
-            Err(_) => self.give_up(&format!("no rest: {:#?}", self.runs().await)),
+            Err(_) => self.give_up(&format!("no {what}: {:#?}", self.runs().await)),
         }
+    }
+
+    /// Where the bot's agents have their folders; in the environment of each of their processes.
+    pub(crate) fn agents(&self) -> String {
+        format!("{}/planwright-agent/", self.folder.path().display())
     }
 
     /// Returns once `count` more requests have been answered, or every accepted run has ended.
@@ -300,6 +311,15 @@ impl System {
                 trigger: serde_json::from_str(&trigger).unwrap(),
             })
             .collect()
+    }
+
+    /// Clicks `boxes` of a comment, counted from 0, and with `send` the last one, each as an edit of its own.
+    pub(crate) fn tick(&self, comment: u64, login: &str, boxes: &[usize], send: bool) {
+        let last = self.sim.boxes(comment).unwrap().len().checked_sub(1);
+        let send = send.then(|| last.expect("a box that sends"));
+        for nth in boxes.iter().copied().chain(send) {
+            self.sim.click(comment, login, nth).unwrap();
+        }
     }
 
     /// What the bot wrote on an issue.

@@ -1,0 +1,73 @@
+//! Files that a client gives its program.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use planwright::adapters::agent::command::Command;
+use planwright::adapters::agent::{Client, LocalAgent, Program, Rooms};
+use planwright::adapters::clock::SystemClock;
+use planwright::engine::agent::{About, Ending, Task};
+
+use super::{Rig, result, turn};
+
+/// A command with one more file, at the place that a function of the rooms says.
+struct Filed {
+    command: Command,
+    place: fn(&Rooms) -> PathBuf,
+}
+
+impl Client for Filed {
+    fn about(&self) -> About {
+        self.command.about()
+    }
+
+    fn executable(&self) -> &Path {
+        self.command.executable()
+    }
+
+    fn program(&self, task: &Task, rooms: &Rooms) -> Program {
+        let file = ((self.place)(rooms), b"from the file".to_vec());
+        Program {
+            files: vec![file],
+            ..self.command.program(task, rooms)
+        }
+    }
+
+    fn reads(&self) -> Vec<PathBuf> {
+        self.command.reads()
+    }
+}
+
+fn open(rig: &Rig, place: fn(&Rooms) -> PathBuf) -> LocalAgent {
+    let command = Command(rig.command.clone());
+    let client = Arc::new(Filed { command, place });
+    LocalAgent::open(rig.settings.clone(), client, Arc::new(SystemClock)).unwrap()
+}
+
+#[tokio::test]
+async fn a_file_is_there_at_every_turn_of_a_run() {
+    let script = format!("cat \"$TMPDIR/file\" >&2\n{}", result());
+    let rig = Rig::new(&script);
+    let agent = open(&rig, |rooms| rooms.scratch.join("file"));
+    let task = rig.task("the prompt");
+    for _ in 0..2 {
+        let report = turn(&agent, &task).await;
+        assert_eq!(report.stderr.trim(), "from the file", "{report:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_said_and_nothing_starts() {
+    let rig = Rig::new("");
+    let agent = open(&rig, |rooms| rooms.home.join("file"));
+    let report = turn(&agent, &rig.task("the prompt")).await;
+    let Ending::NotStarted(why) = report.ending else {
+        panic!("{report:?}");
+    };
+    assert!(
+        why.starts_with("the agent's files cannot be written: ")
+            && why.contains("home/file is in no empty folder of the run")
+            && why.ends_with(": see to it that the disk of agent.folder is not full"),
+        "{why}"
+    );
+}

@@ -1,0 +1,640 @@
+//! A run with an agent: what it is asked, what is believed, what happens when it fails.
+
+use std::time::Duration;
+
+use planwright::engine::agent::{Ending, Limit, Session};
+use planwright::engine::clock::Clock;
+use planwright::engine::run::{RunId, State};
+use planwright::engine::settings::{AgentSettings, Settings};
+use planwright::engine::store::{Budget, Store};
+use planwright::engine::trigger::Origin;
+use planwright::formats::command::{Command, Permission};
+
+use crate::support::fake_agent::{Act, FakeAgent};
+use crate::support::fake_forge::Fault;
+use crate::support::rig::{HERE, Rig};
+
+/// An answer that holds.
+pub(crate) const GOOD: &str = "# Plan: Cache the search index on disk
+
+## Enrichment Details
+
+### Process Summary
+
+- **Mode**: enriched
+- **Guidance applied**: yes
+- **Questions asked**: 7
+- **Context categories extracted**: 1 of 8
+
+### Context Categories Populated
+
+- ✅ Known Pitfalls
+
+---
+
+## Overview
+
+The index is rebuilt on every start, which takes a minute. Keep it on disk between starts, next to the data it was made from.
+
+## Implementation Steps
+
+1. Write the index to a file after building it, under a temporary name, then rename it
+2. Read the file at start when it is newer than the data
+3. Delete the file when the format changes
+
+## Testing
+
+- Start twice and compare the times
+
+## Context & Understanding
+
+### Known Pitfalls
+
+- DO NOT trust the file's time alone: a restored backup is older than its data
+";
+
+pub(crate) const ASKS: &str = "I need to know something first.\n\n<!--QUESTION:{\"questions\":[{\"question\":\"Where does the file live?\",\
+\"header\":\"Place\",\"type\":\"choice\",\"options\":[{\"label\":\"Beside the data\",\"description\":\"moves with it\"},{\"label\":\"In the \
+cache folder\"}]},{\"question\":\"How large may it grow?\",\"header\":\"Size\",\"options\":[]}]}-->";
+
+pub(crate) async fn rig(agent: &FakeAgent) -> Rig {
+    with(agent, |_| {}).await
+}
+
+pub(crate) async fn with(agent: &FakeAgent, change: impl FnOnce(&mut AgentSettings)) -> Rig {
+    let mut settings = Settings::default();
+    change(&mut settings.agent);
+    let mut rig = Rig::with(settings).await;
+    rig.parts.agent = Some(std::sync::Arc::new(agent.clone()));
+    rig
+}
+
+pub(crate) fn say(text: &str) -> Act {
+    Act::Say(text.to_owned())
+}
+
+/// The plan document on GitHub.
+pub(crate) fn document(rig: &Rig) -> String {
+    let plans = rig.forge.plans();
+    assert_eq!(plans.len(), 1, "{plans:#?}");
+    rig.forge.own_bodies(plans[0].0).concat()
+}
+
+pub(crate) fn status(rig: &Rig) -> String {
+    rig.forge.own_bodies(HERE).remove(0)
+}
+
+/// `/answer …` by ada, who asked.
+pub(crate) async fn answers(rig: &Rig, text: &str) -> RunId {
+    answers_as(rig, "ada", 7, text).await
+}
+
+pub(crate) async fn answers_as(rig: &Rig, login: &str, id: u64, text: &str) -> RunId {
+    let mut trigger = rig.trigger(Command::Answer, login, id, HERE);
+    trigger.guidance = text.to_owned();
+    trigger.origin = Origin::Comment {
+        id: 1_000 + rig.clock.now().0.unsigned_abs() % 1_000,
+        text: format!("/answer {text}"),
+        url: "https://github.test/answer".into(),
+    };
+    rig.deliver(trigger).await
+}
+
+/// Works until nothing can be done at the present time.
+pub(crate) async fn now(rig: &Rig) {
+    let worker = rig.worker("rig");
+    for _ in 0..200 {
+        use planwright::engine::worker::Outcome;
+        match worker.step().await.unwrap() {
+            Outcome::Did(..) => {}
+            Outcome::Wait(until) if until <= rig.clock.now() => {}
+            Outcome::Idle | Outcome::Wait(_) => return,
+        }
+    }
+    panic!("no rest");
+}
+
+#[tokio::test]
+async fn an_enriched_plan_says_what_happened_and_not_what_the_agent_claims() {
+    let agent = FakeAgent::new(vec![say(GOOD)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let saved = document(&rig);
+    assert!(saved.contains("- **Mode**: enriched"), "{saved}");
+    assert!(saved.contains("- **Questions asked**: 0"), "{saved}");
+    assert!(saved.contains("1 of 8"), "{saved}");
+    assert!(saved.contains("- ✅ Known Pitfalls"), "{saved}");
+    assert!(saved.contains("a restored backup is older"), "{saved}");
+    let said = status(&rig);
+    assert!(said.contains("✅ Plan saved"), "{said}");
+    assert!(said.contains("enriched: 'yes'"), "{said}");
+    assert!(said.contains("agent: 1 turn, $0.01, 2 s"), "{said}");
+    assert_eq!(*agent.forgotten.lock().unwrap(), [run]);
+}
+
+#[tokio::test]
+async fn a_raw_plan_asks_no_agent() {
+    let agent = FakeAgent::new(Vec::new());
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SaveRawPlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded);
+    assert!(agent.prompts().is_empty());
+}
+
+#[tokio::test]
+async fn questions_are_asked_answered_and_go_back_into_the_same_session() {
+    let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Waiting);
+    let said = rig.forge.own_bodies(HERE);
+    assert!(
+        said[0].contains("waiting for answers to 2 questions"),
+        "{}",
+        said[0]
+    );
+    assert!(said[1].contains("Beside the data"), "{}", said[1]);
+    assert!(said[1].contains("- [ ]"), "{}", said[1]);
+    assert!(rig.forge.plans().is_empty());
+
+    answers(&rig, "1: a").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Waiting);
+    let reply = rig.forge.own_bodies(HERE).pop().unwrap();
+    assert!(reply.contains("Open is question 2"), "{reply}");
+
+    answers(&rig, "2: about 2 GB").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let tasks = agent.tasks.lock().unwrap();
+    let Session::New(first) = &tasks[0].session else {
+        panic!()
+    };
+    assert_eq!(tasks[1].session, Session::Resume(first.clone()));
+    assert_eq!(tasks[1].system, tasks[0].system);
+    assert_eq!(tasks[1].cost_before, 10_000);
+    let saved = document(&rig);
+    assert!(saved.contains("- **Questions asked**: 2"), "{saved}");
+    assert!(saved.contains("**Place**: Beside the data"), "{saved}");
+    assert!(saved.contains("**Size**: about 2 GB"), "{saved}");
+}
+
+#[tokio::test]
+async fn every_state_survives_a_restart() {
+    // At each write the process dies once; a new one goes on. The agent is asked again only where its answer was lost.
+    for at in 1..=14 {
+        let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
+        let rig = rig(&agent).await;
+        rig.forge.fail(at, Fault::DieAfter);
+        let run = rig.say(Command::SavePlan).await;
+        let mut answered = false;
+        for _ in 0..60 {
+            let worker = rig.worker("doomed");
+            let died = tokio::select! {
+                _ = worker.step() => false,
+                () = rig.forge.died.notified() => true,
+            };
+            if died {
+                rig.store.recover(rig.clock.now(), true).await.unwrap();
+            }
+            rig.clock
+                .advance_to(rig.clock.now().plus(Duration::from_secs(13)));
+            if !answered && rig.state(&run).await == State::Waiting {
+                let asked = rig
+                    .forge
+                    .own_bodies(HERE)
+                    .iter()
+                    .any(|body| body.contains("- [ ]"));
+                if asked {
+                    answers(&rig, "1: b 2: small").await;
+                    answered = true;
+                }
+            }
+            if rig.state(&run).await.is_terminal() {
+                break;
+            }
+        }
+        assert_eq!(
+            rig.state(&run).await,
+            State::Succeeded,
+            "write {at}: {:#?}",
+            rig.forge.own_bodies(HERE)
+        );
+        assert_eq!(agent.left(), 0, "write {at}");
+        assert_eq!(agent.prompts().len(), 2, "write {at}");
+        assert_eq!(rig.forge.plans().len(), 1, "write {at}");
+        let asked = rig
+            .forge
+            .own_bodies(HERE)
+            .iter()
+            .filter(|body| body.contains("- [ ]"))
+            .count();
+        assert_eq!(asked, 1, "write {at}: questions are posted once");
+    }
+}
+
+#[tokio::test]
+async fn cancel_while_the_agent_works_and_while_people_are_asked_ends_in_one_report() {
+    for waiting in [false, true] {
+        let first = if waiting { say(ASKS) } else { Act::Hang };
+        let agent = FakeAgent::new(vec![first]);
+        let rig = rig(&agent).await;
+        let run = rig.say(Command::SavePlan).await;
+        if waiting {
+            now(&rig).await;
+            rig.say(Command::Cancel).await;
+            now(&rig).await;
+        } else {
+            let flag = planwright::engine::stop::StopFlag::default();
+            let claimed = rig
+                .store
+                .claim("w", rig.clock.now(), Duration::from_secs(30))
+                .await
+                .unwrap()
+                .unwrap();
+            let attempt = planwright::engine::execute::attempt(&rig.parts, &claimed, &flag);
+            let stopping = async {
+                agent.begun.notified().await;
+                flag.set("bob");
+            };
+            let (finish, ()) = tokio::join!(attempt, stopping);
+            let finish = finish.unwrap();
+            rig.store
+                .finish(&claimed.lease, &finish, rig.clock.now())
+                .await
+                .unwrap();
+        }
+        assert_eq!(
+            rig.state(&run).await,
+            State::Cancelled,
+            "waiting: {waiting}"
+        );
+        let said = status(&rig);
+        assert!(said.starts_with("## Error: cancelled"), "{said}");
+        assert!(rig.forge.plans().is_empty());
+        assert_eq!(*agent.forgotten.lock().unwrap(), [run]);
+    }
+}
+
+#[tokio::test]
+async fn nobody_answers_reminded_once_then_saved_with_open_questions() {
+    let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let said = rig.forge.own_bodies(HERE);
+    let reminders = said.iter().filter(|body| body.starts_with('⏰')).count();
+    assert_eq!(reminders, 1, "{said:#?}");
+    assert!(said[0].contains("questions_unanswered"), "{}", said[0]);
+    let saved = document(&rig);
+    assert!(saved.contains("## Open Questions"), "{saved}");
+    assert!(
+        saved.contains(
+            "Where does the file live? (considered: Beside the data, In the cache folder)"
+        ),
+        "{saved}"
+    );
+    assert!(saved.contains("- **Questions asked**: 2"), "{saved}");
+}
+
+#[tokio::test]
+async fn who_neither_asked_nor_may_write_cannot_answer() {
+    let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
+    let rig = rig(&agent).await;
+    rig.forge.grant("eve", 66, Permission::Read);
+    rig.forge.grant("bob", 8, Permission::Write);
+    let run = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    answers_as(&rig, "eve", 66, "1: a 2: x").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Waiting);
+    let reply = rig.forge.own_bodies(HERE).pop().unwrap();
+    assert!(
+        reply.starts_with("😕") && reply.contains("`write` permission"),
+        "{reply}"
+    );
+    answers_as(&rig, "bob", 8, "1: a 2: x").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Succeeded);
+}
+
+#[tokio::test]
+async fn a_lost_session_is_told_everything_again() {
+    let agent = FakeAgent::new(vec![say(ASKS), Act::End(Ending::SessionLost), say(GOOD)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    answers(&rig, "1: b 2: one gigabyte").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let tasks = agent.tasks.lock().unwrap();
+    assert!(matches!(tasks[2].session, Session::New(_)));
+    assert!(
+        tasks[2].prompt.contains("one gigabyte"),
+        "{}",
+        tasks[2].prompt
+    );
+    assert!(
+        tasks[2].prompt.contains("It takes a minute."),
+        "{}",
+        tasks[2].prompt
+    );
+}
+
+#[tokio::test]
+async fn an_agent_without_sessions_is_told_everything_at_every_turn() {
+    let agent = FakeAgent::forgetful(vec![say(ASKS), say("Great choice! Done."), say(GOOD)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    answers(&rig, "1: b 2: one gigabyte").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let tasks = agent.tasks.lock().unwrap();
+    for task in tasks.iter() {
+        assert!(matches!(task.session, Session::New(_)));
+        assert!(
+            task.prompt.contains("It takes a minute."),
+            "{}",
+            task.prompt
+        );
+    }
+    assert!(
+        tasks[2].prompt.contains("Great choice! Done."),
+        "{}",
+        tasks[2].prompt
+    );
+    assert!(
+        tasks[2].prompt.contains("one gigabyte"),
+        "{}",
+        tasks[2].prompt
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_hold_is_corrected_twice_and_then_not_passed_off_as_a_success() {
+    let chat = "Great choice. I have written the plan as you asked.";
+    let agent = FakeAgent::new(vec![say(chat), say(chat), say(chat)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let said = status(&rig);
+    assert!(
+        said.contains("⚠️ Plan saved to GitHub issue, **not enriched** (fallback)"),
+        "{said}"
+    );
+    assert!(said.contains("enriched: fallback"), "{said}");
+    let saved = document(&rig);
+    assert!(saved.contains("- **Mode**: raw"), "{saved}");
+    assert!(saved.contains("Fallback, not enriched"), "{saved}");
+    assert!(
+        saved.contains("Delete the file when the format changes"),
+        "{saved}"
+    );
+    let prompts = agent.prompts();
+    assert!(prompts[1].contains("# Plan:"), "{}", prompts[1]);
+    assert_ne!(prompts[1], prompts[2], "the second correction is stricter");
+}
+
+#[tokio::test]
+async fn an_error_that_the_agent_claims_does_not_win_over_a_plan_that_is_there() {
+    let error = "## Error: no_plan_found\n\nThere is nothing here, says the conversation.\n";
+    let agent = FakeAgent::new(vec![say(error), say(GOOD)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert!(
+        agent.prompts()[1].contains("no_plan_found"),
+        "{}",
+        agent.prompts()[1]
+    );
+}
+
+#[tokio::test]
+async fn no_plan_for_the_bot_and_none_for_the_agent_is_an_error() {
+    let error = "## Error: no_plan_found\n\nNobody proposes anything.\n";
+    let agent = FakeAgent::new(vec![say(error)]);
+    let rig = rig(&agent).await;
+    rig.forge
+        .open(8, "A question", &["Does it work on Windows?"]);
+    let run = rig
+        .deliver(rig.trigger(Command::SavePlan, "ada", 7, 8))
+        .await;
+    rig.settle().await;
+    assert_eq!(rig.view(&run).await.code.as_deref(), Some("no_plan_found"));
+    let said = rig.forge.own_bodies(8).remove(0);
+    assert!(said.contains("Nobody proposes anything"), "{said}");
+}
+
+#[tokio::test]
+async fn an_agent_that_obeys_the_conversation_is_held_until_a_writer_decides() {
+    let obeys = || {
+        Act::Answer(Box::new(|task| {
+            let at = task.prompt.find("PW-").expect("the canary is in the data");
+            format!("{GOOD}\n\n{}", &task.prompt[at..at + 15])
+        }))
+    };
+    let agent = FakeAgent::new(vec![obeys(), obeys()]);
+    let rig = rig(&agent).await;
+    rig.forge.grant("ada", 7, Permission::Write);
+    let run = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Waiting);
+    let asked = rig.forge.own_bodies(HERE).pop().unwrap();
+    assert!(
+        asked.contains("followed an instruction in this conversation"),
+        "{asked}"
+    );
+    assert!(!asked.contains("PW-"), "{asked}");
+    answers(&rig, "1: a").await;
+    now(&rig).await;
+    assert_eq!(
+        rig.state(&run).await,
+        State::Waiting,
+        "asked again, obeyed again"
+    );
+    {
+        let tasks = agent.tasks.lock().unwrap();
+        assert!(matches!(tasks[1].session, Session::New(_)));
+        assert_ne!(tasks[0].prompt, tasks[1].prompt, "the words are new");
+    }
+    answers(&rig, "1: b").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert!(status(&rig).contains("fallback"), "{}", status(&rig));
+    assert!(document(&rig).contains("- **Questions asked**: 0"));
+}
+
+#[tokio::test]
+async fn a_failed_publish_and_a_retry_never_ask_the_agent_again() {
+    let agent = FakeAgent::new(vec![say(GOOD)]);
+    let rig = rig(&agent).await;
+    // 👀, status, and then the label: refused for good.
+    rig.forge.fail(4, Fault::Forbidden);
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Failed, "{}", status(&rig));
+    rig.say(Command::Retry).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert_eq!(agent.prompts().len(), 1);
+    assert!(document(&rig).contains("a restored backup"));
+}
+
+#[tokio::test]
+async fn overload_is_waited_out_and_refused_credentials_are_not() {
+    let overloaded = || {
+        Act::End(Ending::AgentError {
+            subtype: "api_error".into(),
+            message: "API Error: 529 overloaded".into(),
+            status: Some(529),
+        })
+    };
+    let agent = FakeAgent::new(vec![overloaded(), overloaded(), say(GOOD)]);
+    let rig_one = rig(&agent).await;
+    let run = rig_one.say(Command::SavePlan).await;
+    rig_one.settle().await;
+    assert_eq!(
+        rig_one.state(&run).await,
+        State::Succeeded,
+        "{}",
+        status(&rig_one)
+    );
+
+    let agent = FakeAgent::new(vec![Act::End(Ending::AgentError {
+        subtype: "api_error".into(),
+        message: "Invalid API key".into(),
+        status: Some(401),
+    })]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(
+        rig.view(&run).await.code.as_deref(),
+        Some("agent_unavailable")
+    );
+    assert!(status(&rig).contains("/save-raw-plan"), "{}", status(&rig));
+}
+
+#[tokio::test]
+async fn each_ending_has_its_code() {
+    let endings = [
+        (Ending::Limited(Limit::Deadline), "agent_timeout", 1),
+        (Ending::Limited(Limit::Silence), "agent_timeout", 3),
+        (Ending::Limited(Limit::Turns), "agent_limit", 1),
+        (Ending::Limited(Limit::Cost), "agent_limit", 1),
+        (Ending::Limited(Limit::Output), "agent_failed", 1),
+        (Ending::NoResult, "agent_failed", 3),
+        (
+            Ending::ProcessError {
+                code: Some(1),
+                signal: None,
+            },
+            "agent_failed",
+            3,
+        ),
+        (
+            Ending::NotStarted("no such file: /x/claude".into()),
+            "agent_unavailable",
+            1,
+        ),
+        (
+            Ending::Leaked {
+                kind: "api key".into(),
+            },
+            "agent_failed",
+            1,
+        ),
+    ];
+    for (ending, code, tries) in endings {
+        let acts = (0..tries).map(|_| Act::End(ending.clone())).collect();
+        let agent = FakeAgent::new(acts);
+        let rig = rig(&agent).await;
+        let run = rig.say(Command::SavePlan).await;
+        rig.settle().await;
+        assert_eq!(
+            rig.view(&run).await.code.as_deref(),
+            Some(code),
+            "{ending:?}"
+        );
+        assert_eq!(agent.left(), 0, "{ending:?}");
+        assert!(rig.forge.plans().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn over_a_limit_nothing_is_spent() {
+    let agent = FakeAgent::new(vec![say(GOOD)]);
+    let rig = with(&agent, |agent| {
+        agent.budget = Budget {
+            actor_hour_runs: Some(1),
+            ..Budget::default()
+        };
+    })
+    .await;
+    rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    let second = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    assert_eq!(rig.view(&second).await.code.as_deref(), Some("agent_limit"));
+    assert_eq!(agent.prompts().len(), 1);
+    let said = rig.forge.own_bodies(HERE).pop().unwrap();
+    assert!(
+        said.contains("you may start 1 runs with an agent in an hour") || said.contains("1 run"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_run_may_not_cost_more_than_one_run_may() {
+    let chat = "Great choice.";
+    let mut agent = FakeAgent::new(vec![say(chat), say(chat)]);
+    agent.price = 600_000;
+    let rig = with(&agent, |agent| agent.run_cost = Some(1_000_000)).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.view(&run).await.code.as_deref(), Some("agent_limit"));
+    let tasks = agent.tasks.lock().unwrap();
+    assert_eq!(tasks[0].limits.cost, Some(1_000_000));
+    assert_eq!(tasks[1].limits.cost, Some(400_000));
+}
+
+#[tokio::test]
+async fn no_questions_where_the_operator_wants_none() {
+    let agent = FakeAgent::new(vec![say(&format!("{GOOD}\n{ASKS}"))]);
+    let rig = with(&agent, |agent| agent.ask = false).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert!(!document(&rig).contains("QUESTION"));
+}
+
+#[tokio::test]
+async fn what_is_kept_for_a_run_that_ended_is_tidied_at_the_next_start() {
+    let agent = FakeAgent::new(vec![say(ASKS)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    assert_eq!(
+        planwright::engine::worker::forget_ended(&rig.parts)
+            .await
+            .unwrap(),
+        0
+    );
+    rig.say(Command::Cancel).await;
+    now(&rig).await;
+    assert_eq!(
+        planwright::engine::worker::forget_ended(&rig.parts)
+            .await
+            .unwrap(),
+        1
+    );
+    assert_eq!(*agent.forgotten.lock().unwrap(), [run.clone(), run]);
+}

@@ -1,0 +1,248 @@
+//! One run with its own folders, its own stub of the model and the real client.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use planwright::adapters::agent::claude::{Claude, ClaudeSettings};
+use planwright::adapters::agent::sandbox::{Protection, active};
+use planwright::adapters::agent::{AgentSettings, Client, LocalAgent, Program, Rooms, Sandbox};
+use planwright::adapters::clock::SystemClock;
+use planwright::adapters::redact::Redactor;
+use planwright::engine::agent::{About, Agent, Ending, Limits, Report, Session, Spent, Task};
+use planwright::engine::run::RunId;
+use tempfile::TempDir;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::processes;
+use crate::support::model::Model;
+use crate::support::peers;
+
+/// Each client takes 200 MB: a few at once, however many tests run.
+static PLACES: Semaphore = Semaphore::const_new(3);
+/// Longest a turn may take that is not limited itself.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// What the stub takes for a key. It is nobody's.
+pub(super) const KEY: &str = "key-of-the-stub-1f6b0c";
+/// Instructions of a first turn.
+pub(super) const SYSTEM: &str = "You write plans. These are the instructions of turn one.";
+
+/// The real client, and what a test changes about it.
+#[derive(Debug, Clone)]
+pub(super) struct Changed {
+    /// How it is called.
+    pub(super) settings: ClaudeSettings,
+    /// Files in its work folder.
+    pub(super) planted: Vec<(&'static str, String)>,
+    /// Shell text that runs in its place; `"$0" "$@"` is the client with its arguments.
+    pub(super) shell: Option<&'static str>,
+    /// Options that are left out, with their values.
+    pub(super) without: &'static [&'static str],
+    /// Options without a value that are left out.
+    pub(super) without_flags: &'static [&'static str],
+}
+
+impl Client for Changed {
+    fn about(&self) -> About {
+        Claude(self.settings.clone()).about()
+    }
+
+    fn executable(&self) -> &Path {
+        match self.shell {
+            Some(_) => Path::new("/bin/sh"),
+            None => &self.settings.path,
+        }
+    }
+
+    fn program(&self, task: &Task, rooms: &Rooms) -> Program {
+        let mut program = Claude(self.settings.clone()).program(task, rooms);
+        let with_value = self.without.iter().map(|option| (option, 2));
+        let alone = self.without_flags.iter().map(|option| (option, 1));
+        for (option, length) in with_value.chain(alone) {
+            let at = program.args.iter().position(|arg| arg == option).unwrap();
+            program.args.drain(at..at + length);
+        }
+        for (name, content) in &self.planted {
+            let file = rooms.work.join(name);
+            program.files.push((file, content.clone().into_bytes()));
+        }
+        if let Some(text) = self.shell {
+            let client = std::mem::replace(&mut program.path, "/bin/sh".into());
+            let before = ["-c".into(), text.into(), client.into_os_string()];
+            program.args.splice(0..0, before);
+        }
+        program
+    }
+
+    fn reads(&self) -> Vec<PathBuf> {
+        vec![self.settings.path.parent().unwrap().to_owned()]
+    }
+}
+
+/// See the module.
+pub(super) struct Rig {
+    pub(super) model: Arc<Model>,
+    pub(super) folder: TempDir,
+    agent: Arc<LocalAgent>,
+    run: RunId,
+    session: String,
+    begun: Instant,
+    _place: SemaphorePermit<'static>,
+}
+
+/// A turn that is being worked on.
+pub(super) struct Working {
+    /// Ends it.
+    pub(super) stop: CancellationToken,
+    /// What it has used so far.
+    pub(super) seen: watch::Receiver<Spent>,
+    report: JoinHandle<Report>,
+}
+
+impl Rig {
+    /// The usual client in front of `model`; `None`, after saying so, where there is no client.
+    pub(super) async fn new(model: Model) -> Option<Self> {
+        Self::with(model, |_| {}).await
+    }
+
+    /// With what `change` makes of the client.
+    pub(super) async fn with(model: Model, change: impl FnOnce(&mut Changed)) -> Option<Self> {
+        let path = peers::claude()?.to_owned();
+        let place = PLACES.acquire().await.unwrap();
+        let mut client = Changed {
+            settings: ClaudeSettings {
+                path,
+                key: Some(KEY.into()),
+                api_url: Some(model.url()),
+                retries: 1,
+                ..ClaudeSettings::default()
+            },
+            planted: Vec::new(),
+            shell: None,
+            without: &[],
+            without_flags: &[],
+        };
+        change(&mut client);
+        let folder = tempfile::tempdir().unwrap();
+        let settings = AgentSettings {
+            folder: folder.path().join("agents"),
+            sandbox: sandbox(),
+            helper: env!("CARGO_BIN_EXE_planwright").into(),
+            concurrency: 1,
+            grace: Duration::from_millis(1_500),
+            most_line: 8 * 1024 * 1024,
+            most_output: 64 * 1024 * 1024,
+            redactor: Redactor::default(),
+        };
+        let agent = LocalAgent::open(settings, Arc::new(client), Arc::new(SystemClock)).unwrap();
+        Some(Self {
+            model: Arc::new(model),
+            folder,
+            agent: Arc::new(agent),
+            run: RunId::new(),
+            session: uuid::Uuid::new_v4().to_string(),
+            begun: Instant::now(),
+            _place: place,
+        })
+    }
+
+    /// A first turn.
+    pub(super) fn task(&self, prompt: &str) -> Task {
+        Task {
+            run: self.run.clone(),
+            system: SYSTEM.to_owned(),
+            prompt: prompt.to_owned(),
+            session: Session::New(self.session.clone()),
+            cost_before: 0,
+            limits: Limits {
+                deadline: PATIENCE,
+                silence: PATIENCE,
+                turns: 10,
+                cost: None,
+            },
+        }
+    }
+
+    /// A turn that goes on with what `before` did.
+    pub(super) fn going_on(&self, prompt: &str, before: &Report) -> Task {
+        Task {
+            session: Session::Resume(before.session.clone().unwrap()),
+            cost_before: before.spent.session_cost,
+            ..self.task(prompt)
+        }
+    }
+
+    /// Works on it and leaves nothing behind: no process, and no request to anything but the messages of the model.
+    pub(super) async fn work(&self, task: Task) -> Report {
+        self.start(task).report(self).await
+    }
+
+    /// Begins to work on it.
+    pub(super) fn start(&self, task: Task) -> Working {
+        let agent = Arc::clone(&self.agent);
+        let stop = CancellationToken::new();
+        let token = stop.clone();
+        let (sender, seen) = watch::channel(Spent::default());
+        let report = tokio::spawn(async move { agent.work(&task, &sender, token).await });
+        Working { stop, seen, report }
+    }
+
+    /// The home of its client.
+    pub(super) fn home(&self) -> PathBuf {
+        let run = self.folder.path().join("agents").join(&self.run.0);
+        run.join("home")
+    }
+
+    /// What its processes can be known by: a folder of this run's own is in their environment.
+    pub(super) fn mark(&self) -> &str {
+        self.folder.path().to_str().unwrap()
+    }
+}
+
+impl Working {
+    /// What came of it.
+    pub(super) async fn report(self, rig: &Rig) -> Report {
+        let report = tokio::time::timeout(PATIENCE * 2, self.report).await;
+        let report = report.expect("a turn ends in time").unwrap();
+        let left = processes::with(&[rig.mark()]);
+        assert!(left.is_empty(), "left: {left:?}\n{report:?}");
+        for asked in rig.model.asked() {
+            assert_eq!(asked.line, "POST /v1/messages?beta=true");
+            assert_eq!(asked.headers["x-api-key"], KEY);
+        }
+        report
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        static BEGUN: OnceLock<Instant> = OnceLock::new();
+        static DONE: AtomicUsize = AtomicUsize::new(0);
+        let all = BEGUN.get_or_init(|| self.begun).elapsed();
+        let done = DONE.fetch_add(1, Ordering::SeqCst) + 1;
+        let own = self.begun.elapsed();
+        println!("this one {own:.1?}; {done} with the real client in {all:.1?}");
+    }
+}
+
+/// A sandbox wherever the kernel has one: nothing here may depend on its absence.
+pub(super) fn sandbox() -> Sandbox {
+    match active(Sandbox::Auto) {
+        Protection::Landlock { .. } => Sandbox::Required,
+        Protection::None { why } => {
+            println!("without a sandbox: {why}");
+            Sandbox::Off
+        }
+    }
+}
+
+/// The text of a success; anything else fails the test.
+pub(super) fn success(report: &Report) -> &str {
+    match &report.ending {
+        Ending::Success { text, .. } => text,
+        other => panic!("{other:?}\n{report:?}"),
+    }
+}
