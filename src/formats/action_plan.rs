@@ -1,8 +1,22 @@
 //! Action plans: plans in the strict format that a program can execute.
 
 mod action;
+mod actions;
+mod blocks;
 mod error;
+mod execute;
+pub mod fences;
+mod grammar;
+mod items;
+mod keys;
+mod parse;
 mod path;
+
+use std::borrow::Cow;
+
+use comrak::{Arena, parse_document};
+
+use crate::formats::markdown::{self, Lines};
 
 pub use action::{
     Action, ActionPlan, Chat, Create, Edit, Execute, Header, Invoke, Prune, Read, Replacement,
@@ -11,19 +25,63 @@ pub use action::{
 pub use error::{ErrorKind, PlanError, Rejected, Row};
 pub use path::{PathError, ProjectPath, Resource};
 
-/// Longest plan that is read, in bytes. Ten times the longest that fits into the comments of one issue in practice.
+/// Longest plan that is read, in bytes: more than thirty comments of GitHub hold.
 pub const MAX_BYTES: usize = 2 * 1024 * 1024;
 
-/// Reads a plan.
+/// Reads a plan. A byte-order mark is dropped and line ends count as `\n`; nothing else is changed.
 ///
 /// # Errors
 ///
 /// Everything that is wrong, up to the first error after which the rest of the text cannot be trusted.
 pub fn parse(text: &str) -> Result<ActionPlan, Rejected> {
-    let _ = text;
-    Err(Rejected {
-        errors: Vec::new(),
+    let text = prepare(text).map_err(|error| Rejected {
+        errors: vec![*error],
         rows: Vec::new(),
-        lines: 0,
-    })
+        checked: 0,
+    })?;
+    let arena = Arena::new();
+    let root = parse_document(&arena, &text, &markdown::options());
+    let lines = Lines::new(&text);
+    let document = blocks::Document::new(&lines, root);
+    parse::plan(&document)
+}
+
+/// The text that is parsed; refuses what is not worth parsing.
+fn prepare(text: &str) -> Result<Cow<'_, str>, Box<PlanError>> {
+    let refuse = |kind, expected: String, found: String, line, hint: &str| {
+        let span = Span::line(line);
+        Err(Box::new(PlanError::new(kind, expected, found, span, hint)))
+    };
+    if text.len() > MAX_BYTES {
+        return refuse(
+            ErrorKind::TooLarge,
+            format!("a plan of at most {MAX_BYTES} bytes"),
+            format!("{} bytes", text.len()),
+            1,
+            "Split the plan into several, or move long contents into files of the project.",
+        );
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return refuse(
+            ErrorKind::Empty,
+            "a plan".to_owned(),
+            "no text".to_owned(),
+            1,
+            "Write the plan, beginning with its title: `# …`.",
+        );
+    }
+    if let Some(at) = memchr::memchr(0, text.as_bytes()) {
+        return refuse(
+            ErrorKind::Nul,
+            "text without NUL characters".to_owned(),
+            "one".to_owned(),
+            Lines::new(text).at(at),
+            "Remove it; neither Markdown nor GitHub can hold it.",
+        );
+    }
+    if memchr::memchr(b'\r', text.as_bytes()).is_none() {
+        return Ok(Cow::Borrowed(text));
+    }
+    Ok(Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")))
 }

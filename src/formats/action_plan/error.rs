@@ -159,6 +159,26 @@ pub struct PlanError {
 }
 
 impl PlanError {
+    /// An error in `span` that leaves the order of the blocks alone.
+    pub(super) fn new(
+        kind: ErrorKind,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        span: Span,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind,
+            action: None,
+            expected: expected.into(),
+            found: found.into(),
+            index: None,
+            span,
+            hints: vec![hint.into()],
+            structural: false,
+        }
+    }
+
     /// What is wrong in one sentence, without its place.
     pub fn message(&self) -> String {
         let start = match &self.action {
@@ -193,6 +213,17 @@ pub struct Row {
     pub span: Span,
 }
 
+impl Row {
+    /// What it is and how it starts.
+    pub fn title(&self) -> String {
+        if self.preview.is_empty() {
+            self.node.clone()
+        } else {
+            format!("{}: \"{}\"", self.node, self.preview)
+        }
+    }
+}
+
 /// A text that is no plan: everything that is known to be wrong, and the blocks it is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
@@ -200,8 +231,8 @@ pub struct Rejected {
     pub errors: Vec<PlanError>,
     /// All top-level blocks; none when the text was not even read as Markdown.
     pub rows: Vec<Row>,
-    /// Number of lines of the text.
-    pub lines: usize,
+    /// How many of the rows were looked at; the others may be right or wrong.
+    pub checked: usize,
 }
 
 impl fmt::Display for Rejected {
