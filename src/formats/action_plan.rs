@@ -3,6 +3,7 @@
 mod action;
 mod actions;
 mod blocks;
+mod diff;
 mod error;
 mod execute;
 pub mod fences;
@@ -11,6 +12,8 @@ mod items;
 mod keys;
 mod parse;
 mod path;
+mod recognise;
+mod render;
 
 use std::borrow::Cow;
 
@@ -22,8 +25,11 @@ pub use action::{
     Action, ActionPlan, Chat, Create, Edit, Execute, Header, Invoke, Prune, Read, Replacement,
     Research, Return, Span, Step,
 };
+pub use diff::{Actual, Annotation, Diff, Expected, Mark};
 pub use error::{ErrorKind, PlanError, Rejected, Row};
 pub use path::{PathError, ProjectPath, Resource};
+pub use recognise::is_action_plan;
+pub use render::{language, render, table};
 
 /// Longest plan that is read, in bytes: more than thirty comments of GitHub hold.
 pub const MAX_BYTES: usize = 2 * 1024 * 1024;

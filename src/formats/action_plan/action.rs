@@ -35,9 +35,9 @@ pub struct ActionPlan {
     pub title: String,
     /// The list below the title.
     pub header: Header,
-    /// The code block below `Rationale`, without its final line end.
+    /// The code block below `Rationale`, without line ends at its end.
     pub rationale: String,
-    /// The code block below `Memos`, without its final line end.
+    /// The code block below `Memos`, without line ends at its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memos: Option<String>,
     /// The actions in order; at least one.
@@ -132,7 +132,7 @@ pub struct Create {
     /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The lines of the file, without the last line's end; empty for an empty file.
+    /// The text of the file, without line ends at its end; empty for an empty file.
     pub content: String,
     /// The code block, fences included.
     #[serde(skip)]
@@ -154,9 +154,9 @@ pub struct Edit {
 /// One change of an `EDIT`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Replacement {
-    /// What is there, without the last line's end; never empty.
+    /// What is there, without line ends at its end; never empty.
     pub find: String,
-    /// What is to be there, without the last line's end; empty deletes.
+    /// What is to be there, without line ends at its end; empty deletes.
     pub replace: String,
     /// The code block with [`Replacement::find`], fences included.
     #[serde(skip)]

@@ -224,9 +224,13 @@ impl<'d, 'a> Parser<'d, 'a> {
                     }
                     queries.push((query, node.span));
                 }
-                _ if queries.is_empty() => {
-                    // Says the right thing about indented code, too.
-                    self.fence(spec, "query")?;
+                next if queries.is_empty() => {
+                    let kind = match next {
+                        Some((_, node)) if node.kind == Kind::Indented => ErrorKind::IndentedCode,
+                        _ => ErrorKind::NoQueries,
+                    };
+                    let expected = format!("a CodeFence with a query of {}", spec.text);
+                    return Err(self.mismatch(kind, &expected));
                 }
                 _ => return Ok(queries),
             }

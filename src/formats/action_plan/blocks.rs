@@ -85,14 +85,13 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Text of a code block without its final line end; empty for other blocks.
+    /// Text of a code block without the line ends at its end; empty for other blocks.
     pub(super) fn code(node: &Node<'_>) -> String {
         let data = node.ast.data();
         let NodeValue::CodeBlock(code) = &data.value else {
             return String::new();
         };
-        let text = code.literal.strip_suffix('\n').unwrap_or(&code.literal);
-        text.to_owned()
+        code.literal.trim_end_matches('\n').to_owned()
     }
 
     /// Lines `from` up to, not including, `to`, without blank lines at its ends and without white space at its end.

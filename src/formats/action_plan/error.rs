@@ -182,7 +182,10 @@ impl PlanError {
     /// What is wrong in one sentence, without its place.
     pub fn message(&self) -> String {
         let start = match &self.action {
-            _ if self.structural => "Plan structure is invalid. ".to_owned(),
+            Some((number, name)) if self.structural => {
+                format!("Plan structure is invalid in action {number} ({name}). ")
+            }
+            None if self.structural => "Plan structure is invalid. ".to_owned(),
             Some((number, name)) => format!("Action {number} ({name}): "),
             None => String::new(),
         };

@@ -1,5 +1,6 @@
 //! The command of an `EXECUTE`: the plain `cd` and `export` lines at its top become folder and environment. No shell is
-//! imitated: a line there that is not plain is an error, and below the first other line nothing is looked at.
+//! imitated: a line there that is not plain is an error, and below the first other line nothing is looked at. Blank lines
+//! between them do not count.
 
 use super::path::{PathError, ProjectPath};
 
@@ -51,6 +52,7 @@ pub(super) fn split(block: &str) -> Result<Header, Vec<BadLine>> {
         let taken = match word {
             "cd" => folder(line, &mut header),
             "export" => variable(line, &mut header),
+            "" if trimmed.is_empty() => Ok(()),
             _ => break,
         };
         if let Err(why) = taken {
@@ -133,3 +135,6 @@ fn word(text: &str) -> Option<&str> {
     };
     (!text.is_empty() && text.chars().all(plain)).then_some(text)
 }
+
+#[cfg(test)]
+mod tests;

@@ -159,6 +159,28 @@ fn lookalike(content: &str, mark: u8, length: usize) -> Option<(usize, usize)> {
     first.map(|start| (memchr::memchr_iter(b'\n', &bytes[..start]).count(), longest))
 }
 
+/// A fence that can stand around `content`: longer than any run of back-ticks in it, three at least.
+pub fn around(content: &str) -> String {
+    fence_of(content, 3)
+}
+
+/// [`around`], at least `least` long.
+pub(super) fn fence_of(content: &str, least: usize) -> String {
+    let bytes = content.as_bytes();
+    let mut longest = 0;
+    let mut at = 0;
+    while let Some(next) = memchr::memchr(b'`', &bytes[at..]) {
+        let start = at + next;
+        let run = bytes[start..]
+            .iter()
+            .take_while(|byte| **byte == b'`')
+            .count();
+        longest = longest.max(run);
+        at = start + run;
+    }
+    "`".repeat(least.max(longest + 1))
+}
+
 /// A fence line: its character, how often, and whether more is on it.
 struct Mark {
     line: usize,

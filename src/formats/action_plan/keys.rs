@@ -6,7 +6,7 @@ use super::action::{Header, Span};
 use super::blocks::{Document, Node, preview};
 use super::error::{ErrorKind, PlanError};
 use super::execute;
-use super::grammar::{self, ActionSpec, Field, Key};
+use super::grammar::{self, ActionSpec, Body, Field, Key};
 use super::items::{self, Item, Written, written};
 use super::path::{PathError, ProjectPath, Resource};
 
@@ -56,7 +56,11 @@ pub(super) fn fields<'a>(
 ) -> Fields {
     let mut fields = Fields::default();
     let mut seen: Vec<&str> = Vec::new();
-    for item in items::items(document, list.ast, errors) {
+    let before = errors.len();
+    let items = items::items(document, list.ast, errors);
+    // A key may be in an item that cannot be read.
+    let unread = errors.len() > before;
+    for item in items {
         let Some(key) = spec.keys.iter().find(|key| key.text == item.key) else {
             let near = spec
                 .keys
@@ -82,7 +86,7 @@ pub(super) fn fields<'a>(
         }
     }
     for key in spec.keys {
-        if key.required && !seen.contains(&key.text) {
+        if key.required && !unread && !seen.contains(&key.text) {
             errors.push(PlanError::new(
                 ErrorKind::MissingKey,
                 format!("the key `{}`", key.text),
@@ -90,6 +94,17 @@ pub(super) fn fields<'a>(
                 list.span,
                 format!("Add `- **{}:** …` to the list.", key.text),
             ));
+        }
+    }
+    if spec.body == Body::Text {
+        for error in &mut errors[before..] {
+            if matches!(error.kind, ErrorKind::MalformedItem | ErrorKind::UnknownKey) {
+                error.hints.push(
+                    "A list directly below the heading is the list of keys. If it is the start of the text, put a \
+                     sentence before it."
+                        .to_owned(),
+                );
+            }
         }
     }
     fields

@@ -352,13 +352,13 @@ fn hint(kind: ErrorKind, found: Option<&Kind>) -> String {
         ErrorKind::NoCode => "Put a fenced code block directly behind the list.",
         ErrorKind::IndentedCode => "Write it between fences, at the beginning of the lines.",
         ErrorKind::NoPairs => {
-            "Write `#### `FIND:`` and a code block, then `#### `REPLACE:`` and a code block, once or more."
+            "Write `#### FIND:` and a code block, then `#### REPLACE:` and a code block, once or more."
         }
         ErrorKind::BadPairHeading => {
-            "Write the headings as `#### `FIND:`` and `#### `REPLACE:``, in this order, in capitals and with the colon."
+            "Write the headings as `#### FIND:` and `#### REPLACE:`, in this order, in capitals and with the colon."
         }
         ErrorKind::NoPairCode => "Put a code block directly below the heading.",
-        ErrorKind::IncompletePair => "Put `#### `REPLACE:`` and a code block behind it; an empty block deletes.",
+        ErrorKind::IncompletePair => "Put `#### REPLACE:` and a code block behind it; an empty block deletes.",
         ErrorKind::NoQueries => "Put every query into a fenced code block of its own.",
         ErrorKind::NoMessage => "Write the text below the heading, or below the list of keys.",
         ErrorKind::UnknownAction => {
@@ -372,7 +372,7 @@ fn hint(kind: ErrorKind, found: Option<&Kind>) -> String {
             };
         }
         ErrorKind::StrayHeading if matches!(found, Some(Kind::Heading { level: 4.., .. })) => {
-            "An action's heading has level 3: `### `READ``. Otherwise remove it."
+            "An action's heading has level 3: `### READ`. Otherwise remove it."
         }
         _ => "Remove it, or move it into the action that it belongs to.",
     }
