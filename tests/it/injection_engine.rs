@@ -5,6 +5,7 @@
 //! (`agent_runner/secrecy.rs`), and once more behind it, by the client of GitHub (`github_client`).
 
 mod agent;
+mod attempts;
 mod people;
 mod world;
 
@@ -159,7 +160,7 @@ async fn nothing_in_an_answer_of_the_agent_reaches_an_effect() {
                 _ => enriched += 1,
             }
         } else {
-            before.nothing_was_added(&rig, &run, name).await;
+            before.nothing_was_added(&rig, &run, name);
         }
         let of_the_agent = matches!(
             case.place,
@@ -196,7 +197,7 @@ async fn nothing_in_an_answer_without_a_plan_to_compare_reaches_an_effect() {
                 saved += 1;
                 before.only_a_plan_was_added(&rig, &run, name).await;
             }
-            _ => before.nothing_was_added(&rig, &run, name).await,
+            _ => before.nothing_was_added(&rig, &run, name),
         }
     }
     assert!(saved >= 10, "{saved}");
