@@ -185,7 +185,13 @@ async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Fin
             return None;
         }
         Stop::Settling { until } => return Some(park(until, "an earlier write is settling")),
-        Stop::Wait { until, why } => return Some(park(until, &why)),
+        Stop::Wait { until, why } => {
+            // GitHub has answered on the way here: two hiccups with days between them are no outage of days.
+            if context.progress.outage.take().is_some() {
+                context.remember().await.ok()?;
+            }
+            return Some(park(until, &why));
+        }
         Stop::Failed(failure) => failure,
         Stop::Cancelled(by) => failures::cancelled(&by),
         Stop::Forge(error) => match weigh(context, &error, now) {
@@ -247,6 +253,10 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
         context.progress.outage = None;
     }
     context.progress.failure = Some((context.round, failure.clone()));
+    if let Some(work) = &mut context.progress.work {
+        // What the agent keeps is deleted with the end of the run.
+        work.forget_session();
+    }
     context.remember().await.ok()?;
     let reported = if context.trigger.command.spec().serial {
         report::failed(context, &failure).await

@@ -85,6 +85,9 @@ pub fn held_as_found(by: &str) -> String {
     )
 }
 
+/// Why a run that an agent had begun goes on without one.
+pub const AGENT_GONE: &str = "no agent is configured any more";
+
 /// Note: this is no full success.
 pub fn fallback(why: &str, own: bool) -> String {
     let what = if own {
