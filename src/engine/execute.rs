@@ -81,7 +81,8 @@ pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
     let allowed = authorise::check(&*parts.forge, &context.trigger).await?;
     if matches!(allowed, Verdict::Allowed(_)) && context.trigger.command.spec().serial {
         let ahead = parts.store.ahead_of(&claimed.lease.run).await?;
-        report::queued(&mut context, ahead).await?;
+        let waits = answer::waits_at(&context).await?;
+        report::queued(&mut context, ahead, waits.as_deref()).await?;
     }
     Ok(())
 }

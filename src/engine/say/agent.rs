@@ -6,8 +6,8 @@ mod failures;
 use std::time::Duration;
 
 pub use asking::{
-    DECISIONS, bad_answer, may_not_answer, nothing_asked, partly_answered, questions, reminder,
-    waiting, waits,
+    DECISIONS, bad_answer, may_not_answer, no_decision, nothing_asked, partly_answered, questions,
+    reminder, waiting, waits,
 };
 pub use failures::{exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost};
 

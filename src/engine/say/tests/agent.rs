@@ -85,6 +85,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     add("held_waits", agent::waits(&round, UNTIL));
     add("held_reminder", agent::reminder(&round, UNTIL));
     add("nothing_asked", agent::nothing_asked(&save));
+    add("no_decision", agent::no_decision(&save));
     add("may_not", agent::may_not_answer(&save, false));
     add("may_not_held", agent::may_not_answer(&save, true));
     add(
