@@ -148,13 +148,18 @@ fn with_agent(answer: &str) -> Output {
 #[test]
 #[cfg(target_os = "linux")]
 fn an_agent_can_be_tried() {
-    let done = with_agent(GOOD);
+    let sample = include_str!("../../fixtures/threads/try.md");
+    let (_, plan) = sample.split_once("\n## Overview\n").unwrap();
+    let (plan, _) = plan.split_once("\n--- @ada").unwrap();
+    let done = with_agent(&format!(
+        "# Plan: Keep the index\n\n## Enrichment Details\n\n### Process Summary\n\n- **Mode**: enriched\n\n\
+         ### Context Categories Populated\n\n- ✅ Known Pitfalls\n\n---\n\n## Overview\n{plan}\n\
+         ## Context & Understanding\n\n### Known Pitfalls\n\n- DO NOT trust the time of a file\n"
+    ));
     assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), ""));
     let shown = text(&done.stdout);
-    assert!(
-        shown.contains(" Cache the search index on disk\n"),
-        "{shown}"
-    );
+    assert!(shown.contains("#2 Keep the index\n"), "{shown}");
+    assert!(!shown.contains("Fallback"), "{shown}");
     let asked = with_agent(ASKS);
     assert_eq!(asked.status.code(), Some(1));
     assert_eq!(
