@@ -1,4 +1,6 @@
-//! Action plans: plans in the strict format that a program can execute.
+//! Action plans: reading, writing and explaining them. The page about the format follows.
+//!
+#![doc = include_str!("action_plan/format.md")]
 
 mod action;
 mod actions;
@@ -20,6 +22,9 @@ use std::borrow::Cow;
 use comrak::{Arena, parse_document};
 
 use crate::formats::markdown::{self, Lines};
+
+#[cfg(test)]
+mod tests;
 
 pub use action::{
     Action, ActionPlan, Chat, Create, Edit, Execute, Header, Invoke, Prune, Read, Replacement,
