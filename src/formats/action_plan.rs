@@ -13,6 +13,7 @@ pub mod fences;
 mod grammar;
 mod items;
 mod keys;
+mod kinds;
 mod parse;
 mod path;
 mod recognise;
