@@ -32,7 +32,7 @@ pub use action::{
     Action, ActionPlan, Chat, Create, Edit, Execute, Header, Invoke, Prune, Read, Replacement,
     Research, Return, Span, Step,
 };
-pub use diff::{Actual, Annotation, Diff, Expected, Mark};
+pub use diff::{Actual, Annotation, Diff, ERRORS_SHOWN, Expected, Mark};
 pub use error::{ErrorKind, PlanError, Rejected, Row};
 pub use path::{PathError, ProjectPath, Resource};
 pub use recognise::is_action_plan;

@@ -133,11 +133,11 @@ mod links {
     }
 
     /// Opening a pipe that nobody writes to would wait for good.
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_socket_or_pipe_is_no_file_and_nobody_waits_for_it() {
         let folder = tempfile::tempdir().unwrap();
-        let _socket =
-            std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
         let there = load(folder.path(), &["socket"]);
         assert_eq!(
             there.look(&path("socket")),

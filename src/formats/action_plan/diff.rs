@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::error::{PlanError, Rejected};
 use super::grammar::{ACTIONS_BLUEPRINT, SLOTS};
 
-/// Most errors that the text shows.
-pub(super) const ERRORS_SHOWN: usize = 30;
+/// Most errors of a plan that texts for people show.
+pub const ERRORS_SHOWN: usize = 30;
 /// Blocks without an error that the text shows before and behind one with an error; the others are counted.
 const AROUND: usize = 6;
 /// Most annotations that one request for a check run may carry
