@@ -33,7 +33,7 @@ pub use action::{
     Research, Return, Span, Step,
 };
 pub use diff::{Actual, Annotation, Diff, ERRORS_SHOWN, Expected, Mark};
-pub use error::{ErrorKind, PlanError, Rejected, Row};
+pub use error::{ErrorKind, InAction, PlanError, Rejected, Row};
 pub use path::{PathError, ProjectPath, Resource};
 pub use recognise::is_action_plan;
 pub use render::{language, render, table};
@@ -48,7 +48,7 @@ pub const MAX_BYTES: usize = 2 * 1024 * 1024;
 /// Everything that is wrong, up to the first error after which the rest of the text cannot be trusted.
 pub fn parse(text: &str) -> Result<ActionPlan, Rejected> {
     let text = prepare(text).map_err(|error| Rejected {
-        errors: vec![*error],
+        errors: vec![error],
         rows: Vec::new(),
         checked: 0,
     })?;
@@ -60,10 +60,10 @@ pub fn parse(text: &str) -> Result<ActionPlan, Rejected> {
 }
 
 /// The text that is parsed; refuses what is not worth parsing.
-fn prepare(text: &str) -> Result<Cow<'_, str>, Box<PlanError>> {
+fn prepare(text: &str) -> Result<Cow<'_, str>, PlanError> {
     let refuse = |kind, expected: String, found: String, line, hint: &str| {
         let span = Span::line(line);
-        Err(Box::new(PlanError::new(kind, expected, found, span, hint)))
+        Err(PlanError::new(kind, expected, found, span, hint))
     };
     if text.len() > MAX_BYTES {
         return refuse(

@@ -47,13 +47,12 @@ fn file(checked: &Checked) -> Value {
 }
 
 fn error(error: &PlanError) -> Value {
-    let action = error.action.as_ref();
     json!({
         "kind": error.kind,
         "message": error.message(),
         "line": error.span.start,
         "end_line": error.span.end,
-        "action": action.map(|(number, name)| json!({ "number": number, "name": name })),
+        "action": error.action,
         "expected": error.expected,
         "found": error.found,
         "hints": error.hints,

@@ -178,17 +178,21 @@ pub(super) fn code_span(text: &str) -> String {
     }
 }
 
-/// Text of one line with everything escaped that could be markup.
+/// Text of one line with everything escaped that could be markup or a link.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '@' | '/' => out.push(c),
-            c if c.is_ascii_punctuation() => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "&#{};", u32::from(c));
-            }
-            c => out.push(c),
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let markup = match c {
+            ':' => chars.peek() == Some(&'/'),
+            '.' => out.ends_with("www"),
+            c => "\\`*_[]<>~|&!#$".contains(c),
+        };
+        if c.is_control() {
+            let _ = write!(out, "&#{};", u32::from(c));
+        } else {
+            out.extend(markup.then_some('\\'));
+            out.push(c);
         }
     }
     out

@@ -1,4 +1,5 @@
 //! The format as a whole: its page, every error as people see it, and what holds for every text.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod errors;
 mod properties;
