@@ -180,6 +180,7 @@ fn pairs(line: &str) -> impl Iterator<Item = usize> + '_ {
 fn score(find: &[&str], near: &[&str], steps: &[DiffOp]) -> Score {
     let mut left = STEPS;
     let (mut same, mut all) = (0, 0);
+    let (mut rough_old, mut rough_new) = (Vec::new(), Vec::new());
     for step in steps {
         let (old, new) = (&find[step.old_range()], &near[step.new_range()]);
         let (old_chars, new_chars) = (chars(old), chars(new));
@@ -189,7 +190,8 @@ fn score(find: &[&str], near: &[&str], steps: &[DiffOp]) -> Score {
             DiffOp::Replace { .. } => {
                 let cost = old_chars.len().saturating_mul(new_chars.len());
                 if cost > left {
-                    same += roughly_same(old, new);
+                    rough_old.extend_from_slice(old);
+                    rough_new.extend_from_slice(new);
                     continue;
                 }
                 left -= cost;
@@ -201,6 +203,9 @@ fn score(find: &[&str], near: &[&str], steps: &[DiffOp]) -> Score {
             }
             DiffOp::Delete { .. } | DiffOp::Insert { .. } => {}
         }
+    }
+    if !rough_old.is_empty() {
+        same += roughly_same(&rough_old, &rough_new);
     }
     Score::of(same, all)
 }
