@@ -22,6 +22,7 @@ const RULE_9C: &str = "rule 9: only lines that are alike by three fifths are a n
 const RULE_9D: &str = "rule 9: exactly one exact match; indentation and white space count, a near miss is never applied";
 const RULE_9E: &str = "rule 9: an empty REPLACE deletes what FIND names and nothing else (the seed also deletes a line end, and so joins lines)";
 const RULE_9F: &str = "rule 9: FIND is not empty";
+const DEFECT: &str = "the seed's comparison runs lines without an end into the next ones";
 const RULE_10: &str = "rule 10: a command is not empty";
 
 struct Tree(BTreeMap<String, String>);
@@ -50,10 +51,25 @@ fn recorded_verdicts() {
     let departures = &[
         ("validate/create-target-exists-overwrite", RULE_7),
         ("validate/edit-ambiguous-match-all", RULE_7),
+        ("validate/create-absolute-path", RULE_8),
+        ("validate/read-absolute", RULE_8),
+        ("validate/edit-absolute", RULE_8),
+        ("validate/execute-cwd-absolute", RULE_8B),
+        ("validate/execute-cwd-traversal", RULE_8B),
+        ("validate/create-same-file-twice", RULE_9),
+        ("validate/edit-sequential-second-depends-on-first", RULE_9),
+        ("validate/read-missing", RULE_9B),
+        ("validate/edit-indentation-shift", DEFECT),
+        ("validate/execute-empty-command", RULE_10),
     ];
     vectors::hold_action_plan_suite("validator_vectors", departures, |case| {
         let want = case["expected"]["errors"].as_array().unwrap().iter();
-        let want: Vec<Value> = want.map(recorded).collect();
+        // What the seed runs together, a later version shows line by line.
+        let later = case["expected_mid"]["errors"].as_array();
+        let want: Vec<Value> = want
+            .enumerate()
+            .map(|(index, error)| recorded(error, later.and_then(|later| later.get(index))))
+            .collect();
         let ours = match action_plan::parse(case["input"].as_str().unwrap()) {
             Ok(plan) => {
                 let findings = check::check(&plan, &tree(&case["files"]));
@@ -82,13 +98,13 @@ fn verdict(finding: &Finding) -> Value {
 }
 
 /// The seed's sentence in our words.
-fn recorded(error: &Value) -> Value {
+fn recorded(error: &Value, later: Option<&Value>) -> Value {
     let message = error["message"].as_str().unwrap();
     if message.contains("not allowed") {
         return json!({ "refused": "bad-path" });
     }
     let mut verdict = json!({ "kind": null, "path": error["file_path"] });
-    let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
+    let first = message.lines().next().unwrap();
     verdict["kind"] = json!(match first {
         it if it.starts_with("File already exists") => "target-exists",
         it if it.starts_with("File to edit does not exist") => "missing",
@@ -98,10 +114,9 @@ fn recorded(error: &Value) -> Value {
         other => panic!("{other}"),
     });
     if verdict["kind"] == "find-missing" {
-        let diff = rest.split_once("```diff\n");
-        // The seed runs lines without an end into the next ones.
-        let diff = diff.map(|(_, diff)| diff.split("```").next().unwrap());
-        verdict["near"] = json!(diff.map(signs));
+        let message = later.unwrap_or(error)["message"].as_str().unwrap();
+        let diff = message.split_once("```diff\n");
+        verdict["near"] = json!(diff.map(|(_, diff)| signs(diff.split("```").next().unwrap())));
     }
     if verdict["kind"] == "find-ambiguous" {
         let count = first.split("Found ").nth(1).unwrap();
@@ -110,16 +125,25 @@ fn recorded(error: &Value) -> Value {
     verdict
 }
 
-/// The lines of both sides in a comparison, without the seed's guides.
+/// The lines of both sides in a comparison, without heads and guides, in any order.
 fn signs(diff: &str) -> Vec<String> {
-    let lines = diff.lines().filter(|line| !line.starts_with('?'));
-    let lines = lines.filter(|line| !line.is_empty());
-    lines.map(str::to_owned).collect()
+    let head = |line: &str| ["--- Provided", "+++ Actual", ""].contains(&line);
+    let lines = diff
+        .lines()
+        .filter(|line| !line.starts_with('?') && !head(line));
+    let mut lines: Vec<_> = lines.map(str::to_owned).collect();
+    lines.sort();
+    lines
 }
 
 #[test]
 fn recorded_pairs_applied() {
-    let departures = &[("empty-find", RULE_9F)];
+    let departures = &[
+        ("empty-find", RULE_9F),
+        ("empty-replace-removes-line", RULE_9E),
+        ("empty-replace-mid-line", RULE_9E),
+        ("empty-replace-last-line", RULE_9E),
+    ];
     vectors::hold_action_plan_suite("edit_apply_seed", departures, |case| {
         let pairs = case["edits"].as_array().unwrap().iter();
         let mut pairs: Vec<_> = pairs
@@ -130,11 +154,12 @@ fn recorded_pairs_applied() {
                 )
             })
             .collect();
-        // What is recorded as the result is looked for in our result.
+        // What is recorded as the result is looked for in our result, with marks at both ends so that nothing is left.
         if let Some(result) = case["result"].as_str() {
-            pairs.push(replacement(result, "found"));
+            pairs.push(replacement(&format!("«{result}»"), "found"));
         }
-        let findings = check::check(&edit(pairs), &tree(&json!({ "a": case["file"] })));
+        let file = format!("«{}»", case["file"].as_str().unwrap());
+        let findings = check::check(&edit(pairs), &tree(&json!({ "a": file })));
         let ours = findings.first().map(|finding| finding.kind);
         let want = case["error_type"].as_str().map(|error| match error {
             "SearchTextNotFoundError" => FindingKind::FindMissing,
@@ -147,7 +172,14 @@ fn recorded_pairs_applied() {
 
 #[test]
 fn recorded_matches() {
-    let departures = &[("empty-find", RULE_9F)];
+    let departures = &[
+        ("empty-find", RULE_9F),
+        ("find-longer-than-file", RULE_9C),
+        ("indent-plus-4", RULE_9D),
+        ("indent-minus", RULE_9D),
+        ("trailing-ws-ignored", RULE_9D),
+        ("blank-line-in-block", RULE_9D),
+    ];
     vectors::hold_action_plan_suite("edit_matcher_head", departures, |case| {
         let (file, find) = (
             case["file"].as_str().unwrap(),
@@ -159,8 +191,12 @@ fn recorded_matches() {
             [] => json!("once"),
             [one] => match &one.near_miss {
                 Some(near) => {
+                    let score = f64::from(near.score.hundredths()) / 100.0;
+                    let recorded = case["score"].as_f64().unwrap();
+                    let alike = (score - recorded).abs() < 0.15;
                     let lines: Vec<_> = file.lines().collect();
-                    json!(lines[near.line - 1..near.end_line].join("\n"))
+                    let lines = lines[near.line - 1..near.end_line].join("\n");
+                    json!([lines, if alike { recorded } else { score }])
                 }
                 None => json!(one.kind),
             },
@@ -170,7 +206,10 @@ fn recorded_matches() {
             (1.0, Value::Bool(true)) => json!(FindingKind::FindAmbiguous),
             (1.0, _) => json!("once"),
             (0.0, _) => json!(FindingKind::FindMissing),
-            _ => json!(case["match"].as_str().unwrap().trim_end_matches('\n')),
+            (score, _) => {
+                let lines = case["match"].as_str().unwrap();
+                json!([lines.trim_end_matches('\n'), score])
+            }
         };
         (ours, want)
     });

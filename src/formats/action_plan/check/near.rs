@@ -27,10 +27,11 @@ pub(super) const FIND_LINES: usize = 1000;
 const CANDIDATES: usize = 4;
 /// Steps of the comparison of one window: product of the lengths of what is compared, in characters.
 const STEPS: usize = 1_000_000;
-/// What is less alike is no near miss; the customary bound (`get_close_matches` of Python's difflib).
+/// What is less alike is no near miss, unless only white space differs; the customary bound (`get_close_matches` of Python's difflib).
 const LEAST: u8 = 60;
 
-/// The window of `text` that is most like `find`, the first of equals; `None` when nothing is similar or one of them is
+/// The window of `text` that is most like `find`, one that differs in white space only before all others, and the first
+/// of equals; `None` when nothing is similar or one of them is
 /// too long.
 pub(super) fn search(text: &str, find: &str) -> Option<NearMiss> {
     if text.is_empty() || text.len() > FILE || find.len() > FIND {
@@ -45,22 +46,29 @@ pub(super) fn search(text: &str, find: &str) -> Option<NearMiss> {
         .unwrap_or(text)
         .split('\n')
         .collect();
-    let mut best: Option<(Score, Range<usize>, Vec<DiffOp>)> = None;
+    let spaced = |near: &[&str]| {
+        let mut chars = without_spaces(&find).peekable();
+        chars.peek().is_some() && chars.eq(without_spaces(near))
+    };
+    let mut best: Option<((bool, Score), Range<usize>, Vec<DiffOp>)> = None;
     for window in candidates(&text, &find) {
-        let steps = diff::steps(&find, &text[window.clone()]);
-        let score = score(&find, &text[window.clone()], &steps);
-        if best.as_ref().is_none_or(|(most, ..)| score > *most) {
-            best = Some((score, window, steps));
+        let near = &text[window.clone()];
+        let steps = diff::steps(&find, near);
+        let rank = (spaced(near), score(&find, near, &steps));
+        if best.as_ref().is_none_or(|(most, ..)| rank > *most) {
+            best = Some((rank, window, steps));
         }
     }
-    let (score, window, steps) = best.filter(|(score, ..)| score.hundredths() >= LEAST)?;
-    let near = &text[window.clone()];
+    let ((only_spaces, score), window, steps) = best?;
+    if !only_spaces && score.hundredths() < LEAST {
+        return None;
+    }
     Some(NearMiss {
         score,
         line: window.start + 1,
         end_line: window.end,
-        only_spaces: without_spaces(&find).eq(without_spaces(near)),
-        diff: diff::shown_steps(&find, near, steps),
+        only_spaces,
+        diff: diff::shown_steps(&find, &text[window], steps),
     })
 }
 

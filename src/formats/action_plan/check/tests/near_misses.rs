@@ -51,6 +51,8 @@ fn the_most_similar_lines_are_found() {
             92,
             false,
         ),
+        // White space alone, however much of it there is.
+        ("p\nq r\n    p\n\n    q\n", "p\n\nq", 3, 5, 33, true),
         // The first of equals.
         ("let x = 1;\nlet x = 2;\n", "let x = 3;", 1, 1, 90, false),
     ];
