@@ -1,4 +1,6 @@
-//! Action plans: plans in the strict format that a program can execute.
+//! Action plans: reading, writing and explaining them. The page about the format follows.
+//!
+#![doc = include_str!("action_plan/format.md")]
 
 mod action;
 mod actions;
@@ -22,12 +24,15 @@ use comrak::{Arena, parse_document};
 
 use crate::formats::markdown::{self, Lines};
 
+#[cfg(test)]
+mod tests;
+
 pub use action::{
     Action, ActionPlan, Chat, Create, Edit, Execute, Header, Invoke, Prune, Read, Replacement,
     Research, Return, Span, Step,
 };
 pub use diff::{Actual, Annotation, Diff, Expected, Mark};
-pub use error::{ErrorKind, PlanError, Rejected, Row};
+pub use error::{ErrorKind, InAction, PlanError, Rejected, Row};
 pub use path::{PathError, ProjectPath, Resource};
 pub use recognise::is_action_plan;
 pub use render::{language, render, table};
@@ -42,7 +47,7 @@ pub const MAX_BYTES: usize = 2 * 1024 * 1024;
 /// Everything that is wrong, up to the first error after which the rest of the text cannot be trusted.
 pub fn parse(text: &str) -> Result<ActionPlan, Rejected> {
     let text = prepare(text).map_err(|error| Rejected {
-        errors: vec![*error],
+        errors: vec![error],
         rows: Vec::new(),
         checked: 0,
     })?;
@@ -54,10 +59,10 @@ pub fn parse(text: &str) -> Result<ActionPlan, Rejected> {
 }
 
 /// The text that is parsed; refuses what is not worth parsing.
-fn prepare(text: &str) -> Result<Cow<'_, str>, Box<PlanError>> {
+fn prepare(text: &str) -> Result<Cow<'_, str>, PlanError> {
     let refuse = |kind, expected: String, found: String, line, hint: &str| {
         let span = Span::line(line);
-        Err(Box::new(PlanError::new(kind, expected, found, span, hint)))
+        Err(PlanError::new(kind, expected, found, span, hint))
     };
     if text.len() > MAX_BYTES {
         return refuse(

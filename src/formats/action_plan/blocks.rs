@@ -97,7 +97,9 @@ impl<'a> Document<'a> {
     /// Lines `from` up to, not including, `to`, without blank lines at its ends and without white space at its end.
     pub(super) fn text(&self, from: usize, to: usize) -> &'a str {
         let from = first_text(self.lines, from, to).unwrap_or(to);
-        self.lines.between(from, to).trim_end()
+        // Only what is blank to Markdown: what is left of a line must mean the same.
+        let text = self.lines.between(from, to);
+        text.trim_end_matches([' ', '\t', '\n'])
     }
 
     /// How many blank lines there are from line `from` on, before line `to`.

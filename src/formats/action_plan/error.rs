@@ -135,14 +135,23 @@ impl Serialize for ErrorKind {
     }
 }
 
+/// An action of the refused text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InAction {
+    /// 1-based.
+    pub number: usize,
+    /// As its heading has it.
+    pub name: String,
+}
+
 /// One thing that is wrong. Its texts are one line each and quote the plan, so they are data of the plan's author.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanError {
     /// What is wrong.
     pub kind: ErrorKind,
-    /// Number and name of the action it is in.
+    /// The action it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub action: Option<(usize, String)>,
+    pub action: Option<Box<InAction>>,
     /// What is due, as a noun.
     pub expected: String,
     /// What is there, as a noun.
@@ -181,12 +190,12 @@ impl PlanError {
 
     /// What is wrong in one sentence, without its place.
     pub fn message(&self) -> String {
-        let start = match &self.action {
-            Some((number, name)) if self.structural => {
+        let start = match self.action.as_deref() {
+            Some(InAction { number, name }) if self.structural => {
                 format!("Plan structure is invalid in action {number} ({name}). ")
             }
             None if self.structural => "Plan structure is invalid. ".to_owned(),
-            Some((number, name)) => format!("Action {number} ({name}): "),
+            Some(InAction { number, name }) => format!("Action {number} ({name}): "),
             None => String::new(),
         };
         let verb = if start.is_empty() || self.structural {

@@ -65,7 +65,7 @@ pub(super) fn split(block: &str) -> Result<Header, Vec<BadLine>> {
         number += 1;
         rest = after;
     }
-    header.command = rest.trim().to_owned();
+    rest.trim().clone_into(&mut header.command);
     if bad.is_empty() { Ok(header) } else { Err(bad) }
 }
 

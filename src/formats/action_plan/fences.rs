@@ -151,7 +151,7 @@ fn lookalike(content: &str, mark: u8, length: usize) -> Option<(usize, usize)> {
         }
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
         let info = content[at..end].trim();
-        if !info.is_empty() && !(mark == b'`' && info.contains('`')) {
+        if !(info.is_empty() || mark == b'`' && info.contains('`')) {
             first = Some(start);
         }
         at = end;
@@ -182,14 +182,14 @@ pub(super) fn fence_of(content: &str, least: usize) -> String {
 }
 
 /// A fence line: its character, how often, and whether more is on it.
-struct Mark {
-    line: usize,
+struct Line {
+    number: usize,
     mark: u8,
     length: usize,
     bare: bool,
 }
 
-fn fence_line(line: usize, text: &str) -> Option<Mark> {
+fn fence_line(number: usize, text: &str) -> Option<Line> {
     let rest = text.trim_start_matches(' ');
     if text.len() - rest.len() > 3 {
         return None;
@@ -203,8 +203,8 @@ fn fence_line(line: usize, text: &str) -> Option<Mark> {
     if length < 3 || (mark == b'`' && info.contains('`')) {
         return None;
     }
-    Some(Mark {
-        line,
+    Some(Line {
+        number,
         mark,
         length,
         bare: info.is_empty(),
@@ -219,7 +219,7 @@ pub fn repair(text: &str) -> Option<String> {
         return None;
     }
     let text = super::prepare(text).ok()?;
-    let mut open: Vec<Mark> = Vec::new();
+    let mut open: Vec<Line> = Vec::new();
     // Line of a fence and how many characters it lacks.
     let mut longer: Vec<(usize, usize)> = Vec::new();
     let mut longest = 0;
@@ -246,8 +246,8 @@ pub fn repair(text: &str) -> Option<String> {
             Some(_) => {}
             None => {
                 if longest >= top.length {
-                    longer.push((top.line, longest + 1 - top.length));
-                    longer.push((found.line, (longest + 1).saturating_sub(found.length)));
+                    longer.push((top.number, longest + 1 - top.length));
+                    longer.push((found.number, (longest + 1).saturating_sub(found.length)));
                 }
                 longest = 0;
             }

@@ -138,8 +138,8 @@ fn value<'a>(
                 &item.value,
                 item.paragraph,
                 item.span,
-                |text| ProjectPath::parse(text),
-                |target| ProjectPath::from_link(target),
+                ProjectPath::parse,
+                ProjectPath::from_link,
             )?);
         }
         Field::Resource => fields.resource = Some(resource(item)?),
@@ -150,7 +150,7 @@ fn value<'a>(
                 item.paragraph,
                 item.span,
                 execute::cwd,
-                |target| ProjectPath::from_link(target),
+                ProjectPath::from_link,
             )?);
         }
         Field::Env | Field::Handoff => {}

@@ -8,7 +8,7 @@ use std::slice::Iter;
 
 use super::action::{ActionPlan, Header, Span, Step};
 use super::blocks::{Document, Kind, Node};
-use super::error::{ErrorKind, PlanError, Rejected};
+use super::error::{ErrorKind, InAction, PlanError, Rejected};
 use super::grammar::{self, ActionSpec, List, Need, SLOTS};
 use super::keys::{self, Fields};
 use super::{fences, items};
@@ -21,8 +21,8 @@ pub(super) struct Parser<'d, 'a> {
     pub(super) document: &'d Document<'a>,
     stream: Peekable<Enumerate<Iter<'d, Node<'a>>>>,
     pub(super) errors: Vec<PlanError>,
-    /// Number and name of the action that is being read.
-    current: Option<(usize, String)>,
+    /// The action that is being read.
+    current: Option<Box<InAction>>,
     /// What leaves no block before the next one belongs to a text.
     free: bool,
     /// How many blocks have been taken.
@@ -87,7 +87,8 @@ impl<'d, 'a> Parser<'d, 'a> {
             let spec = self.spec(node)?;
             self.take()?;
             if let Kind::Heading { text, .. } = &node.kind {
-                self.current = Some((number, text.clone()));
+                let name = text.clone();
+                self.current = Some(Box::new(InAction { number, name }));
             }
             let action = self.action(spec, node)?;
             self.current = None;

@@ -30,13 +30,13 @@ pub fn is_action_plan(text: &str) -> bool {
         }
         let length = line.bytes().take_while(|byte| *byte == first).count();
         match fence {
-            Some((mark, least)) => {
-                if first == mark && length >= least && line[length..].trim().is_empty() {
-                    fence = None;
-                }
+            Some((mark, least))
+                if first == mark && length >= least && line[length..].trim().is_empty() =>
+            {
+                fence = None;
             }
             None if length >= 3 => fence = Some((first, length)),
-            None => {}
+            _ => {}
         }
     }
     false

@@ -178,17 +178,21 @@ pub(super) fn code_span(text: &str) -> String {
     }
 }
 
-/// Text of one line with everything escaped that could be markup.
+/// Text of one line with everything escaped that could be markup or a link.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '@' | '/' => out.push(c),
-            c if c.is_ascii_punctuation() => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "&#{};", u32::from(c));
-            }
-            c => out.push(c),
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let markup = match c {
+            ':' => chars.peek() == Some(&'/'),
+            '.' => out.ends_with("www"),
+            c => "\\`*_[]<>~|&!#$".contains(c),
+        };
+        if c.is_control() {
+            let _ = write!(out, "&#{};", u32::from(c));
+        } else {
+            out.extend(markup.then_some('\\'));
+            out.push(c);
         }
     }
     out
@@ -244,13 +248,17 @@ pub fn table(plan: &ActionPlan) -> String {
     out
 }
 
-/// A code span in a cell, where a pipe is escaped even in code.
+/// A code span in a cell, where a pipe is escaped even in code. A backslash before a pipe cannot be written there (parsers
+/// disagree), so such a text is shown without code.
 fn cell_code(text: &str) -> String {
-    code_span(&text.replace('\\', "\u{29f5}").replace('|', "\\|")).replace('\u{29f5}', "\\")
+    if text.contains("\\|") {
+        return block::quiet(&escaped(text));
+    }
+    code_span(&text.replace('|', "\\|"))
 }
 
 /// White space collapsed, cut.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let mut out = String::new();
     let mut chars = 0;
     for word in text.split_whitespace() {

@@ -1,4 +1,5 @@
 //! What is taken from the top of a command.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
 

@@ -1,4 +1,5 @@
 //! What is a path of the project and what is not.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
 
@@ -100,7 +101,7 @@ fn addresses_only_of_the_web() {
         let found = Resource::parse(text);
         assert_eq!(
             found.as_ref().map(|it| matches!(it, Resource::Url(_))),
-            want.as_ref().map(|it| *it).map_err(|it| it),
+            want.as_ref().map(|it| *it),
             "{text:?}"
         );
         if let Ok(resource) = found {
