@@ -1,5 +1,7 @@
 //! Two texts side by side, line by line, short enough to be read.
 
+use std::collections::HashMap;
+
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 /// Longest line that is shown, in Unicode code points.
@@ -15,7 +17,15 @@ const EXCERPT_LINES: usize = 12;
 
 /// The steps from `old` to `new`, line by line.
 pub(super) fn steps(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
-    capture_diff_slices(Algorithm::Myers, old, new)
+    // Numbers are compared faster than lines, which may begin alike.
+    let mut numbers = HashMap::new();
+    let mut number = |line| {
+        let next = numbers.len();
+        *numbers.entry(line).or_insert(next)
+    };
+    let old: Vec<usize> = old.iter().map(|line| number(*line)).collect();
+    let new: Vec<usize> = new.iter().map(|line| number(*line)).collect();
+    capture_diff_slices(Algorithm::Myers, &old, &new)
 }
 
 /// The comparison for people: `- ` before lines of `old`, `+ ` before lines of `new`, two blanks before lines of both,

@@ -13,6 +13,12 @@ use crate::formats::action_plan::{
 const ONLY_SPACES: &str =
     "Only white space differs: indentation, tabs, blanks at the end of a line, or line breaks.";
 
+/// When [`find::MOST_SEARCHED`] is used up: the problem and what to do.
+pub(super) const TOO_MUCH: (&str, &str) = (
+    "there are too many pairs for files of this size; the pairs from here on were not looked for.",
+    "Split the plan into several.",
+);
+
 /// Goes through all actions; gives what is wrong, and the files as they are afterwards.
 pub(super) fn walk<'a>(plan: &'a ActionPlan, files: &'a dyn Files) -> (Vec<Finding>, Overlay<'a>) {
     let mut walk = Walk {
@@ -227,8 +233,8 @@ impl Walk<'_> {
             self.findings.push(about(
                 FindingKind::TooMuchToSearch,
                 pair.find_span,
-                "there are too many pairs for files of this size; the pairs from here on were not looked for.",
-                "Split the plan into several.",
+                TOO_MUCH.0,
+                TOO_MUCH.1,
             ));
             return;
         }
