@@ -98,7 +98,7 @@ fn troubles(verdict: &Verdict) -> Vec<Trouble> {
 }
 
 /// Where a kind is in the list of all of its type.
-fn place<T: PartialEq>(all: &[T], kind: T) -> usize {
+fn place<T: PartialEq + Copy>(all: &[T], kind: T) -> usize {
     all.iter().take_while(|one| **one != kind).count()
 }
 
