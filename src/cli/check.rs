@@ -18,9 +18,9 @@ use crate::adapters::working_copy::WorkingCopy;
 use verdict::Checked;
 
 const HELP: &str = "\
-An action plan is a Markdown document in a strict form that programs execute: title, list, Rationale,
-Action Plan, and actions such as READ, CREATE, EDIT and EXECUTE. The section \"Executable plans\" of
-the README shows one. Nothing is executed, and no file is written.
+An action plan is a Markdown document in a strict form that programs execute: title, list,
+Rationale, Action Plan, and actions such as READ, CREATE, EDIT and EXECUTE. The section
+\"Executable plans\" of the README shows one. Nothing is executed, and no file is written.
 
 Without --root only the text is checked. With --root DIR the actions are played through on the files
 in DIR, in order, on a copy in memory: what a plan creates it may edit. Nothing outside of DIR is
@@ -47,13 +47,14 @@ Fields of --json, which stay as they are:
   diff      beside the structure of a plan, or null when the text is one: errors (all of them),
             expected, actual (blocks with line and mark: ok, error, mismatch, not-checked)
   fix       a unified diff that makes a plan of the text, or null
-  findings  what would go wrong on the files in DIR: kind, message, line, end_line, action (number and
-            name), pair (of an EDIT, or null), path (or null), hints, near_miss (what is most like a
-            FIND that is not there: score, line, end_line, diff, only_spaces; or null). null without
-            --root, and when the text is no plan
+  findings  what would go wrong on the files in DIR: kind, message, line, end_line, action (number
+            and name), pair (of an EDIT, or null), path (or null), hints, near_miss (what is most
+            like a FIND that is not there: score, line, end_line, diff, only_spaces; or null). null
+            without --root, and when the text is no plan
 
 --sarif prints SARIF 2.1.0 for code scanning. Its rules are the kinds of --json: plan/KIND for
-errors, files/KIND for findings. Run it in the repository's root: paths are relative to where it runs.
+errors, files/KIND for findings. Run it in the root of the repository: paths are relative to where
+it runs.
 
 Examples:
   planwright check plan.md
@@ -109,9 +110,10 @@ impl Check {
                 only.name
             ))),
             bad => Err(Failure::failed(format!(
-                "{} of {} plans are refused",
+                "{} of {} plans {} refused",
                 bad.len(),
-                checked.len()
+                checked.len(),
+                if bad.len() == 1 { "is" } else { "are" }
             ))),
         }
     }
