@@ -66,12 +66,15 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
             let spent = output::spent(&summary, task.cost_before);
             (ending, summary.texts, summary.session, spent)
         }
-        Read::Text(text) => (
-            of_text(stopped, text, &stderr),
-            Vec::new(),
-            None,
-            Spent::default(),
-        ),
+        Read::Text(text) => {
+            let ending = of_text(stopped, text, &stderr);
+            // All of it is what the program says: questions too.
+            let texts = match &ending {
+                Ending::Success { text, .. } => vec![text.clone()],
+                _ => Vec::new(),
+            };
+            (ending, texts, None, Spent::default())
+        }
     };
     let mut report = Report {
         ending,

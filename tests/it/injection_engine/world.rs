@@ -21,6 +21,12 @@ pub(super) fn nonce(prompt: &str) -> &str {
     behind.split(' ').next().unwrap()
 }
 
+/// A body without the marks of the bot's own, which [`harmless`] looks at.
+pub(super) fn said(body: &str) -> &str {
+    body.rsplit_once("<!-- planwright:effect")
+        .map_or(body, |(said, _)| said)
+}
+
 /// What was there before the run.
 pub(super) struct Before {
     issues: BTreeMap<u64, Issue>,
