@@ -276,6 +276,10 @@ impl Agent for LocalAgent {
         self.client.about()
     }
 
+    fn full(&self) -> bool {
+        self.places.available_permits() == 0
+    }
+
     async fn work(
         &self,
         task: &Task,
