@@ -53,6 +53,7 @@ mod receiver_support;
 mod receiver_table;
 mod simulator_api;
 mod simulator_auth;
+mod simulator_code;
 mod simulator_faults;
 mod simulator_pages;
 mod simulator_support;
