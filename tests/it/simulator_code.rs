@@ -7,9 +7,7 @@ use http::{Method, StatusCode};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::github::{GitHub, GitHubConfig};
 use planwright::adapters::simulator::model::{Edits, Entry};
-use planwright::adapters::simulator::{
-    Fault, Proposal, Simulator, SimulatorOptions, TokenShape, Trouble,
-};
+use planwright::adapters::simulator::{Fault, Proposal, Simulator, SimulatorOptions, Trouble};
 use planwright::adapters::store::{SqliteOptions, SqliteStore};
 use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::effects::Effects;
@@ -496,8 +494,7 @@ impl Judged {
     async fn new() -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let secret = SecretString::from(SECRET);
-        let mut options = SimulatorOptions::new(clock.clone(), KEYS.public_pem.clone(), secret);
-        options.token_shape = TokenShape::default();
+        let options = SimulatorOptions::new(clock.clone(), KEYS.public_pem.clone(), secret);
         let tap = Tap::new(Client::Planwright);
         let wrapped = tap.clone();
         let simulator = Simulator::start_wrapped(options, move |router| wrapped.wrap(router));

@@ -134,13 +134,13 @@ pub(super) fn file(
     let mut value = entry(call, repository, reference, &path, Some(found));
     let content = match found {
         Entry::File(content) => content,
-        Entry::Link(target) => match commit.tree.get(target) {
-            Some(Entry::File(content)) => content,
-            _ => {
+        Entry::Link(target) => {
+            let Some(Entry::File(content)) = commit.tree.get(target) else {
                 value["target"] = json!(target);
                 return Ok(Answer::ok(value));
-            }
-        },
+            };
+            content
+        }
         Entry::Submodule(_) => {
             value["submodule_git_url"] = json!(format!("{}/other/module.git", call.base.web));
             return Ok(Answer::ok(value));

@@ -28,8 +28,8 @@ pub(in super::super) fn pull_request(
     pull: &Pull,
 ) -> Value {
     let changed = repository.changed(pull);
-    let lines = changed.iter().map(Changed::lines);
-    let (additions, deletions) = lines.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let counts = changed.iter().map(Changed::lines);
+    let (additions, deletions) = counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let head = state.repositories.get(&pull.head_repository);
     let api = format!("{}/pulls/{}", root(base, repository), issue.number);
     let as_issue = format!("{}/issues/{}", root(base, repository), issue.number);
