@@ -17,6 +17,8 @@ enum Rule {
     Address,
     Route,
     Base,
+    /// A value that stands behind an option on a command line: most characters.
+    Argument(usize),
     /// The model's API; may be empty.
     ModelApi,
     /// From nothing to so many US dollars.
@@ -39,8 +41,8 @@ enum Rule {
 }
 
 use Rule::{
-    Address, Anything, Arguments, Base, Directives, Dollars, Hosts, Ids, ModelApi, NotEmpty, OneOf,
-    Paths, Route, Text, Variables, Whole,
+    Address, Anything, Argument, Arguments, Base, Directives, Dollars, Hosts, Ids, ModelApi,
+    NotEmpty, OneOf, Paths, Route, Text, Variables, Whole,
 };
 
 /// One rule for each key of `default.toml`.
@@ -84,7 +86,7 @@ const RULES: &[(&str, Rule)] = &[
     ("agent.environment", Variables),
     ("agent.reads", Paths),
     ("agent.api_key_file", Anything),
-    ("agent.model", Text(100)),
+    ("agent.model", Argument(100)),
     ("agent.api_url", ModelApi),
     ("agent.structured", Anything),
     ("agent.folder", NotEmpty),
@@ -272,6 +274,12 @@ fn broken(rule: &Rule, value: &Value) -> Option<String> {
         }
         Text(most) => (text.chars().count() > *most || text.chars().any(char::is_control))
             .then(|| format!("it must be at most {most} characters on one line")),
+        Argument(most) => match broken(&Text(*most), value) {
+            None if text.starts_with('-') => {
+                Some("it must not begin with -, or it would be taken for an option".to_owned())
+            }
+            why => why,
+        },
         NotEmpty => text.is_empty().then(|| "it must not be empty".to_owned()),
         Anything => None,
     }

@@ -39,12 +39,14 @@ fn footer(run: &RunId) -> String {
     format!("<sub>planwright · run `{run}`</sub>")
 }
 
-/// Status while other commands on the same place come first.
-pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64) -> String {
+/// Status while other commands on the same place come first; `waits` says what the first of them waits for people for.
+pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64, waits: Option<&str>) -> String {
+    let waits = waits.map(|what| format!(" ({})", quiet(what)));
+    let waits = waits.unwrap_or_default();
     let before = match ahead {
         0 => "It is next.".to_owned(),
-        1 => "One command here comes first.".to_owned(),
-        n => format!("{n} commands here come first."),
+        1 => format!("One command here comes first{waits}."),
+        n => format!("{n} commands here come first{waits}."),
     };
     format!(
         "⏳ Queued: {} for {}. {before}\n\n{}",

@@ -25,6 +25,7 @@ mod e2e_seeds;
 mod e2e_source;
 mod e2e_storm;
 mod engine_agent;
+mod engine_agent_days;
 mod engine_checks;
 mod engine_control;
 mod engine_header;

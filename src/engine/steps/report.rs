@@ -102,12 +102,12 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
     Ok(())
 }
 
-/// The status comment says that the run waits for its turn.
+/// The status comment says that the run waits for its turn, and what the one before it `waits` for, where that is people.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
-pub async fn queued(context: &mut Context, ahead: u64) -> Result<(), Stop> {
-    let body = say::queued(&context.trigger, context.run(), ahead);
+pub async fn queued(context: &mut Context, ahead: u64, waits: Option<&str>) -> Result<(), Stop> {
+    let body = say::queued(&context.trigger, context.run(), ahead, waits);
     write(context, "queued", &body).await
 }
 
