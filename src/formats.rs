@@ -1,5 +1,6 @@
 //! The ground floor: text ⇄ values. Pure: no I/O, no async, no clock.
 
+pub mod action_plan;
 pub mod agent_stream;
 pub mod block;
 pub mod command;

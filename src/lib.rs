@@ -43,6 +43,7 @@
 //! | error codes | [`engine::code`] |
 //! | slash commands and labels: the registry and the parser | [`formats::command`] |
 //! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
+//! | action plans: the format, the strict parser, its structure diff | [`formats::action_plan`] |
 //! | plan documents, titles, gates, summaries, splitting | [`formats::plan`] |
 //! | an agent's answer, checked against what happened | [`formats::plan::enriched`] |
 //! | text that people do not see, taken out | [`formats::hidden`] |

@@ -74,6 +74,10 @@ const RULES: &[(&str, Rule)] = &[
     // GitHub's limit for a label's name.
     ("labels.save_plan", Text(50)),
     ("labels.save_raw_plan", Text(50)),
+    ("labels.check_plan", Text(50)),
+    ("check.files", FileNames),
+    ("check.repository", Anything),
+    ("check.most_looks", Whole(1, 1_000, "files")),
     ("source.most_log_mb", Whole(1, 100, "megabytes")),
     ("source.timeout_seconds", Whole(1, 600, "seconds")),
     ("source.redirect_hosts", Hosts),
@@ -139,13 +143,16 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
         let why = "it must not be less than `worker.backoff_seconds`";
         return Err(impossible(merged, "worker.backoff_most_seconds", why));
     }
-    let (one, other) = (text("labels.save_plan"), text("labels.save_raw_plan"));
-    if let (Some(one), Some(other)) = (one, other)
-        && !one.is_empty()
-        && one.to_lowercase() == other.to_lowercase()
-    {
-        let why = "it must differ from `labels.save_plan`";
-        return Err(impossible(merged, "labels.save_raw_plan", why));
+    let labels = ["labels.save_plan", "labels.save_raw_plan", "labels.check_plan"];
+    for (at, key) in labels.iter().enumerate() {
+        let name = text(key).unwrap_or_default().to_lowercase();
+        let same = |other: &&&str| text(other).is_some_and(|other| other.to_lowercase() == name);
+        if let Some(other) = labels[..at].iter().find(same)
+            && !name.is_empty()
+        {
+            let why = format!("it must differ from `{other}`");
+            return Err(impossible(merged, key, &why));
+        }
     }
     agent::check(merged)
 }

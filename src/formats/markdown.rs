@@ -104,14 +104,10 @@ impl<'a> Lines<'a> {
     pub fn new(source: &'a str) -> Self {
         let bytes = source.as_bytes();
         let mut starts = vec![0];
-        let mut at = 0;
-        while at < bytes.len() {
-            match bytes[at] {
-                b'\n' => starts.push(at + 1),
-                b'\r' if bytes.get(at + 1) != Some(&b'\n') => starts.push(at + 1),
-                _ => {}
+        for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+            if bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n') {
+                starts.push(at + 1);
             }
-            at += 1;
         }
         Self { source, starts }
     }
@@ -135,6 +131,17 @@ impl<'a> Lines<'a> {
     /// Text of 1-based `line` without its line end.
     pub fn text(&self, line: usize) -> &'a str {
         &self.source[self.span(line)]
+    }
+
+    /// Text of 1-based lines `from` up to, not including, `to`, with their line ends.
+    pub(in crate::formats) fn between(&self, from: usize, to: usize) -> &'a str {
+        let start = self.start(from);
+        &self.source[start..self.start(to).max(start)]
+    }
+
+    /// Number of lines; a line end at the end begins one more.
+    pub(in crate::formats) fn count(&self) -> usize {
+        self.starts.len()
     }
 
     /// 1-based line that holds byte `offset`.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use planwright::formats::action_plan::{self, fences};
 use planwright::formats::agent_stream::{Event, Stream, Summary};
 use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split::{Limits, join, split};
@@ -124,5 +125,22 @@ fn streams_are_read_alike_however_they_are_cut() {
         for size in [1, 7, 64] {
             assert_eq!(read(&bytes, size), whole, "{name} in chunks of {size}");
         }
+    }
+}
+
+#[test]
+fn action_plans_are_written_as_they_read_or_can_be_mended() {
+    for (name, bytes) in corpus("action_plan") {
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(action_plan::is_action_plan(&text), "{name}");
+        let text = match action_plan::parse(&text) {
+            Ok(_) => text,
+            Err(_) => fences::repair(&text).unwrap_or_else(|| panic!("{name}")),
+        };
+        let plan = action_plan::parse(&text).unwrap();
+        let written = action_plan::render(&plan);
+        let again = action_plan::parse(&written).unwrap();
+        assert_eq!(action_plan::render(&again), written, "{name}");
+        assert_eq!(again.actions.len(), plan.actions.len(), "{name}");
     }
 }

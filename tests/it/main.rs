@@ -67,6 +67,7 @@ mod store_storm;
 mod store_tell;
 mod support;
 mod vectors;
+mod vectors_action_plan;
 mod vectors_argv;
 mod vectors_blocks;
 mod vectors_plans;

@@ -1,6 +1,6 @@
 //! Recorded test vectors, where they are at hand: every case runs, and every difference is listed with its reason.
 //!
-//! `PLANWRIGHT_VECTORS` names the directory with `erk.json` and `agent-and-reports.json`; recorded outputs of the real
+//! `PLANWRIGHT_VECTORS` names the directory with `erk.json`, `agent-and-reports.json` and `action-plan.json`; recorded outputs of the real
 //! client lie beside it, in `../claude-streams`. Without it each test says `skipped`.
 
 use std::collections::BTreeSet;
@@ -33,6 +33,13 @@ pub(crate) fn agent() -> Option<&'static Value> {
     static AGENT: OnceLock<Value> = OnceLock::new();
     let directory = directory()?;
     Some(AGENT.get_or_init(|| read(&directory.join("agent-and-reports.json"))))
+}
+
+/// The whole of `action-plan.json`.
+pub(crate) fn action_plans() -> Option<&'static Value> {
+    static PLANS: OnceLock<Value> = OnceLock::new();
+    let directory = directory()?;
+    Some(PLANS.get_or_init(|| read(&directory.join("action-plan.json"))))
 }
 
 /// The directory with what the real client printed, one `NAME.stdout.jsonl` and `NAME.meta.json` for each scenario.
@@ -92,6 +99,16 @@ pub(crate) fn hold_agent(
     );
 }
 
+/// Runs every plan of `action-plan.json` through `compare`. As strict about `departures` as [`hold`].
+pub(crate) fn hold_action_plans(
+    departures: Departures,
+    compare: impl Fn(&Value) -> (Value, Value),
+) {
+    let Some(all) = action_plans() else { return };
+    let cases = all["vectors"].as_array().unwrap().iter();
+    hold_cases("action plans", cases, departures, compare);
+}
+
 fn hold_cases<'a>(
     name: &str,
     cases: impl Iterator<Item = &'a Value>,
@@ -103,7 +120,8 @@ fn hold_cases<'a>(
     let mut seen = 0;
     for case in cases {
         seen += 1;
-        let id = case["id"].as_str().unwrap();
+        let id = case["id"].as_str().or_else(|| case["name"].as_str());
+        let id = id.unwrap();
         let (ours, want) = compare(case);
         let known = departures.iter().any(|(known, _)| *known == id);
         if known {

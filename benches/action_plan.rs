@@ -1,0 +1,182 @@
+//! Benchmark of reading action plans: beside comrak's parse of the same text, long plans, hostile texts.
+//!
+//! `cargo bench --bench action_plan`. Each figure is the median of rounds in one process; beside it stands its bar. What
+//! is measured and how: `benches/README.md`. Exit code 1: a bar was missed.
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "counts and bytes of a benchmark are far below 2^52"
+)]
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use comrak::{Arena, parse_document};
+use planwright::formats::{action_plan, markdown};
+
+/// Rounds of one measurement; the median counts.
+const ROUNDS: usize = 15;
+
+/// A round repeats its work until it takes this long.
+const ROUND: Duration = Duration::from_millis(20);
+
+fn main() -> ExitCode {
+    let mut missed = false;
+    let mut row = |name: &str, figure: f64, unit: &str, bar: Option<f64>| {
+        let met = bar.is_none_or(|bar| figure < bar);
+        missed |= !met;
+        let bar = bar.map_or_else(String::new, |bar| format!("< {bar}"));
+        let verdict = if met { "" } else { "  MISSED" };
+        println!("{name:<58} {figure:>10.2} {unit:<6} {bar:>8}{verdict}");
+    };
+    for (name, bytes, bar) in [
+        ("200 actions", 94_000, None),
+        ("long plan", 1_000_000, Some(12.0)),
+    ] {
+        let text = plan(if bytes < 100_000 { 200 } else { 2_000 }, bytes);
+        let ours = time(|| action_plan::parse(&text).map(|plan| plan.actions.len()));
+        let theirs = time(|| comrak(&text));
+        let look = time(|| action_plan::is_action_plan(&text));
+        let size = text.len() / 1000;
+        row(
+            &format!("{name}, {size} KB: parse and check"),
+            ours * 1e3,
+            "ms",
+            bar,
+        );
+        row(&format!("{name}: comrak alone"), theirs * 1e3, "ms", None);
+        row(
+            &format!("{name}: ratio to comrak"),
+            ours / theirs,
+            "times",
+            Some(1.25),
+        );
+        row(&format!("{name}: recognised"), look * 1e3, "ms", None);
+    }
+    for (name, make) in hostile() {
+        let mut least = f64::MAX;
+        for bytes in [10_000, 100_000, 1_000_000] {
+            let text = make(bytes);
+            let refused =
+                time(|| action_plan::parse(&text).map_err(|it| it.diff().to_string().len()));
+            let comrak = time(|| comrak(&text));
+            // What comrak itself takes is not ours.
+            let each = (refused - comrak).max(0.0) / text.len() as f64 * 1e9;
+            row(
+                &format!("{name}, {} KB: refused", bytes / 1000),
+                refused * 1e3,
+                "ms",
+                None,
+            );
+            let bar = (least < f64::MAX).then(|| least.max(1.0) * 6.0);
+            row(
+                &format!("{name}, {} KB: for each byte, beside comrak", bytes / 1000),
+                each,
+                "ns",
+                bar,
+            );
+            least = least.min(each);
+        }
+    }
+    if missed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// Seconds that `work` takes.
+fn time<T>(mut work: impl FnMut() -> T) -> f64 {
+    let start = Instant::now();
+    black_box(work());
+    let once = start.elapsed().max(Duration::from_nanos(100));
+    let times = (ROUND.as_secs_f64() / once.as_secs_f64())
+        .ceil()
+        .clamp(1.0, 1e5);
+    let mut rounds: Vec<f64> = (0..ROUNDS)
+        .map(|_| {
+            let start = Instant::now();
+            let mut done = 0.0;
+            while done < times {
+                black_box(work());
+                done += 1.0;
+            }
+            start.elapsed().as_secs_f64() / times
+        })
+        .collect();
+    rounds.sort_by(f64::total_cmp);
+    rounds[ROUNDS / 2]
+}
+
+/// The limit: the same text, the same options, nothing looked at.
+fn comrak(text: &str) -> usize {
+    let arena = Arena::new();
+    parse_document(&arena, text, &markdown::options())
+        .children()
+        .count()
+}
+
+const HEAD: &str = "# Export reports\n\n- **Status:** Green\n- **Agent:** Developer\n\n## Rationale\n\n````text\nWhy.\n````\n\n\
+                    ## Action Plan\n";
+
+/// A plan of `actions` of six kinds, some `bytes` long.
+fn plan(actions: usize, bytes: usize) -> String {
+    let mut text = HEAD.to_owned();
+    let share = (bytes / actions).saturating_sub(150);
+    let mut code = String::new();
+    while code.len() < share {
+        let _ = writeln!(
+            code,
+            "    let row{} = read(&source, {});",
+            code.len(),
+            code.len() / 3
+        );
+    }
+    for number in 0..actions {
+        let _ = match number % 6 {
+            0 => writeln!(
+                text,
+                "\n### `READ`\n\n- **Resource:** [src/part{number}.rs](/src/part{number}.rs)\n- **Description:** Look at it."
+            ),
+            1 | 2 => writeln!(
+                text,
+                "\n### `CREATE`\n\n- **File Path:** [src/part{number}.rs](/src/part{number}.rs)\n- **Description:** Part `{number}`.\n\n````rust\n{code}{code}````"
+            ),
+            3 | 4 => writeln!(
+                text,
+                "\n### `EDIT`\n\n- **File Path:** [src/part{number}.rs](/src/part{number}.rs)\n- **Description:** Change it.\n\n#### `FIND:`\n````rust\n{code}````\n#### `REPLACE:`\n````rust\n{code}    done();\n````"
+            ),
+            _ => writeln!(
+                text,
+                "\n### `EXECUTE`\n\n- **Description:** Test it.\n- **Expected Outcome:** All pass.\n\n````shell\ncd crates/part\nexport CI=1\ncargo test part{number}\n````"
+            ),
+        };
+    }
+    text
+}
+
+type Make = fn(usize) -> String;
+
+fn hostile() -> [(&'static str, Make); 5] {
+    [
+        ("deep quotes", |bytes| {
+            format!("{HEAD}\n{}", "> ".repeat(bytes / 2))
+        }),
+        ("unclosed fences", |bytes| {
+            format!("{HEAD}\n{}", "```sh\n".repeat(bytes / 6))
+        }),
+        ("one line", |bytes| {
+            format!("{HEAD}\n### `{}", "READ`*[ ".repeat(bytes / 8))
+        }),
+        ("keys", |bytes| {
+            format!("{HEAD}\n### READ\n{}", "- Why: b\n".repeat(bytes / 9))
+        }),
+        ("fence marks in a fence", |bytes| {
+            format!(
+                "{HEAD}\n### CREATE\n- File Path: a\n``````\n{}``````\n\nstray\n",
+                "```` ` ```\n".repeat(bytes / 11)
+            )
+        }),
+    ]
+}

@@ -1,0 +1,302 @@
+//! The items of a list of keys: `Key: value`, as slices of the source.
+
+use comrak::nodes::{AstNode, NodeValue};
+
+use super::action::Span;
+use super::blocks::{Document, first_text, preview, span};
+use super::error::{ErrorKind, PlanError};
+
+/// One item: `**Key:** value`, `**Key**: value` or `Key: value`.
+pub(super) struct Item<'a> {
+    pub(super) key: String,
+    /// The author's Markdown; lines joined by a blank.
+    pub(super) value: String,
+    /// Only the item's own text.
+    pub(super) span: Span,
+    pub(super) paragraph: &'a AstNode<'a>,
+    /// The list below the text.
+    pub(super) nested: Option<&'a AstNode<'a>>,
+}
+
+/// The text of one item, not split yet.
+pub(super) struct Entry<'a> {
+    pub(super) text: String,
+    pub(super) span: Span,
+    pub(super) paragraph: &'a AstNode<'a>,
+    pub(super) nested: Option<&'a AstNode<'a>>,
+}
+
+/// Reads the items of `list`; the ones that cannot be read are in `errors`.
+pub(super) fn items<'a>(
+    document: &Document<'a>,
+    list: &'a AstNode<'a>,
+    errors: &mut Vec<PlanError>,
+) -> Vec<Item<'a>> {
+    let entries = entries(document, list, errors);
+    let mut found = Vec::with_capacity(entries.len());
+    for entry in entries {
+        match split(&entry.text) {
+            Some((key, value)) => found.push(Item {
+                key: key.to_owned(),
+                value: value.to_owned(),
+                span: entry.span,
+                paragraph: entry.paragraph,
+                nested: entry.nested,
+            }),
+            None => errors.push(PlanError::new(
+                ErrorKind::MalformedItem,
+                "an item of the form `- **Key:** value`",
+                format!("\"{}\"", preview(&entry.text)),
+                entry.span,
+                "Write the key, a colon and the value on one line, or remove the item.",
+            )),
+        }
+    }
+    found
+}
+
+/// Reads the items of `list` as texts.
+pub(super) fn entries<'a>(
+    document: &Document<'a>,
+    list: &'a AstNode<'a>,
+    errors: &mut Vec<PlanError>,
+) -> Vec<Entry<'a>> {
+    let whole = span(document.lines, list);
+    let mut found = Vec::new();
+    let mut items = list.children().peekable();
+    while let Some(item) = items.next() {
+        let start = item.data().sourcepos.start.line;
+        let next = items
+            .peek()
+            .map_or(whole.end + 1, |next| next.data().sourcepos.start.line);
+        match entry(document, item, start, next) {
+            Ok(entry) => found.push(entry),
+            Err(error) => errors.push(error),
+        }
+    }
+    found
+}
+
+fn entry<'a>(
+    document: &Document<'a>,
+    item: &'a AstNode<'a>,
+    start: usize,
+    next: usize,
+) -> Result<Entry<'a>, PlanError> {
+    let lines = document.lines;
+    let malformed = || {
+        PlanError::new(
+            ErrorKind::MalformedItem,
+            "an item of the form `- **Key:** value`",
+            format!("\"{}\"", preview(lines.text(start).trim())),
+            Span::line(start),
+            "Write the key, a colon and the value on one line, or remove the item.",
+        )
+    };
+    if !matches!(item.data().value, NodeValue::Item(_)) {
+        return Err(malformed());
+    }
+    let mut children = item.children();
+    let paragraph = children
+        .next()
+        .filter(|child| matches!(child.data().value, NodeValue::Paragraph))
+        .ok_or_else(malformed)?;
+    let own = span(lines, paragraph);
+    let mut nested = None;
+    let mut end = own.end;
+    for child in children {
+        let list = matches!(child.data().value, NodeValue::List(_)) && nested.is_none();
+        let at = span(lines, child);
+        if !list {
+            return Err(PlanError::new(
+                ErrorKind::BlockInItem,
+                "only a key and its value in the item",
+                format!(
+                    "another block in it, \"{}\"",
+                    preview(lines.text(at.start).trim())
+                ),
+                at,
+                "Start the block at the beginning of its line, with a blank line before it, so that it does not belong to \
+                 the list.",
+            ));
+        }
+        undefined(document, end + 1, at.start)?;
+        end = at.end;
+        nested = Some(child);
+    }
+    undefined(document, end + 1, next)?;
+    let column = paragraph.data().sourcepos.start.column.saturating_sub(1);
+    let first = lines.text(own.start);
+    let mut text = first.get(column..).ok_or_else(malformed)?.trim().to_owned();
+    for line in own.start + 1..=own.end {
+        let content = lines.text(line);
+        let indent = content.len() - content.trim_start_matches([' ', '\t']).len();
+        if indent < column && !content[..indent].contains('\t') {
+            return Err(PlanError::new(
+                ErrorKind::LazyLine,
+                "a blank line between a list and the text behind it",
+                format!(
+                    "\"{}\" directly below the list, which makes it part of the last item",
+                    preview(content.trim())
+                ),
+                Span::line(line),
+                "Put a blank line before it, or indent it if it continues the item.",
+            ));
+        }
+        text.push(' ');
+        text.push_str(content.trim());
+    }
+    Ok(Entry {
+        text,
+        span: own,
+        paragraph,
+        nested,
+    })
+}
+
+/// Refuses a link definition in a list; it leaves no block, so it is only seen as a line that nothing accounts for.
+fn undefined(document: &Document<'_>, from: usize, to: usize) -> Result<(), PlanError> {
+    match first_text(document.lines, from, to) {
+        Some(line) => Err(definition(document, line)),
+        None => Ok(()),
+    }
+}
+
+/// The error for a link definition.
+pub(super) fn definition(document: &Document<'_>, line: usize) -> PlanError {
+    PlanError::new(
+        ErrorKind::LinkDefinition,
+        "only what a reader can see",
+        format!(
+            "the link definition \"{}\", which is never shown",
+            preview(document.lines.text(line).trim())
+        ),
+        Span::line(line),
+        "Remove it and write the target into the link: `[text](/path)`.",
+    )
+}
+
+/// Key and value; both trimmed.
+pub(super) fn split(text: &str) -> Option<(&str, &str)> {
+    for mark in ["**", "__"] {
+        let Some((inner, after)) = text
+            .strip_prefix(mark)
+            .and_then(|rest| rest.split_once(mark))
+        else {
+            continue;
+        };
+        let (key, value) = match inner.trim_end().strip_suffix(':') {
+            Some(key) => (key, after),
+            None => (inner, after.trim_start().strip_prefix(':')?),
+        };
+        return key_value(key, value);
+    }
+    let (key, value) = text.split_once(':')?;
+    key_value(key, value)
+}
+
+fn key_value<'t>(key: &'t str, value: &'t str) -> Option<(&'t str, &'t str)> {
+    let key = key.trim();
+    (!key.is_empty()).then(|| (key, value.trim()))
+}
+
+/// What a value is written as, for those that are paths and names.
+pub(super) enum Written {
+    /// The target of the only link.
+    Link(String),
+    /// The inside of a code span, or the text itself.
+    Bare(String),
+}
+
+/// Reads a value that is one link, one code span, or bare text.
+pub(super) fn written<'a>(
+    value: &str,
+    paragraph: &'a AstNode<'a>,
+) -> Result<Written, &'static str> {
+    if value.starts_with('`') {
+        return code_span(value)
+            .map(|code| Written::Bare(code.to_owned()))
+            .ok_or("something beside the code span");
+    }
+    if let Some(inner) = value.strip_prefix('<') {
+        return match inner.strip_suffix('>') {
+            Some(inner) if !inner.contains(['<', '>']) => Ok(Written::Bare(inner.to_owned())),
+            _ => Err("something beside the address"),
+        };
+    }
+    if !value.starts_with('[') {
+        if value.contains("](") {
+            return Err("text beside a link");
+        }
+        return Ok(Written::Bare(value.to_owned()));
+    }
+    if !value.ends_with(')') {
+        return Err("a link without its target in parentheses, or text beside the link");
+    }
+    let target = value.rfind("](").map_or("", |at| &value[at..]);
+    let mut links = 0;
+    let mut url = None;
+    let mut other = false;
+    for child in paragraph.children() {
+        match &child.data().value {
+            NodeValue::Link(link) => {
+                links += 1;
+                url = Some(link.url.clone());
+            }
+            NodeValue::Strong if links == 0 => {}
+            NodeValue::Text(text) if links == 0 => {
+                // The key without bold letters, or the colon behind it; nothing else precedes a value that starts with `[`.
+                other |= !text.trim_end().ends_with(':') && !text.trim().is_empty();
+            }
+            NodeValue::Text(text) if text.trim().is_empty() => {}
+            _ => other = true,
+        }
+    }
+    match url {
+        Some(url) if links == 1 && !other => {
+            if has_escape(target) {
+                return Err("a backslash before punctuation, which Markdown drops");
+            }
+            Ok(Written::Link(url))
+        }
+        Some(_) => Err("more than one link, or text beside the link"),
+        None => Err("brackets that are no link"),
+    }
+}
+
+/// Inside of a text that is one code span (CommonMark 0.31, 6.1).
+pub(super) fn code_span(value: &str) -> Option<&str> {
+    let ticks = value.bytes().take_while(|byte| *byte == b'`').count();
+    let inner = value.get(ticks..value.len().checked_sub(ticks)?)?;
+    let fence = &value[..ticks];
+    if ticks == 0 || inner.is_empty() || !value.ends_with(fence) {
+        return None;
+    }
+    let mut rest = inner;
+    while let Some(at) = rest.find('`') {
+        let run = rest[at..].bytes().take_while(|byte| *byte == b'`').count();
+        if run == ticks {
+            return None;
+        }
+        rest = &rest[at + run..];
+    }
+    if inner.ends_with('`') || inner.starts_with('`') {
+        return None;
+    }
+    let padded = inner.starts_with(' ') && inner.ends_with(' ') && !inner.trim().is_empty();
+    Some(if padded {
+        &inner[1..inner.len() - 1]
+    } else {
+        inner
+    })
+}
+
+/// A backslash that Markdown takes for an escape and drops.
+fn has_escape(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b'\\', bytes).any(|at| {
+        bytes
+            .get(at + 1)
+            .is_some_and(|byte| byte.is_ascii_punctuation() && *byte != b'\\')
+    })
+}
