@@ -68,6 +68,7 @@ mod store_tell;
 mod support;
 mod vectors;
 mod vectors_action_plan;
+mod vectors_action_plan_check;
 mod vectors_argv;
 mod vectors_blocks;
 mod vectors_plans;
