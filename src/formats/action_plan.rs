@@ -5,6 +5,7 @@
 mod action;
 mod actions;
 mod blocks;
+pub mod check;
 mod diff;
 mod error;
 mod execute;

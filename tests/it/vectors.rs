@@ -109,6 +109,18 @@ pub(crate) fn hold_action_plans(
     hold_cases("action plans", cases, departures, compare);
 }
 
+/// Runs every vector of one of the smaller suites of `action-plan.json` through `compare`. As strict about `departures` as
+/// [`hold`].
+pub(crate) fn hold_action_plan_suite(
+    suite: &str,
+    departures: Departures,
+    compare: impl Fn(&Value) -> (Value, Value),
+) {
+    let Some(all) = action_plans() else { return };
+    let cases = all[suite].as_array().unwrap().iter();
+    hold_cases(suite, cases, departures, compare);
+}
+
 fn hold_cases<'a>(
     name: &str,
     cases: impl Iterator<Item = &'a Value>,

@@ -10,12 +10,12 @@ use super::error::{PlanError, Rejected};
 use super::grammar::{ACTIONS_BLUEPRINT, SLOTS};
 
 /// Most errors that the text shows.
-const ERRORS_SHOWN: usize = 30;
+pub(super) const ERRORS_SHOWN: usize = 30;
 /// Blocks without an error that the text shows before and behind one with an error; the others are counted.
 const AROUND: usize = 6;
 /// Most annotations that one request for a check run may carry
 /// (<https://docs.github.com/rest/checks/runs#update-a-check-run>).
-const ANNOTATIONS: usize = 50;
+pub(super) const ANNOTATIONS: usize = 50;
 
 /// What a block is in the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

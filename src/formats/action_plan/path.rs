@@ -133,6 +133,12 @@ impl ProjectPath {
     pub fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
+
+    /// The folders it is in, from the nearest to the outermost; the project's root is not among them.
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> {
+        let slashes = self.0.rmatch_indices('/');
+        slashes.map(|(at, _)| Self(self.0[..at].to_owned()))
+    }
 }
 
 impl fmt::Display for ProjectPath {

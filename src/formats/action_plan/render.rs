@@ -168,7 +168,7 @@ fn resource(it: &Resource) -> String {
 }
 
 /// `text`, one line, as a code span.
-fn code_span(text: &str) -> String {
+pub(super) fn code_span(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     if text.contains('`') || text.starts_with(' ') {
