@@ -102,7 +102,7 @@ async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
     simulator.grant(REPOSITORY, "ada", Role::Write)?;
     simulator.install(&[REPOSITORY])?;
     let folder = tempfile::tempdir()?;
-    let mut bot = Bot::start(&simulator, &keys, folder.path(), answer)?;
+    let bot = Bot::start(&simulator, &keys, folder.path(), answer)?;
     // One run first: what is made once is made then.
     one(&simulator, 1).await?;
     let before = bot.ticks()?;

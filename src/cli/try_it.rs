@@ -21,6 +21,7 @@ use crate::adapters::simulator::model::Role;
 use crate::adapters::simulator::{AppKeys, Simulator, SimulatorError, SimulatorOptions};
 use crate::config::agent::Kind;
 use crate::engine::clock::Clock;
+use crate::engine::progress::Progress;
 use crate::engine::run::State;
 use crate::engine::store::{RunView, Store};
 use crate::formats::thread_file::{FilePost, parse};
@@ -296,6 +297,13 @@ async fn play(
     })
 }
 
+/// It waits for people, not for a while.
+fn asks(run: &RunView) -> bool {
+    let progress = Progress::read(run.progress.as_deref()).unwrap_or_default();
+    let work = progress.work.as_ref();
+    run.state == State::Waiting && work.is_some_and(|work| work.open_round().is_some())
+}
+
 /// The run, when it has come to its end or waits for people.
 async fn ended(
     store: &Arc<dyn Store>,
@@ -308,7 +316,7 @@ async fn ended(
             .await
             .map_err(|error| Failure::failed(error.to_string()))?;
         match runs.into_iter().next() {
-            Some(run) if run.state.is_terminal() || run.state == State::Waiting => return Ok(run),
+            Some(run) if run.state.is_terminal() || asks(&run) => return Ok(run),
             _ => tokio::time::sleep(LOOK).await,
         }
     }

@@ -29,6 +29,7 @@ pub fn asked(trigger: &Trigger) -> String {
     match &trigger.origin {
         Origin::Comment { .. } => format!("`/{}`", trigger.command.name()),
         Origin::Label { name } => format!("label {}", code_span(name)),
+        Origin::Push { head } => format!("new commits up to {}", code_span(short(head))),
         Origin::Boxes { .. } => "the boxes".to_owned(),
         Origin::Local { .. } => code_span("planwright save"),
     }
@@ -262,7 +263,9 @@ fn came_from(trigger: &Trigger, prepared: &Prepared) -> String {
         Origin::Comment { url, .. } | Origin::Boxes { url, .. } => {
             format!("Plan from {place}, asked for by {asked} in [this comment]({url}).")
         }
-        Origin::Label { .. } => format!("Plan from {place}, asked for by {asked}."),
+        Origin::Label { .. } | Origin::Push { .. } => {
+            format!("Plan from {place}, asked for by {asked}.")
+        }
         Origin::Local { session } => {
             let session = session.as_ref().map_or_else(
                 || "a local file".to_owned(),

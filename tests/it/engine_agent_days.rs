@@ -358,3 +358,23 @@ async fn progress_from_before_agents_is_read() {
         planwright::engine::progress::Enriched::No
     );
 }
+
+/// Eight runs in front of two agents held all workers, and nobody could cancel.
+#[tokio::test]
+async fn a_run_without_a_free_agent_holds_no_worker_and_spends_nothing() {
+    let agent = FakeAgent::new(vec![Act::Say(GOOD.to_owned())]);
+    let rig = rig(&agent).await;
+    agent.full.store(true, std::sync::atomic::Ordering::Relaxed);
+    let run = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    let view = rig.view(&run).await;
+    assert_eq!(view.state, State::Waiting);
+    let note = view.note.unwrap();
+    assert_eq!(note, "all agents are at work for others");
+    assert!(agent.prompts().is_empty());
+    agent
+        .full
+        .store(false, std::sync::atomic::Ordering::Relaxed);
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded);
+}

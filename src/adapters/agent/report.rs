@@ -214,6 +214,11 @@ fn clean(report: &mut Report, redactor: &Redactor) {
         .chain(text.map(String::as_str))
         .find_map(|text| redactor.holds_known(text))
         .or_else(|| structured.and_then(|value| held_in(value, redactor)));
+    // It becomes an argument, which everybody can read.
+    report.session = report
+        .session
+        .take()
+        .filter(|id| redactor.holds_known(id).is_none());
     // The end of standard error is for the log; a secret in it is taken out, and the texts stay.
     report.stderr = redactor.redact(&report.stderr).into_owned();
     if let Some(kind) = held {

@@ -1,6 +1,7 @@
 //! One turn of the agent: what it is asked, under which limits, and what its ending means.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -15,6 +16,9 @@ use super::super::super::thread::Thread;
 use super::super::{Context, report};
 use super::{Step, judge, read_thread, work};
 use crate::formats::agent_stream::{Class, classify};
+
+/// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
+const PLACE: Duration = Duration::from_secs(5);
 
 /// Asks the agent once and takes in what comes of it.
 ///
@@ -34,6 +38,11 @@ pub(super) async fn turn(
     let now = context.effects.clock.now();
     if let Some(until) = work(context).not_before.filter(|until| *until > now) {
         let why = "the agent failed for a reason that may pass, and is tried again".to_owned();
+        return Err(Stop::Wait { until, why });
+    }
+    if agent.full() {
+        let why = "all agents are at work for others".to_owned();
+        let until = now.plus(PLACE);
         return Err(Stop::Wait { until, why });
     }
     let goes_on = agent.about().resumes && work(context).session.is_some();
