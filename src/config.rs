@@ -243,6 +243,9 @@ pub struct Labels {
     /// Means `/save-raw-plan`.
     #[serde(deserialize_with = "optional")]
     pub save_raw_plan: Option<String>,
+    /// Means `/check-plan`.
+    #[serde(deserialize_with = "optional")]
+    pub check_plan: Option<String>,
 }
 
 /// `[source]`
@@ -315,6 +318,7 @@ impl Config {
         [
             (Command::SavePlan, &self.labels.save_plan),
             (Command::SaveRawPlan, &self.labels.save_raw_plan),
+            (Command::CheckPlan, &self.labels.check_plan),
         ]
         .into_iter()
         .filter_map(|(command, name)| Some((command, name.clone()?)))

@@ -17,6 +17,8 @@ enum Rule {
     Address,
     Route,
     Base,
+    /// A value that stands behind an option on a command line: most characters.
+    Argument(usize),
     /// The model's API; may be empty.
     ModelApi,
     /// From nothing to so many US dollars.
@@ -39,8 +41,8 @@ enum Rule {
 }
 
 use Rule::{
-    Address, Anything, Arguments, Base, Directives, Dollars, Hosts, Ids, ModelApi, NotEmpty, OneOf,
-    Paths, Route, Text, Variables, Whole,
+    Address, Anything, Argument, Arguments, Base, Directives, Dollars, Hosts, Ids, ModelApi,
+    NotEmpty, OneOf, Paths, Route, Text, Variables, Whole,
 };
 
 /// One rule for each key of `default.toml`.
@@ -72,6 +74,10 @@ const RULES: &[(&str, Rule)] = &[
     // GitHub's limit for a label's name.
     ("labels.save_plan", Text(50)),
     ("labels.save_raw_plan", Text(50)),
+    ("labels.check_plan", Text(50)),
+    ("check.files", FileNames),
+    ("check.repository", Anything),
+    ("check.most_looks", Whole(1, 1_000, "files")),
     ("source.most_log_mb", Whole(1, 100, "megabytes")),
     ("source.timeout_seconds", Whole(1, 600, "seconds")),
     ("source.redirect_hosts", Hosts),
@@ -84,7 +90,7 @@ const RULES: &[(&str, Rule)] = &[
     ("agent.environment", Variables),
     ("agent.reads", Paths),
     ("agent.api_key_file", Anything),
-    ("agent.model", Text(100)),
+    ("agent.model", Argument(100)),
     ("agent.api_url", ModelApi),
     ("agent.structured", Anything),
     ("agent.folder", NotEmpty),
@@ -137,13 +143,16 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
         let why = "it must not be less than `worker.backoff_seconds`";
         return Err(impossible(merged, "worker.backoff_most_seconds", why));
     }
-    let (one, other) = (text("labels.save_plan"), text("labels.save_raw_plan"));
-    if let (Some(one), Some(other)) = (one, other)
-        && !one.is_empty()
-        && one.to_lowercase() == other.to_lowercase()
-    {
-        let why = "it must differ from `labels.save_plan`";
-        return Err(impossible(merged, "labels.save_raw_plan", why));
+    let labels = ["labels.save_plan", "labels.save_raw_plan", "labels.check_plan"];
+    for (at, key) in labels.iter().enumerate() {
+        let name = text(key).unwrap_or_default().to_lowercase();
+        let same = |other: &&&str| text(other).is_some_and(|other| other.to_lowercase() == name);
+        if let Some(other) = labels[..at].iter().find(same)
+            && !name.is_empty()
+        {
+            let why = format!("it must differ from `{other}`");
+            return Err(impossible(merged, key, &why));
+        }
     }
     agent::check(merged)
 }
@@ -272,6 +281,12 @@ fn broken(rule: &Rule, value: &Value) -> Option<String> {
         }
         Text(most) => (text.chars().count() > *most || text.chars().any(char::is_control))
             .then(|| format!("it must be at most {most} characters on one line")),
+        Argument(most) => match broken(&Text(*most), value) {
+            None if text.starts_with('-') => {
+                Some("it must not begin with -, or it would be taken for an option".to_owned())
+            }
+            why => why,
+        },
         NotEmpty => text.is_empty().then(|| "it must not be empty".to_owned()),
         Anything => None,
     }

@@ -29,6 +29,7 @@ pub fn asked(trigger: &Trigger) -> String {
     match &trigger.origin {
         Origin::Comment { .. } => format!("`/{}`", trigger.command.name()),
         Origin::Label { name } => format!("label {}", code_span(name)),
+        Origin::Push { head } => format!("new commits up to {}", code_span(short(head))),
         Origin::Boxes { .. } => "the boxes".to_owned(),
         Origin::Local { .. } => code_span("planwright save"),
     }
@@ -39,12 +40,14 @@ fn footer(run: &RunId) -> String {
     format!("<sub>planwright · run `{run}`</sub>")
 }
 
-/// Status while other commands on the same place come first.
-pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64) -> String {
+/// Status while other commands on the same place come first; `waits` says what the first of them waits for people for.
+pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64, waits: Option<&str>) -> String {
+    let waits = waits.map(|what| format!(" ({})", quiet(what)));
+    let waits = waits.unwrap_or_default();
     let before = match ahead {
         0 => "It is next.".to_owned(),
-        1 => "One command here comes first.".to_owned(),
-        n => format!("{n} commands here come first."),
+        1 => format!("One command here comes first{waits}."),
+        n => format!("{n} commands here come first{waits}."),
     };
     format!(
         "⏳ Queued: {} for {}. {before}\n\n{}",
@@ -260,7 +263,9 @@ fn came_from(trigger: &Trigger, prepared: &Prepared) -> String {
         Origin::Comment { url, .. } | Origin::Boxes { url, .. } => {
             format!("Plan from {place}, asked for by {asked} in [this comment]({url}).")
         }
-        Origin::Label { .. } => format!("Plan from {place}, asked for by {asked}."),
+        Origin::Label { .. } | Origin::Push { .. } => {
+            format!("Plan from {place}, asked for by {asked}.")
+        }
         Origin::Local { session } => {
             let session = session.as_ref().map_or_else(
                 || "a local file".to_owned(),

@@ -8,6 +8,7 @@ use super::super::forge::{ForgeError, ReactTo, Reaction};
 use super::super::progress::Saved;
 use super::super::say;
 use super::super::trigger::Origin;
+use crate::formats::command::Command;
 use super::Context;
 
 /// Effect under which the status comment is created.
@@ -15,21 +16,27 @@ const STATUS: &str = "status";
 /// Progress edits come no closer together than this.
 pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
 
-fn target(context: &Context) -> ReactTo {
+/// What reactions go to; nothing for commits, which nobody made for the bot.
+fn target(context: &Context) -> Option<ReactTo> {
     match &context.trigger.origin {
-        Origin::Comment { id, .. } | Origin::Boxes { id, .. } => ReactTo::Comment(*id),
-        Origin::Label { .. } | Origin::Local { .. } => ReactTo::Place,
+        Origin::Comment { id, .. } | Origin::Boxes { id, .. } => Some(ReactTo::Comment(*id)),
+        Origin::Label { .. } | Origin::Local { .. } => Some(ReactTo::Place),
+        Origin::Push { .. } => None,
     }
 }
 
-/// 👀, and the label comes off so that it can be set again.
+/// 👀, and the label comes off so that it can be set again. The one that asks for checks of a pull request stays: while it
+/// is there, new commits are checked, too.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
     let place = &context.trigger.place;
     react(context, Reaction::Eyes).await?;
-    if let Origin::Label { name } = &context.trigger.origin {
+    let stays = context.trigger.command == Command::CheckPlan && place.pull_request;
+    if let Origin::Label { name } = &context.trigger.origin
+        && !stays
+    {
         context
             .effects
             .idempotent("label-off", context.effects.forge.remove_label(place, name))
@@ -40,7 +47,9 @@ pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
 
 /// Adds a reaction; 0 when what it would hang on is gone, which is no reason to stop.
 async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
-    let to = target(context);
+    let Some(to) = target(context) else {
+        return Ok(0);
+    };
     let key = format!("react-{reaction:?}-{}", context.round).to_lowercase();
     let forge = &context.effects.forge;
     let reacting = async {
@@ -102,12 +111,12 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
     Ok(())
 }
 
-/// The status comment says that the run waits for its turn.
+/// The status comment says that the run waits for its turn, and what the one before it `waits` for, where that is people.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
-pub async fn queued(context: &mut Context, ahead: u64) -> Result<(), Stop> {
-    let body = say::queued(&context.trigger, context.run(), ahead);
+pub async fn queued(context: &mut Context, ahead: u64, waits: Option<&str>) -> Result<(), Stop> {
+    let body = say::queued(&context.trigger, context.run(), ahead, waits);
     write(context, "queued", &body).await
 }
 
