@@ -45,7 +45,7 @@ impl FindingKind {
     pub fn title(self) -> &'static str {
         match self {
             Self::TargetExists => "file exists already",
-            Self::ParentIsFile => "folder is a file",
+            Self::ParentIsFile => "part of the path is a file",
             Self::Missing => "path does not exist",
             Self::IsFolder => "file is a folder",
             Self::NotAFolder => "folder is a file",
