@@ -4,6 +4,7 @@
 //! close issues or carry a command), and no line begins with a live command of ours.
 
 pub mod agent;
+pub mod check;
 pub mod failures;
 pub mod replies;
 pub mod sources;
@@ -33,6 +34,11 @@ pub fn asked(trigger: &Trigger) -> String {
         Origin::Boxes { .. } => "the boxes".to_owned(),
         Origin::Local { .. } => code_span("planwright save"),
     }
+}
+
+/// The beginning of a commit's id, as GitHub shows it.
+fn short(commit: &str) -> &str {
+    &commit[..commit.floor_char_boundary(7)]
 }
 
 /// The last line of every status comment.

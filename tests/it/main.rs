@@ -20,6 +20,7 @@ mod config_prompts;
 mod deploy_files;
 mod e2e_agent;
 mod e2e_boxes;
+mod e2e_check;
 mod e2e_crash;
 mod e2e_save;
 mod e2e_seeds;
