@@ -131,7 +131,14 @@ fn json_of(output: &Output) -> Value {
 fn a_good_plan_is_0_with_its_actions() {
     let done = check(GOOD, &[]);
     assert_eq!((done.status.code(), err(&done)), (Some(0), ""));
-    insta::assert_snapshot!(out(&done), @"");
+    insta::assert_snapshot!(out(&done), @r"
+    plan.md: good: Export reports as CSV
+
+      #  line  action          target
+      1    13  CREATE          docs/csv.md
+      2    21  EDIT            src/report.rs
+      3    37  EXECUTE         cargo test
+    ");
 }
 
 #[test]
@@ -142,7 +149,39 @@ fn a_line_between_actions_is_refused_with_the_structure() {
         (done.status.code(), err(&done)),
         (Some(1), "error: plan.md: the plan is refused\n")
     );
-    insta::assert_snapshot!(out(&done), @"");
+    insta::assert_snapshot!(out(&done), @r##"
+    plan.md:21: Plan structure is invalid. Expected a Level 3 Action Heading, but found ThematicBreak.
+      Hint: Remove the line; actions need nothing between them.
+
+    --- Expected Document Structure ---
+    [000] Heading (Level 1)
+    [001] List (Metadata)
+    [002] Heading (Level 2: Rationale)
+    [003] CodeFence or BlockCode (Rationale Content)
+    [004] [Optional] Heading (Level 2: Memos)
+    [005] [Optional] CodeFence or BlockCode (Memos Content)
+    [006] Heading (Level 2: Action Plan)
+    [007...] Heading (Level 3: Action Type)
+    [008...] (the list, code and text of the action)
+
+    --- Actual Document Structure ---
+    [000] Heading (Level 1): "Export reports as CSV"  (line 1)
+    [001] List: "- **Status:** Green 🟢"  (line 3)
+    [002] Heading (Level 2): "Rationale"  (line 5)
+    [003] CodeFence (6 tildes): "Customers open reports in a spreadsheet."  (line 7)
+    [004] Heading (Level 2): "Action Plan"  (line 11)
+    [005] Heading (Level 3): "CREATE"  (line 13)
+    [006] List: "- **File Path:** [docs/csv.md](/docs/csv.md)"  (line 15)
+    [007] CodeFence (6 tildes): "# CSV"  (line 17)
+    [008] ThematicBreak  <-- MISMATCH (line 21): expected a Level 3 Action Heading
+    [009] Heading (Level 3): "EDIT"  (line 23, not checked)
+    [010] List: "- **File Path:** [src/report.rs](/src/report.rs)"  (line 25, not checked)
+    [011] Heading (Level 4): "FIND:"  (line 27, not checked)
+    [012] CodeFence (6 tildes): "enum Format { Text }"  (line 29, not checked)
+    [013] Heading (Level 4): "REPLACE:"  (line 33, not checked)
+    [014] CodeFence (6 tildes): "enum Format { Text, Csv }"  (line 35, not checked)
+    ... 3 more blocks
+    "##);
 }
 
 #[test]
@@ -152,14 +191,41 @@ fn wrong_keys_are_told_all_at_once() {
         .replacen("[src/report.rs](/src/report.rs)", "`../report.rs`", 1);
     let done = check(&plan, &[]);
     assert_eq!(done.status.code(), Some(1));
-    insta::assert_snapshot!(out(&done), @"");
+    insta::assert_snapshot!(out(&done), @r##"
+    plan.md:15: Action 1 (CREATE): expected the key `File Path`, but found `file path`.
+      Hint: Write it as `File Path`: capitals count.
+    plan.md:23: Action 2 (EDIT): expected something that an action can work on as the value of `File Path`, but found "`../report.rs`": `..` leads out of where it stands.
+      Hint: Write the path from the project's root, without `..`.
+
+    --- Actual Document Structure ---
+    [000] Heading (Level 1): "Export reports as CSV"  (line 1)
+    [001] List: "- **Status:** Green 🟢"  (line 3)
+    [002] Heading (Level 2): "Rationale"  (line 5)
+    [003] CodeFence (6 tildes): "Customers open reports in a spreadsheet."  (line 7)
+    [004] Heading (Level 2): "Action Plan"  (line 11)
+    [005] Heading (Level 3): "CREATE"  (line 13)
+    [006] List: "- **file path:** [docs/csv.md](/docs/csv.md)"  <-- ERROR (line 15): expected the key `File Path`
+    [007] CodeFence (6 tildes): "# CSV"  (line 17)
+    [008] Heading (Level 3): "EDIT"  (line 21)
+    [009] List: "- **File Path:** `../report.rs`"  <-- ERROR (line 23): expected something that an action can work on as the value of `File Path`
+    [010] Heading (Level 4): "FIND:"  (line 25)
+    [011] CodeFence (6 tildes): "enum Format { Text }"  (line 27)
+    [012] Heading (Level 4): "REPLACE:"  (line 31)
+    [013] CodeFence (6 tildes): "enum Format { Text, Csv }"  (line 33)
+    [014] Heading (Level 3): "EXECUTE"  (line 37)
+    [015] List: "- **Description:** Run the tests."  (line 39)
+    ... 1 more block
+    "##);
 }
 
 #[test]
 fn nothing_at_all_is_refused_without_a_structure() {
     let done = check(" \n", &[]);
     assert_eq!(done.status.code(), Some(1));
-    insta::assert_snapshot!(out(&done), @"");
+    insta::assert_snapshot!(out(&done), @r"
+    plan.md:1: Expected a plan, but found no text.
+      Hint: Write the plan, beginning with its title: `# …`.
+    ");
 }
 
 #[test]
@@ -175,7 +241,22 @@ fn files_of_the_project_are_looked_at_with_root_alone() {
     assert_eq!(out(&good), out(&run(folder.path(), &["plan.md"])));
     let other = run(folder.path(), &["--root", "other", "plan.md"]);
     assert_eq!(other.status.code(), Some(1));
-    insta::assert_snapshot!(out(&other), @"");
+    insta::assert_snapshot!(out(&other), @r"
+    plan.md: would not work on these files: Export reports as CSV
+
+    plan.md:13: Action 1 (CREATE): `docs/csv.md` exists already.
+      - Change it with `EDIT`, or name a file that does not exist.
+
+    plan.md:27: Action 2 (EDIT), pair 1: `FIND` is not in `src/report.rs`.
+      Most like it, with a similarity of 0.87: line 1 of the file (`-` is `FIND`, `+` is the file):
+
+      ```diff
+      - enum Format { Text }
+      + enum Format { Text, Html }
+      ```
+
+      - Copy the lines to be replaced from the file exactly, white space included.
+    ");
 }
 
 #[cfg(unix)]
@@ -191,7 +272,12 @@ fn a_link_out_of_the_root_is_not_followed() {
     std::os::unix::fs::symlink("../outside", &link).unwrap();
     let out_of = run(folder.path(), &["plan.md", "--root", "project"]);
     assert_eq!(out_of.status.code(), Some(1));
-    insta::assert_snapshot!(out(&out_of), @"");
+    insta::assert_snapshot!(out(&out_of), @r"
+    plan.md: would not work on these files: Export reports as CSV
+
+    plan.md:21: Action 2 (EDIT): `link/report.rs` cannot be read (`a symbolic link on the way leads out of the project's folder`).
+      - Name another file, or see to it that this one can be read.
+    ");
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink("inside", &link).unwrap();
     let inside = run(folder.path(), &["plan.md", "--root", "project"]);
@@ -422,8 +508,52 @@ fn a_fix_is_printed_as_a_diff_and_not_written() {
     );
     let done = run(folder.path(), &["plan.md", "good.md", "--fix"]);
     assert_eq!(done.status.code(), Some(1));
-    insta::assert_snapshot!(out(&done), @"");
-    insta::assert_snapshot!(err(&done), @"");
+    let diff = "\
+--- a/plan.md
++++ b/plan.md
+@@ -14,10 +14,10 @@
+\x20
+ - **File Path:** [docs/csv.md](/docs/csv.md)
+\x20
+-````markdown
++`````markdown
+ # CSV
+\x20
+ ````sh
+ report --format csv
+ ````
+-````
++`````
+";
+    assert_eq!(out(&done), diff);
+    insta::assert_snapshot!(err(&done), @r##"
+    plan.md:20: Action 1 (CREATE): expected content that cannot end the fence of line 17 (````), but found "````sh" on line 20, which looks like the start of another fence.
+      Hint: Make the fence of line 17 and the one that closes it at least ````` long, or use six tildes (~~~~~~), so that no line inside can close it.
+
+    --- Actual Document Structure ---
+    [000] Heading (Level 1): "Describe the export"  (line 1)
+    [001] List: "- **Status:** Green 🟢"  (line 3)
+    [002] Heading (Level 2): "Rationale"  (line 5)
+    [003] CodeFence (6 tildes): "Nobody knows how."  (line 7)
+    [004] Heading (Level 2): "Action Plan"  (line 11)
+    [005] Heading (Level 3): "CREATE"  (line 13)
+    [006] List: "- **File Path:** [docs/csv.md](/docs/csv.md)"  (line 15)
+    [007] CodeFence (4 backticks): "# CSV"  <-- ERROR (line 17): expected content that cannot end the fence of line 17 (````)
+    [008] CodeFence (4 backticks)  (line 23, not checked)
+
+    plan.md: longer fences alone make it the plan below. Read in the diff what becomes content before you apply it.
+
+      #  line  action          target
+      1    13  CREATE          docs/csv.md
+
+    good.md: good: Export reports as CSV
+
+      #  line  action          target
+      1    13  CREATE          docs/csv.md
+      2    21  EDIT            src/report.rs
+      3    37  EXECUTE         cargo test
+    error: 1 of 2 plans is refused
+    "##);
     let kept = fs::read_to_string(folder.path().join("plan.md")).unwrap();
     assert_eq!(kept, SHORT_FENCES);
 }

@@ -10,7 +10,7 @@ fn readme() -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
     let text = fs::read_to_string(path).unwrap();
     let (_, section) = text.split_once("\n## Executable plans\n").unwrap();
-    let (section, _) = section.split_once("\n## ").unwrap();
+    let (section, _) = section.split_once("\n## Limits of this version\n").unwrap();
     section.to_owned()
 }
 
