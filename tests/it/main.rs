@@ -4,6 +4,7 @@
 mod agent_runner;
 mod block_properties;
 mod cli_blocks;
+mod cli_check;
 mod cli_check_content;
 mod cli_extract;
 mod cli_plan;

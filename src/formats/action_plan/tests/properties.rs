@@ -162,7 +162,11 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig {
+        cases: if std::env::var_os("CI").is_some() { 20_000 } else { 1_000 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn plans_from_pieces(pieces in prop::collection::vec(piece(), 0..16)) {
