@@ -98,7 +98,7 @@ enum Command {
 pub fn run(cli: Cli) -> ExitCode {
     let Cli { settings, command } = cli;
     let done = match command {
-        Command::Try(arguments) => settings.refuse().and_then(|()| arguments.run()),
+        Command::Try(arguments) => arguments.run(&settings),
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),

@@ -4,6 +4,7 @@
 //! documentation cannot drift from the code.
 
 pub mod agent;
+mod check;
 mod error;
 mod layers;
 mod prompts;
@@ -131,6 +132,8 @@ pub struct Config {
     pub worker: Worker,
     /// `[labels]`
     pub labels: Labels,
+    /// `[check]`
+    pub check: check::Check,
     /// `[source]`
     pub source: Source,
     /// `[publish]`
@@ -243,6 +246,9 @@ pub struct Labels {
     /// Means `/save-raw-plan`.
     #[serde(deserialize_with = "optional")]
     pub save_raw_plan: Option<String>,
+    /// Means `/check-plan`.
+    #[serde(deserialize_with = "optional")]
+    pub check_plan: Option<String>,
 }
 
 /// `[source]`
@@ -307,6 +313,7 @@ impl Config {
             web: web_root(&self.github.api_url),
             most_log: self.source.most_log,
             labels: self.label_names(),
+            check: self.check.engine(),
             agent: self.agent.engine(),
         }
     }
@@ -315,6 +322,7 @@ impl Config {
         [
             (Command::SavePlan, &self.labels.save_plan),
             (Command::SaveRawPlan, &self.labels.save_raw_plan),
+            (Command::CheckPlan, &self.labels.check_plan),
         ]
         .into_iter()
         .filter_map(|(command, name)| Some((command, name.clone()?)))

@@ -36,6 +36,7 @@ pub mod command;
 mod files;
 pub mod helper;
 mod output;
+mod reads;
 mod report;
 mod rooms;
 pub mod sandbox;
@@ -116,8 +117,10 @@ pub struct AgentSettings {
     pub folder: PathBuf,
     /// Whether agents run in a sandbox.
     pub sandbox: Sandbox,
-    /// This program, for `agent-exec`: `std::env::current_exe()`.
+    /// This program, for `agent-exec`.
     pub helper: PathBuf,
+    /// Files of the bot that no agent may read: keys, secrets, the database. Those that are not there do no harm.
+    pub secrets: Vec<PathBuf>,
     /// Most agents that run at once; at least 1. Further turns wait.
     pub concurrency: usize,
     /// How long an agent that is told to end (TERM) has before it is killed.
@@ -162,6 +165,17 @@ pub enum OpenError {
         /// Where the runs are.
         folder: PathBuf,
     },
+    /// Agents could read a secret of the bot.
+    #[error(
+        "{read} is among what agents may read, and {secret} is in it, which is for this program alone: name a narrower \
+         path in agent.reads, or put that file elsewhere"
+    )]
+    Secret {
+        /// What may be read.
+        read: PathBuf,
+        /// Which file.
+        secret: PathBuf,
+    },
     /// A sandbox is asked for and there is none.
     #[error(
         "agent.sandbox is \"required\", but there is no sandbox here: {0}: run on Linux 5.13 or newer with Landlock \
@@ -200,7 +214,7 @@ impl LocalAgent {
         sandbox::wanted(settings.sandbox, &sandbox::offered()).map_err(OpenError::NoSandbox)?;
         settings.folder = folder(&settings.folder)?;
         let lock = lock(&settings.folder)?;
-        let reads = reads(client.as_ref(), &settings.folder)?;
+        let reads = reads::allowed(client.as_ref(), &settings.folder, &settings.secrets)?;
         let hash = hex::encode(Sha256::digest(
             settings.folder.as_os_str().as_encoded_bytes(),
         ));
@@ -260,6 +274,10 @@ impl LocalAgent {
 impl Agent for LocalAgent {
     fn about(&self) -> About {
         self.client.about()
+    }
+
+    fn full(&self) -> bool {
+        self.places.available_permits() == 0
     }
 
     async fn work(
@@ -336,30 +354,6 @@ fn lock(folder: &Path) -> Result<File, OpenError> {
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse(folder.to_owned())),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
-}
-
-/// What the program may read: where it is installed, and what its client names.
-fn reads(client: &dyn Client, folder: &Path) -> Result<Vec<PathBuf>, OpenError> {
-    let named = client.reads();
-    if let Some(wide) = named.iter().find(|path| {
-        path.canonicalize()
-            .is_ok_and(|path| folder.starts_with(path))
-    }) {
-        return Err(OpenError::TooWide {
-            read: wide.clone(),
-            folder: folder.to_owned(),
-        });
-    }
-    let program = client.executable();
-    let real = program
-        .canonicalize()
-        .unwrap_or_else(|_| program.to_owned());
-    let home = real.parent().map(Path::to_owned);
-    // A program that lies beside the runs is readable itself, but not with its neighbours.
-    let own = home
-        .filter(|home| !folder.starts_with(home))
-        .unwrap_or(real);
-    Ok(named.into_iter().chain([own]).collect())
 }
 
 /// Runs file system work where it may wait.

@@ -20,12 +20,14 @@ mod answer;
 mod attachments;
 mod auth;
 mod call;
+mod checks;
 mod files;
 mod limit;
 mod link;
 mod operations;
 mod own;
 mod person;
+mod pulls;
 mod reader;
 #[cfg(test)]
 mod tests;

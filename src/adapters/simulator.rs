@@ -12,6 +12,7 @@ mod actions;
 mod api;
 mod app;
 mod attachments;
+mod checks;
 mod comments;
 mod commits;
 mod contents;
@@ -25,6 +26,8 @@ pub mod model;
 mod pages;
 mod paging;
 mod people;
+mod pulls;
+mod pushes;
 mod reactions;
 mod reply;
 mod sender;
@@ -50,6 +53,7 @@ use tokio_util::sync::CancellationToken;
 pub use faults::{Fault, Faults, Storm, Trouble};
 pub use keys::AppKeys;
 pub use look::LoggedRequest;
+pub use pushes::Proposal;
 pub use tokens::TokenShape;
 
 use crate::engine::clock::Clock;
@@ -128,6 +132,7 @@ impl SimulatorOptions {
             targets: Vec::new(),
             token_shape: TokenShape::default(),
             permissions: [
+                ("checks", "write"),
                 ("contents", "read"),
                 ("issues", "write"),
                 ("metadata", "read"),

@@ -1,10 +1,12 @@
 //! The coding agent that the configuration names, as a process of this computer.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
 
 use super::Failure;
 use crate::adapters::agent::claude::{Claude, ClaudeSettings};
@@ -43,9 +45,10 @@ pub(super) fn agent(
     let settings = AgentSettings {
         folder: agent.folder.clone(),
         sandbox: agent.sandbox,
-        helper: std::env::current_exe().map_err(|error| {
+        helper: helper().map_err(|error| {
             Failure::failed(format!("this program's own path cannot be told: {error}"))
         })?,
+        secrets: files(config),
         concurrency: agent.concurrency,
         grace: GRACE,
         most_line: LINE_MAX,
@@ -55,6 +58,26 @@ pub(super) fn agent(
     let local = LocalAgent::open(settings, client, Arc::clone(clock));
     let local = local.map_err(|error| failed(&error))?;
     Ok(Some(Arc::new(local)))
+}
+
+/// This program. Its path may lead to another version of it by the time a turn begins; Linux has a name for what runs.
+fn helper() -> std::io::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    if cfg!(target_os = "linux") && running.exists() {
+        return Ok(running.to_owned());
+    }
+    std::env::current_exe()
+}
+
+/// The files of this program that agents must not read.
+fn files(config: &Config) -> Vec<PathBuf> {
+    let keys = [
+        &config.webhook.secrets_file,
+        &config.github.private_key_file,
+        &config.agent.api_key_file,
+    ];
+    let keys = keys.into_iter().flatten().cloned();
+    keys.chain([config.store.path.clone()]).collect()
 }
 
 fn client(agent: &Agent, secrets: &Secrets) -> Option<Arc<dyn Client>> {
@@ -94,5 +117,64 @@ fn known(secrets: &Secrets) -> Vec<SecretString> {
     known.extend(secrets.private_key.clone());
     known.extend(secrets.agent_key.clone());
     known.extend(named.map(|(_, value)| value.clone()));
+    let environment = secrets.agent_environment.iter();
+    known.extend(environment.filter_map(|(_, value)| password(value)));
     known
+}
+
+/// The password in an address, as of a proxy.
+fn password(value: &SecretString) -> Option<SecretString> {
+    let address = Url::parse(value.expose_secret().trim()).ok()?;
+    Some(SecretString::from(address.password()?))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_that_is_replaced_while_it_runs_is_still_its_own_helper() {
+        use std::os::unix::fs::MetadataExt;
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        // A shell that runs, is replaced on disk, and starts what `helper` names.
+        std::fs::copy("/bin/sh", &program).unwrap();
+        let helper = helper().unwrap();
+        let script = "mv \"$1\" \"$2\" && \"$3\" -c 'echo the same'";
+        let other = folder.path().join("other");
+        std::fs::write(&other, "").unwrap();
+        let said = std::process::Command::new(&program)
+            .args(["-c", script, "sh"])
+            .arg(&other)
+            .arg(&program)
+            .arg(&helper)
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&said.stdout), "the same\n");
+        let own = std::fs::metadata(std::env::current_exe().unwrap()).unwrap();
+        let named = std::fs::metadata(&helper).unwrap();
+        assert_eq!((own.dev(), own.ino()), (named.dev(), named.ino()));
+    }
+
+    #[test]
+    fn the_password_of_a_proxy_is_a_secret_and_the_rest_of_its_address_is_not() {
+        let mut secrets = Secrets::default();
+        secrets.agent_environment = [
+            (
+                "HTTPS_PROXY",
+                "http://agent:correct-horse@proxy.example:3128",
+            ),
+            ("LANG", "C.UTF-8-and-more"),
+        ]
+        .map(|(name, value)| (name.to_owned(), SecretString::from(value)))
+        .into();
+        let known: Vec<String> = known(&secrets)
+            .iter()
+            .map(|secret| secret.expose_secret().to_owned())
+            .collect();
+        assert_eq!(known, ["correct-horse"]);
+    }
 }

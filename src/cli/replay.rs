@@ -206,6 +206,7 @@ fn run_as_text(trigger: &Trigger) -> String {
     let origin = match &trigger.origin {
         Origin::Comment { url, .. } => format!("comment {url}"),
         Origin::Label { name } => format!("label {name}"),
+        Origin::Push { head } => format!("commits up to {head}"),
         Origin::Boxes { url, .. } => format!("boxes ticked in {url}"),
         Origin::Local { .. } => "a terminal".to_owned(),
     };

@@ -1,5 +1,6 @@
 //! `planwright try`: the whole system in one process, against a simulated GitHub on loopback ports.
 
+mod setup;
 mod show;
 
 use std::path::PathBuf;
@@ -7,19 +8,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::bot::Bot;
 use super::failure::print;
 use super::local::read_thread;
-use super::{Failure, block_on};
+use super::{Failure, Settings, block_on};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::simulator::model::Role;
 use crate::adapters::simulator::{AppKeys, Simulator, SimulatorError, SimulatorOptions};
-use crate::config::{Loaded, Sources, load};
+use crate::config::agent::Kind;
 use crate::engine::clock::Clock;
+use crate::engine::progress::Progress;
 use crate::engine::run::State;
 use crate::engine::store::{RunView, Store};
 use crate::formats::thread_file::{FilePost, parse};
@@ -30,12 +32,16 @@ const SAMPLE: &str = include_str!("../../fixtures/threads/try.md");
 const REPOSITORY: &str = "acme/search";
 /// Login of whoever looks around in the simulator.
 const VISITOR: &str = "you";
-/// Longest wait for the run.
+/// Longest wait for the run, beside what an agent may take.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Turns of an agent that are waited for: the first one and two corrections.
+const TURNS: u32 = 3;
 /// How often the run is looked at.
 const LOOK: Duration = Duration::from_millis(2);
 
 const HELP: &str = "\
+No agent is used unless --set agent.kind=… names one (`planwright config` has all keys). No other
+keys can be set, and nothing is read from files or the environment but what the agent needs.
 Without --keep the pages end with the program. With it, standard error says how to read the plan
 back and save another one there.
 
@@ -58,7 +64,10 @@ Examples:
   planwright try --thread FILE.md   your own; lines like `--- @alice` begin a post, and the last one
                                     may be a command (`/save-plan` is added where there is none)
   planwright try --keep             stay up, open the pages in a browser, end with Ctrl-C
-  planwright try --json             what happened, for programs";
+  planwright try --json             what happened, for programs
+  planwright try --keep --set agent.kind=claude
+                                    with Claude Code, which costs what it costs; the key for its API
+                                    is taken from PLANWRIGHT_AGENT_API_KEY";
 
 /// See it work: simulator, receiver, store and GitHub client in one process, no network, no account
 #[derive(Debug, Args)]
@@ -76,7 +85,8 @@ pub(super) struct Try {
 }
 
 impl Try {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
+        let agent = setup::agent(settings)?;
         let text = match &self.thread {
             None => SAMPLE.to_owned(),
             Some(path) => std::fs::read_to_string(path).map_err(|error| {
@@ -104,7 +114,7 @@ impl Try {
         } else if let Some(last) = commanded {
             posts.truncate(last + 1);
         }
-        block_on(perform(self, file.title, posts))
+        block_on(perform(self, agent, file.title, posts))
     }
 }
 
@@ -132,7 +142,12 @@ struct Plan {
     comments: usize,
 }
 
-async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<(), Failure> {
+async fn perform(
+    arguments: Try,
+    agent: Vec<String>,
+    title: String,
+    posts: Vec<FilePost>,
+) -> Result<(), Failure> {
     let began = Instant::now();
     let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -145,7 +160,11 @@ async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<
         .await
         .map_err(|error| failed(&error))?;
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
-    let loaded = configuration(&simulator, &app, &keys, &secret, folder.path())?;
+    let loaded = setup::configuration(&simulator, &app, &keys, &secret, folder.path(), agent)?;
+    let patience = match loaded.config.agent.kind {
+        Kind::None => PATIENCE,
+        _ => PATIENCE + loaded.config.agent.deadline * TURNS,
+    };
     let listener = TcpListener::bind("127.0.0.1:0")
         .await
         .map_err(|error| failed(&error))?;
@@ -158,7 +177,7 @@ async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<
     let started = began.elapsed();
 
     let webhook = format!("http://{receiver}/webhook");
-    let played = play(&simulator, &store, &title, posts, &webhook);
+    let played = play(&simulator, &store, &title, posts, &webhook, patience);
     let outcome = played.await.map(|outcome| Outcome { started, ..outcome });
     let result = outcome.and_then(|outcome| {
         let text = if arguments.json {
@@ -167,8 +186,15 @@ async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<
             show::as_text(&outcome, began.elapsed(), arguments.keep)
         };
         print(&text)?;
-        if outcome.run.state == State::Succeeded {
-            return Ok(());
+        match outcome.run.state {
+            State::Succeeded => return Ok(()),
+            State::Waiting if arguments.keep => return Ok(()),
+            State::Waiting => {
+                return Err(Failure::failed(
+                    "no plan was saved: the run waits for answers; with --keep they can be given on the page",
+                ));
+            }
+            _ => {}
         }
         let state = outcome.run.state.name().to_owned();
         let code = outcome.run.code.unwrap_or(state);
@@ -190,40 +216,6 @@ async fn perform(arguments: Try, title: String, posts: Vec<FilePost>) -> Result<
     result
 }
 
-/// The defaults, pointed at the simulator; nothing of this machine's environment or files.
-fn configuration(
-    simulator: &Simulator,
-    (app_id, slug): &(u64, String),
-    keys: &AppKeys,
-    secret: &SecretString,
-    folder: &std::path::Path,
-) -> Result<Loaded, Failure> {
-    let path = toml::Value::from(folder.join("try.db").display().to_string());
-    let sources = Sources {
-        file: None,
-        file_named: false,
-        environment: [
-            ("PLANWRIGHT_WEBHOOK_SECRETS", secret.expose_secret()),
-            (
-                "PLANWRIGHT_GITHUB_PRIVATE_KEY",
-                keys.private_pem.expose_secret(),
-            ),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into(),
-        flags: vec![
-            format!("github.api_url={}", simulator.api_url()),
-            format!("github.app_id={app_id}"),
-            format!("github.app_slug={slug}"),
-            "github.write_gap_ms=0".to_owned(),
-            "github.notify_gap_ms=0".to_owned(),
-            "worker.settle_seconds=0".to_owned(),
-            format!("store.path={}", path.as_str().unwrap_or_default()),
-        ],
-    };
-    Ok(load(&sources)?)
-}
-
 /// Plays the conversation, sends its last post as one signed webhook, and waits for the run to end.
 async fn play(
     simulator: &Simulator,
@@ -231,6 +223,7 @@ async fn play(
     title: &str,
     mut posts: Vec<FilePost>,
     webhook: &str,
+    patience: Duration,
 ) -> Result<Outcome, Failure> {
     let failed = |error: SimulatorError| Failure::failed(error.to_string());
     let Some(command) = posts.pop() else {
@@ -267,7 +260,7 @@ async fn play(
         .map_err(failed)?;
     simulator.settle().await;
     let acknowledged = sent.elapsed();
-    let run = ended(store, sent).await?;
+    let run = ended(store, sent, patience).await?;
     let worked = sent.elapsed();
     let issues = simulator.issues(REPOSITORY).map_err(failed)?;
     let page = |number: u64| format!("{}/{REPOSITORY}/issues/{number}", simulator.url());
@@ -304,19 +297,30 @@ async fn play(
     })
 }
 
-/// The run, when it has come to its end.
-async fn ended(store: &Arc<dyn Store>, since: Instant) -> Result<RunView, Failure> {
-    while since.elapsed() < PATIENCE {
+/// It waits for people, not for a while.
+fn asks(run: &RunView) -> bool {
+    let progress = Progress::read(run.progress.as_deref()).unwrap_or_default();
+    let work = progress.work.as_ref();
+    run.state == State::Waiting && work.is_some_and(|work| work.open_round().is_some())
+}
+
+/// The run, when it has come to its end or waits for people.
+async fn ended(
+    store: &Arc<dyn Store>,
+    since: Instant,
+    patience: Duration,
+) -> Result<RunView, Failure> {
+    while since.elapsed() < patience {
         let runs = store
             .recent_runs(1)
             .await
             .map_err(|error| Failure::failed(error.to_string()))?;
         match runs.into_iter().next() {
-            Some(run) if run.state.is_terminal() => return Ok(run),
+            Some(run) if run.state.is_terminal() || asks(&run) => return Ok(run),
             _ => tokio::time::sleep(LOOK).await,
         }
     }
-    let seconds = PATIENCE.as_secs();
+    let seconds = patience.as_secs();
     Err(Failure::failed(format!(
         "the run did not end within {seconds} s; run again with PLANWRIGHT_LOG_LEVEL=debug"
     )))

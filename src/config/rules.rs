@@ -6,10 +6,10 @@ use toml::Value;
 use tracing_subscriber::EnvFilter;
 use url::Url;
 
-use super::agent;
 use super::error::ConfigError;
 use super::layers::Merged;
 use super::token::is_this_machine;
+use super::{agent, check};
 
 enum Rule {
     /// From, to, unit.
@@ -17,6 +17,8 @@ enum Rule {
     Address,
     Route,
     Base,
+    /// A value that stands behind an option on a command line: most characters.
+    Argument(usize),
     /// The model's API; may be empty.
     ModelApi,
     /// From nothing to so many US dollars.
@@ -32,6 +34,8 @@ enum Rule {
     Ids,
     /// Host names between commas, perhaps with `*.` in front.
     Hosts,
+    /// Names of files between commas, perhaps with `*` in front.
+    FileNames,
     /// Most characters.
     Text(usize),
     NotEmpty,
@@ -39,8 +43,8 @@ enum Rule {
 }
 
 use Rule::{
-    Address, Anything, Arguments, Base, Directives, Dollars, Hosts, Ids, ModelApi, NotEmpty, OneOf,
-    Paths, Route, Text, Variables, Whole,
+    Address, Anything, Argument, Arguments, Base, Directives, Dollars, FileNames, Hosts, Ids,
+    ModelApi, NotEmpty, OneOf, Paths, Route, Text, Variables, Whole,
 };
 
 /// One rule for each key of `default.toml`.
@@ -72,6 +76,10 @@ const RULES: &[(&str, Rule)] = &[
     // GitHub's limit for a label's name.
     ("labels.save_plan", Text(50)),
     ("labels.save_raw_plan", Text(50)),
+    ("labels.check_plan", Text(50)),
+    ("check.files", FileNames),
+    ("check.repository", Anything),
+    ("check.most_looks", Whole(1, 1_000, "files")),
     ("source.most_log_mb", Whole(1, 100, "megabytes")),
     ("source.timeout_seconds", Whole(1, 600, "seconds")),
     ("source.redirect_hosts", Hosts),
@@ -84,7 +92,7 @@ const RULES: &[(&str, Rule)] = &[
     ("agent.environment", Variables),
     ("agent.reads", Paths),
     ("agent.api_key_file", Anything),
-    ("agent.model", Text(100)),
+    ("agent.model", Argument(100)),
     ("agent.api_url", ModelApi),
     ("agent.structured", Anything),
     ("agent.folder", NotEmpty),
@@ -131,19 +139,26 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             return Err(error);
         }
     }
-    let text = |key| merged.get(key).and_then(|entry| entry.value.as_str());
+    let text = |key: &str| merged.get(key).and_then(|entry| entry.value.as_str());
     let whole = |key| merged.get(key).and_then(|entry| entry.value.as_integer());
     if whole("worker.backoff_most_seconds") < whole("worker.backoff_seconds") {
         let why = "it must not be less than `worker.backoff_seconds`";
         return Err(impossible(merged, "worker.backoff_most_seconds", why));
     }
-    let (one, other) = (text("labels.save_plan"), text("labels.save_raw_plan"));
-    if let (Some(one), Some(other)) = (one, other)
-        && !one.is_empty()
-        && one.to_lowercase() == other.to_lowercase()
-    {
-        let why = "it must differ from `labels.save_plan`";
-        return Err(impossible(merged, "labels.save_raw_plan", why));
+    let labels = [
+        "labels.save_plan",
+        "labels.save_raw_plan",
+        "labels.check_plan",
+    ];
+    for (at, key) in labels.iter().enumerate() {
+        let name = text(key).unwrap_or_default().to_lowercase();
+        let same = |other: &&&str| text(other).is_some_and(|other| other.to_lowercase() == name);
+        if let Some(other) = labels[..at].iter().find(same)
+            && !name.is_empty()
+        {
+            let why = format!("it must differ from `{other}`");
+            return Err(impossible(merged, key, &why));
+        }
     }
     agent::check(merged)
 }
@@ -270,8 +285,15 @@ fn broken(rule: &Rule, value: &Value) -> Option<String> {
                 format!("{name:?} is no host; it must be names such as store.example.com or *.example.com, between commas")
             })
         }
+        FileNames => check::wrong_names(text),
         Text(most) => (text.chars().count() > *most || text.chars().any(char::is_control))
             .then(|| format!("it must be at most {most} characters on one line")),
+        Argument(most) => match broken(&Text(*most), value) {
+            None if text.starts_with('-') => {
+                Some("it must not begin with -, or it would be taken for an option".to_owned())
+            }
+            why => why,
+        },
         NotEmpty => text.is_empty().then(|| "it must not be empty".to_owned()),
         Anything => None,
     }

@@ -164,6 +164,9 @@ pub trait Agent: Send + Sync + 'static {
     /// Who it is.
     fn about(&self) -> About;
 
+    /// Every place is taken: a turn that is begun now would wait for one.
+    fn full(&self) -> bool;
+
     /// Works on one turn. Returns when no process of it is left. Dropping the future ends the processes too.
     ///
     /// `seen` is updated while it works; `stop` ends it.

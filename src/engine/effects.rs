@@ -2,7 +2,7 @@
 //!
 //! A create whose outcome nobody knows (timeout, 5xx, crash) is looked for before it is tried again: the bot lists its own
 //! recent issues or comments and adopts the one that ends with the effect's marker. Only posts written by the App itself are
-//! listed, so a pasted marker proves nothing.
+//! listed, so a pasted marker proves nothing. Check runs have a reference for that (`checks`).
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,6 +15,8 @@ use super::clock::{Clock, Millis};
 use super::forge::{Forge, ForgeError, Written};
 use super::store::{EffectState, Lease, Store, StoreError};
 use super::trigger::Repo;
+
+mod checks;
 
 /// After an unknown outcome GitHub may still be at work, or its lists may lag: how long to wait before looking.
 /// GitHub itself ends a request after 10 s (<https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api>).
@@ -229,10 +231,7 @@ impl Effects {
                 return Ok(Posted { written, fresh });
             }
             EffectState::Tried { since, last } => {
-                let settled = last.plus(self.adopt_delay);
-                if self.clock.now() < settled {
-                    return Err(Stop::Settling { until: settled });
-                }
+                self.settled(last)?;
                 let found = look(since.minus(CLOCK_SKEW))
                     .await?
                     .into_iter()
@@ -241,9 +240,7 @@ impl Effects {
                     tracing::info!(run.id = %self.lease.run, effect = key, id = found.id, "adopted an earlier write");
                     return self.keep(key, found, false).await;
                 }
-                self.store
-                    .retry_effect(&self.lease, key, self.clock.now())
-                    .await?;
+                self.tried(key).await?;
             }
             EffectState::New => {}
         }
@@ -252,8 +249,7 @@ impl Effects {
             Err(error) => {
                 if matches!(error, ForgeError::Unknown { .. }) {
                     // It may have waited its turn before it was sent: the settling time counts from now.
-                    let now = self.clock.now();
-                    self.store.retry_effect(&self.lease, key, now).await?;
+                    self.tried(key).await?;
                 }
                 Err(error.into())
             }
@@ -268,6 +264,21 @@ impl Effects {
         };
         self.end(key, &written).await?;
         Ok(Posted { written, fresh })
+    }
+
+    /// Whether a write that was last tried then may be looked for.
+    fn settled(&self, last: Millis) -> Result<(), Stop> {
+        let until = last.plus(self.adopt_delay);
+        if self.clock.now() < until {
+            return Err(Stop::Settling { until });
+        }
+        Ok(())
+    }
+
+    /// Records that it is tried again, or that the last try has only now ended, its outcome unknown.
+    async fn tried(&self, key: &str) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        self.store.retry_effect(&self.lease, key, now).await
     }
 
     async fn begin(&self, key: &str) -> Result<EffectState, StoreError> {

@@ -14,7 +14,7 @@ use super::progress::{Progress, Saved};
 use super::say::{failures, replies};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
-use super::steps::{Context, answer, control, prepare, publish, report};
+use super::steps::{Context, answer, check, control, prepare, publish, report};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
 use super::trigger::Trigger;
@@ -81,7 +81,8 @@ pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
     let allowed = authorise::check(&*parts.forge, &context.trigger).await?;
     if matches!(allowed, Verdict::Allowed(_)) && context.trigger.command.spec().serial {
         let ahead = parts.store.ahead_of(&claimed.lease.run).await?;
-        report::queued(&mut context, ahead).await?;
+        let waits = answer::waits_at(&context).await?;
+        report::queued(&mut context, ahead, waits.as_deref()).await?;
     }
     Ok(())
 }
@@ -152,6 +153,15 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         answer::answer(context).await?;
         return Ok(Finish::Succeeded);
     }
+    if context.trigger.command == Command::CheckPlan {
+        let checked = check::check(context).await?;
+        if let Some(failure) = check::failure(&checked) {
+            return Err(Stop::Failed(failure));
+        }
+        report::passed(context, &checked).await?;
+        audit(context, "checked", "all plans can be executed").await?;
+        return Ok(Finish::Succeeded);
+    }
     if !context.trigger.command.spec().serial {
         control::answer(context, &allowed).await?;
         return Ok(Finish::Succeeded);
@@ -185,7 +195,13 @@ async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Fin
             return None;
         }
         Stop::Settling { until } => return Some(park(until, "an earlier write is settling")),
-        Stop::Wait { until, why } => return Some(park(until, &why)),
+        Stop::Wait { until, why } => {
+            // GitHub has answered on the way here: two hiccups with days between them are no outage of days.
+            if context.progress.outage.take().is_some() {
+                context.remember().await.ok()?;
+            }
+            return Some(park(until, &why));
+        }
         Stop::Failed(failure) => failure,
         Stop::Cancelled(by) => failures::cancelled(&by),
         Stop::Forge(error) => match weigh(context, &error, now) {
@@ -247,6 +263,10 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
         context.progress.outage = None;
     }
     context.progress.failure = Some((context.round, failure.clone()));
+    if let Some(work) = &mut context.progress.work {
+        // What the agent keeps is deleted with the end of the run.
+        work.forget_session();
+    }
     context.remember().await.ok()?;
     let reported = if context.trigger.command.spec().serial {
         report::failed(context, &failure).await

@@ -8,9 +8,16 @@ use super::thread::Thread;
 use super::trigger::{Place, Repo};
 use crate::formats::command::Permission;
 
+mod checks;
 mod files;
+mod pulls;
 
-pub use files::{FileAt, ReadError, Take};
+pub use checks::{
+    Annotation, CheckReport, CheckRun, CheckState, Conclusion, Level, MOST_ANNOTATION_TITLE,
+    MOST_ANNOTATIONS, MOST_CHECK_TEXT, MOST_MESSAGE, NewCheckRun,
+};
+pub use files::{Content, FileAt, Kind, ReadError, Take, content};
+pub use pulls::{Change, ChangedFile, MOST_CHANGED_FILES, PullRequest};
 
 /// What a request to GitHub can come to when it is not an answer.
 ///
@@ -176,6 +183,40 @@ pub trait Forge: Send + Sync + 'static {
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<(), ReadError>;
+
+    /// The pull request at `place`; [`ForgeError::NotFound`] when an issue stands there.
+    async fn pull_request(&self, place: &Place) -> Result<PullRequest, ForgeError>;
+
+    /// The files that the pull request at `place` changes, at most [`MOST_CHANGED_FILES`]. They belong to the head of this
+    /// moment: whoever needs those of a certain commit asks for the pull request afterwards and compares.
+    async fn changed_files(&self, place: &Place) -> Result<Vec<ChangedFile>, ForgeError>;
+
+    /// Check runs called `name` that this App made for the commit, in no particular order.
+    async fn own_check_runs(
+        &self,
+        repo: &Repo,
+        head_sha: &str,
+        name: &str,
+    ) -> Result<Vec<CheckRun>, ForgeError>;
+
+    /// A check run by its id.
+    async fn check_run(&self, repo: &Repo, id: u64) -> Result<CheckRun, ForgeError>;
+
+    /// Creates a check run with a reference by which it is known again.
+    async fn create_check_run(
+        &self,
+        repo: &Repo,
+        new: &NewCheckRun,
+        external_id: &str,
+    ) -> Result<CheckRun, ForgeError>;
+
+    /// Replaces all that a check run says, except for its annotations: those are added.
+    async fn update_check_run(
+        &self,
+        repo: &Repo,
+        id: u64,
+        report: &CheckReport,
+    ) -> Result<(), ForgeError>;
 
     /// Issues this App created in `repo` since `since` (any state, newest first), bodies included. Some older ones may be
     /// among them: GitHub's clock is another.

@@ -4,6 +4,7 @@
 //! close issues or carry a command), and no line begins with a live command of ours.
 
 pub mod agent;
+pub mod check;
 pub mod failures;
 pub mod replies;
 pub mod sources;
@@ -29,9 +30,15 @@ pub fn asked(trigger: &Trigger) -> String {
     match &trigger.origin {
         Origin::Comment { .. } => format!("`/{}`", trigger.command.name()),
         Origin::Label { name } => format!("label {}", code_span(name)),
+        Origin::Push { head } => format!("new commits up to {}", code_span(short(head))),
         Origin::Boxes { .. } => "the boxes".to_owned(),
         Origin::Local { .. } => code_span("planwright save"),
     }
+}
+
+/// The beginning of a commit's id, as GitHub shows it.
+fn short(commit: &str) -> &str {
+    &commit[..commit.floor_char_boundary(7)]
 }
 
 /// The last line of every status comment.
@@ -39,12 +46,14 @@ fn footer(run: &RunId) -> String {
     format!("<sub>planwright · run `{run}`</sub>")
 }
 
-/// Status while other commands on the same place come first.
-pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64) -> String {
+/// Status while other commands on the same place come first; `waits` says what the first of them waits for people for.
+pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64, waits: Option<&str>) -> String {
+    let waits = waits.map(|what| format!(" ({})", quiet(what)));
+    let waits = waits.unwrap_or_default();
     let before = match ahead {
         0 => "It is next.".to_owned(),
-        1 => "One command here comes first.".to_owned(),
-        n => format!("{n} commands here come first."),
+        1 => format!("One command here comes first{waits}."),
+        n => format!("{n} commands here come first{waits}."),
     };
     format!(
         "⏳ Queued: {} for {}. {before}\n\n{}",
@@ -260,7 +269,9 @@ fn came_from(trigger: &Trigger, prepared: &Prepared) -> String {
         Origin::Comment { url, .. } | Origin::Boxes { url, .. } => {
             format!("Plan from {place}, asked for by {asked} in [this comment]({url}).")
         }
-        Origin::Label { .. } => format!("Plan from {place}, asked for by {asked}."),
+        Origin::Label { .. } | Origin::Push { .. } => {
+            format!("Plan from {place}, asked for by {asked}.")
+        }
         Origin::Local { session } => {
             let session = session.as_ref().map_or_else(
                 || "a local file".to_owned(),

@@ -80,6 +80,11 @@ pub enum Origin {
         /// Label name as it was in the payload.
         name: String,
     },
+    /// New commits of a pull request that has the label.
+    Push {
+        /// The commit that it proposes now, in full.
+        head: String,
+    },
     /// Boxes ticked in a comment of our own.
     Boxes {
         /// Comment id.

@@ -23,6 +23,8 @@ pub enum Command {
     SavePlan,
     /// Extract and save exactly as found.
     SaveRawPlan,
+    /// Check the action plan here.
+    CheckPlan,
     /// Answer the bot's questions.
     Answer,
     /// Stop the runs here.
@@ -103,6 +105,19 @@ pub const REGISTRY: &[CommandSpec] = &[
         summary: "Find the plan here and save it as an issue exactly as it is.",
         example: "/save-raw-plan",
         label: Some("save-raw-plan"),
+        takes_plan: true,
+        serial: true,
+    },
+    CommandSpec {
+        command: Command::CheckPlan,
+        name: "check-plan",
+        aliases: &[],
+        permission: Permission::Triage,
+        options: &[],
+        argument: None,
+        summary: "Check the executable plan here, or the plan files of this pull request, line by line.",
+        example: "/check-plan",
+        label: Some("check-plan"),
         takes_plan: true,
         serial: true,
     },

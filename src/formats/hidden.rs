@@ -25,6 +25,7 @@ mod links;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use comrak::nodes::NodeValue;
@@ -67,6 +68,15 @@ pub fn visible(text: &str) -> Cleaned {
     cleaned.removed = cleaned.removed.saturating_add(1);
     cleaned.text = invisible::flat(&cleaned.text);
     cleaned
+}
+
+/// `text` without the characters that cannot be seen, but for line ends and those that join an emoji: for names and
+/// titles, which are no Markdown.
+pub fn without_invisible(text: &str) -> Cow<'_, str> {
+    match Edits::some(invisible::pass(text)) {
+        Some(edits) => Cow::Owned(edits.apply(text)),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// What a pass takes out, in order: byte range and what takes its place.

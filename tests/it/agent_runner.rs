@@ -61,6 +61,7 @@ impl Rig {
                 folder: place.path().join("agents"),
                 sandbox: Sandbox::Auto,
                 helper: PathBuf::from(env!("CARGO_BIN_EXE_planwright")),
+                secrets: Vec::new(),
                 concurrency: 2,
                 grace: Duration::from_millis(500),
                 most_line: 1 << 20,

@@ -95,7 +95,6 @@ fn a_configuration_that_is_not_read_is_refused() {
         &["blocks", "-"],
         &["check-content", "-"],
         &["session", "list"],
-        &["try"],
         &["completions", "bash"],
     ] {
         for (given, option) in [

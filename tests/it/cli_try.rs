@@ -6,6 +6,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::engine_agent::ASKS;
+
 fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
     command.env_clear().current_dir(folder);
@@ -122,4 +124,80 @@ fn what_stays_up_can_be_worked_with() {
         ],
     );
     assert_eq!(saved.status.code(), Some(0), "{}", text(&saved.stderr));
+}
+
+/// An agent that prints `answer` in every turn.
+fn with_agent(answer: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("answer.md"), answer).unwrap();
+    let answer = folder.path().join("answer.md").display().to_string();
+    program(folder.path())
+        .args([
+            "try",
+            "--set",
+            "agent.kind=command",
+            "--set",
+            "agent.path=/bin/cat",
+        ])
+        .args(["--set", &format!("agent.args=[\"{answer}\"]")])
+        .args(["--set", &format!("agent.reads=[\"{answer}\"]")])
+        .output()
+        .unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_agent_can_be_tried() {
+    let sample = include_str!("../../fixtures/threads/try.md");
+    let (_, plan) = sample.split_once("\n## Overview\n").unwrap();
+    let (plan, _) = plan.split_once("\n--- @ada").unwrap();
+    let done = with_agent(&format!(
+        "# Plan: Keep the index\n\n## Enrichment Details\n\n### Process Summary\n\n- **Mode**: enriched\n\n\
+         ### Context Categories Populated\n\n- ✅ Known Pitfalls\n\n---\n\n## Overview\n{plan}\n\
+         ## Context & Understanding\n\n### Known Pitfalls\n\n- DO NOT trust the time of a file\n"
+    ));
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), ""));
+    let shown = text(&done.stdout);
+    assert!(shown.contains("#2 Keep the index\n"), "{shown}");
+    assert!(!shown.contains("Fallback"), "{shown}");
+    let asked = with_agent(ASKS);
+    assert_eq!(asked.status.code(), Some(1));
+    assert_eq!(
+        text(&asked.stderr),
+        "error: no plan was saved: the run waits for answers; with --keep they can be given on the page\n"
+    );
+    assert!(
+        text(&asked.stdout).contains("- [ ] "),
+        "{}",
+        text(&asked.stdout)
+    );
+}
+
+#[test]
+fn what_try_makes_itself_cannot_be_set() {
+    for (arguments, want) in [
+        (
+            ["--config", "x.toml"],
+            "error: try reads no configuration file; leave out --config, and set what is for the agent with --set agent.KEY=VALUE\n",
+        ),
+        (
+            ["--set", "store.path=x.db"],
+            "error: try sets up everything but the agent; leave out --set store.path, only keys that begin with agent. can be set\n",
+        ),
+    ] {
+        let done = thread("/save-plan", &arguments);
+        assert_eq!((done.status.code(), text(&done.stderr)), (Some(2), want));
+    }
+    let gone = thread(
+        "/save-plan",
+        &[
+            "--set",
+            "agent.kind=command",
+            "--set",
+            "agent.path=/nowhere/agent",
+        ],
+    );
+    assert_eq!(gone.status.code(), Some(2));
+    let said = text(&gone.stderr);
+    assert!(said.contains("/nowhere/agent"), "{said}");
 }

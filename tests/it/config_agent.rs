@@ -253,6 +253,12 @@ fn errors_name_the_place_the_key_and_the_remedy() {
         (
             "",
             &[],
+            &["agent.model=--dangerously-skip-permissions"],
+            "--set: `agent.model` is \"--dangerously-skip-permissions\"; it must not begin with -, or it would be taken for an option",
+        ),
+        (
+            "",
+            &[],
             &["agent.api_url=http://models.example"],
             "--set: `agent.api_url` is \"http://models.example\"; it must be an https address without user name and query, or an http one on this computer, e.g. http://127.0.0.1:8080",
         ),

@@ -38,7 +38,7 @@ fn the_manifest_asks_for_exactly_what_is_needed() {
     let manifest = manifest();
     assert_eq!(
         manifest["default_permissions"],
-        json!({ "contents": "read", "issues": "write", "metadata": "read", "pull_requests": "write" })
+        json!({ "checks": "write", "contents": "read", "issues": "write", "metadata": "read", "pull_requests": "write" })
     );
     assert_eq!(
         manifest["default_events"],

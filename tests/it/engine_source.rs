@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
-use planwright::engine::forge::{ForgeError, ReadError};
+use planwright::engine::forge::{ForgeError, Kind, ReadError};
 use planwright::engine::progress::Progress;
 use planwright::engine::run::{RunId, State};
 use planwright::engine::settings::Settings;
@@ -253,7 +253,9 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
         ),
         (
             "a.jsonl@HEAD",
-            Err(ReadError::NotAFile { kind: "directory" }),
+            Err(ReadError::NotAFile {
+                kind: Kind::Directory,
+            }),
             named,
             ["it is a directory, not a file", "Name the log itself"],
         ),

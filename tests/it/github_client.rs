@@ -5,11 +5,13 @@
     reason = "a script gives Option<Reply>, and so do the helpers it is made of"
 )]
 
+mod checks;
 mod credentials;
 mod files;
 mod limits;
 mod outcomes;
 mod pages;
+mod pulls;
 mod requests;
 mod secrecy;
 mod stub;

@@ -5,6 +5,7 @@
 //! (`agent_runner/secrecy.rs`), and once more behind it, by the client of GitHub (`github_client`).
 
 mod agent;
+mod attempts;
 mod people;
 mod world;
 
@@ -128,7 +129,8 @@ async fn nothing_in_an_answer_of_a_person_reaches_an_effect() {
         }
         assert_eq!(told.matches(nonce).count(), 2, "{name}: {told}");
         assert!(!told.contains('@'), "{name}: {told}");
-        if matches!(case.place, Where::Post | Where::Reply) {
+        // Behind other words a fence is none: people see all of it.
+        if matches!(case.place, Where::Post | Where::Reply) && !case.text.starts_with("```") {
             for never in case.never {
                 assert!(!told.contains(never), "{name}: {never:?} in {told}");
             }
@@ -159,15 +161,16 @@ async fn nothing_in_an_answer_of_the_agent_reaches_an_effect() {
                 _ => enriched += 1,
             }
         } else {
-            before.nothing_was_added(&rig, &run, name).await;
+            before.nothing_was_added(&rig, &run, name);
         }
         let of_the_agent = matches!(
             case.place,
             Where::Plan | Where::PlanTitle | Where::Context | Where::Whole
         );
         for body in rig.forge.own_bodies(HERE) {
+            let said = world::said(&body);
             for never in case.never.iter().filter(|_| of_the_agent) {
-                assert!(!body.contains(never), "{name}: {never:?} in\n{body}");
+                assert!(!said.contains(never), "{name}: {never:?} in\n{body}");
             }
         }
     }
@@ -186,7 +189,8 @@ async fn nothing_in_an_answer_without_a_plan_to_compare_reaches_an_effect() {
         // Without the details that an answer needs: the last resort is to save it as it is.
         let text = answer(case).replacen("## Enrichment Details", "## Nothing", 1);
         let says = || Act::Say(text.clone());
-        let agent = FakeAgent::new(vec![says(), says(), says()]);
+        // One that asks is told that nobody has answered, and then corrected twice.
+        let agent = FakeAgent::new(vec![says(), says(), says(), says()]);
         let rig = conversation(&agent, "Search is slow", &["It takes a minute.", "Indeed."]).await;
         let before = Before::of(&rig);
         let run = rig.say(Command::SavePlan).await;
@@ -196,7 +200,7 @@ async fn nothing_in_an_answer_without_a_plan_to_compare_reaches_an_effect() {
                 saved += 1;
                 before.only_a_plan_was_added(&rig, &run, name).await;
             }
-            _ => before.nothing_was_added(&rig, &run, name).await,
+            _ => before.nothing_was_added(&rig, &run, name),
         }
     }
     assert!(saved >= 10, "{saved}");

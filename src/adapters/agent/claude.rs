@@ -9,6 +9,7 @@
 //! | questions on the terminal that nobody answers | `--permission-prompts none` |
 //! | a prompt that is a command (`/`, `!`) or an option (`-`) | standard input, and a line of ours before it; `--disable-slash-commands` |
 //! | a prompt that attaches files (`@path`): needs no tool and no permission | `--restricted` keeps to the work folder, which is empty; the prompt breaks `@` |
+//! | a long answer taken for silence: it is printed when it is whole, minutes later | `--include-partial-messages`: its pieces are printed, too, and not read |
 //! | a session that goes on with instructions of its first turn | `--system-prompt-snapshot off`; every flag is repeated |
 //! | instructions longer than an argument may be (131,071 bytes on Linux), or read by others in the list of processes | a private file, `--system-prompt-file` |
 //!
@@ -108,6 +109,7 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
         "--output-format",
         "stream-json",
         "--verbose",
+        "--include-partial-messages",
         "--restricted",
         "--strict-mcp-config",
         "--setting-sources",

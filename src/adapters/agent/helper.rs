@@ -3,6 +3,7 @@
 //!
 //! It is a process of its own because only a parent that outlives the agent finds processes that made a session of
 //! their own, lost their parents and cleared their environment; and because it still ends them when the bot is killed.
+//! Orphans come to it, so it finds what is hidden from the process table, too.
 //! The agent cannot end it: signals out of the sandbox are refused where the kernel knows how.
 
 use std::ffi::OsString;
@@ -99,9 +100,13 @@ fn start_inside(job: &Job) -> Result<Started, String> {
         .stdin(Stdio::piped())
         .spawn()
         .map_err(|error| {
-            format!(
-                "{program} cannot be started: {error}: check that it is a program for this computer"
-            )
+            let check = match error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    "check that this user may execute it, and name the folder of its interpreter in agent.reads"
+                }
+                _ => "check that it is a program for this computer",
+            };
+            format!("{program} cannot be started: {error}: {check}")
         })?;
     let pid = i32::try_from(child.id())
         .ok()

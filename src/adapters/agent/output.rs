@@ -126,26 +126,31 @@ fn reported(last: &Final) -> Micros {
 
 /// The end of what a program writes to standard error.
 #[derive(Default)]
-pub(super) struct Tail(Vec<u8>);
+pub(super) struct Tail {
+    bytes: Vec<u8>,
+    /// Something before them is gone.
+    cut: bool,
+}
 
 impl Tail {
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
         // Cut now and then, not at each write.
-        if self.0.len() > 4 * TAIL {
-            self.0.drain(..self.0.len() - TAIL);
+        if self.bytes.len() > 4 * TAIL {
+            self.bytes.drain(..self.bytes.len() - TAIL);
+            self.cut = true;
         }
     }
 
-    /// The last [`TAIL`] bytes as text; a character that is cut is left out.
+    /// The last [`TAIL`] bytes as text. A word that is cut is left out: the rest of a secret is not known for one.
     pub(super) fn text(&self) -> String {
-        let mut from = self.0.len().saturating_sub(TAIL);
-        while self.0.get(from).is_some_and(|byte| byte & 0xC0 == 0x80) {
-            from += 1;
+        let from = self.bytes.len().saturating_sub(TAIL);
+        let mut last = self.bytes.get(from..).unwrap_or_default();
+        if self.cut || from > 0 {
+            let end = last.iter().position(u8::is_ascii_whitespace);
+            last = end.and_then(|end| last.get(end..)).unwrap_or_default();
         }
-        String::from_utf8_lossy(self.0.get(from..).unwrap_or_default())
-            .trim()
-            .to_owned()
+        String::from_utf8_lossy(last).trim().to_owned()
     }
 }
 

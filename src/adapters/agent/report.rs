@@ -66,12 +66,15 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
             let spent = output::spent(&summary, task.cost_before);
             (ending, summary.texts, summary.session, spent)
         }
-        Read::Text(text) => (
-            of_text(stopped, text, &stderr),
-            Vec::new(),
-            None,
-            Spent::default(),
-        ),
+        Read::Text(text) => {
+            let ending = of_text(stopped, text, &stderr);
+            // All of it is what the program says: questions too.
+            let texts = match &ending {
+                Ending::Success { text, .. } => vec![text.clone()],
+                _ => Vec::new(),
+            };
+            (ending, texts, None, Spent::default())
+        }
     };
     let mut report = Report {
         ending,
@@ -211,6 +214,11 @@ fn clean(report: &mut Report, redactor: &Redactor) {
         .chain(text.map(String::as_str))
         .find_map(|text| redactor.holds_known(text))
         .or_else(|| structured.and_then(|value| held_in(value, redactor)));
+    // It becomes an argument, which everybody can read.
+    report.session = report
+        .session
+        .take()
+        .filter(|id| redactor.holds_known(id).is_none());
     // The end of standard error is for the log; a secret in it is taken out, and the texts stay.
     report.stderr = redactor.redact(&report.stderr).into_owned();
     if let Some(kind) = held {

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use uuid::Uuid;
+
 use super::Rooms;
 use crate::engine::run::RunId;
 
@@ -38,6 +40,10 @@ pub(super) fn prepare(run: &Path) -> io::Result<Rooms> {
     };
     remove(&rooms.work)?;
     remove(&rooms.scratch)?;
+    // An agent without a sandbox may have put a link there, to a folder that is not its own.
+    if !fs::symlink_metadata(&rooms.home).is_ok_and(|found| found.is_dir()) {
+        remove(&rooms.home)?;
+    }
     for room in [run, &rooms.home, &rooms.work, &rooms.scratch] {
         make_private(room)?;
     }
@@ -50,32 +56,63 @@ pub(super) fn make_private(folder: &Path) -> io::Result<()> {
     open_up(folder)
 }
 
-/// Removes a folder with all that is in it. None there is fine.
+/// Removes a folder with all that is in it. None there is fine. Links are not followed, and folders that an agent has closed
+/// for its user are opened again.
+///
+/// Folders in folders take neither stack nor descriptors, however deep they are: each comes up to the top before its turn.
+/// `std::fs::remove_dir_all` ends the whole process where an agent has made some ten thousands.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    let again = match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            // An agent may take away its own right to change its folders.
-            reopen(folder)?;
-            fs::remove_dir_all(folder)
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+        Ok(found) if !found.is_dir() => return gone(fs::remove_file(folder)),
+        Ok(_) => {}
+    }
+    open_up(folder)?;
+    loop {
+        let mut empty = true;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            empty = false;
+            if entry.file_type()?.is_dir() {
+                flatten(&entry.path(), folder)?;
+            } else {
+                gone(fs::remove_file(entry.path()))?;
+            }
         }
-        done => done,
-    };
-    match again {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+        if empty {
+            return gone(fs::remove_dir(folder));
+        }
     }
 }
 
-/// Gives this user all rights on a folder and the folders in it. Links are not followed.
-fn reopen(folder: &Path) -> io::Result<()> {
+/// Removes a folder; the folders in it come into `top`.
+fn flatten(folder: &Path, top: &Path) -> io::Result<()> {
     open_up(folder)?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
+        let path = entry.path();
         if entry.file_type()?.is_dir() {
-            reopen(&entry.path())?;
+            // A folder that is closed cannot be moved.
+            open_up(&path)?;
+            fs::rename(&path, top.join(Uuid::new_v4().simple().to_string()))?;
+        } else {
+            gone(fs::remove_file(path))?;
         }
     }
-    Ok(())
+    match fs::remove_dir(folder) {
+        // Not every file system lists all while entries go; `top` is looked through again.
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(()),
+        done => gone(done),
+    }
+}
+
+/// What is not there need not be removed.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 #[cfg(unix)]
@@ -149,5 +186,57 @@ mod tests {
         remove(&run).unwrap();
         remove(&run).unwrap();
         assert!(!run.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folders_in_folders_do_not_exhaust_the_stack_when_they_are_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let name = |level: u32| place.path().join(level.to_string());
+        fs::create_dir(name(0)).unwrap();
+        // From the innermost one outwards, or the paths would be too long.
+        for level in 1..2_000 {
+            fs::create_dir(name(level)).unwrap();
+            fs::rename(name(level - 1), name(level).join("in")).unwrap();
+        }
+        // A small stack in place of more folders: sixteen times as many are as much for one of usual size.
+        let last = name(1_999);
+        let thread = std::thread::Builder::new().stack_size(128 * 1024);
+        let removed = thread.spawn(move || remove(&last)).unwrap();
+        removed.join().unwrap().unwrap();
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_an_agent_left_lead_nowhere() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let place = tempfile::tempdir().unwrap();
+        let outside = place.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("file"), "kept").unwrap();
+        let open = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(&outside, open).unwrap();
+        let run = place.path().join("run");
+        let rooms = prepare(&run).unwrap();
+        for room in [&rooms.home, &rooms.work, &rooms.scratch] {
+            symlink(&outside, room.join("link")).unwrap();
+        }
+        fs::create_dir(rooms.work.join("in")).unwrap();
+        symlink(&outside, rooms.work.join("in/link")).unwrap();
+        prepare(&run).unwrap();
+        for room in [&rooms.home, &rooms.work, &rooms.scratch] {
+            fs::remove_dir_all(room).unwrap();
+            symlink(&outside, room).unwrap();
+        }
+        prepare(&run).unwrap();
+        assert!(fs::symlink_metadata(&rooms.home).unwrap().is_dir());
+        fs::remove_dir(&rooms.work).unwrap();
+        fs::write(&rooms.work, "a file").unwrap();
+        prepare(&run).unwrap();
+        remove(&run).unwrap();
+        assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "kept");
+        let mode = fs::metadata(&outside).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o755);
     }
 }

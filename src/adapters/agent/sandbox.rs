@@ -1,9 +1,11 @@
 //! What an agent can reach on this computer: its own installation, the system's libraries, a few files of `/etc`, its
-//! private folders. Nothing else can be opened, listed, made or changed.
+//! private folders. Nothing else can be opened, listed, made, removed or written to.
 //!
 //! On Linux this is Landlock: the kernel holds it over the process and all that it starts, nobody can take it off
 //! again, and no privilege is needed. It is held as far as the kernel knows it: since ABI 6 an agent can signal nobody
-//! outside and reach no abstract socket. Connections by TCP stay open: the agent needs its model.
+//! outside and reach no abstract socket; before ABI 3 `truncate(2)` empties files of its user, and before ABI 9 named
+//! sockets can be connected to. Whether a file is there, its mode, its times and its owner are out of Landlock's hands:
+//! an agent can see and change them where its user can. Connections by TCP stay open: the agent needs its model.
 //!
 //! Landlock also refuses to trace, and so to look into, processes outside: `/proc/<pid>/environ` and `mem` of the bot
 //! stay closed. A kernel that gives memory to read to holders of `CAP_PERFMON` asks Landlock too late, so agents have
@@ -31,7 +33,7 @@ pub struct Policy {
 pub enum Protection {
     /// Landlock, with the version of its interface.
     Landlock {
-        /// 1 (Linux 5.13) and up; signals are held back since 6 (Linux 6.12).
+        /// 1 (Linux 5.13) and up; `truncate(2)` is held back since 3 (Linux 6.2), signals since 6 (Linux 6.12).
         abi: u32,
     },
     /// Nothing.
@@ -44,6 +46,12 @@ pub enum Protection {
 impl fmt::Display for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Landlock { abi } if *abi < 3 => {
+                write!(
+                    f,
+                    "Landlock (ABI {abi}; cutting files is not held back before ABI 3, signals not before ABI 6)"
+                )
+            }
             Self::Landlock { abi } if *abi < 6 => {
                 write!(
                     f,

@@ -2,11 +2,15 @@
 //!
 //! A process is known by its id and its start time together, because the kernel gives ids out again. Outside Linux
 //! there is no `/proc`; there a process group is all that is found.
+//!
+//! The table alone does not find everything: `hidepid` (`ProtectProc=` of systemd) hides processes that may not be dumped,
+//! and one that forks and ends, again and again, is gone before its line has been read. The helper, to whom all orphans
+//! come, finds both among its own children.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 #[cfg(target_os = "linux")]
 mod table;
@@ -19,6 +23,9 @@ use table::Process;
 /// How long killed processes are waited for. One that the kernel holds back (a dead disk) ends later by itself.
 const KILLED_WITHIN: Duration = Duration::from_secs(5);
 
+/// How long a root whose input is closed may go on ending what only it finds, when nothing else is seen any more.
+const ENDS_ITSELF: Duration = Duration::from_secs(1);
+
 /// Between two looks at what is left.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
@@ -30,7 +37,8 @@ pub(super) struct Tree {
     mark: String,
 }
 
-/// A process for good: ids are used again, start times (ticks since boot) are not.
+/// A process for good: ids are used again, start times (ticks since boot) are not. One that the table does not show, as
+/// where there is none, has the start time 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     pid: i32,
@@ -50,32 +58,41 @@ impl Tree {
 
     /// Asks everything below the root to end. The root itself ends when the agent has ended.
     pub(super) fn terminate(&self) {
-        let table = table::all();
-        let found = self.below(&table, &BTreeSet::new());
-        if found.is_empty() && !table::SEES {
+        if self.unseen() {
             signal_group(self.root.pid, Signal::TERM);
+            return;
         }
-        for key in found {
+        for key in self.below(&table::all(), &BTreeSet::new()) {
             signal(key, Signal::TERM);
         }
     }
 
-    /// Kills everything and returns when nothing is left. The root goes last, so that what loses its parent meanwhile
-    /// is still found below it.
+    /// Kills everything and returns when nothing is left. The root, whose standard input must be closed, ends by itself
+    /// when nothing is left below it; it is killed last, and only when it takes too long.
     pub(super) fn end(&self) {
-        if !table::SEES {
+        if self.unseen() {
             signal_group(self.root.pid, Signal::KILL);
             return;
         }
+        let patience = Instant::now() + ENDS_ITSELF;
         until_none(|known| {
             let table = table::all();
             let mut found = self.below(&table, known);
             let root = |process: &Process| process.alive && process.key() == self.root;
-            if found.is_empty() && table.iter().any(root) {
-                found.insert(self.root);
+            if found.is_empty() {
+                if !table.iter().any(root) {
+                    return None;
+                }
+                if Instant::now() >= patience {
+                    found.insert(self.root);
+                }
             }
-            found
+            Some(found)
         });
+    }
+
+    fn unseen(&self) -> bool {
+        self.root.start == 0
     }
 
     /// Everything that lives and belongs to the tree, without its root.
@@ -99,8 +116,9 @@ impl Tree {
     }
 }
 
-/// Kills everything below this very process, and returns when nothing is left.
+/// Kills everything below this very process, which adopts orphans, and returns when nothing is left.
 pub(super) fn end_below_self() {
+    end_children();
     let own = std::process::id().cast_signed();
     until_none(|known| {
         let table = table::all();
@@ -112,8 +130,37 @@ pub(super) fn end_below_self() {
         if let Some(root) = root {
             found.remove(&root);
         }
-        found
+        Some(found).filter(|found| !found.is_empty())
     });
+}
+
+/// Kills the children of this very process, and the orphans that come to it because of that, until it has none. A process
+/// that has ended has given its children away before; so when there is no child, there is nobody below either.
+fn end_children() {
+    let until = Instant::now() + KILLED_WITHIN;
+    let mut killed = HashSet::new();
+    loop {
+        let children = table::own_children();
+        if children.is_empty() || Instant::now() >= until {
+            return;
+        }
+        let mut more = false;
+        for pid in children {
+            // Takes it off the process table when it has ended; an error says that somebody else has.
+            let ended = waitid(
+                WaitId::Pid(pid),
+                WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+            );
+            if matches!(ended, Ok(None)) {
+                let _ = kill_process(pid, Signal::KILL);
+                more |= killed.insert(pid);
+            }
+        }
+        // At once as long as new ones come: those that fork and end must be met alive.
+        if !more {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
 }
 
 /// Kills whatever has an environment entry that starts with `prefix`. Returns how many there were.
@@ -125,7 +172,7 @@ pub(super) fn end_marked(prefix: &str) -> usize {
                 || table::carries(process.pid, |entry| entry.starts_with(prefix.as_bytes()))
         });
         all.extend(&found);
-        found
+        Some(found).filter(|found| !found.is_empty())
     });
     all.len()
 }
@@ -161,15 +208,14 @@ fn closure(table: &[Process], root: Option<Key>, seed: impl Fn(&Process) -> bool
     found
 }
 
-/// Kills what `find` finds until it finds nothing.
-fn until_none(mut find: impl FnMut(&BTreeSet<Key>) -> BTreeSet<Key>) {
+/// Kills what `find` finds until it says that nothing is left.
+fn until_none(mut find: impl FnMut(&BTreeSet<Key>) -> Option<BTreeSet<Key>>) {
     let until = Instant::now() + KILLED_WITHIN;
     let mut known = BTreeSet::new();
     loop {
-        let found = find(&known);
-        if found.is_empty() {
+        let Some(found) = find(&known) else {
             return;
-        }
+        };
         for key in &found {
             signal(*key, Signal::KILL);
         }

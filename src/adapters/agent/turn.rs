@@ -1,7 +1,6 @@
 //! One turn: the process is started, fed and watched, and ended with everything that it has started.
 
 use std::path::Path;
-use std::pin::pin;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,7 +152,7 @@ fn command(given: &Given<'_>, program: &Program, rooms: &Rooms) -> Command {
         .stderr(Stdio::piped())
         .kill_on_drop(true);
     #[cfg(unix)]
-    command.process_group(0);
+    command.process_group(0).arg0("planwright");
     command
 }
 
@@ -186,7 +185,7 @@ impl Watched<'_> {
         let limits = &self.task.limits;
         let mut out = vec![0; CHUNK];
         let mut err = vec![0; CHUNK];
-        let mut feeding = pin!(feed(stdin, input));
+        let mut feeding = Box::pin(feed(stdin, input));
         // Held open: its end tells the helper to end everything.
         let mut lifeline = None;
         let mut deadline = clock.sleep(limits.deadline);
@@ -243,7 +242,7 @@ impl Watched<'_> {
                 }
             }
         }
-        drop(lifeline);
+        drop((lifeline, feeding));
         if exit.is_none() {
             end(&tree).await;
             // Its end is certain now; this takes it off the process table.

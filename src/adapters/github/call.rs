@@ -36,6 +36,23 @@ pub(super) enum Notifies {
     Nobody,
 }
 
+/// A page of a list as GitHub answers it: the list itself, or an object that has it.
+pub(super) trait Page: DeserializeOwned + Send {
+    /// What is listed.
+    type Item: Send;
+
+    /// Its items.
+    fn items(self) -> Vec<Self::Item>;
+}
+
+impl<T: DeserializeOwned + Send> Page for Vec<T> {
+    type Item = T;
+
+    fn items(self) -> Self {
+        self
+    }
+}
+
 /// Who asks: whose budget it costs, and how a request gets its credentials.
 pub(super) trait Asker: Sync {
     /// The budget that it costs.
@@ -148,6 +165,17 @@ impl GitHub {
         self.way().pages(&asker, path, what, more).await
     }
 
+    /// Every item of every page, where a page is not simply the list.
+    pub(super) async fn all<P: Page>(
+        &self,
+        repo: &Repo,
+        path: String,
+        what: &str,
+    ) -> Result<Vec<P::Item>, ForgeError> {
+        let asker = self.asker(repo.installation);
+        self.way().pages_of::<P>(&asker, path, what, |_| true).await
+    }
+
     /// Notes what the answer says about limits; the moment to come back when it is a limit itself.
     pub(super) fn limit(&self, budget: &Budget, answer: &Answer) -> Option<Millis> {
         self.way().limit(budget, answer)
@@ -200,8 +228,18 @@ impl Way<'_> {
         asker: &impl Asker,
         path: String,
         what: &str,
-        mut more: impl FnMut(&[T]) -> bool + Send,
+        more: impl FnMut(&[T]) -> bool + Send,
     ) -> Result<Vec<T>, ForgeError> {
+        self.pages_of::<Vec<T>>(asker, path, what, more).await
+    }
+
+    async fn pages_of<P: Page>(
+        self,
+        asker: &impl Asker,
+        path: String,
+        what: &str,
+        mut more: impl FnMut(&[P::Item]) -> bool + Send,
+    ) -> Result<Vec<P::Item>, ForgeError> {
         let unreadable = |message: String| ForgeError::Unreadable {
             what: what.to_owned(),
             message,
@@ -211,7 +249,7 @@ impl Way<'_> {
         let mut path = path;
         loop {
             let (request, answer) = self.get(asker, path.clone(), what.to_owned()).await?;
-            let page: Vec<T> = answer::read(&answer, &request)?;
+            let page = answer::read::<P>(&answer, &request)?.items();
             let go_on = more(&page);
             items.extend(page);
             let next = answer

@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::answer::{self, Complaint};
 use super::transport::{Form, Request, chain};
 use super::{GitHub, link};
-use crate::engine::forge::{FileAt, ForgeError, ReadError, Take};
+use crate::engine::forge::{FileAt, ForgeError, Kind, ReadError, Take};
 use crate::engine::trigger::Repo;
 
 /// The largest file that GitHub's contents endpoint gives, in bytes.
@@ -145,15 +145,15 @@ impl GitHub {
 }
 
 /// What an answer of the contents endpoint describes instead of a file.
-fn no_file(json: &[u8]) -> Option<&'static str> {
+fn no_file(json: &[u8]) -> Option<Kind> {
     let value: Value = serde_json::from_slice(json).ok()?;
     let entry = |value: &Value| value.get("git_url").is_some() && value.get("type").is_some();
     match &value {
-        Value::Array(entries) if entries.iter().all(entry) => Some("directory"),
+        Value::Array(entries) if entries.iter().all(entry) => Some(Kind::Directory),
         Value::Object(_) if entry(&value) => match value["type"].as_str()? {
-            "dir" => Some("directory"),
-            "submodule" => Some("submodule"),
-            "symlink" => Some("symbolic link to nowhere"),
+            "dir" => Some(Kind::Directory),
+            "submodule" => Some(Kind::Submodule),
+            "symlink" => Some(Kind::Link),
             _ => None,
         },
         _ => None,
@@ -245,13 +245,16 @@ mod tests {
         for (json, kind) in [
             (
                 r#"[{"type":"file","git_url":"x","name":"a"}]"#,
-                Some("directory"),
+                Some(Kind::Directory),
             ),
-            ("[]", Some("directory")),
-            (r#"{"type":"submodule","git_url":null}"#, Some("submodule")),
+            ("[]", Some(Kind::Directory)),
+            (
+                r#"{"type":"submodule","git_url":null}"#,
+                Some(Kind::Submodule),
+            ),
             (
                 r#"{"type":"symlink","git_url":"x","target":"b"}"#,
-                Some("symbolic link to nowhere"),
+                Some(Kind::Link),
             ),
             (r#"{"type":"user","sessionId":"s"}"#, None),
             (r#"{"type":"file","git_url":"x"}"#, None),

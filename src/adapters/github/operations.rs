@@ -13,7 +13,8 @@ use super::writes::written;
 use super::{GitHub, link, wire};
 use crate::engine::clock::Millis;
 use crate::engine::forge::{
-    Access, FileAt, Forge, ForgeError, LabelSpec, ReactTo, Reaction, ReadError, Take, Written,
+    Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec, NewCheckRun,
+    PullRequest, ReactTo, Reaction, ReadError, Take, Written,
 };
 use crate::engine::thread::Thread;
 use crate::engine::trigger::{Place, Repo};
@@ -72,6 +73,45 @@ impl Forge for GitHub {
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
         self.read_attachment(address, most, take).await
+    }
+
+    async fn pull_request(&self, place: &Place) -> Result<PullRequest, ForgeError> {
+        self.read_pull_request(place).await
+    }
+
+    async fn changed_files(&self, place: &Place) -> Result<Vec<ChangedFile>, ForgeError> {
+        self.list_changed_files(place).await
+    }
+
+    async fn own_check_runs(
+        &self,
+        repo: &Repo,
+        head_sha: &str,
+        name: &str,
+    ) -> Result<Vec<CheckRun>, ForgeError> {
+        self.list_check_runs(repo, head_sha, name).await
+    }
+
+    async fn check_run(&self, repo: &Repo, id: u64) -> Result<CheckRun, ForgeError> {
+        self.read_check_run(repo, id).await
+    }
+
+    async fn create_check_run(
+        &self,
+        repo: &Repo,
+        new: &NewCheckRun,
+        external_id: &str,
+    ) -> Result<CheckRun, ForgeError> {
+        self.send_check_run(repo, new, external_id).await
+    }
+
+    async fn update_check_run(
+        &self,
+        repo: &Repo,
+        id: u64,
+        report: &CheckReport,
+    ) -> Result<(), ForgeError> {
+        self.send_check_report(repo, id, report).await
     }
 
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {

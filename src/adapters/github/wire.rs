@@ -41,6 +41,13 @@ pub(super) struct AppRef {
     id: Option<u64>,
 }
 
+impl AppRef {
+    /// It is the App with this id.
+    pub(super) fn is(&self, id: u64) -> bool {
+        self.id == Some(id)
+    }
+}
+
 /// What issues and comments have in common.
 #[derive(Debug, Deserialize)]
 pub(super) struct Text {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::SimulatorError;
-use super::model::{Comment, Issue, Label, Reaction};
+use super::model::{Comment, Issue, Label, Pull, Reaction};
 use super::state::{Doer, State};
 
 /// The colour GitHub gives a label that is made by setting it.
@@ -34,7 +34,7 @@ impl State {
         &mut self,
         by: &Doer,
         repository: u64,
-        pull_request: bool,
+        pull: Option<Pull>,
         title: &str,
         body: Option<&str>,
         labels: &[String],
@@ -48,7 +48,7 @@ impl State {
             Issue {
                 id,
                 number,
-                pull_request,
+                pull,
                 title: title.to_owned(),
                 body: body.filter(|body| !body.is_empty()).map(str::to_owned),
                 author: by.user.clone(),

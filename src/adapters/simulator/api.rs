@@ -10,7 +10,7 @@ use super::actions::Reacted;
 use super::reply::Answer;
 use super::state::{Base, Doer, State};
 use super::tokens::{Holder, Token};
-use super::{app, comments, commits, contents, issues, json, labels, reactions};
+use super::{app, checks, comments, commits, contents, issues, json, labels, pulls, reactions};
 use crate::engine::clock::Millis;
 
 /// API versions that are served (<https://docs.github.com/en/rest/about-the-rest-api/api-versions>).
@@ -150,7 +150,13 @@ impl Scope {
                     StatusCode::FORBIDDEN,
                     "Resource not accessible by personal access token",
                 ),
-                Holder::Installation(_) | Holder::Anybody => Answer::forbidden(),
+                Holder::Installation(_) | Holder::Anybody => {
+                    // "Rate limits and permissions" of the REST documentation: `;` is "or".
+                    let level = if write { "write" } else { "read" };
+                    let enough = names.iter().map(|name| format!("{name}={level}"));
+                    let enough: Vec<_> = enough.collect();
+                    Answer::forbidden().header("x-accepted-github-permissions", enough.join("; "))
+                }
             })
         }
     }
@@ -162,7 +168,7 @@ impl Scope {
         let pull_request = repository
             .issues
             .get(&number)
-            .is_some_and(|issue| issue.pull_request);
+            .is_some_and(|issue| issue.pull.is_some());
         if pull_request {
             self.need(&["issues", "pull_requests"], write)?;
         } else {
@@ -293,6 +299,9 @@ fn in_repository(
         }
         ("GET", ["contents", path @ ..]) => contents::file(state, call, scope, path),
         ("GET", ["commits", name]) => commits::commit(state, call, scope, name),
+        ("GET", ["commits", name, "check-runs"]) => checks::of_commit(state, call, scope, name),
+        (_, ["check-runs", rest @ ..]) => checks::answer(state, call, scope, rest),
+        (_, ["pulls", number, rest @ ..]) => pulls::answer(state, call, scope, number, rest),
         ("GET", ["issues"]) => issues::list(state, call, scope),
         ("POST", ["issues"]) => issues::create(state, call, scope),
         ("GET", ["issues", "comments"]) => comments::list_all(state, call, scope),

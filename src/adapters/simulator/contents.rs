@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::api::{Call, Scope};
-use super::commits;
 use super::json::{self, segment};
-use super::model::{Repository, Role};
+use super::model::{Entry, MAIN, Repository, Role, Tree};
 use super::reply::Answer;
 use super::state::State;
 use super::tokens::Holder;
@@ -53,21 +51,23 @@ pub(super) fn permission(
     Ok(Answer::ok(json::permission(&call.base, account, &role)))
 }
 
-/// A file's hash: stable for the same content, forty hex digits like git's, but not git's.
-fn hash(content: &[u8]) -> String {
-    hex::encode(Sha256::digest(content))
-        .chars()
-        .take(40)
-        .collect()
+/// What an entry of a listing is.
+fn kind(entry: Option<&Entry>) -> &'static str {
+    match entry {
+        None => "dir",
+        Some(Entry::File(_)) => "file",
+        Some(Entry::Link(_)) => "symlink",
+        Some(Entry::Submodule(_)) => "submodule",
+    }
 }
 
+/// The members that all kinds have; `of` is `None` for a directory.
 fn entry(
     call: &Call,
     repository: &Repository,
-    branch: &str,
+    reference: &str,
     path: &str,
-    kind: &str,
-    content: &[u8],
+    of: Option<&Entry>,
 ) -> Value {
     let path_in_url: Vec<String> = path.split('/').map(segment).collect();
     let path_in_url = path_in_url.join("/");
@@ -79,29 +79,43 @@ fn entry(
     let url = format!(
         "{}/repos/{home}/contents/{path_in_url}?ref={}",
         call.base.api,
-        segment(branch)
+        segment(reference)
     );
-    let tree = if kind == "dir" { "tree" } else { "blob" };
-    let sha = hash(content);
+    let tree = if of.is_none() { "tree" } else { "blob" };
+    let sha = of.map_or_else(|| Entry::file("").sha(), Entry::sha);
     let git = format!("{}/repos/{home}/git/{tree}s/{sha}", call.base.api);
-    let html = format!("{}/{home}/{tree}/{branch}/{path_in_url}", call.base.web);
-    let download =
-        (kind == "file").then(|| format!("{}/{home}/raw/{branch}/{path_in_url}", call.base.web));
+    let html = format!("{}/{home}/{tree}/{reference}/{path_in_url}", call.base.web);
+    let download = matches!(of, Some(Entry::File(_)))
+        .then(|| format!("{}/{home}/raw/{reference}/{path_in_url}", call.base.web));
     json!({
         "name": path.rsplit('/').next().unwrap_or(path),
         "path": path,
         "sha": sha,
-        "size": content.len(),
+        "size": of.map_or(0, |entry| entry.bytes().len()),
         "url": url,
         "html_url": html,
         "git_url": git,
         "download_url": download,
-        "type": kind,
+        "type": kind(of),
         "_links": {"self": url, "git": git, "html": html},
     })
 }
 
-/// `GET …/contents/{path}`: a file, or what is directly in a directory.
+/// Base64 in lines.
+fn encoded(content: &[u8]) -> String {
+    let mut lines = String::new();
+    for (index, character) in STANDARD.encode(content).chars().enumerate() {
+        if index > 0 && index % LINE == 0 {
+            lines.push('\n');
+        }
+        lines.push(character);
+    }
+    lines.push('\n');
+    lines
+}
+
+/// `GET …/contents/{path}`: a file, or what is directly in a directory. A link is followed if it leads to a file of the
+/// repository ("Get repository content").
 pub(super) fn file(
     state: &State,
     call: &Call,
@@ -111,50 +125,71 @@ pub(super) fn file(
     scope.need(&["contents"], false)?;
     let repository = state.repository(scope.repository)?;
     let path = path.join("/");
-    let (branch, files) =
-        commits::tree(repository, call.query("ref")).ok_or_else(Answer::not_found)?;
-    if let Some(content) = files.get(&path) {
-        // "Returns the raw file contents for files and symlinks", and only for those.
-        if call
-            .header("accept")
-            .is_some_and(|accept| accept.contains(".raw"))
-        {
-            return Ok(Answer::bytes(
-                "application/vnd.github.raw+json; charset=utf-8",
-                content.clone(),
-            ));
+    let reference = call.query("ref");
+    let commit = repository.commit(reference).ok_or_else(Answer::not_found)?;
+    let reference = reference.unwrap_or(MAIN);
+    let Some(found) = commit.tree.get(&path) else {
+        return directory(call, repository, reference, &path, &commit.tree);
+    };
+    let mut value = entry(call, repository, reference, &path, Some(found));
+    let content = match found {
+        Entry::File(content) => content,
+        Entry::Link(target) => {
+            let Some(Entry::File(content)) = commit.tree.get(target) else {
+                value["target"] = json!(target);
+                return Ok(Answer::ok(value));
+            };
+            content
         }
-        let mut value = entry(call, repository, branch, &path, "file", content);
-        if let Some(members) = value.as_object_mut() {
-            let mut lines = String::new();
-            for (index, character) in STANDARD.encode(content).chars().enumerate() {
-                if index > 0 && index % LINE == 0 {
-                    lines.push('\n');
-                }
-                lines.push(character);
-            }
-            lines.push('\n');
-            members.insert("content".to_owned(), json!(lines));
-            members.insert("encoding".to_owned(), json!("base64"));
+        Entry::Submodule(_) => {
+            value["submodule_git_url"] = json!(format!("{}/other/module.git", call.base.web));
+            return Ok(Answer::ok(value));
         }
-        return Ok(Answer::ok(value));
+    };
+    // "Returns the raw file contents for files and symlinks", and only for those.
+    if call
+        .header("accept")
+        .is_some_and(|accept| accept.contains(".raw"))
+    {
+        return Ok(Answer::bytes(
+            "application/vnd.github.raw+json; charset=utf-8",
+            content.clone(),
+        ));
     }
+    value["type"] = json!("file");
+    value["size"] = json!(content.len());
+    value["content"] = json!(encoded(content));
+    value["encoding"] = json!("base64");
+    Ok(Answer::ok(value))
+}
+
+fn directory(
+    call: &Call,
+    repository: &Repository,
+    reference: &str,
+    path: &str,
+    tree: &Tree,
+) -> Result<Answer, Answer> {
     let prefix = if path.is_empty() {
         String::new()
     } else {
         format!("{path}/")
     };
     let mut entries = BTreeMap::new();
-    for (name, content) in files {
+    for (name, found) in tree {
         let Some(rest) = name.strip_prefix(&prefix) else {
             continue;
         };
-        let (first, kind, content) = match rest.split_once('/') {
-            Some((directory, _)) => (directory, "dir", [].as_slice()),
-            None => (rest, "file", content.as_ref()),
+        let (first, found) = match rest.split_once('/') {
+            Some((directory, _)) => (directory, None),
+            None => (rest, Some(found)),
         };
         let path = format!("{prefix}{first}");
-        let value = entry(call, repository, branch, &path, kind, content);
+        let mut value = entry(call, repository, reference, &path, found);
+        if kind(found) == "submodule" {
+            // "the value should be `submodule`, but this behavior exists in API v3 for backwards compatibility".
+            value["type"] = json!("file");
+        }
         entries.insert(path, value);
     }
     if entries.is_empty() {

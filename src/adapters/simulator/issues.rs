@@ -113,7 +113,7 @@ pub(super) fn create(state: &mut State, call: &Call, scope: &Scope) -> Result<An
     let body = checked_body(&members)?;
     let labels = members.get("labels").map_or(Ok(Vec::new()), names)?;
     let by = state.doer(&scope.token);
-    let number = state.open(&by, scope.repository, false, title, body, &labels)?;
+    let number = state.open(&by, scope.repository, None, title, body, &labels)?;
     render(state, call, scope, number).map(Answer::created)
 }
 

@@ -1,11 +1,15 @@
 //! Answer shapes, after GitHub's OpenAPI description (2022-11-28): every required member is there.
 
 mod app;
+mod check;
 mod issue;
+mod pull;
 mod repository;
 
 pub(super) use app::{client_id, delivery, delivery_item, installation, integration};
-pub(super) use issue::{comment, issue, label, pull_request, reaction};
+pub(super) use check::{annotation, check_run};
+pub(super) use issue::{comment, issue, label, reaction};
+pub(super) use pull::{changed_file, minimal_pull, pull_request};
 pub(super) use repository::{minimal_repository, repository};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

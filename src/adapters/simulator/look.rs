@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 
-use super::model::{Comment, Delivery, Issue, Label, User};
+use super::model::{CheckRun, Comment, Delivery, Issue, Label, User};
 use super::{Simulator, SimulatorError};
 
 /// A request to the API as it was answered.
@@ -72,6 +72,14 @@ impl Simulator {
             let comment = state.comment(comment)?;
             let contents = comment.reactions.iter().map(|one| one.content.clone());
             Ok(contents.collect())
+        })
+    }
+
+    /// Check runs of `owner/name`, in the order in which they were made.
+    pub fn check_runs(&self, repository: &str) -> Result<Vec<CheckRun>, SimulatorError> {
+        self.shared.with(|state| {
+            let id = state.repository_id(repository)?;
+            Ok(state.repository(id)?.check_runs.values().cloned().collect())
         })
     }
 

@@ -6,6 +6,13 @@ use bytes::Bytes;
 
 use crate::engine::clock::Millis;
 
+mod checks;
+mod code;
+
+pub use checks::{Annotation, CheckRun};
+pub(super) use code::{Changed, MAIN};
+pub use code::{Commit, Edits, Entry, Pull, Tree};
+
 /// Kind of an account, GitHub's `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserKind {
@@ -122,8 +129,8 @@ pub struct Issue {
     pub id: u64,
     /// Number in the repository.
     pub number: u64,
-    /// True for a pull request.
-    pub pull_request: bool,
+    /// What makes it a pull request.
+    pub pull: Option<Pull>,
     /// Title.
     pub title: String,
     /// Body, as written.
@@ -192,10 +199,14 @@ pub struct Repository {
     pub labels: Vec<Label>,
     /// Issues and pull requests by number.
     pub issues: BTreeMap<u64, Issue>,
-    /// Files of the default branch, `main`, by path.
-    pub files: BTreeMap<String, Bytes>,
-    /// Files of the other branches, by branch and path.
-    pub branches: BTreeMap<String, BTreeMap<String, Bytes>>,
+    /// It is a fork.
+    pub fork: bool,
+    /// Commits by name; also those that pull requests propose from forks.
+    pub commits: BTreeMap<String, Commit>,
+    /// Names of commits by branch; the default branch is `main`.
+    pub branches: BTreeMap<String, String>,
+    /// Check runs by id.
+    pub check_runs: BTreeMap<u64, CheckRun>,
     /// When it was created.
     pub created: Millis,
 }

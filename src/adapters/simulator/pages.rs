@@ -1,6 +1,7 @@
 //! Pages for people: repositories, issues and conversations, rendered like GitHub's, with boxes that can be clicked.
 
 mod boxes;
+mod checks;
 mod html;
 
 use std::fmt::Write as _;
@@ -40,6 +41,9 @@ pub(super) fn answer(state: &mut State, call: &Call) -> Response {
             issue(state, owner, name, number)
                 .map(|(repository, issue)| conversation(state, repository, issue, source))
         }
+        ("GET", [owner, name, "runs", id]) => state
+            .repository_named(owner, name)
+            .and_then(|repository| checks::page(repository, id)),
         ("POST", [owner, name, "issues" | "pull", number]) => {
             let place = issue(state, owner, name, number)
                 .map(|(repository, issue)| (address(repository, issue), issue.comments.clone()));
@@ -100,7 +104,11 @@ fn root(repository: &Repository) -> String {
 }
 
 fn address(repository: &Repository, issue: &Issue) -> String {
-    let kind = if issue.pull_request { "pull" } else { "issues" };
+    let kind = if issue.pull.is_some() {
+        "pull"
+    } else {
+        "issues"
+    };
     format!("{}/{kind}/{}", root(repository), issue.number)
 }
 
@@ -273,7 +281,7 @@ fn home(state: &State) -> String {
 fn list(repository: &Repository) -> String {
     let mut items = String::new();
     for issue in repository.issues.values().rev() {
-        let kind = if issue.pull_request {
+        let kind = if issue.pull.is_some() {
             "pull request"
         } else {
             "issue"
@@ -320,7 +328,7 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
          <a href=\"{address}{other}\">{switch}</a></div>\n",
         title = escape(&issue.title),
         number = issue.number,
-        kind = if issue.pull_request {
+        kind = if issue.pull.is_some() {
             "Pull request"
         } else {
             "Issue"
@@ -354,6 +362,7 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
         };
         main.push_str(&card.html(source));
     }
+    main.push_str(&checks::section(repository, issue));
     let title = format!(
         "{} · #{} · {}",
         issue.title,

@@ -7,12 +7,12 @@ use futures_util::future::join_all;
 use secrecy::SecretString;
 
 use super::actions::{IssueChange, Reacted};
-use super::model::{Attachment, Installation, Repository, Role, User, UserKind};
+use super::model::{Attachment, Installation, Role, User, UserKind};
 use super::state::{Doer, State};
 use super::{Simulator, SimulatorError, attachments, sender};
 use crate::adapters::http::Client;
 
-type Outcome<T = ()> = Result<T, SimulatorError>;
+pub(super) type Outcome<T = ()> = Result<T, SimulatorError>;
 
 /// Somebody with this login, known from now on.
 fn person(state: &mut State, login: &str) -> Doer {
@@ -24,7 +24,7 @@ fn person(state: &mut State, login: &str) -> Doer {
 
 impl Simulator {
     /// Does something as `login` in `owner/name`.
-    fn act<T>(
+    pub(super) fn act<T>(
         &self,
         repository: &str,
         login: &str,
@@ -59,25 +59,7 @@ impl Simulator {
                 .split_once('/')
                 .ok_or_else(|| SimulatorError::missing(format!("owner in `{full_name}`")))?;
             let owner = state.user_or_new(owner, UserKind::Organization);
-            let id = state.id();
-            let created = state.now();
-            state.repositories.insert(
-                id,
-                Repository {
-                    id,
-                    owner,
-                    name: name.to_owned(),
-                    private,
-                    has_issues: true,
-                    roles: std::collections::BTreeMap::new(),
-                    labels: Vec::new(),
-                    issues: std::collections::BTreeMap::new(),
-                    files: std::collections::BTreeMap::new(),
-                    branches: std::collections::BTreeMap::new(),
-                    created,
-                },
-            );
-            Ok(id)
+            Ok(state.new_repository(owner, name, private, false))
         })
     }
 
@@ -86,33 +68,6 @@ impl Simulator {
         self.shared.with(|state| {
             let id = state.repository_id(repository)?;
             state.repository_mut(id)?.has_issues = enabled;
-            Ok(())
-        })
-    }
-
-    /// Puts a file on the default branch.
-    pub fn put_file(&self, repository: &str, path: &str, content: impl Into<Bytes>) -> Outcome {
-        self.shared.with(|state| {
-            let id = state.repository_id(repository)?;
-            let files = &mut state.repository_mut(id)?.files;
-            files.insert(path.to_owned(), content.into());
-            Ok(())
-        })
-    }
-
-    /// Puts a file on another branch, made if needed; of what stands on the default branch it has nothing.
-    pub fn put_file_on(
-        &self,
-        repository: &str,
-        branch: &str,
-        path: &str,
-        content: impl Into<Bytes>,
-    ) -> Outcome {
-        self.shared.with(|state| {
-            let id = state.repository_id(repository)?;
-            let branches = &mut state.repository_mut(id)?.branches;
-            let files = branches.entry(branch.to_owned()).or_default();
-            files.insert(path.to_owned(), content.into());
             Ok(())
         })
     }
@@ -235,20 +190,7 @@ impl Simulator {
         body: &str,
     ) -> Outcome<u64> {
         self.act(repository, login, |state, by, id| {
-            state.open(by, id, false, title, Some(body), &[])
-        })
-    }
-
-    /// Opens a pull request; gives its number.
-    pub fn open_pull_request(
-        &self,
-        repository: &str,
-        login: &str,
-        title: &str,
-        body: &str,
-    ) -> Outcome<u64> {
-        self.act(repository, login, |state, by, id| {
-            state.open(by, id, true, title, Some(body), &[])
+            state.open(by, id, None, title, Some(body), &[])
         })
     }
 

@@ -127,8 +127,8 @@ impl State {
     ) -> Result<(), SimulatorError> {
         let home = self.repository(repository)?;
         let issue = self.issue(repository, number)?;
-        let (event, mut payload) = if issue.pull_request {
-            let pull = json::pull_request(&self.base, home, issue);
+        let (event, mut payload) = if let Some(pull) = &issue.pull {
+            let pull = json::pull_request(self, &self.base, home, issue, pull);
             let payload = json!({"action": action, "number": number, "pull_request": pull});
             ("pull_request", payload)
         } else {

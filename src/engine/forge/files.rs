@@ -1,6 +1,9 @@
 //! Files as [`Forge`](super::Forge) reads them: in pieces, so that nobody holds a whole session log.
 
-use super::ForgeError;
+use std::fmt;
+
+use super::{Forge, ForgeError};
+use crate::engine::trigger::Repo;
 
 /// Takes the next piece of a file and says whether more is wanted.
 pub type Take<'a> = dyn FnMut(&[u8]) -> bool + Send + 'a;
@@ -12,6 +15,27 @@ pub struct FileAt {
     pub commit: String,
     /// Permalink of the file at that commit.
     pub url: String,
+}
+
+/// What can stand at a path in the place of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A commit of another repository.
+    Submodule,
+    /// A symbolic link that leads to no file of the repository; one that does is read as that file.
+    Link,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Directory => "directory",
+            Self::Submodule => "submodule",
+            Self::Link => "symbolic link to nowhere",
+        })
+    }
 }
 
 /// Why a file was not read to its end.
@@ -29,8 +53,8 @@ pub enum ReadError {
     /// Something else stands there.
     #[error("it is a {kind}, not a file")]
     NotAFile {
-        /// `directory`, `submodule` or `symbolic link to nowhere`.
-        kind: &'static str,
+        /// What it is.
+        kind: Kind,
     },
     /// Longer than it may be.
     #[error("it is larger than {} MB", most / (1024 * 1024))]
@@ -50,4 +74,50 @@ pub enum ReadError {
         /// Scheme, host and port of the address.
         to: String,
     },
+}
+
+/// What stands at a path of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// A file with this text, byte for byte.
+    Text(String),
+    /// A file that is not UTF-8, or has NUL characters in it, by which git knows binary files.
+    Binary,
+    /// A file longer than it may be.
+    TooLarge {
+        /// The limit in bytes.
+        most: u64,
+    },
+    /// Something else.
+    NotAFile(Kind),
+    /// Nothing.
+    Missing,
+}
+
+/// The text of a file at `commit`, up to `most` bytes; or what stands there in its place.
+///
+/// # Errors
+/// [`ReadError::NoReference`] when the repository has no such commit; [`ReadError::Forge`] when GitHub did not do it.
+pub async fn content(
+    forge: &dyn Forge,
+    repo: &Repo,
+    path: &str,
+    commit: &str,
+    most: u64,
+) -> Result<Content, ReadError> {
+    let mut bytes = Vec::new();
+    let mut take = |piece: &[u8]| {
+        bytes.extend_from_slice(piece);
+        true
+    };
+    match forge.file(repo, path, Some(commit), most, &mut take).await {
+        Ok(_) => Ok(String::from_utf8(bytes)
+            .ok()
+            .filter(|text| !text.contains('\0'))
+            .map_or(Content::Binary, Content::Text)),
+        Err(ReadError::NoFile) => Ok(Content::Missing),
+        Err(ReadError::NotAFile { kind }) => Ok(Content::NotAFile(kind)),
+        Err(ReadError::TooLarge { most }) => Ok(Content::TooLarge { most }),
+        Err(error) => Err(error),
+    }
 }

@@ -138,7 +138,12 @@ impl Round {
                 mine.clone_from(theirs);
             }
         }
-        self.skipped.extend(&told.skipped);
+        // Told anew at every attempt.
+        for at in &told.skipped {
+            if !self.skipped.contains(at) {
+                self.skipped.push(*at);
+            }
+        }
         if !self.by.contains(&told.by.login) {
             self.by.push(told.by.login.clone());
         }
@@ -188,6 +193,12 @@ impl Work {
                 round.questions.iter().cloned().zip(answers).collect()
             })
             .collect()
+    }
+
+    /// The agent has no session to go on with: the next one is told everything.
+    pub fn forget_session(&mut self) {
+        self.session = None;
+        self.session_cost = 0;
     }
 
     /// Adds what a turn used.

@@ -177,7 +177,10 @@ fn posts(given: &Given<'_>) -> Vec<Told> {
     let trigger = given.trigger;
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, .. } => Some((*id, text)),
-        Origin::Label { .. } | Origin::Boxes { .. } | Origin::Local { .. } => None,
+        Origin::Label { .. }
+        | Origin::Push { .. }
+        | Origin::Boxes { .. }
+        | Origin::Local { .. } => None,
     };
     let mut told = Vec::new();
     for post in &given.thread.posts {

@@ -6,8 +6,8 @@ mod failures;
 use std::time::Duration;
 
 pub use asking::{
-    DECISIONS, bad_answer, may_not_answer, nothing_asked, partly_answered, questions, reminder,
-    waiting, waits,
+    DECISIONS, bad_answer, may_not_answer, no_decision, nothing_asked, partly_answered, questions,
+    reminder, waiting, waits,
 };
 pub use failures::{exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost};
 
@@ -84,6 +84,9 @@ pub fn held_as_found(by: &str) -> String {
         "the agent followed an instruction in the conversation, and {by} decided to go on without it"
     )
 }
+
+/// Why a run that an agent had begun goes on without one.
+pub const AGENT_GONE: &str = "no agent is configured any more";
 
 /// Note: this is no full success.
 pub fn fallback(why: &str, own: bool) -> String {

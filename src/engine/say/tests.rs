@@ -88,9 +88,11 @@ fn everything() -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     let save = trigger(Command::SavePlan);
-    add("queued_next", queued(&save, &run(), 0));
-    add("queued_one", queued(&save, &run(), 1));
-    add("queued_many", queued(&by_label(), &run(), 3));
+    add("queued_next", queued(&save, &run(), 0, None));
+    add("queued_one", queued(&save, &run(), 1, None));
+    add("queued_many", queued(&by_label(), &run(), 3, None));
+    let waits = "waits for answers to 2 questions until 2026-06-04T20:26:40Z";
+    add("queued_behind", queued(&save, &run(), 1, Some(waits)));
     add(
         "working",
         working(&save, &run(), "reading the conversation"),

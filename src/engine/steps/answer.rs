@@ -3,14 +3,14 @@
 use super::super::effects::Stop;
 use super::super::forge::Reaction;
 use super::super::progress::{Progress, Round, Told};
-use super::super::run::RunId;
+use super::super::run::{RunId, State};
 use super::super::say::agent as sentences;
 use super::super::store::{AuditEntry, EffectState, RunView};
 use super::super::trigger::{Origin, Trigger};
 use super::{Context, report};
 use crate::formats::command::Permission;
 use crate::formats::question::answer::{self, AnswerError, Answered};
-use crate::formats::question::boxes;
+use crate::formats::question::{Answer, boxes};
 
 /// How many runs of the place are looked at for an open question.
 const LOOKED_AT: u32 = 20;
@@ -68,6 +68,11 @@ async fn decide(context: &Context) -> Result<String, Stop> {
         Ok(given) => given,
         Err(error) => return Ok(sentences::bad_answer(&context.trigger, &error)),
     };
+    let chosen = |answer: &Answer| !answer.chosen.is_empty();
+    if asking.round.hold && !given.answers.iter().flatten().any(chosen) {
+        // What cannot be read must not stop a run for good.
+        return Ok(sentences::no_decision(&context.trigger));
+    }
     let told = Told {
         round: asking.number,
         answers: given.answers,
@@ -137,6 +142,18 @@ async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
         }
     }
     Ok(asking.filter(|asking| !asking.round.closed))
+}
+
+/// What a run at this place waits for people for, one phrase.
+///
+/// # Errors
+/// The store did not do it.
+pub async fn waits_at(context: &Context) -> Result<Option<String>, Stop> {
+    let place = context.trigger.place.key();
+    let views = context.effects.store.runs_at(&place, LOOKED_AT).await?;
+    let mut waiting = views.iter().filter(|view| view.state == State::Waiting);
+    let asks = waiting.find(|view| open(view).is_some());
+    Ok(asks.and_then(|view| view.note.clone()))
 }
 
 fn open(view: &RunView) -> Option<Asking> {

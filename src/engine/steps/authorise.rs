@@ -1,7 +1,7 @@
 //! Who may: GitHub is asked for the sender's role at the time of acting, and the answer must be about the same account.
 
 use super::super::forge::{Forge, ForgeError};
-use super::super::trigger::Trigger;
+use super::super::trigger::{Origin, Trigger};
 use crate::formats::command::Permission;
 
 /// Proof that GitHub confirmed the sender's permission for this command. Only [`check`] makes one.
@@ -30,6 +30,10 @@ pub enum Verdict {
 /// # Errors
 /// GitHub did not answer.
 pub async fn check(forge: &dyn Forge, trigger: &Trigger) -> Result<Verdict, ForgeError> {
+    if matches!(trigger.origin, Origin::Push { .. }) {
+        // The label that is on the pull request asks, and only who may triage can set one.
+        return Ok(Verdict::Allowed(Authorised { _proof: () }));
+    }
     let needs = trigger.command.spec().permission;
     if needs == Permission::Read {
         // Whoever can comment can read.

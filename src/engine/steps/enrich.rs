@@ -51,8 +51,17 @@ pub async fn enrich(
         let done = if open {
             ask::wait(context, stop).await?
         } else if let Next::Nothing { why } = work(context).next.clone() {
-            let prepared = judge::fallback(context, &why)?;
-            Step::Done(Box::new(prepared))
+            let held = work(context).rounds.last().is_some_and(|it| it.hold);
+            match judge::fallback(context, &why) {
+                Ok(prepared) => Step::Done(Box::new(prepared)),
+                Err(stop) => {
+                    if !held {
+                        // A retry asks again; it would only find the same otherwise.
+                        turn::begin_again(work(context));
+                    }
+                    return Err(stop);
+                }
+            }
         } else {
             turn::turn(context, agent, &mut thread, stop).await?
         };
@@ -60,6 +69,37 @@ pub async fn enrich(
             return Ok(*prepared);
         }
     }
+}
+
+/// The plan of a run that an agent had begun, where none is configured any more: as it was found, with what people
+/// answered, and not passed off as what was asked for. A held run stays held. `None` where no agent was asked, and where
+/// nothing was found.
+///
+/// # Errors
+/// As [`enrich`].
+pub async fn without_agent(
+    context: &mut Context,
+    stop: &StopFlag,
+) -> Result<Option<Prepared>, Stop> {
+    let begun = |work: &Work| {
+        let found = work.found.as_ref().and_then(|it| it.candidate.as_ref());
+        work.turns > 0 && found.is_some()
+    };
+    if !context.progress.work.as_ref().is_some_and(begun) {
+        return Ok(None);
+    }
+    match work(context).open_round().map(|(_, round)| round.hold) {
+        Some(true) => {
+            ask::wait(context, stop).await?;
+        }
+        Some(false) => ask::take_answers(context).await?,
+        None => {}
+    }
+    let why = match work(context).next.clone() {
+        Next::Nothing { why } => why,
+        _ => super::super::say::agent::AGENT_GONE.to_owned(),
+    };
+    judge::fallback(context, &why).map(Some)
 }
 
 /// The agent's part as it is remembered; [`begin`] has made it.

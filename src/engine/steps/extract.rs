@@ -134,7 +134,10 @@ pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> S
     let mut found: Vec<(usize, Candidate)> = Vec::new();
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, url } => Some((*id, text, url)),
-        Origin::Label { .. } | Origin::Boxes { .. } | Origin::Local { .. } => None,
+        Origin::Label { .. }
+        | Origin::Push { .. }
+        | Origin::Boxes { .. }
+        | Origin::Local { .. } => None,
     };
     let inline = trigger
         .inline

@@ -26,8 +26,13 @@ pub async fn prepare(
         return Ok(prepared);
     }
     stop.heed()?;
-    let prepared = match agent {
-        Some(agent) if context.trigger.command == Command::SavePlan => {
+    let begun = match agent {
+        None => enrich::without_agent(context, stop).await?,
+        Some(_) => None,
+    };
+    let prepared = match (agent, begun) {
+        (_, Some(prepared)) => prepared,
+        (Some(agent), None) if context.trigger.command == Command::SavePlan => {
             enrich::enrich(context, agent, stop).await?
         }
         _ => {

@@ -5,31 +5,40 @@ use std::time::Duration;
 use super::super::code::Failure;
 use super::super::effects::Stop;
 use super::super::forge::{ForgeError, ReactTo, Reaction};
-use super::super::progress::Saved;
+use super::super::progress::{Checked, Progress, Saved};
 use super::super::say;
 use super::super::trigger::Origin;
 use super::Context;
+use crate::formats::command::Command;
 
 /// Effect under which the status comment is created.
 const STATUS: &str = "status";
+/// How many earlier runs of a place are looked at for the comment of a check.
+const CHECKS: u32 = 20;
 /// Progress edits come no closer together than this.
 pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
 
-fn target(context: &Context) -> ReactTo {
+/// What reactions go to; nothing for commits, which nobody made for the bot.
+fn target(context: &Context) -> Option<ReactTo> {
     match &context.trigger.origin {
-        Origin::Comment { id, .. } | Origin::Boxes { id, .. } => ReactTo::Comment(*id),
-        Origin::Label { .. } | Origin::Local { .. } => ReactTo::Place,
+        Origin::Comment { id, .. } | Origin::Boxes { id, .. } => Some(ReactTo::Comment(*id)),
+        Origin::Label { .. } | Origin::Local { .. } => Some(ReactTo::Place),
+        Origin::Push { .. } => None,
     }
 }
 
-/// 👀, and the label comes off so that it can be set again.
+/// 👀, and the label comes off so that it can be set again. The one that asks for checks of a pull request stays: while it
+/// is there, new commits are checked, too.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
     let place = &context.trigger.place;
     react(context, Reaction::Eyes).await?;
-    if let Origin::Label { name } = &context.trigger.origin {
+    let stays = context.trigger.command == Command::CheckPlan && place.pull_request;
+    if let Origin::Label { name } = &context.trigger.origin
+        && !stays
+    {
         context
             .effects
             .idempotent("label-off", context.effects.forge.remove_label(place, name))
@@ -40,7 +49,9 @@ pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
 
 /// Adds a reaction; 0 when what it would hang on is gone, which is no reason to stop.
 async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
-    let to = target(context);
+    let Some(to) = target(context) else {
+        return Ok(0);
+    };
     let key = format!("react-{reaction:?}-{}", context.round).to_lowercase();
     let forge = &context.effects.forge;
     let reacting = async {
@@ -80,6 +91,12 @@ async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Sto
 async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
     let place = context.trigger.place.clone();
     let made_by = status_key(context);
+    if context.progress.status_comment.is_none()
+        && context.progress.status_lost == 0
+        && context.trigger.command == Command::CheckPlan
+    {
+        context.progress.status_comment = last_check(context).await?;
+    }
     let mut earlier = context.progress.status_comment;
     if earlier.is_none() {
         let posted = context
@@ -102,12 +119,35 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
     Ok(())
 }
 
-/// The status comment says that the run waits for its turn.
+/// The comment of the last check here: one comment is kept up to date.
+async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
+    let place = context.trigger.place.key();
+    let runs = context.effects.store.runs_at(&place, CHECKS).await?;
+    let word = Command::CheckPlan.name();
+    let others = runs
+        .iter()
+        .filter(|run| run.command == word && run.id != *context.run());
+    Ok(others
+        .filter_map(|run| Progress::read(run.progress.as_deref()).ok()?.status_comment)
+        .next())
+}
+
+/// The final report of plans that can be executed.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
-pub async fn queued(context: &mut Context, ahead: u64) -> Result<(), Stop> {
-    let body = say::queued(&context.trigger, context.run(), ahead);
+pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), Stop> {
+    let body = say::check::passed(&context.trigger, context.run(), checked);
+    finish(context, &body).await?;
+    close(context, Reaction::Rocket).await
+}
+
+/// The status comment says that the run waits for its turn, and what the one before it `waits` for, where that is people.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub async fn queued(context: &mut Context, ahead: u64, waits: Option<&str>) -> Result<(), Stop> {
+    let body = say::queued(&context.trigger, context.run(), ahead, waits);
     write(context, "queued", &body).await
 }
 
@@ -267,7 +307,9 @@ async fn take_off(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     if id == 0 {
         return Ok(());
     }
-    let to = target(context);
+    let Some(to) = target(context) else {
+        return Ok(());
+    };
     let key = format!("unreact-{reaction:?}-{}", context.round).to_lowercase();
     let forge = &context.effects.forge;
     let removing = forge.unreact(&context.trigger.place, &to, id);

@@ -87,7 +87,10 @@ pub async fn look(
 fn attached(trigger: &Trigger, settings: &Settings) -> Vec<Attachment> {
     match &trigger.origin {
         Origin::Comment { text, .. } => attachment::in_comment(&settings.web, text),
-        Origin::Label { .. } | Origin::Boxes { .. } | Origin::Local { .. } => Vec::new(),
+        Origin::Label { .. }
+        | Origin::Push { .. }
+        | Origin::Boxes { .. }
+        | Origin::Local { .. } => Vec::new(),
     }
 }
 

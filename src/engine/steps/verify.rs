@@ -103,7 +103,10 @@ struct About {
 fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
     let own_comment = match &trigger.origin {
         Origin::Comment { id, .. } => Some(*id),
-        Origin::Label { .. } | Origin::Boxes { .. } | Origin::Local { .. } => None,
+        Origin::Label { .. }
+        | Origin::Push { .. }
+        | Origin::Boxes { .. }
+        | Origin::Local { .. } => None,
     };
     let read = |post: &&Post| !post.own && (own_comment.is_none() || post.id != own_comment);
     let others = thread.posts.iter().filter(read).count();

@@ -6,7 +6,7 @@ mod comment;
 
 use std::borrow::Cow;
 
-use super::payload::{self, Account, IssueComment, Labeled, PayloadError};
+use super::payload::{self, Account, IssueComment, Labeled, PayloadError, Pushed};
 use super::{Origin, Trigger};
 use crate::formats::command::Command;
 
@@ -86,6 +86,9 @@ pub fn decide(event: &str, body: &[u8], facts: &Facts) -> Result<Decision, Paylo
             Ok(read) => Ok(comment::comment(&read, facts)),
             Err(error) => unreadable(event, body, &["created", "edited"], error),
         },
+        "pull_request" if is_push(event, body) => {
+            payload::read::<Pushed<'_>>(event, body).map(|read| pushed(&read, facts))
+        }
         "issues" | "pull_request" => match payload::read::<Labeled<'_>>(event, body) {
             Ok(read) => Ok(labeled(&read, event == "pull_request", facts)),
             Err(error) => unreadable(event, body, &["labeled"], error),
@@ -195,6 +198,55 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
             inline: None,
             opening: read.issue.opening(),
             at: read.issue.updated_at.0,
+        }],
+    }
+}
+
+/// New commits, or a pull request that begins with a label.
+fn is_push(event: &str, body: &[u8]) -> bool {
+    let envelope = payload::read::<payload::Envelope<'_>>(event, body);
+    envelope.is_ok_and(|read| matches!(&*read.action, "opened" | "reopened" | "synchronize"))
+}
+
+/// A pull request that keeps the label of `/check-plan` is checked again.
+fn pushed(read: &Pushed<'_>, facts: &Facts) -> Decision {
+    let wanted = facts
+        .labels
+        .iter()
+        .find(|(command, _)| *command == Command::CheckPlan)
+        .map(|(_, name)| name.to_lowercase());
+    let proposed = &read.pull_request;
+    let labeled = wanted.is_some_and(|wanted| {
+        let mut names = proposed
+            .labels
+            .iter()
+            .map(|label| label.name.to_lowercase());
+        names.any(|name| name == wanted)
+    });
+    if !labeled {
+        return Decision::ignore("the pull request has no label that asks for a check");
+    }
+    if is_our_login(&read.sender.login, facts) {
+        return Decision::ignore("this App did that itself");
+    }
+    let Some(installation) = &read.installation else {
+        return Decision::ignore(NO_INSTALLATION);
+    };
+    let issue = &proposed.issue;
+    Decision::Runs {
+        action: "pushed",
+        triggers: vec![Trigger {
+            command: Command::CheckPlan,
+            actor: read.sender.actor(),
+            place: read.repository.place(installation.id, issue.number, true),
+            origin: Origin::Push {
+                head: proposed.head.sha.to_string(),
+            },
+            options: Vec::new(),
+            guidance: String::new(),
+            inline: None,
+            opening: issue.opening(),
+            at: issue.updated_at.0,
         }],
     }
 }

@@ -91,6 +91,36 @@ pub(super) struct Labeled<'a> {
     pub(super) installation: Option<Id>,
 }
 
+/// `pull_request`, as far as new commits need it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Pushed<'a> {
+    #[serde(borrow)]
+    pub(super) pull_request: Proposed<'a>,
+    #[serde(borrow)]
+    pub(super) repository: Repository<'a>,
+    #[serde(borrow)]
+    pub(super) sender: Account<'a>,
+    pub(super) installation: Option<Id>,
+}
+
+/// The pull request of [`Pushed`].
+#[derive(Debug, Deserialize)]
+pub(super) struct Proposed<'a> {
+    #[serde(flatten, borrow)]
+    pub(super) issue: Issue<'a>,
+    #[serde(borrow, default)]
+    pub(super) labels: Vec<Label<'a>>,
+    #[serde(borrow)]
+    pub(super) head: Head<'a>,
+}
+
+/// What a pull request proposes.
+#[derive(Debug, Deserialize)]
+pub(super) struct Head<'a> {
+    #[serde(borrow)]
+    pub(super) sha: Cow<'a, str>,
+}
+
 /// `installation`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Installation<'a> {

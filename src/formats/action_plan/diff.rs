@@ -13,9 +13,9 @@ use super::grammar::{ACTIONS_BLUEPRINT, SLOTS};
 pub(super) const ERRORS_SHOWN: usize = 30;
 /// Blocks without an error that the text shows before and behind one with an error; the others are counted.
 const AROUND: usize = 6;
-/// Most annotations that one request for a check run may carry
+/// Most remarks of one plan: twenty requests' worth for a check run, which takes 50 in each
 /// (<https://docs.github.com/rest/checks/runs#update-a-check-run>).
-pub(super) const ANNOTATIONS: usize = 50;
+pub(super) const ANNOTATIONS: usize = 1_000;
 
 /// What a block is in the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -138,7 +138,7 @@ impl Rejected {
         }
     }
 
-    /// The first errors as remarks for a check run, as many as one request may carry.
+    /// The first errors as remarks for a check run, at most a thousand.
     pub fn annotations(&self) -> Vec<Annotation> {
         let errors = self.errors.iter().take(ANNOTATIONS);
         errors

@@ -7,7 +7,7 @@
 use comrak::nodes::{AstNode, NodeValue};
 use comrak::{Arena, parse_document};
 
-use crate::formats::markdown;
+use crate::formats::{hidden, markdown};
 
 /// How much of a text is escaped. In the order in which they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +71,9 @@ pub(super) fn line(write: impl Fn(Escape) -> String, reads_back: impl Fn(&str) -
         .unwrap_or_else(|| write(Escape::References))
 }
 
-/// One line: white space collapsed to single blanks, control characters gone, trimmed.
+/// One line: white space collapsed to single blanks, control characters and those that cannot be seen gone, trimmed.
 pub(super) fn one_line(text: &str) -> String {
+    let text = &*hidden::without_invisible(text);
     let mut out = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
         if !word.is_empty() {

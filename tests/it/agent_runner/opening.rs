@@ -86,6 +86,30 @@ async fn a_file_that_is_no_program_for_this_computer_is_named_by_the_helper() {
 }
 
 #[tokio::test]
+async fn an_interpreter_that_is_out_of_reach_is_told_from_a_broken_program() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut rig = Rig::new("");
+    let interpreter = rig.path().join("interpreter");
+    // As good as one that the sandbox does not let it reach.
+    fs::write(&interpreter, "").unwrap();
+    let program = rig.path().join("scripts/agent.sh");
+    fs::write(&program, format!("#!{}\n", interpreter.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    rig.command.path = program.clone();
+    let Ending::NotStarted(why) = rig.turn().await.ending else {
+        panic!("it starts");
+    };
+    assert_eq!(
+        why,
+        format!(
+            "{} cannot be started: Permission denied (os error 13): check that this user may execute it, and name the \
+             folder of its interpreter in agent.reads",
+            program.display()
+        )
+    );
+}
+
+#[tokio::test]
 async fn a_helper_that_is_gone_is_named() {
     let mut rig = Rig::new("");
     rig.settings.helper = rig.path().join("gone");
@@ -141,6 +165,26 @@ async fn runs_cannot_be_made_readable_for_each_other() {
              name a narrower path in agent.reads, or another agent.folder",
             wide.display(),
             folder.display()
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_folder_with_a_secret_of_the_bot_cannot_be_made_readable() {
+    let mut rig = Rig::new("");
+    let folder = rig.path().join("etc");
+    fs::create_dir(&folder).unwrap();
+    // A database that is made later counts, too.
+    let secret = folder.join("planwright.sqlite");
+    rig.settings.secrets = vec![rig.path().join("elsewhere"), secret.clone()];
+    rig.command.reads.push(folder.clone());
+    assert_eq!(
+        refusal(&rig),
+        format!(
+            "{} is among what agents may read, and {} is in it, which is for this program alone: name a narrower path in \
+             agent.reads, or put that file elsewhere",
+            folder.display(),
+            secret.display()
         )
     );
 }

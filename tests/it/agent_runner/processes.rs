@@ -63,6 +63,31 @@ async fn an_agent_that_ignores_term_is_killed_with_its_children() {
 }
 
 #[tokio::test]
+async fn a_process_that_forks_and_ends_for_ever_does_not_outrun_its_end() {
+    // The shell that begins the next one is gone at once. It ends by itself, should this test fail.
+    let hop = r#"[ $1 -gt 20000 ] || sh "$0" $(($1 + 1)) $2 &"#;
+    // Several times: one that may outrun us does not always.
+    for end in ["", "", "", "sleep 1000", "sleep 1000", "sleep 1000"] {
+        let mark = unique();
+        let script = format!(
+            "cat > $HOME/hop <<'END'\n{hop}\nEND\nsh $HOME/hop 0 {mark}\n{}\n{end}\n{}",
+            says("a", "on"),
+            result()
+        );
+        let rig = Rig::new(&script);
+        let agent = rig.open().unwrap();
+        let (task, stop) = (rig.task("the prompt"), CancellationToken::new());
+        begun!(agent, &task, stop.clone() => work);
+        if !end.is_empty() {
+            stop.cancel();
+        }
+        work.await;
+        // Each look sees only a part of what is so short-lived.
+        assert!((0..50).all(|_| running(&mark) == 0), "{end}");
+    }
+}
+
+#[tokio::test]
 async fn an_agent_that_is_told_to_end_may_clean_up() {
     let rig = Rig::new(&format!(
         "trap 'echo bye > $HOME/bye; exit 0' TERM\n{}\nwhile :; do sleep 0.01; done",

@@ -48,6 +48,32 @@ async fn an_agent_reads_its_own_folder_and_the_system_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn an_agent_that_lies_beside_the_keys_of_the_bot_cannot_read_them() {
+    use std::os::unix::fs::PermissionsExt;
+    if !here(1) {
+        return;
+    }
+    let mut rig = Rig::new("");
+    let program = rig.path().join("scripts/agent.sh");
+    let key = rig.path().join("scripts/key.pem");
+    fs::write(&key, "the key").unwrap();
+    fs::write(
+        &program,
+        "#!/bin/sh\ncat \"${0%/*}/key.pem\" 2>/dev/null; echo done\n",
+    )
+    .unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    rig.command.path = program;
+    rig.command.args.clear();
+    rig.command.reads.clear();
+    rig.command.output = Output::Markdown;
+    rig.settings.sandbox = Sandbox::Required;
+    assert_eq!(text(&rig.turn().await), "the keydone\n", "it is read");
+    rig.settings.secrets = vec![key];
+    assert_eq!(text(&rig.turn().await), "done\n");
+}
+
+#[tokio::test]
 async fn an_agent_writes_in_its_rooms_and_nowhere_else() {
     if !here(3) {
         return;

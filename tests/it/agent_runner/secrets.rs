@@ -129,6 +129,18 @@ async fn an_output_that_holds_a_secret_of_this_process_is_not_given_on() {
 }
 
 #[tokio::test]
+async fn a_session_id_that_is_a_secret_does_not_become_an_argument() {
+    let secret = "the-webhook-secret-1";
+    let mut rig = Rig::new(&format!("echo '{}'", RESULT.replace("s-1", secret)));
+    rig.settings.redactor = Redactor::new(vec![SecretString::from(secret)]);
+    let report = rig.turn().await;
+    assert_eq!(
+        (text(&report), report.session.as_deref()),
+        ("the plan", None)
+    );
+}
+
+#[tokio::test]
 async fn what_looks_like_a_credential_is_taken_out_everywhere_and_counted() {
     let token = token();
     let inner = format!("it is {token}!");

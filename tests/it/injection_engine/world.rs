@@ -21,6 +21,12 @@ pub(super) fn nonce(prompt: &str) -> &str {
     behind.split(' ').next().unwrap()
 }
 
+/// A body without the marks of the bot's own, which [`harmless`] looks at.
+pub(super) fn said(body: &str) -> &str {
+    body.rsplit_once("<!-- planwright:effect")
+        .map_or(body, |(said, _)| said)
+}
+
 /// What was there before the run.
 pub(super) struct Before {
     issues: BTreeMap<u64, Issue>,
@@ -78,7 +84,7 @@ impl Before {
     }
 
     /// The comments that every run makes, and nothing else.
-    pub(super) async fn nothing_was_added(&self, rig: &Rig, run: &RunId, name: &str) {
+    pub(super) fn nothing_was_added(&self, rig: &Rig, run: &RunId, name: &str) {
         self.harmless(rig, run, name);
         assert!(rig.forge.plans().is_empty(), "{name}");
     }
@@ -182,10 +188,7 @@ fn harmless(body: &str, name: &str) {
 
 fn keys(body: &str) -> Vec<String> {
     let blocks = block::parse(body).blocks;
-    blocks
-        .into_iter()
-        .map(|block| block.key.to_string())
-        .collect()
+    blocks.into_iter().map(|block| block.key.clone()).collect()
 }
 
 fn title(title: &str, name: &str) {

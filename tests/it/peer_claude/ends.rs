@@ -39,6 +39,31 @@ async fn a_model_that_says_nothing_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn an_answer_that_takes_long_is_told_from_silence_by_its_pieces() {
+    let model = Model::start([Turn::text("Half of it").hanging()]).await;
+    let rig = Rig::with(model, |client| {
+        // What it prints is in a file before it is read.
+        client.shell = Some(
+            r#""$0" "$@" | while IFS= read -r line; do printf '%s\n' "$line" >> "$HOME/said"; printf '%s\n' "$line"; done"#,
+        );
+    });
+    let Some(rig) = rig.await else {
+        return;
+    };
+    let mut working = rig.start(rig.task("Write a plan."));
+    let said = || std::fs::read_to_string(rig.home().join("said")).unwrap_or_default();
+    while !said().contains("Half of it") {
+        let more = tokio::time::timeout(Duration::from_mins(1), working.seen.changed()).await;
+        more.unwrap_or_else(|_| panic!("nothing more comes: {}", said()))
+            .unwrap();
+    }
+    working.stop.cancel();
+    let report = working.report(&rig).await;
+    assert_eq!(report.ending, Ending::Cancelled, "{report:?}");
+    assert!(report.texts.is_empty(), "{report:?}");
+}
+
+#[tokio::test]
 async fn the_deadline_holds() {
     let model = Model::always(Turn::text("Half of it").hanging()).await;
     let Some(rig) = Rig::new(model).await else {

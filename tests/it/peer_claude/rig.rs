@@ -131,6 +131,7 @@ impl Rig {
             folder: folder.path().join("agents"),
             sandbox: sandbox(),
             helper: env!("CARGO_BIN_EXE_planwright").into(),
+            secrets: Vec::new(),
             concurrency: 1,
             grace: Duration::from_millis(1_500),
             most_line: 8 * 1024 * 1024,

@@ -6,7 +6,7 @@ use super::request;
 use crate::support::openapi::github;
 
 /// What Planwright asks of GitHub: a method and a path.
-const OPERATIONS: [(&str, &str); 28] = [
+const OPERATIONS: [(&str, &str); 32] = [
     ("GET", "/app"),
     ("GET", "/app/hook/deliveries"),
     ("POST", "/app/hook/deliveries/1/attempts"),
@@ -14,7 +14,11 @@ const OPERATIONS: [(&str, &str); 28] = [
     ("POST", "/app/installations/1/access_tokens"),
     ("GET", "/repos/o/r"),
     ("GET", "/repos/o/r/installation"),
+    ("POST", "/repos/o/r/check-runs"),
+    ("GET", "/repos/o/r/check-runs/1"),
+    ("PATCH", "/repos/o/r/check-runs/1"),
     ("GET", "/repos/o/r/collaborators/u/permission"),
+    ("GET", "/repos/o/r/commits/main/check-runs"),
     ("GET", "/repos/o/r/contents/docs/plan.md"),
     ("GET", "/repos/o/r/issues"),
     ("POST", "/repos/o/r/issues"),

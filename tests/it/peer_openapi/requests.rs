@@ -116,9 +116,58 @@ fn requests_are_checked_with_closed_objects() {
             "257 characters",
         ),
     ];
+    let annotated = |more: serde_json::Value| {
+        let mut one = json!({
+            "path": "p", "start_line": 1, "end_line": 2, "annotation_level": "notice", "message": "m",
+        });
+        one.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let output = json!({"title": "t", "summary": "s", "annotations": [one]});
+        json!({"name": "n", "head_sha": "s", "output": output}).to_string()
+    };
+    let runs = "/repos/o/r/check-runs";
+    let checks = [
+        (
+            "POST",
+            runs,
+            annotated(json!({"title": "t".repeat(255)})),
+            "",
+        ),
+        (
+            "POST",
+            runs,
+            annotated(json!({"title": "t".repeat(256)})),
+            "title of an annotation",
+        ),
+        (
+            "POST",
+            runs,
+            annotated(json!({"message": "m".repeat(65_537)})),
+            "`message` of an",
+        ),
+        (
+            "POST",
+            runs,
+            annotated(json!({"start_column": 1})),
+            "columns are for",
+        ),
+        (
+            "POST",
+            runs,
+            r#"{"name":"n","head_sha":"s","status":"completed"}"#.to_owned(),
+            "conclusion",
+        ),
+        (
+            "PATCH",
+            "/repos/o/r/check-runs/1",
+            r#"{"conclusion":"stale"}"#.to_owned(),
+            "stale",
+        ),
+    ];
     let table =
         table.map(|(method, path, body, expected)| (method, path, body.to_owned(), expected));
-    for (method, path, body, expected) in table.into_iter().chain(limits) {
+    for (method, path, body, expected) in table.into_iter().chain(limits).chain(checks) {
         let found = request(github, method, path, &body).join("\n");
         assert_eq!(
             found.is_empty(),

@@ -1,6 +1,7 @@
 //! An agent that says what the test wrote down for it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -28,6 +29,8 @@ pub(crate) struct FakeAgent {
     pub(crate) forgotten: Arc<Mutex<Vec<RunId>>>,
     pub(crate) begun: Arc<Notify>,
     resumes: bool,
+    /// Others use it.
+    pub(crate) full: Arc<AtomicBool>,
     /// Cost of one turn in millionths of a dollar.
     pub(crate) price: u64,
 }
@@ -40,6 +43,7 @@ impl FakeAgent {
             forgotten: Arc::default(),
             begun: Arc::default(),
             resumes: true,
+            full: Arc::default(),
             price: 10_000,
         }
     }
@@ -70,6 +74,10 @@ impl Agent for FakeAgent {
             name: "Testy".to_owned(),
             resumes: self.resumes,
         }
+    }
+
+    fn full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     async fn work(

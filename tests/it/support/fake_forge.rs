@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::forge::{
-    Access, FileAt, Forge, ForgeError, LabelSpec, ReactTo, Reaction, ReadError, Take, Written,
+    Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec,
+    MOST_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Written,
 };
 use planwright::engine::thread::{Post, Thread};
 use planwright::engine::trigger::{Actor, Place, Repo};
@@ -52,6 +53,29 @@ pub(crate) struct Comment {
     pub(crate) edits: u32,
 }
 
+/// A check run, with every annotation that was ever added in its report.
+#[derive(Debug, Clone)]
+pub(crate) struct Check {
+    pub(crate) id: u64,
+    pub(crate) external_id: String,
+    pub(crate) head_sha: String,
+    pub(crate) name: String,
+    pub(crate) report: CheckReport,
+    /// How many requests said something of it.
+    pub(crate) requests: u32,
+}
+
+impl Check {
+    fn seen(&self) -> CheckRun {
+        CheckRun {
+            id: self.id,
+            url: format!("https://github.test/runs/{}", self.id),
+            external_id: self.external_id.clone(),
+            annotations: self.report.annotations.len(),
+        }
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) issues: BTreeMap<u64, Issue>,
@@ -67,6 +91,10 @@ pub(crate) struct World {
     pub(crate) files: BTreeMap<String, Result<Vec<u8>, ReadError>>,
     /// Every reading of one of them, in order.
     pub(crate) read: Vec<String>,
+    /// Pull requests by number.
+    pub(crate) pulls: BTreeMap<u64, (PullRequest, Vec<ChangedFile>)>,
+    /// The App's check runs.
+    pub(crate) checks: Vec<Check>,
     /// Every call fails as unreachable.
     pub(crate) down: bool,
     next: u64,
@@ -248,6 +276,18 @@ impl World {
     }
 }
 
+fn refuse_too_many(report: &CheckReport) -> Result<(), ForgeError> {
+    let supplied = report.annotations.len();
+    if supplied <= MOST_ANNOTATIONS {
+        return Ok(());
+    }
+    Err(ForgeError::Rejected {
+        what: "a check run".into(),
+        status: 422,
+        message: format!("No more than 50 items are allowed; {supplied} were supplied."),
+    })
+}
+
 fn written(id: u64, body: &str) -> Written {
     Written {
         id,
@@ -339,6 +379,89 @@ impl Forge for FakeForge {
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
         self.pour(address, most, take)
+    }
+
+    async fn pull_request(&self, place: &Place) -> Result<PullRequest, ForgeError> {
+        let what = format!("pull request #{}", place.number);
+        self.read(|world| world.pulls.get(&place.number).map(|pull| pull.0.clone()))?
+            .ok_or(ForgeError::NotFound { what })
+    }
+
+    async fn changed_files(&self, place: &Place) -> Result<Vec<ChangedFile>, ForgeError> {
+        let what = format!("pull request #{}", place.number);
+        self.read(|world| world.pulls.get(&place.number).map(|pull| pull.1.clone()))?
+            .ok_or(ForgeError::NotFound { what })
+    }
+
+    async fn own_check_runs(
+        &self,
+        _repo: &Repo,
+        head_sha: &str,
+        name: &str,
+    ) -> Result<Vec<CheckRun>, ForgeError> {
+        self.read(|world| {
+            let own = world.checks.iter();
+            own.filter(|check| check.head_sha == head_sha && check.name == name)
+                .map(Check::seen)
+                .collect()
+        })
+    }
+
+    async fn check_run(&self, _repo: &Repo, id: u64) -> Result<CheckRun, ForgeError> {
+        let what = format!("check run {id}");
+        self.read(|world| {
+            world
+                .checks
+                .iter()
+                .find(|check| check.id == id)
+                .map(Check::seen)
+        })?
+        .ok_or(ForgeError::NotFound { what })
+    }
+
+    async fn create_check_run(
+        &self,
+        _repo: &Repo,
+        new: &NewCheckRun,
+        external_id: &str,
+    ) -> Result<CheckRun, ForgeError> {
+        refuse_too_many(&new.report)?;
+        self.write(|world, _| {
+            let check = Check {
+                id: world.id(),
+                external_id: external_id.to_owned(),
+                head_sha: new.head_sha.clone(),
+                name: new.name.clone(),
+                report: new.report.clone(),
+                requests: 1,
+            };
+            world.checks.push(check.clone());
+            check.seen()
+        })
+        .await
+    }
+
+    async fn update_check_run(
+        &self,
+        _repo: &Repo,
+        id: u64,
+        report: &CheckReport,
+    ) -> Result<(), ForgeError> {
+        refuse_too_many(report)?;
+        self.write(|world, _| {
+            let what = format!("check run {id}");
+            let check = world.checks.iter_mut().find(|check| check.id == id);
+            let check = check.ok_or(ForgeError::NotFound { what })?;
+            let mut annotations = std::mem::take(&mut check.report.annotations);
+            annotations.extend(report.annotations.iter().cloned());
+            check.report = CheckReport {
+                annotations,
+                ..report.clone()
+            };
+            check.requests += 1;
+            Ok(())
+        })
+        .await?
     }
 
     async fn own_issues(&self, _repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {

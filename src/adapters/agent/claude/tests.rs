@@ -55,6 +55,7 @@ fn a_new_session_gets_every_flag() {
         "--output-format",
         "stream-json",
         "--verbose",
+        "--include-partial-messages",
         "--restricted",
         "--strict-mcp-config",
         "--setting-sources",

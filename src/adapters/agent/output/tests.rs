@@ -93,13 +93,32 @@ fn lines_and_outputs_over_the_limit_are_named() {
 }
 
 #[test]
-fn the_end_of_standard_error_is_kept_and_begins_with_a_whole_character() {
+fn the_end_of_standard_error_is_kept_and_begins_with_a_whole_word() {
     let mut tail = Tail::default();
     for _ in 0..10_000 {
-        tail.push("ünd ".as_bytes());
+        tail.push("ündé ".as_bytes());
     }
     tail.push("the end é\n".as_bytes());
     let text = tail.text();
-    assert!(text.ends_with("the end é") && text.len() <= TAIL);
-    assert!(!text.contains('\u{FFFD}'));
+    assert!(text.starts_with("ündé ") && text.ends_with("the end é"));
+    assert!(text.len() <= TAIL && text.len() > TAIL - 20);
+}
+
+#[test]
+fn a_secret_that_the_cut_goes_through_is_not_given_on_in_part() {
+    // Cut at the end, and before: in either case the cut goes through the secret.
+    for before in [0, 3 * TAIL] {
+        let mut tail = Tail::default();
+        tail.push(&vec![b'.'; before]);
+        tail.push(b" SECRETSECRET the reason: ");
+        tail.push(&vec![b'.'; TAIL - 20]);
+        if before > 0 {
+            tail.push(&[b'.'; 1]);
+        }
+        let text = tail.text();
+        assert!(text.starts_with("the reason: ."), "{}", &text[..30]);
+    }
+    let mut tail = Tail::default();
+    tail.push(&vec![b'x'; TAIL + 1]);
+    assert_eq!(tail.text(), "", "one word, and its beginning is not there");
 }

@@ -28,11 +28,12 @@ fn a_required_sandbox_that_is_not_there_is_an_error_and_never_silently_left_out(
 
 #[test]
 fn what_is_active_is_told_with_what_it_does_not_do() {
-    let texts = [1, 6].map(|abi| Protection::Landlock { abi }.to_string());
+    let texts = [1, 3, 6].map(|abi| Protection::Landlock { abi }.to_string());
     assert_eq!(
         texts,
         [
-            "Landlock (ABI 1; signals are not held back before ABI 6)",
+            "Landlock (ABI 1; cutting files is not held back before ABI 3, signals not before ABI 6)",
+            "Landlock (ABI 3; signals are not held back before ABI 6)",
             "Landlock (ABI 6)"
         ]
     );

@@ -6,9 +6,6 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::Key;
 
-/// Every process is seen.
-pub(super) const SEES: bool = true;
-
 /// One line of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Process {
@@ -45,6 +42,24 @@ pub(super) fn all() -> Vec<Process> {
 /// One process.
 pub(super) fn one(pid: i32) -> Option<Process> {
     parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The children of this very process, also those that `hidepid` hides. Each thread has its own; those of a thread that has
+/// ended belong to another one. Empty, too, on a kernel without `CONFIG_PROC_CHILDREN`.
+pub(super) fn own_children() -> Vec<Pid> {
+    let Ok(threads) = fs::read_dir("/proc/self/task") else {
+        return Vec::new();
+    };
+    let lists = threads
+        .flatten()
+        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            list.split_ascii_whitespace()
+                .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// Whether an entry of the process's environment, as it was at its start, is one that is looked for. Processes of other

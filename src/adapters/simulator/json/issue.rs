@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::model::{Comment, Issue, Label, Reaction, Repository, Role, User};
 use super::super::state::{Base, State};
-use super::{extend, integration, node_id, repository, segment, user};
+use super::{integration, node_id, segment, user};
 
-fn root(base: &Base, repository: &Repository) -> String {
+pub(super) fn root(base: &Base, repository: &Repository) -> String {
     format!(
         "{}/repos/{}/{}",
         base.api,
@@ -15,8 +15,12 @@ fn root(base: &Base, repository: &Repository) -> String {
     )
 }
 
-fn page(base: &Base, repository: &Repository, issue: &Issue) -> String {
-    let kind = if issue.pull_request { "pull" } else { "issues" };
+pub(super) fn page(base: &Base, repository: &Repository, issue: &Issue) -> String {
+    let kind = if issue.pull.is_some() {
+        "pull"
+    } else {
+        "issues"
+    };
     format!(
         "{}/{}/{}/{kind}/{}",
         base.web,
@@ -27,7 +31,7 @@ fn page(base: &Base, repository: &Repository, issue: &Issue) -> String {
 }
 
 /// `author-association` as far as roles tell it.
-fn association(repository: &Repository, account: &User) -> &'static str {
+pub(super) fn association(repository: &Repository, account: &User) -> &'static str {
     if repository.owner.id == account.id {
         return "OWNER";
     }
@@ -113,7 +117,7 @@ pub(in super::super) fn issue(
         "events_url": format!("{url}/events"),
         "html_url": html,
         "id": issue.id,
-        "node_id": node_id(if issue.pull_request { "PR" } else { "I" }, issue.id),
+        "node_id": node_id(if issue.pull.is_some() { "PR" } else { "I" }, issue.id),
         "number": issue.number,
         "title": issue.title,
         "user": user(base, &issue.author),
@@ -140,11 +144,11 @@ pub(in super::super) fn issue(
         "performed_via_github_app": via(state, base, issue.via_app),
         "state_reason": issue.state_reason,
     });
-    if issue.pull_request
+    if let Some(proposed) = &issue.pull
         && let Some(members) = value.as_object_mut()
     {
         let pull = format!("{}/pulls/{}", root(base, repository), issue.number);
-        members.insert("draft".to_owned(), json!(false));
+        members.insert("draft".to_owned(), json!(proposed.draft));
         members.insert(
             "pull_request".to_owned(),
             json!({
@@ -182,95 +186,4 @@ pub(in super::super) fn comment(
         "reactions": rollup(&url, &comment.reactions),
         "performed_via_github_app": via(state, base, comment.via_app),
     })
-}
-
-/// A side of a pull request; its commits are not simulated, so the hash is made from the pull request's id.
-fn side(base: &Base, owner: &Repository, branch: &str, seed: u64) -> Value {
-    json!({
-        "label": format!("{}:{branch}", owner.owner.login),
-        "ref": branch,
-        "sha": format!("{seed:040x}"),
-        "user": user(base, &owner.owner),
-        "repo": repository(base, owner),
-    })
-}
-
-/// The pull request of `pull_request` webhooks.
-pub(in super::super) fn pull_request(base: &Base, repository: &Repository, issue: &Issue) -> Value {
-    let api = format!("{}/pulls/{}", root(base, repository), issue.number);
-    let as_issue = format!("{}/issues/{}", root(base, repository), issue.number);
-    let html = page(base, repository, issue);
-    let head = format!("{:040x}", issue.id);
-    let statuses = format!("{}/statuses/{head}", root(base, repository));
-    let labels: Vec<Value> = repository
-        .labels_of(issue)
-        .into_iter()
-        .map(|one| label(base, repository, one))
-        .collect();
-    let links = json!({
-        "self": {"href": api},
-        "html": {"href": html},
-        "issue": {"href": as_issue},
-        "comments": {"href": format!("{as_issue}/comments")},
-        "review_comments": {"href": format!("{api}/comments")},
-        "review_comment": {
-            "href": format!("{}/pulls/comments{{/number}}", root(base, repository)),
-        },
-        "commits": {"href": format!("{api}/commits")},
-        "statuses": {"href": statuses},
-    });
-    let mut value = json!({
-        "url": api,
-        "id": issue.id,
-        "node_id": node_id("PR", issue.id),
-        "html_url": html,
-        "diff_url": format!("{html}.diff"),
-        "patch_url": format!("{html}.patch"),
-        "issue_url": as_issue,
-        "number": issue.number,
-        "state": if issue.closed.is_some() { "closed" } else { "open" },
-        "locked": false,
-        "title": issue.title,
-        "user": user(base, &issue.author),
-        "body": issue.body,
-        "created_at": issue.created.iso(),
-        "updated_at": issue.updated.iso(),
-        "closed_at": issue.closed.map(crate::engine::clock::Millis::iso),
-        "merged_at": null,
-        "merge_commit_sha": null,
-        "assignee": null,
-        "assignees": [],
-        "requested_reviewers": [],
-        "requested_teams": [],
-        "labels": labels,
-        "milestone": null,
-        "draft": false,
-        "commits_url": format!("{api}/commits"),
-        "review_comments_url": format!("{api}/comments"),
-        "review_comment_url": format!("{}/pulls/comments{{/number}}", root(base, repository)),
-        "comments_url": format!("{as_issue}/comments"),
-        "statuses_url": statuses,
-    });
-    let rest = json!({
-        "head": side(base, repository, "topic", issue.id),
-        "base": side(base, repository, "main", 1),
-        "_links": links,
-        "author_association": association(repository, &issue.author),
-        "auto_merge": null,
-        "active_lock_reason": null,
-        "merged": false,
-        "mergeable": null,
-        "rebaseable": null,
-        "mergeable_state": "unknown",
-        "merged_by": null,
-        "comments": issue.comments.len(),
-        "review_comments": 0,
-        "maintainer_can_modify": false,
-        "commits": 1,
-        "additions": 1,
-        "deletions": 0,
-        "changed_files": 1,
-    });
-    extend(&mut value, rest);
-    value
 }

@@ -75,7 +75,7 @@ pub(in super::super) fn repository(base: &Base, repository: &Repository) -> Valu
         "owner": user(base, &repository.owner),
         "html_url": page,
         "description": null,
-        "fork": false,
+        "fork": repository.fork,
         "url": api,
     }) {
         members.extend(first);

@@ -153,6 +153,15 @@ pub fn bad_answer(trigger: &Trigger, error: &AnswerError) -> String {
     format!("😕 {}: {}", person(trigger), quiet(&error.to_string()))
 }
 
+/// An answer to a held run that chooses nothing.
+pub fn no_decision(trigger: &Trigger) -> String {
+    format!(
+        "😕 {}: a held run needs one of its options, not words. Comment `/answer 1: a`, for example, or tick one box, take \
+         the tick off the last one and set it again.",
+        person(trigger)
+    )
+}
+
 /// Some questions are answered, others are not.
 pub fn partly_answered(trigger: &Trigger, round: &Round) -> String {
     let open: Vec<String> = round.open().iter().map(|at| (at + 1).to_string()).collect();

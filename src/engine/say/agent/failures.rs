@@ -55,11 +55,14 @@ pub fn run_cost(most: Micros) -> Failure {
             dollars(most)
         ),
         details: Vec::new(),
-        remedy: WITHOUT.to_owned(),
+        remedy: ANEW.to_owned(),
     }
 }
 
 const WITHOUT: &str = "Comment `/retry` here to ask the agent again, or `/save-raw-plan` to save the plan without it.";
+
+/// A retry is the same run, and that may not cost more.
+const ANEW: &str = "Comment `/save-plan` here to start a new run, or `/save-raw-plan` to save the plan without the agent.";
 
 /// The agent failed, and another try would not help or has been made.
 pub fn failed(report: &Report, used: &Spent) -> Failure {
@@ -122,7 +125,7 @@ pub fn failed(report: &Report, used: &Spent) -> Failure {
             },
             WITHOUT,
         ),
-        Ending::NoResult => (
+        Ending::NoResult | Ending::Success { .. } => (
             Code::AgentFailed,
             "The agent's process ended, but what it printed holds no result.".to_owned(),
             WITHOUT,
@@ -145,7 +148,7 @@ pub fn failed(report: &Report, used: &Spent) -> Failure {
         Ending::Limited(Limit::Cost) => (
             Code::AgentLimit,
             "The agent cost more than a run may.".to_owned(),
-            WITHOUT,
+            ANEW,
         ),
         Ending::Limited(Limit::Output) => (
             Code::AgentFailed,
@@ -157,7 +160,7 @@ pub fn failed(report: &Report, used: &Spent) -> Failure {
             format!("The agent's answer was held back: it holds a secret of this bot ({kind})."),
             "Look at the conversation for texts that ask agents for secrets, and let the operator replace the secret.",
         ),
-        Ending::SessionLost | Ending::Cancelled | Ending::Success { .. } => (
+        Ending::SessionLost | Ending::Cancelled => (
             Code::AgentFailed,
             "The agent's session is lost.".to_owned(),
             WITHOUT,

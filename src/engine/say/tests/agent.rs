@@ -85,6 +85,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     add("held_waits", agent::waits(&round, UNTIL));
     add("held_reminder", agent::reminder(&round, UNTIL));
     add("nothing_asked", agent::nothing_asked(&save));
+    add("no_decision", agent::no_decision(&save));
     add("may_not", agent::may_not_answer(&save, false));
     add("may_not_held", agent::may_not_answer(&save, true));
     add(
@@ -104,6 +105,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     prepared.notes = vec![
         agent::fallback(&agent::does_not_hold(&complaints), false),
         agent::fallback(&agent::held_as_found("@bob"), true),
+        agent::fallback(agent::AGENT_GONE, false),
         agent::recomputed(&["questions asked: 7 claimed, 0 asked".into()]),
         agent::redacted(1).unwrap(),
         agent::redacted(2).unwrap(),
@@ -171,6 +173,14 @@ fn failures() -> Vec<(String, Failure)> {
             },
         ),
         ("no_result", Ending::NoResult),
+        (
+            "nothing_said",
+            Ending::Success {
+                text: String::new(),
+                structured: None,
+                denials: 0,
+            },
+        ),
         ("deadline", Ending::Limited(Limit::Deadline)),
         ("silence", Ending::Limited(Limit::Silence)),
         ("turns", Ending::Limited(Limit::Turns)),

@@ -1,6 +1,6 @@
 //! Texts about session logs.
 
-use super::super::super::forge::ReadError;
+use super::super::super::forge::{Kind, ReadError};
 use super::super::super::progress::LogPlan;
 use super::super::sources::{self, Log};
 use super::super::{Exists, failed, plan_issue, saved};
@@ -55,7 +55,12 @@ pub(super) fn everything() -> Vec<(String, String)> {
         ),
         (
             "log_directory",
-            sources::unreadable(&log(), &ReadError::NotAFile { kind: "directory" }),
+            sources::unreadable(
+                &log(),
+                &ReadError::NotAFile {
+                    kind: Kind::Directory,
+                },
+            ),
         ),
         (
             "log_too_large",

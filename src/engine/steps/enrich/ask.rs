@@ -6,7 +6,7 @@ use super::super::super::progress::{Next, Round, Told};
 use super::super::super::say::agent as sentences;
 use super::super::super::stop::StopFlag;
 use super::super::{Context, report};
-use super::{Step, turn, work};
+use super::{Step, work};
 use crate::formats::question::{Choice, Question};
 
 /// What can be chosen where a run is held; positions in [`hold`]'s options.
@@ -129,7 +129,10 @@ async fn post(context: &mut Context) -> Result<Millis, Stop> {
 }
 
 /// Takes in what people said since.
-async fn take_answers(context: &mut Context) -> Result<(), Stop> {
+///
+/// # Errors
+/// [`Stop::Store`].
+pub(super) async fn take_answers(context: &mut Context) -> Result<(), Stop> {
     let messages = context.effects.store.messages(context.run()).await?;
     let number = work(context).rounds.len();
     let before = work(context).rounds.last().cloned();
@@ -167,7 +170,8 @@ async fn closed(context: &mut Context) -> Result<Step, Stop> {
     let candidate = round.questions.first().is_some_and(|q| q.options.len() > 2);
     let chosen = round.answers.first().cloned().flatten();
     match chosen.and_then(|answer| answer.chosen.first().copied()) {
-        Some(AGAIN) => turn::begin_again(work(context)),
+        // The new session was prepared when the run was held.
+        Some(AGAIN) => {}
         Some(AS_FOUND) if candidate => {
             work(context).next = Next::Nothing {
                 why: sentences::held_as_found(&by),

@@ -32,6 +32,8 @@ pub(super) async fn judge(
     if obeyed(context, result, structured, texts, &questions) {
         // Nothing of this answer is used: whoever wrote the data may have written the answer.
         tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is held");
+        // Nor is anything of its session, whatever is decided: not after a retry either.
+        turn::begin_again(work(context));
         let decision = ask::hold(context);
         work(context).rounds.push(decision);
         context.remember().await?;

@@ -1,6 +1,7 @@
 //! One turn of the agent: what it is asked, under which limits, and what its ending means.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -16,6 +17,9 @@ use super::super::{Context, report};
 use super::{Step, judge, read_thread, work};
 use crate::formats::agent_stream::{Class, classify};
 
+/// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
+const PLACE: Duration = Duration::from_secs(5);
+
 /// Asks the agent once and takes in what comes of it.
 ///
 /// # Errors
@@ -27,11 +31,18 @@ pub(super) async fn turn(
     stop: &StopFlag,
 ) -> Result<Step, Stop> {
     if let Some(came) = work(context).came.take() {
+        // The attempt that stored it may have been cut short before it was accounted for.
+        account(context, &came).await?;
         return take_in(context, came, stop).await;
     }
     let now = context.effects.clock.now();
     if let Some(until) = work(context).not_before.filter(|until| *until > now) {
         let why = "the agent failed for a reason that may pass, and is tried again".to_owned();
+        return Err(Stop::Wait { until, why });
+    }
+    if agent.full() {
+        let why = "all agents are at work for others".to_owned();
+        let until = now.plus(PLACE);
         return Err(Stop::Wait { until, why });
     }
     let goes_on = agent.about().resumes && work(context).session.is_some();
@@ -61,10 +72,25 @@ pub(super) async fn turn(
         millis = spent.millis,
         "the agent's turn ended"
     );
-    let effects = &context.effects;
-    effects.store.end_turn(&effects.lease, &key, &spent).await?;
+    account(context, &came).await?;
     work(context).came = None;
     take_in(context, came, stop).await
+}
+
+/// Name of the turn that was begun last, among the run's turns in the budget.
+fn turn_key(work: &Work) -> String {
+    format!("turn-{}", work.turns)
+}
+
+/// Records for the budget what the last turn used; doing it again changes nothing.
+async fn account(context: &mut Context, came: &Came) -> Result<(), Stop> {
+    let key = turn_key(work(context));
+    let effects = &context.effects;
+    effects
+        .store
+        .end_turn(&effects.lease, &key, &came.report.spent)
+        .await?;
+    Ok(())
 }
 
 /// The prompt of this turn.
@@ -82,9 +108,8 @@ async fn ask(
             Some(prompt::answers(&work_now.nonce, &last, rounds))
         }
         Next::Unanswered => {
-            let open = work_now.rounds.iter().rfind(|round| !round.hold);
-            let questions = open.map_or(&[][..], |round| &round.questions);
-            Some(prompt::unanswered(questions))
+            let last = work_now.answered().pop().unwrap_or_default();
+            Some(unanswered(&work_now.nonce, &last, goes_on))
         }
         Next::Correct { complaints } => {
             Some(prompt::correction(complaints, work_now.corrections > 1))
@@ -105,7 +130,7 @@ async fn ask(
         most: context.settings.agent.most_prompt,
     };
     let mut prompt = match later {
-        None if work_now.rounds.is_empty() => prompt::first(&given),
+        None if work_now.asked_rounds() == 0 => prompt::first(&given),
         _ => prompt::afresh(&given, &work_now.answered()),
     };
     match (&work_now.next, &work_now.draft, later) {
@@ -120,6 +145,18 @@ async fn ask(
         _ => {}
     }
     Ok(prompt)
+}
+
+/// The prompt after a round that was not answered in time, or in part only. A session that goes on has not been told that
+/// part yet; a new one is told it with everything else.
+fn unanswered(nonce: &str, last: &prompt::Answered, goes_on: bool) -> String {
+    let open = last.iter().filter(|(_, answer)| answer.is_none());
+    let open: Vec<_> = open.map(|(question, _)| question.clone()).collect();
+    let finish = prompt::unanswered(&open);
+    if goes_on && open.len() < last.len() {
+        return format!("{}\n\n{finish}", prompt::answers(nonce, last, 0));
+    }
+    finish
 }
 
 /// How many more rounds of questions the agent may ask.
@@ -263,43 +300,42 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
             let work = work(context);
             work.session = came.session.clone().or(Some(id));
             work.session_cost = came.spent.session_cost;
-            work.faults = 0;
             work.denials = work.denials.saturating_add(*denials);
+            // Forgotten only when there is something to judge: an agent that says nothing is not asked for ever.
+            let faults = std::mem::take(&mut work.faults);
             let said = (!text.trim().is_empty()).then_some(text.as_str());
             let judged = judge::judge(context, said, structured.as_ref(), &came.texts).await?;
             if let Some(step) = judged {
                 return Ok(step);
             }
+            self::work(context).faults = faults;
             Class::Transient
         }
         Ending::NoResult => {
             // A question may be all it said (a session that ends there can be resumed).
-            let id = came.session.clone();
+            let before = std::mem::replace(&mut work(context).session, came.session.clone());
             if let Some(step) = judge::judge(context, None, None, &came.texts).await? {
-                work(context).session = id;
-                context.remember().await?;
                 return Ok(step);
             }
+            work(context).session = before;
             Class::Transient
         }
         Ending::SessionLost if resumed => {
             // Everything said so far is told again.
-            let work = work(context);
-            work.session = None;
-            work.session_cost = 0;
+            work(context).forget_session();
             context.remember().await?;
             return Ok(Step::Again);
         }
         Ending::Cancelled => {
             stop.heed()?;
-            // The process is shutting down: the run goes back to the queue.
-            return Err(Stop::Cancelled(String::new()));
+            // Who asked for it was heeded in an earlier round; this one goes on.
+            Class::Transient
         }
         Ending::AgentError {
             message, status, ..
         } => match classify(message, *status) {
             Class::SessionExpired if resumed => {
-                work(context).session = None;
+                work(context).forget_session();
                 context.remember().await?;
                 return Ok(Step::Again);
             }
@@ -347,8 +383,7 @@ fn kind(ending: &Ending) -> &'static str {
 /// A new conversation with the agent: other words, no session.
 pub(super) fn begin_again(work: &mut Work) {
     super::renew_words(work);
-    work.session = None;
-    work.session_cost = 0;
+    work.forget_session();
     work.next = Next::Plan;
     work.corrections = 0;
     work.draft = None;

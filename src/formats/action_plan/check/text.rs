@@ -53,7 +53,7 @@ pub fn text(findings: &[Finding]) -> String {
     parts.join("\n\n")
 }
 
-/// The first findings as remarks for a check run, as many as one request may carry. Their messages are plain text.
+/// The first findings as remarks for a check run, at most a thousand. Their messages are plain text.
 pub fn annotations(findings: &[Finding]) -> Vec<Annotation> {
     let findings = findings.iter().take(ANNOTATIONS);
     findings.map(Finding::annotation).collect()

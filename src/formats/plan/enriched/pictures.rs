@@ -85,12 +85,7 @@ fn fetches(tag: &str) -> bool {
 /// The address of the picture that `rest` begins with is in `known`. Only the plainest spelling is taken for known: in
 /// any other one the address may be another than the one that is found here.
 fn is_known(rest: &str, known: &str) -> bool {
-    let near = rest
-        .char_indices()
-        .map(|(at, _)| at)
-        .take_while(|at| *at <= REACH)
-        .last();
-    let near = &rest[..near.unwrap_or(rest.len())];
+    let near = &rest[..rest.floor_char_boundary(REACH)];
     let address = match near.strip_prefix("![") {
         Some(inside) => in_brackets(inside),
         None => in_tag(near),

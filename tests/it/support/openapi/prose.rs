@@ -13,6 +13,10 @@ const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
 const BODY_CHARS: usize = 65_536;
 /// Characters of an issue title.
 const TITLE_CHARS: usize = 256;
+/// Bytes of an annotation's message and raw details.
+const ANNOTATION_BYTES: usize = 64 * 1024;
+/// Characters of an annotation's title.
+const ANNOTATION_TITLE_CHARS: usize = 255;
 /// Characters of a label description.
 const LABEL_DESCRIPTION_CHARS: usize = 100;
 /// Items of one page.
@@ -123,6 +127,9 @@ pub(super) fn query(name: &str, value: &str, found: &mut Vec<String>) {
 }
 
 pub(super) fn body(method: &str, template: &str, value: &Value, found: &mut Vec<String>) {
+    if template.contains("/check-runs") {
+        check_run(value, found);
+    }
     let mut limit = |member: &str, most: usize| {
         let length = value[member]
             .as_str()
@@ -154,6 +161,36 @@ pub(super) fn body(method: &str, template: &str, value: &Value, found: &mut Vec<
         let many = |member: &str| value[member].as_array().is_some_and(|all| all.len() > 500);
         if many("repositories") || many("repository_ids") {
             found.push("a token can be narrowed to 500 repositories at most".to_owned());
+        }
+    }
+}
+
+/// The descriptions of `checks/create` and `checks/update`.
+fn check_run(value: &Value, found: &mut Vec<String>) {
+    let ended = value["status"] == "completed" || value.get("completed_at").is_some();
+    if ended && value.get("conclusion").is_none() {
+        found.push("`conclusion` is required for a check run that is completed".to_owned());
+    }
+    if value["conclusion"] == "stale" {
+        found.push("only GitHub sets the conclusion `stale`".to_owned());
+    }
+    for one in value["output"]["annotations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        let text = |name: &str| one[name].as_str().unwrap_or_default();
+        if text("title").chars().count() > ANNOTATION_TITLE_CHARS {
+            found.push("the title of an annotation is too long".to_owned());
+        }
+        for name in ["message", "raw_details"] {
+            if text(name).len() > ANNOTATION_BYTES {
+                found.push(format!("`{name}` of an annotation is too long"));
+            }
+        }
+        let columns = one.get("start_column").or(one.get("end_column")).is_some();
+        if columns && one["start_line"] != one["end_line"] {
+            found.push("columns are for annotations of one line".to_owned());
         }
     }
 }

@@ -1,0 +1,260 @@
+//! Benchmark of what an agent costs beside its own time: processor time of the bot and its helper for each run.
+//!
+//! `cargo bench --bench agent`. What is measured and how: `benches/README.md`. Linux only. Exit code 1: the bar was
+//! missed, or something did not work.
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "counts and ticks of a benchmark are far below 2^52"
+)]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use planwright::adapters::clock::SystemClock;
+use planwright::adapters::simulator::model::Role;
+use planwright::adapters::simulator::{AppKeys, Simulator, SimulatorOptions};
+use secrecy::{ExposeSecret, SecretString};
+
+/// Whatever went wrong; the text is all that matters.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+const SECRET: &str = "a webhook secret of good length";
+const REPOSITORY: &str = "acme/search";
+/// Runs of one measurement.
+const RUNS: usize = 40;
+const ROUNDS: usize = 5;
+/// The most processor time of one run beside its agent's own, in milliseconds.
+const BAR: f64 = 20.0;
+/// Longest time for the runs of one measurement.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A plan, and the same as an agent completes it.
+const PLAN: &str = include_str!("../fixtures/plans/session-store.md");
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let held = match runtime {
+        Ok(runtime) => runtime.block_on(measure()),
+        Err(error) => Err(error.into()),
+    };
+    match held {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("agent: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn measure() -> Result<bool, Failure> {
+    let folder = tempfile::tempdir()?;
+    let answer = folder.path().join("answer.md");
+    std::fs::write(&answer, completed()?)?;
+    println!(
+        "processor time of the bot and all its processes for each run, medians of {ROUNDS} rounds of {RUNS} runs"
+    );
+    let (mut with, mut without, mut own) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        with.push(runs(Some(&answer)).await?);
+        without.push(runs(None).await?);
+        own.push(alone(&answer)?);
+    }
+    let [with, without, own] = [with, without, own].map(median);
+    println!("  run with an agent      {with:>6.2} ms");
+    println!("  run without            {without:>6.2} ms");
+    println!("  the agent alone        {own:>6.2} ms  (cat, started by a shell's loop)");
+    let overhead = with - own;
+    let held = overhead < BAR;
+    println!(
+        "  beside the agent's own {overhead:>6.2} ms, of which its part {:.2}",
+        with - without - own
+    );
+    println!(
+        "  bar: under {BAR:.0} ms: {}",
+        if held { "held" } else { "MISSED" }
+    );
+    Ok(held)
+}
+
+/// The plan as an agent gives it back, complete.
+fn completed() -> Result<String, Failure> {
+    let (_, body) = PLAN.split_once('\n').ok_or("the plan has no title")?;
+    Ok(format!(
+        "# Plan: Keep sessions over restarts\n\n## Enrichment Details\n\n### Process Summary\n\n- **Mode**: enriched\n\n\
+         ### Context Categories Populated\n\n- ✅ Known Pitfalls\n\n---\n{body}\n\n## Context & Understanding\n\n\
+         ### Known Pitfalls\n\n- DO NOT trust the time of a file\n"
+    ))
+}
+
+/// Milliseconds for each run of a fresh bot, start and end of the bot left out.
+async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
+    let keys = AppKeys::generate()?;
+    let clock = Arc::new(SystemClock);
+    let options = SimulatorOptions::new(clock, keys.public_pem.clone(), SecretString::from(SECRET));
+    let simulator = Simulator::start(options).await?;
+    simulator.add_repository(REPOSITORY, false)?;
+    simulator.grant(REPOSITORY, "ada", Role::Write)?;
+    simulator.install(&[REPOSITORY])?;
+    let folder = tempfile::tempdir()?;
+    let bot = Bot::start(&simulator, &keys, folder.path(), answer)?;
+    // One run first: what is made once is made then.
+    one(&simulator, 1).await?;
+    let before = bot.ticks()?;
+    one(&simulator, RUNS).await?;
+    let ticks = bot.ticks()? - before;
+    bot.end()?;
+    simulator.shutdown().await;
+    Ok(ticks as f64 * 1000.0 / ticks_a_second()? / RUNS as f64)
+}
+
+/// Opens so many issues with a plan, asks for each to be saved, and returns when all are.
+async fn one(simulator: &Simulator, count: usize) -> Result<(), Failure> {
+    let saved = |simulator: &Simulator| -> Result<usize, Failure> {
+        let issues = simulator.issues(REPOSITORY)?;
+        let mut done = 0;
+        for issue in issues.iter().filter(|issue| !issue.via_app) {
+            let comments = simulator.comments(REPOSITORY, issue.number)?;
+            done += usize::from(
+                comments
+                    .iter()
+                    .any(|it| it.via_app && it.body.contains("planwright-result")),
+            );
+            if let Some(failed) = comments
+                .iter()
+                .find(|it| it.body.contains("planwright-error") || it.body.contains("Fallback"))
+            {
+                return Err(format!("a run did not go well: {}", failed.body).into());
+            }
+        }
+        Ok(done)
+    };
+    let wanted = saved(simulator)? + count;
+    for _ in 0..count {
+        let issue =
+            simulator.open_issue(REPOSITORY, "ada", "Sessions are lost", "At each restart.")?;
+        simulator.comment(REPOSITORY, issue, "ada", PLAN)?;
+        simulator.comment(REPOSITORY, issue, "ada", "/save-plan")?;
+    }
+    let began = Instant::now();
+    while saved(simulator)? < wanted {
+        if began.elapsed() > PATIENCE {
+            return Err("the runs did not end".into());
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
+}
+
+/// The bot as a process of its own.
+struct Bot(Child);
+
+impl Bot {
+    fn start(
+        simulator: &Simulator,
+        keys: &AppKeys,
+        folder: &Path,
+        answer: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
+        command
+            .arg("serve")
+            .env_clear()
+            .current_dir(folder)
+            .envs([
+                ("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:0"),
+                ("PLANWRIGHT_WEBHOOK_SECRETS", SECRET),
+                (
+                    "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+                    keys.private_pem.expose_secret(),
+                ),
+                ("PLANWRIGHT_GITHUB_API_URL", &simulator.api_url()),
+                ("PLANWRIGHT_GITHUB_APP_ID", "4711"),
+                ("PLANWRIGHT_GITHUB_APP_SLUG", "planwright"),
+                ("PLANWRIGHT_GITHUB_WRITE_GAP_MS", "0"),
+                ("PLANWRIGHT_GITHUB_NOTIFY_GAP_MS", "0"),
+                ("PLANWRIGHT_AGENT_RUNS_PER_ACTOR_HOUR", "0"),
+                ("PLANWRIGHT_LOG_FORMAT", "json"),
+            ])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        if let Some(answer) = answer {
+            let list = format!("[\"{}\"]", answer.display());
+            command
+                .env("PLANWRIGHT_AGENT_KIND", "command")
+                .env("PLANWRIGHT_AGENT_PATH", "/bin/cat")
+                .env("PLANWRIGHT_AGENT_ARGS", &list)
+                .env("PLANWRIGHT_AGENT_READS", answer);
+        }
+        let mut bot = Self(command.spawn()?);
+        let stderr = bot.0.stderr.take().ok_or("no standard error")?;
+        let mut lines = BufReader::new(stderr).lines();
+        let address = loop {
+            let line = lines.next().ok_or("the bot does not listen")??;
+            let said: serde_json::Value = serde_json::from_str(&line)?;
+            if said["message"] == "listening" {
+                break said["address"].as_str().unwrap_or_default().to_owned();
+            }
+        };
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        simulator.set_targets(vec![format!("http://{address}/webhook")]);
+        Ok(bot)
+    }
+
+    /// Clock ticks that it and those of its processes that have ended were on a processor (`proc_pid_stat(5)`).
+    fn ticks(&self) -> Result<u64, Failure> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
+        let (_, fields) = stat.rsplit_once(')').ok_or("an unknown form of stat")?;
+        let times = fields.split_whitespace().skip(11).take(4);
+        Ok(times.map(str::parse::<u64>).sum::<Result<_, _>>()?)
+    }
+
+    fn end(mut self) -> Result<(), Failure> {
+        self.0.kill()?;
+        self.0.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Bot {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Milliseconds that the agent takes when nobody watches it.
+fn alone(answer: &Path) -> Result<f64, Failure> {
+    let before = children()?;
+    for _ in 0..RUNS {
+        Command::new("/bin/cat")
+            .arg(answer)
+            .stdout(Stdio::null())
+            .status()?;
+    }
+    Ok((children()? - before) as f64 * 1000.0 / ticks_a_second()? / RUNS as f64)
+}
+
+/// Clock ticks of ended children.
+fn children() -> Result<u64, Failure> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(')').ok_or("an unknown form of stat")?;
+    let times = fields.split_whitespace().skip(13).take(2);
+    Ok(times.map(str::parse::<u64>).sum::<Result<_, _>>()?)
+}
+
+fn ticks_a_second() -> Result<f64, Failure> {
+    let said = Command::new("getconf").arg("CLK_TCK").output()?;
+    Ok(String::from_utf8(said.stdout)?.trim().parse()?)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
+}

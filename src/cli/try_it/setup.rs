@@ -1,0 +1,79 @@
+//! What `planwright try` is set up with.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::adapters::simulator::{AppKeys, Simulator};
+use crate::cli::{Failure, Settings};
+use crate::config::{Loaded, Sources, load};
+
+/// What is set for the agent, as `KEY=VALUE`. Everything else is made for the occasion.
+pub(super) fn agent(settings: &Settings) -> Result<Vec<String>, Failure> {
+    if settings.config.is_some() {
+        return Err(Failure::Usage(
+            "try reads no configuration file; leave out --config, and set what is for the agent with --set agent.KEY=VALUE"
+                .to_owned(),
+        ));
+    }
+    match settings.set.iter().find(|set| !set.starts_with("agent.")) {
+        Some(other) => {
+            let key = other.split('=').next().unwrap_or_default();
+            Err(Failure::Usage(format!(
+                "try sets up everything but the agent; leave out --set {key}, only keys that begin with agent. can be set"
+            )))
+        }
+        None => Ok(settings.set.clone()),
+    }
+}
+
+/// The defaults, pointed at the simulator; nothing of this machine's environment or files but what `agent` asks for.
+pub(super) fn configuration(
+    simulator: &Simulator,
+    (app_id, slug): &(u64, String),
+    keys: &AppKeys,
+    secret: &SecretString,
+    folder: &Path,
+    agent: Vec<String>,
+) -> Result<Loaded, Failure> {
+    let rooms = folder.join("agent").display().to_string();
+    // The values of variables that agent.environment names are looked up here, too.
+    let mut environment: BTreeMap<String, String> = if agent.is_empty() {
+        BTreeMap::new()
+    } else {
+        let own =
+            |name: &str| !name.starts_with("PLANWRIGHT_") || name == "PLANWRIGHT_AGENT_API_KEY";
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| own(name))
+            .collect()
+    };
+    let own = [
+        ("PLANWRIGHT_WEBHOOK_SECRETS", secret),
+        ("PLANWRIGHT_GITHUB_PRIVATE_KEY", &keys.private_pem),
+    ];
+    environment
+        .extend(own.map(|(name, value)| (name.to_owned(), value.expose_secret().to_owned())));
+    let path = toml::Value::from(folder.join("try.db").display().to_string());
+    let mut flags = vec![
+        format!("github.api_url={}", simulator.api_url()),
+        format!("github.app_id={app_id}"),
+        format!("github.app_slug={slug}"),
+        "github.write_gap_ms=0".to_owned(),
+        "github.notify_gap_ms=0".to_owned(),
+        "worker.settle_seconds=0".to_owned(),
+        format!("store.path={}", path.as_str().unwrap_or_default()),
+        format!("agent.folder={rooms}"),
+    ];
+    flags.extend(agent);
+    let sources = Sources {
+        file: None,
+        file_named: false,
+        environment,
+        flags,
+    };
+    let loaded = load(&sources)?;
+    loaded.ready_to_serve()?;
+    Ok(loaded)
+}

@@ -1,0 +1,134 @@
+//! Check runs exactly once: created once, and each annotation added once.
+//!
+//! GitHub adds the annotations of every request to those that are there, so a piece whose outcome nobody knows must not be
+//! sent again as it was: GitHub is asked how many there are, and only those that are missing follow.
+
+use super::{Effects, Posted, Stop};
+use crate::engine::forge::{
+    CheckReport, CheckRun, CheckState, ForgeError, MOST_ANNOTATIONS, NewCheckRun, Written,
+};
+use crate::engine::store::EffectState;
+use crate::engine::trigger::Repo;
+
+impl Effects {
+    /// Creates a check run once, with any number of annotations. While some are still to come, it is at work; then it is
+    /// in the state that was asked for. Called again, it must be given the same report.
+    ///
+    /// # Errors
+    /// As [`Effects::create_issue`].
+    pub async fn create_check(
+        &self,
+        key: &str,
+        repo: &Repo,
+        new: &NewCheckRun,
+    ) -> Result<Posted, Stop> {
+        let external_id = format!("{}/{key}", self.lease.run);
+        let mut first = new.clone();
+        let had = first.report.annotations.len().min(MOST_ANNOTATIONS);
+        if first.report.annotations.split_off(had).is_empty() {
+            return self.create_run(key, repo, &first, &external_id).await;
+        }
+        first.report.state = CheckState::InProgress;
+        let posted = self.create_run(key, repo, &first, &external_id).await?;
+        let mut rest = new.report.clone();
+        rest.annotations.drain(..had);
+        self.report_check(key, repo, posted.id(), had, &rest)
+            .await?;
+        Ok(posted)
+    }
+
+    /// Brings a check run that has `had` annotations up to date, and adds any number to them. Until the last of them is
+    /// there, it is at work. Called again, it must be given the same report.
+    ///
+    /// # Errors
+    /// As [`Effects::create_issue`].
+    pub async fn report_check(
+        &self,
+        key: &str,
+        repo: &Repo,
+        check: u64,
+        had: usize,
+        report: &CheckReport,
+    ) -> Result<(), Stop> {
+        let mut from = had;
+        let mut rest = report.annotations.as_slice();
+        loop {
+            let (piece, more) = rest.split_at(rest.len().min(MOST_ANNOTATIONS));
+            let said = CheckReport {
+                state: if more.is_empty() {
+                    report.state
+                } else {
+                    CheckState::InProgress
+                },
+                annotations: piece.to_vec(),
+                ..report.clone()
+            };
+            self.add(&format!("{key}-from-{from}"), repo, check, from, said)
+                .await?;
+            if more.is_empty() {
+                return Ok(());
+            }
+            from += piece.len();
+            rest = more;
+        }
+    }
+
+    async fn create_run(
+        &self,
+        key: &str,
+        repo: &Repo,
+        new: &NewCheckRun,
+        external_id: &str,
+    ) -> Result<Posted, Stop> {
+        let own = async {
+            let runs = self.forge.own_check_runs(repo, &new.head_sha, &new.name);
+            Ok(runs.await?.into_iter().map(written).collect())
+        };
+        let create = async {
+            let run = self.forge.create_check_run(repo, new, external_id);
+            run.await.map(written)
+        };
+        self.create(key, external_id, |_| own, create).await
+    }
+
+    /// Sends one piece: `report` for a check run that has `from` annotations before.
+    async fn add(
+        &self,
+        key: &str,
+        repo: &Repo,
+        check: u64,
+        from: usize,
+        mut report: CheckReport,
+    ) -> Result<(), Stop> {
+        match self.begin(key).await? {
+            EffectState::Done(_) => return Ok(()),
+            EffectState::Tried { last, .. } => {
+                self.settled(last)?;
+                let there = self.forge.check_run(repo, check).await?.annotations;
+                let landed = there.saturating_sub(from).min(report.annotations.len());
+                // Even if all are there: what else the report says may be said again.
+                report.annotations.drain(..landed);
+                self.tried(key).await?;
+            }
+            EffectState::New => {}
+        }
+        match self.forge.update_check_run(repo, check, &report).await {
+            Ok(()) => Ok(self.end(key, &()).await?),
+            Err(error) => {
+                if matches!(error, ForgeError::Unknown { .. }) {
+                    self.tried(key).await?;
+                }
+                Err(error.into())
+            }
+        }
+    }
+}
+
+/// A check run as an effect knows it: by its reference.
+fn written(run: CheckRun) -> Written {
+    Written {
+        id: run.id,
+        url: run.url,
+        body: run.external_id,
+    }
+}
