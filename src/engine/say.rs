@@ -109,6 +109,9 @@ pub fn saved(
             quiet(note).replace('\n', "\n> ")
         ));
     }
+    if let Some(Err(why)) = check::actions(&prepared.document) {
+        text.push_str(&format!("> [!NOTE]\n> {}\n\n", quiet(&why)));
+    }
     text.push_str(&next_steps(&trigger.place, saved.number));
     if raw {
         text.push_str("**Note:** This plan was saved exactly as found, without enrichment.\n\n");
@@ -242,6 +245,9 @@ pub fn plan_issue(
             " (being written)"
         },
     ));
+    if let Some(Ok(table)) = check::actions(&prepared.document) {
+        text.push_str(&format!("\n**Actions:**\n\n{table}"));
+    }
     if let Some(number) = number {
         text.push_str(&format!("\n{}", next_steps(place, number)));
     }

@@ -6,11 +6,15 @@ use super::{RESULT_BLOCK, asked, code_span, footer, person, quiet};
 use crate::engine::progress::{Checked, Judged};
 use crate::engine::run::RunId;
 use crate::engine::trigger::Trigger;
-use crate::formats::action_plan::ActionPlan;
+use crate::formats::action_plan::{self, ActionPlan, is_action_plan};
 use crate::formats::block::render_yaml;
+use crate::formats::plan::document::plan_text;
 
 /// Most characters of all particulars in one text. GitHub takes 65,536 of a comment and 65,535 bytes in a check run.
 const DETAILS_MAX: usize = 45_000;
+
+/// Most bytes of the table in the body of a plan issue, beside the header and the next steps.
+const TABLE_MAX: usize = 30_000;
 
 /// One sentence about a plan that is right.
 pub fn good(plan: &ActionPlan, with_files: bool) -> String {
@@ -54,10 +58,10 @@ pub fn summary(checked: &Checked) -> String {
 }
 
 /// The particulars of each plan below a heading, as many as have room.
-pub fn details(checked: &Checked) -> String {
+pub fn details<'p>(plans: impl Iterator<Item = &'p Judged>) -> String {
     let mut text = String::new();
     let mut room = DETAILS_MAX;
-    for plan in &checked.plans {
+    for plan in plans {
         let part = format!("### {}\n\n{}\n\n", name(plan), plan.details.trim_end());
         match room.checked_sub(part.len()) {
             Some(left) => {
@@ -97,7 +101,7 @@ pub fn passed(trigger: &Trigger, run: &RunId, checked: &Checked) -> String {
         person(trigger),
         at(checked),
         summary(checked),
-        details(checked)
+        details(checked.plans.iter())
     );
     let mut fields = Map::new();
     fields.insert("status".into(), json!("succeeded"));
@@ -118,6 +122,33 @@ pub(super) fn at(checked: &Checked) -> String {
         Some(head) => format!(" at {}", code_span(super::short(head))),
         None => String::new(),
     }
+}
+
+/// The table of a saved plan's actions where it is an action plan; a sentence for people where it only looks like one.
+pub fn actions(document: &str) -> Option<Result<String, String>> {
+    let plan = [plan_text(document), document]
+        .into_iter()
+        .find(|text| is_action_plan(text))?;
+    Some(match action_plan::parse(plan) {
+        Ok(plan) => Ok(first_rows(&action_plan::table(&plan))),
+        Err(refused) => Err(format!(
+            "It looks like an executable plan, but cannot be executed: {refused} Comment `/check-plan` on the plan issue to see all."
+        )),
+    })
+}
+
+/// The rows of a table that have room.
+fn first_rows(table: &str) -> String {
+    let mut text = String::new();
+    for row in table.lines() {
+        if text.len() + row.len() > TABLE_MAX {
+            text.push_str("\nMore actions are in the plan.\n");
+            break;
+        }
+        text.push_str(row);
+        text.push('\n');
+    }
+    text
 }
 
 /// GitHub does not list all changed files.

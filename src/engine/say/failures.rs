@@ -61,7 +61,7 @@ pub fn not_executable(checked: &Checked) -> Failure {
         check::at(checked),
         check::summary(checked)
     ));
-    details.push(format!("Particulars:\n\n{}", check::details(checked)));
+    details.push(format!("Particulars:\n\n{}", check::details(bad)));
     Failure {
         code: Code::ValidationFailed,
         message: with_full_stop(message),

@@ -272,7 +272,7 @@ fn report(checked: &Checked) -> CheckReport {
         state: CheckState::Completed(conclusion),
         title: sentences::title(checked),
         summary: sentences::summary(checked),
-        text: Some(sentences::details(checked)).filter(|text| !text.is_empty()),
+        text: Some(sentences::details(checked.plans.iter())).filter(|text| !text.is_empty()),
         annotations: remarks.take(MOST_REMARKS).collect(),
     }
 }

@@ -88,6 +88,6 @@ fn as_annotations() {
     let mut actions = vec![edit("src/a.rs", &[("one(1);", "x")])];
     actions.extend((0..60).map(|_| read("no")));
     let notes = annotations(&check(&plan(actions), &tree()));
-    assert_eq!(notes.len(), 50);
+    assert_eq!(notes.len(), 61);
     insta::assert_snapshot!(serde_json::to_string_pretty(&notes[..2]).unwrap());
 }
