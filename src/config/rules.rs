@@ -143,7 +143,11 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
         let why = "it must not be less than `worker.backoff_seconds`";
         return Err(impossible(merged, "worker.backoff_most_seconds", why));
     }
-    let labels = ["labels.save_plan", "labels.save_raw_plan", "labels.check_plan"];
+    let labels = [
+        "labels.save_plan",
+        "labels.save_raw_plan",
+        "labels.check_plan",
+    ];
     for (at, key) in labels.iter().enumerate() {
         let name = text(key).unwrap_or_default().to_lowercase();
         let same = |other: &&&str| text(other).is_some_and(|other| other.to_lowercase() == name);

@@ -8,8 +8,8 @@ use super::super::forge::{ForgeError, ReactTo, Reaction};
 use super::super::progress::Saved;
 use super::super::say;
 use super::super::trigger::Origin;
-use crate::formats::command::Command;
 use super::Context;
+use crate::formats::command::Command;
 
 /// Effect under which the status comment is created.
 const STATUS: &str = "status";

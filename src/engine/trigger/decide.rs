@@ -217,7 +217,10 @@ fn pushed(read: &Pushed<'_>, facts: &Facts) -> Decision {
         .map(|(_, name)| name.to_lowercase());
     let proposed = &read.pull_request;
     let labeled = wanted.is_some_and(|wanted| {
-        let mut names = proposed.labels.iter().map(|label| label.name.to_lowercase());
+        let mut names = proposed
+            .labels
+            .iter()
+            .map(|label| label.name.to_lowercase());
         names.any(|name| name == wanted)
     });
     if !labeled {
