@@ -103,7 +103,13 @@ impl<'a> Lines<'a> {
     /// Indexes `source`. Line ends are `\n`, `\r\n` and a lone `\r`, as CommonMark has them.
     pub fn new(source: &'a str) -> Self {
         let bytes = source.as_bytes();
-        let mut starts = vec![0];
+        // Lines of some 32 bytes on average fit without growing.
+        let mut starts = Vec::with_capacity(bytes.len() / 32 + 1);
+        starts.push(0);
+        if memchr::memchr(b'\r', bytes).is_none() {
+            starts.extend(memchr::memchr_iter(b'\n', bytes).map(|at| at + 1));
+            return Self { source, starts };
+        }
         for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
             if bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n') {
                 starts.push(at + 1);
@@ -123,9 +129,12 @@ impl<'a> Lines<'a> {
     /// Byte range of 1-based `line` without its line end.
     pub fn span(&self, line: usize) -> Range<usize> {
         let start = self.start(line);
-        let end = self.start(line + 1);
-        let text = &self.source[start..end];
-        start..start + text.trim_end_matches(['\n', '\r']).len()
+        let mut end = self.start(line + 1);
+        let bytes = self.source.as_bytes();
+        while end > start && matches!(bytes[end - 1], b'\n' | b'\r') {
+            end -= 1;
+        }
+        start..end
     }
 
     /// Text of 1-based `line` without its line end.

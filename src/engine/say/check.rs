@@ -22,9 +22,10 @@ pub fn good(plan: &ActionPlan, with_files: bool) -> String {
         1 => "1 action".to_owned(),
         many => format!("{many} actions"),
     };
-    let files = match with_files {
-        true => "fits the files of the repository",
-        false => "the files of the repository were not looked at",
+    let files = if with_files {
+        "fits the files of the repository"
+    } else {
+        "the files of the repository were not looked at"
     };
     format!("{actions}, structure valid, {files}")
 }
@@ -63,18 +64,15 @@ pub fn details<'p>(plans: impl Iterator<Item = &'p Judged>) -> String {
     let mut room = DETAILS_MAX;
     for plan in plans {
         let part = format!("### {}\n\n{}\n\n", name(plan), plan.details.trim_end());
-        match room.checked_sub(part.len()) {
-            Some(left) => {
-                room = left;
-                text.push_str(&part);
-            }
-            None => {
-                text.push_str(&format!(
-                    "### {}\n\nThere is no room for its particulars here.\n\n",
-                    name(plan)
-                ));
-                room = room.saturating_sub(300);
-            }
+        if let Some(left) = room.checked_sub(part.len()) {
+            room = left;
+            text.push_str(&part);
+        } else {
+            text.push_str(&format!(
+                "### {}\n\nThere is no room for its particulars here.\n\n",
+                name(plan)
+            ));
+            room = room.saturating_sub(300);
         }
     }
     text

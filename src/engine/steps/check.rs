@@ -82,9 +82,10 @@ async fn judged(context: &Context) -> Result<Checked, Stop> {
     }
     let thread = context.effects.forge.thread(&trigger.place).await?;
     if let Some((name, text)) = meant(trigger, &thread) {
-        let commit = match trigger.place.pull_request {
-            true => pull(context).await?.head_sha,
-            false => look::DEFAULT.to_owned(),
+        let commit = if trigger.place.pull_request {
+            pull(context).await?.head_sha
+        } else {
+            look::DEFAULT.to_owned()
         };
         let mut notes = Vec::new();
         let plan = one(context, &name, None, &text, &commit, &mut notes).await?;
@@ -238,11 +239,12 @@ async fn one(
     notes: &mut Vec<String>,
 ) -> Result<Judged, Stop> {
     match judge::structure(name, path, text) {
-        Err(refused) => Ok(refused),
+        Err(refused) => Ok(*refused),
         Ok(plan) => {
-            let files = match context.settings.check.repository {
-                true => Some(look::load(context, &plan, commit, name, notes).await?),
-                false => None,
+            let files = if context.settings.check.repository {
+                Some(look::load(context, &plan, commit, name, notes).await?)
+            } else {
+                None
             };
             Ok(judge::plan(name, path, &plan, files.as_ref()))
         }

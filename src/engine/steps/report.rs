@@ -124,12 +124,10 @@ async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
     let place = context.trigger.place.key();
     let runs = context.effects.store.runs_at(&place, CHECKS).await?;
     let word = Command::CheckPlan.name();
-    let others = runs
+    let mut others = runs
         .iter()
         .filter(|run| run.command == word && run.id != *context.run());
-    Ok(others
-        .filter_map(|run| Progress::read(run.progress.as_deref()).ok()?.status_comment)
-        .next())
+    Ok(others.find_map(|run| Progress::read(run.progress.as_deref()).ok()?.status_comment))
 }
 
 /// The final report of plans that can be executed.

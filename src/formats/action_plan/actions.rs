@@ -99,13 +99,13 @@ impl<'d, 'a> Parser<'d, 'a> {
 
     /// The one fence of an action.
     fn fence(&mut self, spec: &ActionSpec, what: &str) -> Result<&'d Node<'a>, Stop> {
-        let expected = format!("a CodeFence with the {what} of {}", spec.text);
+        let expected = || format!("a CodeFence with the {what} of {}", spec.text);
         match self.look()? {
             Some((_, node)) if matches!(node.kind, Kind::Fence { .. }) => self.take(),
             Some((_, node)) if node.kind == Kind::Indented => {
-                Err(self.mismatch(ErrorKind::IndentedCode, &expected))
+                Err(self.mismatch(ErrorKind::IndentedCode, &expected()))
             }
-            _ => Err(self.mismatch(ErrorKind::NoCode, &expected)),
+            _ => Err(self.mismatch(ErrorKind::NoCode, &expected())),
         }
     }
 
@@ -113,7 +113,10 @@ impl<'d, 'a> Parser<'d, 'a> {
     fn short(&mut self, fields: &Fields, nodes: &[&Node<'a>]) {
         let path = fields.path.as_ref().map_or("", |path| path.as_str());
         let (_, ending) = path.rsplit_once('.').unwrap_or_default();
-        if !["md", "markdown", "mdx"].contains(&ending.to_ascii_lowercase().as_str()) {
+        if !["md", "markdown", "mdx"]
+            .iter()
+            .any(|it| it.eq_ignore_ascii_case(ending))
+        {
             return;
         }
         for node in nodes {

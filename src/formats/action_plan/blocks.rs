@@ -85,13 +85,16 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Text of a code block without the line ends at its end; empty for other blocks.
+    /// Text of a code block without the line ends at its end; empty for other blocks. It is moved out of the tree, so a
+    /// block gives it once.
     pub(super) fn code(node: &Node<'_>) -> String {
-        let data = node.ast.data();
-        let NodeValue::CodeBlock(code) = &data.value else {
+        let mut data = node.ast.data_mut();
+        let NodeValue::CodeBlock(code) = &mut data.value else {
             return String::new();
         };
-        code.literal.trim_end_matches('\n').to_owned()
+        let mut text = std::mem::take(&mut code.literal);
+        text.truncate(text.trim_end_matches('\n').len());
+        text
     }
 
     /// Lines `from` up to, not including, `to`, without blank lines at its ends and without white space at its end.
@@ -239,6 +242,13 @@ fn is_markdown(info: &str) -> bool {
 
 /// Text of a block without markup, trimmed. Not recursive: markup may be nested as deep as the text is long.
 fn flat<'a>(ast: &'a AstNode<'a>) -> String {
+    if let Some(only) = ast.first_child().filter(|it| it.next_sibling().is_none()) {
+        match &only.data().value {
+            NodeValue::Text(literal) => return literal.trim().to_owned(),
+            NodeValue::Code(code) => return code.literal.trim().to_owned(),
+            _ => {}
+        }
+    }
     let mut text = String::new();
     for node in ast.descendants() {
         match &node.data().value {

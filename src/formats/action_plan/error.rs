@@ -104,6 +104,9 @@ kinds! {
     IndentedMessage = "indented-message",
 }
 
+/// Most errors that are collected in lists of keys; behind as many, the rest of the text is not looked at.
+pub(super) const MAX_ERRORS: usize = 100;
+
 /// An action of the refused text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InAction {

@@ -1,16 +1,18 @@
 //! The items of a list of keys: `Key: value`, as slices of the source.
 
+use std::borrow::Cow;
+
 use comrak::nodes::{AstNode, NodeValue};
 
 use super::action::Span;
 use super::blocks::{Document, first_text, preview, span};
-use super::error::{ErrorKind, PlanError};
+use super::error::{ErrorKind, MAX_ERRORS, PlanError};
 
 /// One item: `**Key:** value`, `**Key**: value` or `Key: value`.
 pub(super) struct Item<'a> {
-    pub(super) key: String,
+    pub(super) key: Cow<'a, str>,
     /// The author's Markdown; lines joined by a blank.
-    pub(super) value: String,
+    pub(super) value: Cow<'a, str>,
     /// Only the item's own text.
     pub(super) span: Span,
     pub(super) paragraph: &'a AstNode<'a>,
@@ -20,7 +22,7 @@ pub(super) struct Item<'a> {
 
 /// The text of one item, not split yet.
 pub(super) struct Entry<'a> {
-    pub(super) text: String,
+    pub(super) text: Cow<'a, str>,
     pub(super) span: Span,
     pub(super) paragraph: &'a AstNode<'a>,
     pub(super) nested: Option<&'a AstNode<'a>>,
@@ -32,27 +34,31 @@ pub(super) fn items<'a>(
     list: &'a AstNode<'a>,
     errors: &mut Vec<PlanError>,
 ) -> Vec<Item<'a>> {
-    let entries = entries(document, list, errors);
-    let mut found = Vec::with_capacity(entries.len());
-    for entry in entries {
-        match split(&entry.text) {
-            Some((key, value)) => found.push(Item {
-                key: key.to_owned(),
-                value: value.to_owned(),
-                span: entry.span,
-                paragraph: entry.paragraph,
-                nested: entry.nested,
-            }),
-            None => errors.push(PlanError::new(
+    read(document, list, errors, |entry| {
+        let parts = match &entry.text {
+            Cow::Borrowed(text) => {
+                split(text).map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value)))
+            }
+            Cow::Owned(text) => split(text)
+                .map(|(key, value)| (Cow::Owned(key.to_owned()), Cow::Owned(value.to_owned()))),
+        };
+        let Some((key, value)) = parts else {
+            return Err(PlanError::new(
                 ErrorKind::MalformedItem,
                 "an item of the form `- **Key:** value`",
                 format!("\"{}\"", preview(&entry.text)),
                 entry.span,
                 "Write the key, a colon and the value on one line, or remove the item.",
-            )),
-        }
-    }
-    found
+            ));
+        };
+        Ok(Item {
+            key,
+            value,
+            span: entry.span,
+            paragraph: entry.paragraph,
+            nested: entry.nested,
+        })
+    })
 }
 
 /// Reads the items of `list` as texts.
@@ -61,16 +67,28 @@ pub(super) fn entries<'a>(
     list: &'a AstNode<'a>,
     errors: &mut Vec<PlanError>,
 ) -> Vec<Entry<'a>> {
+    read(document, list, errors, Ok)
+}
+
+fn read<'a, T>(
+    document: &Document<'a>,
+    list: &'a AstNode<'a>,
+    errors: &mut Vec<PlanError>,
+    make: impl Fn(Entry<'a>) -> Result<T, PlanError>,
+) -> Vec<T> {
     let whole = span(document.lines, list);
     let mut found = Vec::new();
     let mut items = list.children().peekable();
     while let Some(item) = items.next() {
+        if errors.len() >= MAX_ERRORS {
+            break;
+        }
         let start = item.data().sourcepos.start.line;
         let next = items
             .peek()
             .map_or(whole.end + 1, |next| next.data().sourcepos.start.line);
-        match entry(document, item, start, next) {
-            Ok(entry) => found.push(entry),
+        match entry(document, item, start, next).and_then(&make) {
+            Ok(item) => found.push(item),
             Err(error) => errors.push(error),
         }
     }
@@ -127,7 +145,7 @@ fn entry<'a>(
     undefined(document, end + 1, next)?;
     let column = paragraph.data().sourcepos.start.column.saturating_sub(1);
     let first = lines.text(own.start);
-    let mut text = first.get(column..).ok_or_else(malformed)?.trim().to_owned();
+    let mut text = Cow::Borrowed(first.get(column..).ok_or_else(malformed)?.trim());
     for line in own.start + 1..=own.end {
         let content = lines.text(line);
         let indent = content.len() - content.trim_start_matches([' ', '\t']).len();
@@ -143,6 +161,7 @@ fn entry<'a>(
                 "Put a blank line before it, or indent it if it continues the item.",
             ));
         }
+        let text = text.to_mut();
         text.push(' ');
         text.push_str(content.trim());
     }
@@ -178,13 +197,7 @@ pub(super) fn definition(document: &Document<'_>, line: usize) -> PlanError {
 
 /// Key and value; both trimmed.
 pub(super) fn split(text: &str) -> Option<(&str, &str)> {
-    for mark in ["**", "__"] {
-        let Some((inner, after)) = text
-            .strip_prefix(mark)
-            .and_then(|rest| rest.split_once(mark))
-        else {
-            continue;
-        };
+    if let Some((inner, after)) = bold(text) {
         let (key, value) = match inner.trim_end().strip_suffix(':') {
             Some(key) => (key, after),
             None => (inner, after.trim_start().strip_prefix(':')?),
@@ -193,6 +206,18 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     }
     let (key, value) = text.split_once(':')?;
     key_value(key, value)
+}
+
+/// Inside of the bold words that `text` begins with, and what follows them.
+fn bold(text: &str) -> Option<(&str, &str)> {
+    let bytes = text.as_bytes();
+    let mark = *bytes.first().filter(|byte| matches!(byte, b'*' | b'_'))?;
+    if bytes.get(1) != Some(&mark) {
+        return None;
+    }
+    let mut ends = memchr::memchr_iter(mark, &bytes[2..]);
+    let end = 2 + ends.find(|at| bytes.get(at + 3) == Some(&mark))?;
+    Some((&text[2..end], &text[end + 2..]))
 }
 
 fn key_value<'t>(key: &'t str, value: &'t str) -> Option<(&'t str, &'t str)> {
@@ -230,10 +255,12 @@ pub(super) fn written<'a>(
         }
         return Ok(Written::Bare(value.to_owned()));
     }
+    if let Some(target) = plain_link(value) {
+        return Ok(Written::Link(target.to_owned()));
+    }
     if !value.ends_with(')') {
         return Err("a link without its target in parentheses, or text beside the link");
     }
-    let target = value.rfind("](").map_or("", |at| &value[at..]);
     let mut links = 0;
     let mut url = None;
     let mut other = false;
@@ -254,7 +281,7 @@ pub(super) fn written<'a>(
     }
     match url {
         Some(url) if links == 1 && !other => {
-            if has_escape(target) {
+            if has_escape(value) {
                 return Err("a backslash before punctuation, which Markdown drops");
             }
             Ok(Written::Link(url))
@@ -291,9 +318,25 @@ pub(super) fn code_span(value: &str) -> Option<&str> {
     })
 }
 
-/// A backslash that Markdown takes for an escape and drops.
-fn has_escape(text: &str) -> bool {
-    let bytes = text.as_bytes();
+/// The target of a link of letters, digits and the signs of usual paths: no other reading of it is possible, so the tree
+/// need not be asked.
+fn plain_link(value: &str) -> Option<&str> {
+    let (text, target) = value
+        .strip_prefix('[')?
+        .strip_suffix(')')?
+        .split_once("](")?;
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/');
+    (!text.is_empty() && text.bytes().all(plain) && target.bytes().all(plain)).then_some(target)
+}
+
+/// A backslash in the target of the link that Markdown takes for an escape and drops.
+fn has_escape(value: &str) -> bool {
+    if memchr::memchr(b'\\', value.as_bytes()).is_none() {
+        return false;
+    }
+    let target = value.rfind("](").map_or("", |at| &value[at..]);
+    let bytes = target.as_bytes();
     memchr::memchr_iter(b'\\', bytes).any(|at| {
         bytes
             .get(at + 1)

@@ -1,10 +1,12 @@
 //! The list of keys below an action's heading, and the one below the title: exact keys, each once, each with its value.
 
+use std::borrow::Cow;
+
 use comrak::nodes::AstNode;
 
 use super::action::{Header, Span};
 use super::blocks::{Document, Node, preview};
-use super::error::{ErrorKind, PlanError};
+use super::error::{ErrorKind, MAX_ERRORS, PlanError};
 use super::execute;
 use super::grammar::{self, ActionSpec, Body, Field, Key};
 use super::items::{self, Item, Written, written};
@@ -41,7 +43,9 @@ pub(super) fn header<'a>(
         } else if let Some(error) = no_list(document, &item).or_else(|| no_value(&item)) {
             errors.push(error);
         } else {
-            header.entries.push((item.key, item.value));
+            header
+                .entries
+                .push((item.key.into_owned(), item.value.into_owned()));
         }
     }
     header
@@ -55,38 +59,42 @@ pub(super) fn fields<'a>(
     errors: &mut Vec<PlanError>,
 ) -> Fields {
     let mut fields = Fields::default();
-    let mut seen: Vec<&str> = Vec::new();
+    // One bit for each key of the action.
+    let mut seen = 0_u32;
     let before = errors.len();
     let items = items::items(document, list.ast, errors);
     // A key may be in an item that cannot be read.
     let unread = errors.len() > before;
     for item in items {
-        let Some(key) = spec.keys.iter().find(|key| key.text == item.key) else {
+        if errors.len() >= MAX_ERRORS {
+            break;
+        }
+        let Some(at) = spec.keys.iter().position(|key| key.text == item.key) else {
             let near = spec
                 .keys
                 .iter()
-                .find(|key| key.text.eq_ignore_ascii_case(&item.key));
+                .position(|key| key.text.eq_ignore_ascii_case(&item.key));
             match near {
-                Some(key) => {
+                Some(at) => {
                     // It is there, only misspelled: not missing as well.
-                    seen.push(key.text);
-                    errors.push(miscased(&item, key.text));
+                    seen |= 1 << at;
+                    errors.push(miscased(&item, spec.keys[at].text));
                 }
                 None => errors.push(unknown(&item, spec)),
             }
             continue;
         };
-        if seen.contains(&key.text) {
+        if seen & (1 << at) != 0 {
             errors.push(duplicate(&item));
             continue;
         }
-        seen.push(key.text);
-        if let Err(error) = value(document, key, &item, &mut fields, errors) {
+        seen |= 1 << at;
+        if let Err(error) = value(document, &spec.keys[at], item, &mut fields, errors) {
             errors.push(error);
         }
     }
-    for key in spec.keys {
-        if key.required && !unread && !seen.contains(&key.text) {
+    for (at, key) in spec.keys.iter().enumerate() {
+        if key.required && !unread && seen & (1 << at) == 0 {
             errors.push(PlanError::new(
                 ErrorKind::MissingKey,
                 format!("the key `{}`", key.text),
@@ -113,24 +121,24 @@ pub(super) fn fields<'a>(
 fn value<'a>(
     document: &Document<'a>,
     key: &Key,
-    item: &Item<'a>,
+    item: Item<'a>,
     fields: &mut Fields,
     errors: &mut Vec<PlanError>,
 ) -> Result<(), PlanError> {
     if matches!(key.field, Field::Env | Field::Handoff) {
-        let list = below(key, item)?;
+        let list = below(key, &item)?;
         match key.field {
             Field::Env => fields.env = variables(document, list, errors),
             _ => fields.handoff = resources(document, list, errors),
         }
         return Ok(());
     }
-    if let Some(error) = no_list(document, item).or_else(|| no_value(item)) {
+    if let Some(error) = no_list(document, &item).or_else(|| no_value(&item)) {
         return Err(error);
     }
     match key.field {
-        Field::Description => fields.description = Some(item.value.clone()),
-        Field::ExpectedOutcome => fields.expected_outcome = Some(item.value.clone()),
+        Field::Description => fields.description = Some(item.value.into_owned()),
+        Field::ExpectedOutcome => fields.expected_outcome = Some(item.value.into_owned()),
         Field::Agent => fields.agent = Some(name(&item.value)),
         Field::FilePath => {
             fields.path = Some(read(
@@ -142,7 +150,7 @@ fn value<'a>(
                 ProjectPath::from_link,
             )?);
         }
-        Field::Resource => fields.resource = Some(resource(item)?),
+        Field::Resource => fields.resource = Some(resource(&item)?),
         Field::Cwd => {
             fields.cwd = Some(read(
                 &item.key,
@@ -186,10 +194,12 @@ fn read<'a, T>(
     bare: impl Fn(&str) -> Result<T, PathError>,
     link: impl Fn(&str) -> Result<T, PathError>,
 ) -> Result<T, PlanError> {
-    let of = if key.is_empty() {
-        String::new()
-    } else {
-        format!(" of `{}`", preview(key))
+    let of = || {
+        if key.is_empty() {
+            String::new()
+        } else {
+            format!(" of `{}`", preview(key))
+        }
     };
     let result = match written(value, paragraph) {
         Ok(Written::Link(target)) => link(&target),
@@ -197,7 +207,7 @@ fn read<'a, T>(
         Err(found) => {
             return Err(PlanError::new(
                 ErrorKind::MalformedValue,
-                format!("one link, one code span or bare text as the value{of}"),
+                format!("one link, one code span or bare text as the value{}", of()),
                 format!("{found} in \"{}\"", preview(value)),
                 span,
                 "Write only the link, such as `[docs/a.md](/docs/a.md)`.",
@@ -207,7 +217,7 @@ fn read<'a, T>(
     result.map_err(|error| {
         PlanError::new(
             ErrorKind::BadPath,
-            format!("something that an action can work on as the value{of}"),
+            format!("something that an action can work on as the value{}", of()),
             format!("\"{}\": {error}", preview(value)),
             span,
             error.remedy(),
@@ -251,7 +261,7 @@ fn resources<'a>(
     let mut found = Vec::new();
     for entry in items::entries(document, list, errors) {
         let item = Item {
-            key: String::new(),
+            key: Cow::Borrowed(""),
             value: entry.text,
             span: entry.span,
             paragraph: entry.paragraph,

@@ -8,7 +8,7 @@ use std::slice::Iter;
 
 use super::action::{ActionPlan, Header, Span, Step};
 use super::blocks::{Document, Kind, Node};
-use super::error::{ErrorKind, InAction, PlanError, Rejected};
+use super::error::{ErrorKind, InAction, MAX_ERRORS, PlanError, Rejected};
 use super::grammar::{self, ActionSpec, List, Need, SLOTS};
 use super::keys::{self, Fields};
 use super::{fences, items};
@@ -22,7 +22,7 @@ pub(super) struct Parser<'d, 'a> {
     stream: Peekable<Enumerate<Iter<'d, Node<'a>>>>,
     pub(super) errors: Vec<PlanError>,
     /// The action that is being read.
-    current: Option<Box<InAction>>,
+    current: Option<(usize, &'d str)>,
     /// What leaves no block before the next one belongs to a text.
     free: bool,
     /// How many blocks have been taken.
@@ -87,8 +87,7 @@ impl<'d, 'a> Parser<'d, 'a> {
             let spec = self.spec(node)?;
             self.take()?;
             if let Kind::Heading { text, .. } = &node.kind {
-                let name = text.clone();
-                self.current = Some(Box::new(InAction { number, name }));
+                self.current = Some((number, text));
             }
             let action = self.action(spec, node)?;
             self.current = None;
@@ -149,6 +148,9 @@ impl<'d, 'a> Parser<'d, 'a> {
         let before = self.errors.len();
         let fields = keys::fields(self.document, spec, node, &mut self.errors);
         self.place(before);
+        if self.errors.len() >= MAX_ERRORS {
+            return Err(Stop);
+        }
         Ok(fields)
     }
 
@@ -156,7 +158,7 @@ impl<'d, 'a> Parser<'d, 'a> {
     fn place(&mut self, before: usize) {
         for error in &mut self.errors[before..] {
             error.index = Some(self.taken.saturating_sub(1));
-            error.action.clone_from(&self.current);
+            error.action = in_action(self.current);
         }
     }
 
@@ -197,7 +199,7 @@ impl<'d, 'a> Parser<'d, 'a> {
         self.line = node.span.end;
         match fences::trouble(self.document, node, index) {
             Some(error) => {
-                let action = self.current.clone();
+                let action = in_action(self.current);
                 // A short fence says nothing about where blocks end.
                 let goes_on = error.kind == ErrorKind::ShortFence;
                 self.errors.push(PlanError { action, ..error });
@@ -262,7 +264,9 @@ impl<'d, 'a> Parser<'d, 'a> {
     pub(super) fn mismatch(&mut self, kind: ErrorKind, expected: &str) -> Stop {
         // Whoever indents a block into a list misses it behind the list.
         let last = self.errors.last();
-        if last.is_some_and(|it| it.kind == ErrorKind::BlockInItem && it.action == self.current) {
+        if last.is_some_and(|it| {
+            it.kind == ErrorKind::BlockInItem && it.action == in_action(self.current)
+        }) {
             return Stop;
         }
         let index = self.taken;
@@ -300,12 +304,21 @@ impl<'d, 'a> Parser<'d, 'a> {
             }
         };
         self.errors.push(PlanError {
-            action: self.current.clone(),
+            action: in_action(self.current),
             structural: true,
             ..error
         });
         Stop
     }
+}
+
+fn in_action(current: Option<(usize, &str)>) -> Option<Box<InAction>> {
+    current.map(|(number, name)| {
+        Box::new(InAction {
+            number,
+            name: name.to_owned(),
+        })
+    })
 }
 
 /// The hint when a fence may have ended too early.

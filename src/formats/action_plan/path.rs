@@ -75,6 +75,9 @@ impl ProjectPath {
     /// assert!(ProjectPath::parse("docs/../../etc").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Self, PathError> {
+        if is_settled(text) {
+            return Ok(Self(text.to_owned()));
+        }
         if text.chars().any(char::is_control) {
             return Err(PathError::Control);
         }
@@ -111,6 +114,10 @@ impl ProjectPath {
 
     /// Reads the target of a link: percent-decoded once, then as [`ProjectPath::parse`] does.
     pub fn from_link(target: &str) -> Result<Self, PathError> {
+        let path = target.strip_prefix('/').unwrap_or(target);
+        if is_settled(path) {
+            return Ok(Self(path.to_owned()));
+        }
         if has_scheme(target) {
             return Err(if is_drive(target) {
                 PathError::Drive
@@ -220,6 +227,24 @@ fn url(text: &str) -> Result<Option<String>, PathError> {
         }
         _ => Err(PathError::BadUrl),
     }
+}
+
+/// Most paths: parts of ASCII letters, digits, `_` and `-`, with single dots inside, between single slashes. Nothing has to
+/// be done to them.
+fn is_settled(path: &str) -> bool {
+    let mut before = b'/';
+    for byte in path.bytes() {
+        let inside = before != b'/' && before != b'.';
+        let fine = match byte {
+            b'/' | b'.' => inside,
+            byte => byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-',
+        };
+        if !fine {
+            return false;
+        }
+        before = byte;
+    }
+    before != b'/'
 }
 
 /// It starts like an address (RFC 3986, 3.1): letter, letters, digits, `+`, `-`, `.`, then a colon.

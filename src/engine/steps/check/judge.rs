@@ -9,18 +9,22 @@ use crate::formats::action_plan::{self, ActionPlan, Annotation, check, fences};
 const DETAILS_MAX: usize = 12_000;
 
 /// Reads `text`; what is wrong with its structure otherwise.
-pub(super) fn structure(name: &str, path: Option<&str>, text: &str) -> Result<ActionPlan, Judged> {
+pub(super) fn structure(
+    name: &str,
+    path: Option<&str>,
+    text: &str,
+) -> Result<ActionPlan, Box<Judged>> {
     action_plan::parse(text).map_err(|refused| {
         let diff = cut(&refused.diff().to_string());
         let fence = fences::around(&diff);
-        Judged {
+        Box::new(Judged {
             name: name.to_owned(),
             path: path.map(str::to_owned),
             good: false,
             sentence: refused.to_string(),
             details: format!("{fence}text\n{}\n{fence}", diff.trim_end()),
             remarks: remarks(refused.annotations()),
-        }
+        })
     })
 }
 
