@@ -12,6 +12,7 @@ const RULE_3: &str =
 const RULE_4: &str =
     "rule 4: a link definition leaves no block and would be an invisible separator";
 const RULE_5: &str = "rule 5: a fence that nothing closes, or a line in it that looks like another one, is the sign of content that became actions or of actions that became content";
+const RULE_5B: &str = "rule 5: refused too, for the fence that is the cause instead of the block that it leaves behind";
 const RULE_7: &str = "rule 7: keys are exact and each is there once; values are slices of the source, one link, one code span or bare text";
 const RULE_7B: &str = "rule 7: two lines of a value are joined by a blank, not by nothing";
 const RULE_7C: &str =
@@ -22,6 +23,8 @@ const RULE_10: &str =
     "rule 10: plain `cd` and `export` lines, each thing once, and a command behind them";
 const RULE_10B: &str =
     "rule 10: a blank line does not end the top of a command; the first other line does";
+const RULE_11B: &str = "rule 11: refused too, as a name that is not known";
+const RULE_13: &str = "rule 13: refused too, with a row for the end of the text";
 const RULE_11: &str = "rule 11: PROMPT and MESSAGE are other names of CHAT_WITH_USER";
 
 const DEPARTURES: vectors::Departures = &[
@@ -33,6 +36,18 @@ const DEPARTURES: vectors::Departures = &[
     ("create/fence-closing-trailing-text-3-backticks", RULE_5),
     ("create/fence-escape-clean-parity", RULE_5),
     ("chat/nested-same-length-fence-silently-mangled", RULE_5),
+    ("top/rationale-fence-unclosed", RULE_5B),
+    ("create/fence-nested-same-length-rejected", RULE_5B),
+    ("create/fence-nested-longer-rejected", RULE_5B),
+    ("create/fence-escape-promotes-content-to-action", RULE_5B),
+    (
+        "upstream/test_parser_rejects_improperly_nested_code_fences",
+        RULE_5B,
+    ),
+    (
+        "upstream/test_parser_rejects_user_provided_invalidly_nested_edit_plan",
+        RULE_5B,
+    ),
     ("top/metadata-item-without-colon", RULE_7),
     ("top/metadata-nested-list", RULE_7),
     ("top/metadata-value-with-link-and-code", RULE_7),
@@ -117,6 +132,8 @@ const DEPARTURES: vectors::Departures = &[
     ("posix/export-trailing-comment", RULE_10),
     ("posix/export-same-key-twice", RULE_10),
     ("heading/message-under-action-plan", RULE_11),
+    ("heading/trailing-stars-unbalanced", RULE_11B),
+    ("top/action-plan-empty", RULE_13),
     ("prompt/two-paragraphs", RULE_11),
     ("prompt/followed-by-action", RULE_11),
     ("multi/terminal-action-in-mixed-plan", RULE_11),
