@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use comrak::{Arena, parse_document};
 use planwright::formats::{action_plan, markdown};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Rounds of one measurement; the median counts.
 const ROUNDS: usize = 15;
@@ -135,11 +136,11 @@ fn round<T>(times: u32, work: &mut impl FnMut() -> T) -> f64 {
     (processor_time() - start) / f64::from(times)
 }
 
-/// Seconds that this thread has been on a processor (proc(5), `schedstat`: nanoseconds come first).
+/// Seconds that this thread has been on a processor, to the nanosecond; what `/proc` says is only as fine as the
+/// scheduler's tick.
 fn processor_time() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let spent = text.split(' ').next().and_then(|it| it.parse::<u64>().ok());
-    spent.unwrap_or_default() as f64 / 1e9
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
 /// The limit: the same text, the same options, nothing looked at.
