@@ -1,4 +1,5 @@
-//! The top floor towards the outside world: HTTP in, GitHub out, the database, coding agents, the simulator.
+//! The top floor towards the outside world: HTTP in, GitHub out, the database, coding agents, working copies, the
+//! simulator.
 
 pub mod agent;
 pub mod claude_home;
@@ -12,3 +13,4 @@ pub mod store;
 pub mod telemetry;
 pub mod web;
 pub mod webhook;
+pub mod working_copy;

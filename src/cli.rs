@@ -5,6 +5,7 @@ mod agent_exec;
 mod agents;
 mod blocks;
 mod bot;
+mod check;
 mod check_content;
 mod completions;
 mod config;
@@ -87,6 +88,7 @@ enum Command {
     Blocks(blocks::Blocks),
     Session(session::Session),
     Save(save::Save),
+    Check(check::Check),
     CheckContent(check_content::CheckContent),
     Config(config::Config),
     Completions(completions::Completions),
@@ -106,6 +108,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Blocks(blocks) => settings.refuse().and_then(|()| blocks.run()),
         Command::Session(session) => settings.refuse().and_then(|()| session.run()),
         Command::Save(save) => save.run(&settings),
+        Command::Check(check) => settings.refuse().and_then(|()| check.run()),
         Command::CheckContent(check) => settings.refuse().and_then(|()| check.run()),
         Command::Config(config) => config.run(&settings),
         // It ends as the agent ended.

@@ -4,6 +4,7 @@
 //! documentation cannot drift from the code.
 
 pub mod agent;
+mod check;
 mod error;
 mod layers;
 mod prompts;
@@ -131,6 +132,8 @@ pub struct Config {
     pub worker: Worker,
     /// `[labels]`
     pub labels: Labels,
+    /// `[check]`
+    pub check: check::Check,
     /// `[source]`
     pub source: Source,
     /// `[publish]`
@@ -310,6 +313,7 @@ impl Config {
             web: web_root(&self.github.api_url),
             most_log: self.source.most_log,
             labels: self.label_names(),
+            check: self.check.engine(),
             agent: self.agent.engine(),
         }
     }

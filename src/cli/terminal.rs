@@ -1,5 +1,44 @@
 //! Other people's text on a terminal: nothing in it may move the cursor, change colours, or turn the reading order.
 
+use std::ffi::OsStr;
+use std::io::IsTerminal;
+
+use clap::builder::styling::Style;
+
+/// Whether a stream shows colours.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Colours {
+    on: bool,
+}
+
+impl Colours {
+    /// Only on a terminal that knows them, and not when `NO_COLOR` is set to anything (<https://no-color.org>).
+    pub(super) fn of(stream: &impl IsTerminal) -> Self {
+        let variable = |name| std::env::var_os(name).unwrap_or_default();
+        Self::when(
+            stream.is_terminal(),
+            &variable("NO_COLOR"),
+            &variable("TERM"),
+        )
+    }
+
+    /// The same for what is known of the stream and the two variables.
+    pub(super) fn when(terminal: bool, no_color: &OsStr, term: &OsStr) -> Self {
+        Self {
+            on: terminal && no_color.is_empty() && term != "dumb",
+        }
+    }
+
+    /// `text` in this style, where there are colours.
+    pub(super) fn paint(self, style: Style, text: &str) -> String {
+        if self.on && !text.is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
 /// `text` on one line: every character that a terminal would obey becomes U+FFFD, and a line end or tab a blank.
 pub(super) fn one_line(text: &str) -> String {
     text.chars()
@@ -22,6 +61,19 @@ pub(super) fn lines(text: &str) -> String {
         .collect()
 }
 
+/// The same for JSON that was written out: what would be obeyed can only stand in its strings, and is escaped there.
+pub(super) fn json(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || !obeyed(c) {
+            safe.push(c);
+        } else {
+            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+        }
+    }
+    safe
+}
+
 /// Control characters, line and paragraph separators, and what steers the direction of writing (Unicode's `Bidi_Control`).
 fn obeyed(c: char) -> bool {
     c.is_control()
@@ -31,6 +83,8 @@ fn obeyed(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use super::*;
 
     #[test]
@@ -38,5 +92,30 @@ mod tests {
         let evil = "a\u{1b}[31mb\u{202e}c\u{2066}d\u{9b}0me\r\nf\tg\u{7f}\u{200f}é😀";
         assert_eq!(one_line(evil), "a�[31mb�c�d�0me� f g��é😀");
         assert_eq!(lines(evil), "a�[31mb�c�d�0me�\nf\tg��é😀");
+    }
+
+    #[test]
+    fn json_keeps_every_character_and_shows_none_that_steers() {
+        let evil = serde_json::json!({"a\u{9b}": "\u{1b}[31m\u{202e}\u{7f}\n\té😀\\"});
+        let shown = json(&format!("{evil:#}"));
+        assert!(!shown.contains(|c| c != '\n' && obeyed(c)), "{shown:?}");
+        let back: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(back, evil);
+    }
+
+    #[test]
+    fn colours_are_for_terminals_that_want_them() {
+        let bold = Style::new().bold();
+        for (terminal, no_color, term, shown) in [
+            (true, "", "xterm", "\u{1b}[1mx\u{1b}[0m"),
+            (true, "", "", "\u{1b}[1mx\u{1b}[0m"),
+            (true, "1", "xterm", "x"),
+            (true, "", "dumb", "x"),
+            (false, "", "xterm", "x"),
+        ] {
+            let colours = Colours::when(terminal, OsStr::new(no_color), OsStr::new(term));
+            assert_eq!(colours.paint(bold, "x"), shown, "{no_color} {term}");
+            assert_eq!(colours.paint(bold, ""), "");
+        }
     }
 }

@@ -6,10 +6,10 @@ use toml::Value;
 use tracing_subscriber::EnvFilter;
 use url::Url;
 
-use super::agent;
 use super::error::ConfigError;
 use super::layers::Merged;
 use super::token::is_this_machine;
+use super::{agent, check};
 
 enum Rule {
     /// From, to, unit.
@@ -34,6 +34,8 @@ enum Rule {
     Ids,
     /// Host names between commas, perhaps with `*.` in front.
     Hosts,
+    /// Names of files between commas, perhaps with `*` in front.
+    FileNames,
     /// Most characters.
     Text(usize),
     NotEmpty,
@@ -41,8 +43,8 @@ enum Rule {
 }
 
 use Rule::{
-    Address, Anything, Argument, Arguments, Base, Directives, Dollars, Hosts, Ids, ModelApi,
-    NotEmpty, OneOf, Paths, Route, Text, Variables, Whole,
+    Address, Anything, Argument, Arguments, Base, Directives, Dollars, FileNames, Hosts, Ids,
+    ModelApi, NotEmpty, OneOf, Paths, Route, Text, Variables, Whole,
 };
 
 /// One rule for each key of `default.toml`.
@@ -137,7 +139,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             return Err(error);
         }
     }
-    let text = |key| merged.get(key).and_then(|entry| entry.value.as_str());
+    let text = |key: &str| merged.get(key).and_then(|entry| entry.value.as_str());
     let whole = |key| merged.get(key).and_then(|entry| entry.value.as_integer());
     if whole("worker.backoff_most_seconds") < whole("worker.backoff_seconds") {
         let why = "it must not be less than `worker.backoff_seconds`";
@@ -283,6 +285,7 @@ fn broken(rule: &Rule, value: &Value) -> Option<String> {
                 format!("{name:?} is no host; it must be names such as store.example.com or *.example.com, between commas")
             })
         }
+        FileNames => check::wrong_names(text),
         Text(most) => (text.chars().count() > *most || text.chars().any(char::is_control))
             .then(|| format!("it must be at most {most} characters on one line")),
         Argument(most) => match broken(&Text(*most), value) {

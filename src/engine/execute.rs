@@ -14,7 +14,7 @@ use super::progress::{Progress, Saved};
 use super::say::{failures, replies};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
-use super::steps::{Context, answer, control, prepare, publish, report};
+use super::steps::{Context, answer, check, control, prepare, publish, report};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
 use super::trigger::Trigger;
@@ -151,6 +151,15 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
     };
     if context.trigger.command == Command::Answer {
         answer::answer(context).await?;
+        return Ok(Finish::Succeeded);
+    }
+    if context.trigger.command == Command::CheckPlan {
+        let checked = check::check(context).await?;
+        if let Some(failure) = check::failure(&checked) {
+            return Err(Stop::Failed(failure));
+        }
+        report::passed(context, &checked).await?;
+        audit(context, "checked", "all plans can be executed").await?;
         return Ok(Finish::Succeeded);
     }
     if !context.trigger.command.spec().serial {

@@ -1,5 +1,6 @@
 //! What a run remembers between its steps and across restarts. Kept as JSON in the run's row.
 
+mod checked;
 mod work;
 
 use serde::{Deserialize, Serialize};
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::Millis;
 use super::code::Failure;
 
+pub use checked::{Checked, Judged, Remark};
 pub use work::{Came, Found, Next, Round, Told, Work};
 
 /// A plan that passed the gates, ready to be saved. Stored before the first write that saves it.
@@ -114,6 +116,8 @@ pub struct Progress {
     pub logs: Option<Logs>,
     /// The agent's part, once it is asked for one.
     pub work: Option<Work>,
+    /// The action plans that were checked.
+    pub checked: Option<Checked>,
     /// Extracted, checked, ready to save.
     pub prepared: Option<Prepared>,
     /// Saving has begun: the plan issue may exist, whether or not its answer arrived.

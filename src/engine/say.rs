@@ -4,6 +4,7 @@
 //! close issues or carry a command), and no line begins with a live command of ours.
 
 pub mod agent;
+pub mod check;
 pub mod failures;
 pub mod replies;
 pub mod sources;
@@ -33,6 +34,11 @@ pub fn asked(trigger: &Trigger) -> String {
         Origin::Boxes { .. } => "the boxes".to_owned(),
         Origin::Local { .. } => code_span("planwright save"),
     }
+}
+
+/// The beginning of a commit's id, as GitHub shows it.
+fn short(commit: &str) -> &str {
+    &commit[..commit.floor_char_boundary(7)]
 }
 
 /// The last line of every status comment.
@@ -102,6 +108,9 @@ pub fn saved(
             "> [!NOTE]\n> {}\n\n",
             quiet(note).replace('\n', "\n> ")
         ));
+    }
+    if let Some(Err(why)) = check::actions(&prepared.document) {
+        text.push_str(&format!("> [!NOTE]\n> {}\n\n", quiet(&why)));
     }
     text.push_str(&next_steps(&trigger.place, saved.number));
     if raw {
@@ -236,6 +245,9 @@ pub fn plan_issue(
             " (being written)"
         },
     ));
+    if let Some(Ok(table)) = check::actions(&prepared.document) {
+        text.push_str(&format!("\n**Actions:**\n\n{table}"));
+    }
     if let Some(number) = number {
         text.push_str(&format!("\n{}", next_steps(place, number)));
     }

@@ -34,8 +34,31 @@ pub struct Settings {
     pub most_log: u64,
     /// Label names that mean commands.
     pub labels: Vec<(Command, String)>,
+    /// How action plans are checked.
+    pub check: CheckSettings,
     /// How agents are used.
     pub agent: AgentSettings,
+}
+
+/// How action plans are checked; the configuration file documents each under `[check]`.
+#[derive(Debug, Clone)]
+pub struct CheckSettings {
+    /// Names of plan files: names, or `*` and the end of names.
+    pub files: Vec<String>,
+    /// Look whether a plan would work on the files of the repository.
+    pub repository: bool,
+    /// Most files of the repository that one plan is compared with.
+    pub most_looks: usize,
+}
+
+impl Default for CheckSettings {
+    fn default() -> Self {
+        Self {
+            files: vec!["*.plan.md".to_owned()],
+            repository: true,
+            most_looks: 50,
+        }
+    }
 }
 
 /// How agents are used; the configuration file documents each under `[agent]`.
@@ -100,6 +123,7 @@ impl Default for Settings {
             web: "https://github.com".to_owned(),
             most_log: 50 * 1024 * 1024,
             labels: Vec::new(),
+            check: CheckSettings::default(),
             agent: AgentSettings::default(),
         }
     }

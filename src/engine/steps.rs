@@ -4,6 +4,7 @@
 
 pub mod answer;
 pub mod authorise;
+pub mod check;
 pub mod control;
 pub mod enrich;
 pub mod extract;

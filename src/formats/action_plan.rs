@@ -13,6 +13,7 @@ pub mod fences;
 mod grammar;
 mod items;
 mod keys;
+mod kinds;
 mod parse;
 mod path;
 mod recognise;
@@ -31,7 +32,7 @@ pub use action::{
     Action, ActionPlan, Chat, Create, Edit, Execute, Header, Invoke, Prune, Read, Replacement,
     Research, Return, Span, Step,
 };
-pub use diff::{Actual, Annotation, Diff, Expected, Mark};
+pub use diff::{Actual, Annotation, Diff, ERRORS_SHOWN, Expected, Mark};
 pub use error::{ErrorKind, InAction, PlanError, Rejected, Row};
 pub use path::{PathError, ProjectPath, Resource};
 pub use recognise::is_action_plan;

@@ -77,6 +77,7 @@ fn helps_fit_a_terminal_of_100_columns_as_they_are_written() {
         &["extract"][..],
         &["try"],
         &["blocks"],
+        &["check"],
         &["check-content"],
         &["session", "transcript"],
         &["plan", "get"],
@@ -93,6 +94,7 @@ fn a_configuration_that_is_not_read_is_refused() {
     for command in [
         &["extract", "-"][..],
         &["blocks", "-"],
+        &["check", "-"],
         &["check-content", "-"],
         &["session", "list"],
         &["completions", "bash"],

@@ -4,6 +4,7 @@
 mod agent_runner;
 mod block_properties;
 mod cli_blocks;
+mod cli_check;
 mod cli_check_content;
 mod cli_extract;
 mod cli_plan;
@@ -19,6 +20,7 @@ mod config_prompts;
 mod deploy_files;
 mod e2e_agent;
 mod e2e_boxes;
+mod e2e_check;
 mod e2e_crash;
 mod e2e_save;
 mod e2e_seeds;

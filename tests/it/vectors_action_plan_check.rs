@@ -33,9 +33,10 @@ impl Files for Tree {
             return Found::File(text);
         }
         let below = format!("{path}/");
-        match self.0.keys().any(|other| other.starts_with(&below)) {
-            true => Found::Folder,
-            false => Found::Missing,
+        if self.0.keys().any(|other| other.starts_with(&below)) {
+            Found::Folder
+        } else {
+            Found::Missing
         }
     }
 }
@@ -88,8 +89,8 @@ fn verdict(finding: &Finding) -> Value {
             verdict["near"] = json!(finding.near_miss.as_ref().map(|near| signs(&near.diff)));
         }
         FindingKind::FindAmbiguous => {
-            let words = finding.problem.split(' ');
-            let count = words.filter_map(|word| word.parse::<usize>().ok()).next();
+            let mut words = finding.problem.split(' ');
+            let count = words.find_map(|word| word.parse::<usize>().ok());
             verdict["count"] = json!(count);
         }
         _ => {}

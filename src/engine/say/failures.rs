@@ -2,7 +2,9 @@
 
 use super::super::code::{Code, Failure};
 use super::super::forge::ForgeError;
+use super::super::progress::Checked;
 use super::super::trigger::Place;
+use super::check;
 
 const RETRY: &str =
     "Mend the cause, then comment `/retry` here to go on from the step that failed.";
@@ -43,6 +45,50 @@ pub fn validation_failed(reason: &str, feedback: &str) -> Failure {
             vec![feedback.to_owned()]
         },
         remedy: "Change the plan and comment the command again.".to_owned(),
+    }
+}
+
+/// Plans that cannot be executed, each with what is wrong.
+pub fn not_executable(checked: &Checked) -> Failure {
+    let bad = checked.plans.iter().filter(|plan| !plan.good);
+    let mut message = check::title(checked);
+    if let (1, Some(first)) = (checked.plans.len(), bad.clone().next()) {
+        message = format!("{message}: {}", first.sentence);
+    }
+    let mut details = Vec::new();
+    details.push(format!(
+        "Checked{}:\n\n{}",
+        check::at(checked),
+        check::summary(checked)
+    ));
+    details.push(format!("Particulars:\n\n{}", check::details(bad)));
+    Failure {
+        code: Code::ValidationFailed,
+        message: with_full_stop(message),
+        details,
+        remedy: "Mend the lines that are named; `planwright check` shows the same on your computer, and `--fix` proposes \
+                 repairs of fences. New commits of a labelled pull request are checked by themselves, else comment `/check-plan` \
+                 again."
+            .to_owned(),
+    }
+}
+
+fn with_full_stop(mut sentence: String) -> String {
+    if !sentence.ends_with('.') {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// There is no action plan to check.
+pub fn no_action_plan() -> Failure {
+    Failure {
+        code: Code::NoPlanFound,
+        message: "There is no executable plan here to check.".to_owned(),
+        details: vec![
+            "An executable plan begins with `# ` and a title and has the sections `## Rationale` and `## Action Plan`".to_owned(),
+        ],
+        remedy: "Put the plan into the same comment, below `/check-plan`, or into the opening text.".to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ use super::super::trigger::{Actor, Repo};
 use super::*;
 
 mod agent;
+mod checks;
 mod sources;
 
 use crate::formats::command::{self, Command, Permission};

@@ -39,7 +39,9 @@ pub async fn answer(context: &Context, _allowed: &Authorised) -> Result<(), Stop
             })
             .await?
         }
-        Command::SavePlan | Command::SaveRawPlan | Command::Answer => return Ok(()),
+        Command::SavePlan | Command::SaveRawPlan | Command::CheckPlan | Command::Answer => {
+            return Ok(());
+        }
     };
     report::reply(context, &body, Reaction::Rocket).await
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::code::Failure;
 use super::super::effects::Stop;
 use super::super::forge::{ForgeError, ReactTo, Reaction};
-use super::super::progress::Saved;
+use super::super::progress::{Checked, Progress, Saved};
 use super::super::say;
 use super::super::trigger::Origin;
 use super::Context;
@@ -13,6 +13,8 @@ use crate::formats::command::Command;
 
 /// Effect under which the status comment is created.
 const STATUS: &str = "status";
+/// How many earlier runs of a place are looked at for the comment of a check.
+const CHECKS: u32 = 20;
 /// Progress edits come no closer together than this.
 pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
 
@@ -89,6 +91,12 @@ async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Sto
 async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
     let place = context.trigger.place.clone();
     let made_by = status_key(context);
+    if context.progress.status_comment.is_none()
+        && context.progress.status_lost == 0
+        && context.trigger.command == Command::CheckPlan
+    {
+        context.progress.status_comment = last_check(context).await?;
+    }
     let mut earlier = context.progress.status_comment;
     if earlier.is_none() {
         let posted = context
@@ -109,6 +117,27 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
     }
     context.status_written = Some(context.effects.clock.now());
     Ok(())
+}
+
+/// The comment of the last check here: one comment is kept up to date.
+async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
+    let place = context.trigger.place.key();
+    let runs = context.effects.store.runs_at(&place, CHECKS).await?;
+    let word = Command::CheckPlan.name();
+    let mut others = runs
+        .iter()
+        .filter(|run| run.command == word && run.id != *context.run());
+    Ok(others.find_map(|run| Progress::read(run.progress.as_deref()).ok()?.status_comment))
+}
+
+/// The final report of plans that can be executed.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), Stop> {
+    let body = say::check::passed(&context.trigger, context.run(), checked);
+    finish(context, &body).await?;
+    close(context, Reaction::Rocket).await
 }
 
 /// The status comment says that the run waits for its turn, and what the one before it `waits` for, where that is people.
@@ -276,7 +305,9 @@ async fn take_off(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     if id == 0 {
         return Ok(());
     }
-    let to = target(context);
+    let Some(to) = target(context) else {
+        return Ok(());
+    };
     let key = format!("unreact-{reaction:?}-{}", context.round).to_lowercase();
     let forge = &context.effects.forge;
     let removing = forge.unreact(&context.trigger.place, &to, id);

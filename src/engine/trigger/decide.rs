@@ -232,21 +232,22 @@ fn pushed(read: &Pushed<'_>, facts: &Facts) -> Decision {
     let Some(installation) = &read.installation else {
         return Decision::ignore(NO_INSTALLATION);
     };
-    let issue = &proposed.issue;
     Decision::Runs {
         action: "pushed",
         triggers: vec![Trigger {
             command: Command::CheckPlan,
             actor: read.sender.actor(),
-            place: read.repository.place(installation.id, issue.number, true),
+            place: read
+                .repository
+                .place(installation.id, proposed.number, true),
             origin: Origin::Push {
                 head: proposed.head.sha.to_string(),
             },
             options: Vec::new(),
             guidance: String::new(),
             inline: None,
-            opening: issue.opening(),
-            at: issue.updated_at.0,
+            opening: proposed.opening(),
+            at: proposed.updated_at.0,
         }],
     }
 }

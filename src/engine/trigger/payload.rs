@@ -106,8 +106,10 @@ pub(super) struct Pushed<'a> {
 /// The pull request of [`Pushed`].
 #[derive(Debug, Deserialize)]
 pub(super) struct Proposed<'a> {
-    #[serde(flatten, borrow)]
-    pub(super) issue: Issue<'a>,
+    pub(super) number: u64,
+    #[serde(borrow, default)]
+    body: Option<&'a RawValue>,
+    pub(super) updated_at: Time,
     #[serde(borrow, default)]
     pub(super) labels: Vec<Label<'a>>,
     #[serde(borrow)]
@@ -195,10 +197,21 @@ pub(super) struct Issue<'a> {
 impl Issue<'_> {
     /// Digest of the opening text, which GitHub gives as `null` when it is empty; none when it is no text.
     pub(super) fn opening(&self) -> Option<String> {
-        let raw = self.body.map_or("\"\"", RawValue::get);
-        let text: Cow<'_, str> = serde_json::from_str(raw).ok()?;
-        Some(digest(&text))
+        opening(self.body)
     }
+}
+
+impl Proposed<'_> {
+    /// As [`Issue::opening`].
+    pub(super) fn opening(&self) -> Option<String> {
+        opening(self.body)
+    }
+}
+
+fn opening(body: Option<&RawValue>) -> Option<String> {
+    let raw = body.map_or("\"\"", RawValue::get);
+    let text: Cow<'_, str> = serde_json::from_str(raw).ok()?;
+    Some(digest(&text))
 }
 
 #[derive(Debug, Default, Deserialize)]

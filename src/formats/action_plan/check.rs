@@ -76,7 +76,9 @@ pub fn wanted(plan: &ActionPlan) -> Vec<ProjectPath> {
 /// Plays `plan` through on `files` and tells everything that would go wrong, in the order of the actions. Empty: the plan
 /// would work, as far as files can show it.
 ///
-/// Takes time for hostile input too, but never more than [`find::MOST_SEARCHED`] and [`near`] allow.
+/// Bounds for hostile input: at most 4 GiB of text are looked through for `FIND` texts (then the rest is refused with
+/// [`FindingKind::TooMuchToSearch`]), and near misses are searched for the first ten only, in files up to 2 MiB, for texts
+/// up to 1,000 lines and 64 KiB. Seconds at worst.
 pub fn check(plan: &ActionPlan, files: &dyn Files) -> Vec<Finding> {
     walk::walk(plan, files).0
 }

@@ -9,13 +9,13 @@ use serde::Serialize;
 use super::error::{PlanError, Rejected};
 use super::grammar::{ACTIONS_BLUEPRINT, SLOTS};
 
-/// Most errors that the text shows.
-pub(super) const ERRORS_SHOWN: usize = 30;
+/// Most errors of a plan that texts for people show.
+pub const ERRORS_SHOWN: usize = 30;
 /// Blocks without an error that the text shows before and behind one with an error; the others are counted.
 const AROUND: usize = 6;
-/// Most annotations that one request for a check run may carry
+/// Most remarks of one plan: twenty requests' worth for a check run, which takes 50 in each
 /// (<https://docs.github.com/rest/checks/runs#update-a-check-run>).
-pub(super) const ANNOTATIONS: usize = 50;
+pub(super) const ANNOTATIONS: usize = 1_000;
 
 /// What a block is in the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -138,17 +138,22 @@ impl Rejected {
         }
     }
 
-    /// The first errors as remarks for a check run, as many as one request may carry.
+    /// The first errors as remarks for a check run, at most a thousand.
     pub fn annotations(&self) -> Vec<Annotation> {
         let errors = self.errors.iter().take(ANNOTATIONS);
-        errors
-            .map(|error| Annotation {
-                line: error.span.start,
-                end_line: error.span.end,
-                title: format!("Action plan: {}", error.kind.as_str().replace('-', " ")),
-                message: format!("{}\n\n{}", error.message(), error.hints.join("\n")),
-            })
-            .collect()
+        errors.map(PlanError::annotation).collect()
+    }
+}
+
+impl PlanError {
+    /// The error as a remark at its lines.
+    pub fn annotation(&self) -> Annotation {
+        Annotation {
+            line: self.span.start,
+            end_line: self.span.end,
+            title: format!("Action plan: {}", self.kind.as_str().replace('-', " ")),
+            message: format!("{}\n\n{}", self.message(), self.hints.join("\n")),
+        }
     }
 }
 
@@ -183,21 +188,45 @@ impl fmt::Display for Diff {
                 self.errors.len() - ERRORS_SHOWN
             )?;
         }
-        if self.errors.iter().any(|error| error.structural) {
-            writeln!(f, "\n--- Expected Document Structure ---")?;
-            for row in &self.expected {
+        if !self.actual.is_empty() {
+            writeln!(f)?;
+        }
+        self.structure().fmt(f)
+    }
+}
+
+/// The structures of a [`Diff`] without its errors.
+struct Structure<'a>(&'a Diff);
+
+impl fmt::Display for Structure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Diff {
+            errors,
+            expected,
+            actual,
+        } = self.0;
+        if errors.iter().any(|error| error.structural) {
+            writeln!(f, "--- Expected Document Structure ---")?;
+            for row in expected {
                 writeln!(f, "[{}] {}", row.index, row.node)?;
             }
+            writeln!(f)?;
         }
-        if !self.actual.is_empty() {
-            writeln!(f, "\n--- Actual Document Structure ---")?;
-            self.rows(f)?;
+        if !actual.is_empty() {
+            writeln!(f, "--- Actual Document Structure ---")?;
+            self.0.rows(f)?;
         }
         Ok(())
     }
 }
 
 impl Diff {
+    /// Its text without the errors: the expected structure, when that is what is wrong, and the actual one with marks.
+    /// Empty when the text was not even read as Markdown.
+    pub fn structure(&self) -> impl fmt::Display {
+        Structure(self)
+    }
+
     fn rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wrong = |row: &Actual| matches!(row.mark, Mark::Error | Mark::Mismatch);
         let mut near = vec![false; self.actual.len()];

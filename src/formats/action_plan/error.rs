@@ -5,31 +5,12 @@ use std::fmt;
 use serde::Serialize;
 
 use super::action::Span;
-
-macro_rules! kinds {
-    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+) => {
-        /// What is wrong. The name for programs is stable.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum ErrorKind {
-            $($(#[doc = $doc])+ $name,)+
-        }
-
-        impl ErrorKind {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
-
-            /// Stable name for programs, in kebab case.
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $code,)+
-                }
-            }
-        }
-    };
-}
+use super::kinds::kinds;
 
 kinds! {
-    /// Longer than [`super::MAX_BYTES`].
+    /// What is wrong with the text of a plan. The name for programs is stable.
+    ErrorKind:
+    /// Longer than a plan may be.
     TooLarge = "too-large",
     /// Nothing but white space.
     Empty = "empty",
@@ -121,18 +102,6 @@ kinds! {
     NoMessage = "no-message",
     /// A text behind a list that does not start at the beginning of its line.
     IndentedMessage = "indented-message",
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for ErrorKind {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
 }
 
 /// Most errors that are collected in lists of keys; behind as many, the rest of the text is not looked at.

@@ -66,7 +66,7 @@ impl RunRow {
     pub(crate) fn asked_in(&self) -> Option<u64> {
         match &self.trigger.origin {
             Origin::Comment { id, .. } | Origin::Boxes { id, .. } => Some(*id),
-            Origin::Label { .. } | Origin::Local { .. } => None,
+            Origin::Label { .. } | Origin::Push { .. } | Origin::Local { .. } => None,
         }
     }
 }

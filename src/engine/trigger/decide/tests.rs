@@ -9,6 +9,7 @@
 
 mod boxes;
 mod edits;
+mod pushes;
 mod unusable;
 
 use serde_json::{Value, json};

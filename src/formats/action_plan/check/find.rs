@@ -2,8 +2,9 @@
 
 use memchr::{memchr_iter, memmem};
 
-/// Most bytes of files that one check looks through for `FIND` texts, over all pairs. A plan of 2 MiB can hold tens of
-/// thousands of pairs; this is some thousand of them in a file of 1 MB, and takes seconds at worst.
+/// Most bytes of files that one check looks through for `FIND` texts, over all pairs (the documentation of
+/// [`super::check`] tells it). A plan of 2 MiB can hold tens of thousands of pairs; this is some thousand of them in a file
+/// of 1 MB, and takes seconds at worst.
 pub(super) const MOST_SEARCHED: u64 = 4 << 30;
 
 /// Most line numbers that are told.

@@ -4,40 +4,40 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::formats::action_plan::kinds::kinds;
 use crate::formats::action_plan::{ProjectPath, Span, Step};
 
-/// What would go wrong. As JSON: its name in kebab case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FindingKind {
+kinds! {
+    /// What would go wrong. The name for programs is stable.
+    FindingKind:
     /// `CREATE` of something that is there.
-    TargetExists,
+    TargetExists = "target-exists",
     /// `CREATE` below something that is a file.
-    ParentIsFile,
+    ParentIsFile = "parent-is-file",
     /// What is to be changed, read, handed on or worked in is not there.
-    Missing,
+    Missing = "missing",
     /// `EDIT` of a folder.
-    IsFolder,
+    IsFolder = "is-folder",
     /// A command is to run in a file.
-    NotAFolder,
+    NotAFolder = "not-a-folder",
     /// `EDIT` of something that is no text.
-    NotText,
+    NotText = "not-text",
     /// `EDIT` of something that is too large to be loaded.
-    TooLarge,
+    TooLarge = "too-large",
     /// It cannot be told what is there.
-    Unreadable,
+    Unreadable = "unreadable",
     /// `FIND` with nothing in it.
-    EmptyFind,
+    EmptyFind = "empty-find",
     /// `REPLACE` is the same as `FIND`.
-    SameReplace,
+    SameReplace = "same-replace",
     /// `FIND` is nowhere in the file.
-    FindMissing,
+    FindMissing = "find-missing",
     /// `FIND` is in the file several times.
-    FindAmbiguous,
+    FindAmbiguous = "find-ambiguous",
     /// Looking for all pairs would take too long.
-    TooMuchToSearch,
+    TooMuchToSearch = "too-much-to-search",
     /// `EXECUTE` with nothing to run.
-    EmptyCommand,
+    EmptyCommand = "empty-command",
 }
 
 impl FindingKind {
@@ -45,7 +45,7 @@ impl FindingKind {
     pub fn title(self) -> &'static str {
         match self {
             Self::TargetExists => "file exists already",
-            Self::ParentIsFile => "folder is a file",
+            Self::ParentIsFile => "part of the path is a file",
             Self::Missing => "path does not exist",
             Self::IsFolder => "file is a folder",
             Self::NotAFolder => "folder is a file",

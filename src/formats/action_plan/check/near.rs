@@ -5,8 +5,8 @@
 //! character by character, within a fixed number of steps.
 //!
 //! Bounds: files up to [`FILE`] and texts up to [`FIND_LINES`] and [`FIND`]; at most [`CANDIDATES`] windows twice over,
-//! [`STEPS`] steps each; [`SEARCHES`] searches for one plan. All of them together
-//! take two seconds at worst (a file of 1 MB, ten times 1,000 lines that it holds in reverse).
+//! [`STEPS`] steps each; [`SEARCHES`] searches for one plan. All of them together take two seconds at worst (a file
+//! of 1 MB, ten times 1,000 lines that it holds in reverse).
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -51,15 +51,13 @@ pub(super) fn search(text: &str, find: &str) -> Option<NearMiss> {
         let mut chars = without_spaces(&find).peekable();
         chars.peek().is_some() && chars.eq(without_spaces(near))
     };
-    let mut best: Option<((bool, Score), Range<usize>, Vec<DiffOp>)> = None;
-    for window in candidates(&text, &find) {
+    let ranked = candidates(&text, &find).into_iter().map(|window| {
         let near = &text[window.clone()];
         let steps = diff::steps(&find, near);
         let rank = (spaced(near), score(&find, near, &steps));
-        if best.as_ref().is_none_or(|(most, ..)| rank > *most) {
-            best = Some((rank, window, steps));
-        }
-    }
+        (rank, window, steps)
+    });
+    let best = ranked.reduce(|best, next| if next.0 > best.0 { next } else { best });
     let ((only_spaces, score), window, steps) = best?;
     if !only_spaces && score.hundredths() < LEAST {
         return None;
@@ -82,7 +80,7 @@ fn without_spaces<'a>(lines: &'a [&str]) -> impl Iterator<Item = char> + 'a {
 fn candidates(text: &[&str], find: &[&str]) -> Vec<Range<usize>> {
     let height = find.len().min(text.len());
     let mut wanted = Pairs::new();
-    find.iter().for_each(|line| wanted.add(line));
+    wanted.add(find);
     let mut seen = Pairs::new();
     // Of what both have, how much it is of both together; for a single line, which may be a part of a longer one, also
     // how much it is of the text.
@@ -150,8 +148,8 @@ impl Pairs {
         }
     }
 
-    fn add(&mut self, line: &str) {
-        for pair in pairs(line) {
+    fn add(&mut self, lines: &[&str]) {
+        for pair in lines.iter().flat_map(|line| pairs(line)) {
             self.counts[pair] += 1;
             self.total += 1;
         }
@@ -243,9 +241,11 @@ fn more_at_ends(ops: &[DiffOp]) -> usize {
 /// How many characters of both are probably the same, when comparing them would take too long.
 fn roughly_same(old: &[&str], new: &[&str]) -> usize {
     let mut wanted = Pairs::new();
-    old.iter().for_each(|line| wanted.add(line));
+    wanted.add(old);
     let mut seen = Pairs::new();
-    new.iter().for_each(|line| seen.enter(line, &wanted));
+    for line in new {
+        seen.enter(line, &wanted);
+    }
     // A pair of bytes begins at most one character.
     2 * seen.common.min(chars(old).len()).min(chars(new).len())
 }

@@ -1,127 +1,16 @@
 //! Tests of the validator: a table for each rule, its texts, its bounds.
-
-use std::collections::BTreeMap;
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::formats::action_plan::{
-    Create, Edit, Execute, Header, Invoke, Prune, Read, Replacement, Return, Span, Step,
-};
+use crate::formats::action_plan::Span;
 use FindingKind as K;
+use plans::{Tree, create, edit, execute, hand_back, invoke, path, plan, prune, read};
 
 mod bounds;
 mod near_misses;
+mod plans;
 mod properties;
 mod say;
-
-/// Files by their paths; the folders that they are in are there as well.
-#[derive(Default)]
-pub(super) struct Tree(BTreeMap<String, Found<'static>>);
-
-impl Tree {
-    fn with(mut self, path: &str, found: Found<'static>) -> Self {
-        self.0.insert(path.to_owned(), found);
-        self
-    }
-}
-
-impl Files for Tree {
-    fn look(&self, path: &ProjectPath) -> Found<'_> {
-        if let Some(found) = self.0.get(path.as_str()) {
-            return *found;
-        }
-        let below = format!("{path}/");
-        match self.0.keys().any(|other| other.starts_with(&below)) {
-            true => Found::Folder,
-            false => Found::Missing,
-        }
-    }
-}
-
-fn path(text: &str) -> ProjectPath {
-    ProjectPath::parse(text).unwrap()
-}
-
-fn plan(actions: Vec<Action>) -> ActionPlan {
-    let steps = actions.into_iter().enumerate().map(|(index, action)| Step {
-        number: index + 1,
-        span: Span::new(10 * (index + 1), 10 * (index + 1) + 9),
-        action,
-    });
-    ActionPlan {
-        title: "Plan".to_owned(),
-        header: Header::default(),
-        rationale: String::new(),
-        memos: None,
-        actions: steps.collect(),
-    }
-}
-
-fn create(at: &str, content: &str) -> Action {
-    Action::Create(Create {
-        path: path(at),
-        description: None,
-        content: content.to_owned(),
-        content_span: Span::line(12),
-    })
-}
-
-fn edit(at: &str, pairs: &[(&str, &str)]) -> Action {
-    let pairs = pairs.iter().enumerate();
-    Action::Edit(Edit {
-        path: path(at),
-        description: None,
-        edits: pairs
-            .map(|(index, (find, replace))| Replacement {
-                find: (*find).to_owned(),
-                replace: (*replace).to_owned(),
-                find_span: Span::new(100 * (index + 1), 100 * (index + 1) + 2),
-                replace_span: Span::new(100 * (index + 1) + 4, 100 * (index + 1) + 6),
-            })
-            .collect(),
-    })
-}
-
-fn read(resource: &str) -> Action {
-    Action::Read(Read {
-        resource: Resource::parse(resource).unwrap(),
-        description: None,
-    })
-}
-
-fn prune(resource: &str) -> Action {
-    Action::Prune(Prune {
-        resource: Resource::parse(resource).unwrap(),
-        description: None,
-    })
-}
-
-fn execute(command: &str, cwd: Option<&str>) -> Action {
-    Action::Execute(Execute {
-        command: command.to_owned(),
-        description: None,
-        expected_outcome: None,
-        cwd: cwd.map(path),
-        env: Vec::new(),
-        command_span: Span::new(13, 15),
-    })
-}
-
-fn invoke(resources: &[&str]) -> Action {
-    let resources = resources.iter().map(|it| Resource::parse(it).unwrap());
-    Action::Invoke(Invoke {
-        agent: "Architect".to_owned(),
-        handoff_resources: resources.collect(),
-        message: "Go on.".to_owned(),
-    })
-}
-
-fn hand_back(resources: &[&str]) -> Action {
-    let resources = resources.iter().map(|it| Resource::parse(it).unwrap());
-    Action::Return(Return {
-        handoff_resources: resources.collect(),
-        message: "Done.".to_owned(),
-    })
-}
 
 fn tree() -> Tree {
     Tree::default()

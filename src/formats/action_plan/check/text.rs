@@ -9,8 +9,22 @@ use crate::formats::action_plan::fences;
 impl fmt::Display for Finding {
     /// Markdown, no line end at its end: place and problem, the lines in question, what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.span.start, self.message())?;
-        if let Some(near) = &self.near_miss {
+        write!(
+            f,
+            "line {}: {}\n\n{}",
+            self.span.start,
+            self.message(),
+            self.details()
+        )
+    }
+}
+
+/// What follows place and problem of a [`Finding`].
+struct Details<'a>(&'a Finding);
+
+impl fmt::Display for Details<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(near) = &self.0.near_miss {
             let (line, end) = (near.line, near.end_line);
             let lines = if line == end {
                 format!("line {line}")
@@ -19,16 +33,18 @@ impl fmt::Display for Finding {
             };
             write!(
                 f,
-                "\n\nMost like it, with a similarity of {}: {lines} of the file (`-` is `FIND`, `+` is the file):\n\n",
+                "Most like it, with a similarity of {}: {lines} of the file (`-` is `FIND`, `+` is the file):\n\n",
                 near.score
             )?;
             block(f, "diff", &near.diff)?;
-        } else if let Some(find) = &self.find {
-            f.write_str("\n\n`FIND`:\n\n")?;
+            f.write_str("\n\n")?;
+        } else if let Some(find) = &self.0.find {
+            f.write_str("`FIND`:\n\n")?;
             block(f, "text", find)?;
+            f.write_str("\n\n")?;
         }
-        for (index, hint) in self.hints.iter().enumerate() {
-            let gap = if index == 0 { "\n\n" } else { "\n" };
+        for (index, hint) in self.0.hints.iter().enumerate() {
+            let gap = if index == 0 { "" } else { "\n" };
             write!(f, "{gap}- {hint}")?;
         }
         Ok(())
@@ -53,14 +69,20 @@ pub fn text(findings: &[Finding]) -> String {
     parts.join("\n\n")
 }
 
-/// The first findings as remarks for a check run, as many as one request may carry. Their messages are plain text.
+/// The first findings as remarks for a check run, at most a thousand. Their messages are plain text.
 pub fn annotations(findings: &[Finding]) -> Vec<Annotation> {
     let findings = findings.iter().take(ANNOTATIONS);
     findings.map(Finding::annotation).collect()
 }
 
 impl Finding {
-    fn annotation(&self) -> Annotation {
+    /// Its Markdown without place and problem: the lines in question, what to do.
+    pub fn details(&self) -> impl fmt::Display {
+        Details(self)
+    }
+
+    /// The finding as a remark at its lines; its message is plain text.
+    pub fn annotation(&self) -> Annotation {
         let mut message = self.message();
         if let Some(near) = &self.near_miss {
             message.push_str(&format!(

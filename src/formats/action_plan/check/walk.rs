@@ -248,7 +248,7 @@ impl Walk<'_> {
                 FindingKind::FindAmbiguous,
                 pair.find_span,
                 &format!(
-                    "`FIND` is {count} times in {name}, {}.",
+                    "`FIND` occurs {count} times in {name}, {}.",
                     in_lines(&lines, more)
                 ),
                 "Add lines from around the right place to `FIND`, and the same to `REPLACE`, until it is there once.",

@@ -129,7 +129,7 @@ fn commands_are_text_everywhere_else() {
         "/usr/lib/x",
         "/plan",
         "/research x",
-        "/check-plan",
+        "/check-plans",
         "/answers 1",
         "/save-plans",
         "/erk:cancel",

@@ -5,9 +5,13 @@ use super::*;
 #[test]
 fn every_finding_says_what_to_do() {
     let files = tree().with("ticks", Found::File("a\n```\nb\n````\n"));
-    let find_twelve: String = (1..=14)
-        .map(|number| format!("missing line {number}\n"))
+    let fourteen: Vec<_> = (1..=14)
+        .map(|number| format!("missing line {number}"))
         .collect();
+    let fourteen = fourteen.join(
+        "
+",
+    );
     let actions = vec![
         create("src/a.rs", ""),
         create("src", ""),
@@ -31,7 +35,7 @@ fn every_finding_says_what_to_do() {
                 ("one();", "one();"),
                 ("one(1);\n    two();", "one();\n    two();"),
                 ("one();\ntwo();", "x"),
-                (&find_twelve, "x"),
+                (&fourteen, "x"),
                 ("();", "!"),
             ],
         ),
@@ -84,6 +88,6 @@ fn as_annotations() {
     let mut actions = vec![edit("src/a.rs", &[("one(1);", "x")])];
     actions.extend((0..60).map(|_| read("no")));
     let notes = annotations(&check(&plan(actions), &tree()));
-    assert_eq!(notes.len(), 50);
+    assert_eq!(notes.len(), 61);
     insta::assert_snapshot!(serde_json::to_string_pretty(&notes[..2]).unwrap());
 }

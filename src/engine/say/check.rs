@@ -1,0 +1,176 @@
+//! What the bot says about action plans.
+
+use serde_json::{Map, json};
+
+use super::{RESULT_BLOCK, asked, code_span, footer, person, quiet};
+use crate::engine::progress::{Checked, Judged};
+use crate::engine::run::RunId;
+use crate::engine::trigger::Trigger;
+use crate::formats::action_plan::{self, ActionPlan, is_action_plan};
+use crate::formats::block::render_yaml;
+use crate::formats::plan::document::plan_text;
+
+/// Most characters of all particulars in one text. GitHub takes 65,536 of a comment and 65,535 bytes in a check run.
+const DETAILS_MAX: usize = 45_000;
+
+/// Most bytes of the table in the body of a plan issue, beside the header and the next steps.
+const TABLE_MAX: usize = 30_000;
+
+/// One sentence about a plan that is right.
+pub fn good(plan: &ActionPlan, with_files: bool) -> String {
+    let actions = match plan.actions.len() {
+        1 => "1 action".to_owned(),
+        many => format!("{many} actions"),
+    };
+    let files = if with_files {
+        "fits the files of the repository"
+    } else {
+        "the files of the repository were not looked at"
+    };
+    format!("{actions}, structure valid, {files}")
+}
+
+/// One line for the check run.
+pub fn title(checked: &Checked) -> String {
+    match (checked.plans.len(), checked.good()) {
+        (0, _) => "No plan to check".to_owned(),
+        (1, 1) => "The plan can be executed".to_owned(),
+        (1, _) => "The plan cannot be executed".to_owned(),
+        (all, good) if all == good => format!("{all} plans can be executed"),
+        (all, good) => format!("{} of {all} plans cannot be executed", all - good),
+    }
+}
+
+/// Each plan in a line, then the notes.
+pub fn summary(checked: &Checked) -> String {
+    let mut text = String::new();
+    for plan in &checked.plans {
+        let mark = if plan.good { "✅" } else { "❌" };
+        text.push_str(&format!(
+            "- {mark} {}: {}\n",
+            name(plan),
+            quiet(&plan.sentence)
+        ));
+    }
+    for note in &checked.notes {
+        text.push_str(&format!("\n> [!NOTE]\n> {}\n", quiet(note)));
+    }
+    text
+}
+
+/// The particulars of each plan below a heading, as many as have room.
+pub fn details<'p>(plans: impl Iterator<Item = &'p Judged>) -> String {
+    let mut text = String::new();
+    let mut room = DETAILS_MAX;
+    for plan in plans {
+        let part = format!("### {}\n\n{}\n\n", name(plan), plan.details.trim_end());
+        if let Some(left) = room.checked_sub(part.len()) {
+            room = left;
+            text.push_str(&part);
+        } else {
+            text.push_str(&format!(
+                "### {}\n\nThere is no room for its particulars here.\n\n",
+                name(plan)
+            ));
+            room = room.saturating_sub(300);
+        }
+    }
+    text
+}
+
+fn name(plan: &Judged) -> String {
+    match &plan.path {
+        Some(path) => code_span(path),
+        None => quiet(&plan.name),
+    }
+}
+
+/// The final status of plans that are right, or of a place without any.
+pub fn passed(trigger: &Trigger, run: &RunId, checked: &Checked) -> String {
+    let mark = if checked.plans.is_empty() {
+        "ℹ️"
+    } else {
+        "✅"
+    };
+    let mut text = format!(
+        "{mark} {}: {} for {}{}.\n\n{}\n{}",
+        title(checked),
+        asked(trigger),
+        person(trigger),
+        at(checked),
+        summary(checked),
+        details(checked.plans.iter())
+    );
+    let mut fields = Map::new();
+    fields.insert("status".into(), json!("succeeded"));
+    fields.insert("run".into(), json!(run.0));
+    fields.insert("command".into(), json!(trigger.command.name()));
+    fields.insert("plans".into(), json!(checked.plans.len()));
+    if let Some(head) = &checked.head {
+        fields.insert("head".into(), json!(head));
+    }
+    text.push_str(&render_yaml(RESULT_BLOCK, &fields));
+    text.push_str(&format!("\n\n{}", footer(run)));
+    text
+}
+
+/// ` at abc1234` for the files of a commit.
+pub(super) fn at(checked: &Checked) -> String {
+    match &checked.head {
+        Some(head) => format!(" at {}", code_span(super::short(head))),
+        None => String::new(),
+    }
+}
+
+/// The table of a saved plan's actions where it is an action plan; a sentence for people where it only looks like one.
+pub fn actions(document: &str) -> Option<Result<String, String>> {
+    let plan = [plan_text(document), document]
+        .into_iter()
+        .find(|text| is_action_plan(text))?;
+    Some(match action_plan::parse(plan) {
+        Ok(plan) => Ok(first_rows(&action_plan::table(&plan))),
+        Err(refused) => Err(format!(
+            "It looks like an executable plan, but cannot be executed: {refused} Comment `/check-plan` on the plan issue to see all."
+        )),
+    })
+}
+
+/// The rows of a table that have room.
+fn first_rows(table: &str) -> String {
+    let mut text = String::new();
+    for row in table.lines() {
+        if text.len() + row.len() > TABLE_MAX {
+            text.push_str("\nMore actions are in the plan.\n");
+            break;
+        }
+        text.push_str(row);
+        text.push('\n');
+    }
+    text
+}
+
+/// GitHub does not list all changed files.
+pub fn not_all_listed(all: usize) -> String {
+    format!(
+        "The pull request changes {all} files; GitHub lists 3,000, and plans among the others were not checked."
+    )
+}
+
+/// More plan files than are checked.
+pub fn not_all_checked(all: usize, most: usize) -> String {
+    format!("The pull request changes {all} plan files; the first {most} were checked.")
+}
+
+/// No changed file is a plan.
+pub fn no_plan_files(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| code_span(name)).collect();
+    format!("No changed file is called {}.", names.join(" or "))
+}
+
+/// A plan names more files than are read.
+pub fn not_all_looked_at(name: &str, all: usize, most: usize) -> String {
+    format!(
+        "{} names {all} files and folders; the first {most} were looked at.",
+        code_span(name)
+    )
+}

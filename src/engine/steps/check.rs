@@ -1,0 +1,303 @@
+//! `/check-plan`: which plans are meant, whether they can be executed, and saying so: in one comment of the place, and for
+//! the files of a pull request as a check run with remarks at their lines.
+//!
+//! | where | what is checked |
+//! |---|---|
+//! | a plan in the command's comment | that one |
+//! | the label on a pull request, new commits of one that has it | each changed file whose name is a plan's, at the head |
+//! | a saved plan | the plan that it holds |
+//! | else | the opening text, or the newest comment, that is an action plan; on a pull request, else, its changed files |
+
+mod judge;
+mod look;
+
+use super::super::code::Failure;
+use super::super::effects::Stop;
+use super::super::forge::{
+    Annotation, Change, CheckReport, CheckState, Conclusion, Content, Level, MOST_CHANGED_FILES,
+    NewCheckRun, PullRequest, ReadError, content,
+};
+use super::super::progress::{Checked, Judged};
+use super::super::say::{check as sentences, failures};
+use super::super::thread::Thread;
+use super::super::trigger::{Origin, Trigger};
+use super::Context;
+use crate::formats::action_plan::is_action_plan;
+use crate::formats::block;
+use crate::formats::plan::stored;
+
+/// Name of the check run. Rules of branches may demand it, so it never changes.
+pub const CHECK_RUN: &str = "planwright/plans";
+
+/// Longest file that is read, in bytes: somewhat more than the longest plan, so that one that is too long is told as such.
+const MOST_FILE: u64 = 4 * 1024 * 1024;
+
+/// Most plan files of one pull request that are checked.
+const MOST_FILES: usize = 50;
+
+/// Most remarks of one check run: twenty requests.
+const MOST_REMARKS: usize = 1_000;
+
+/// Checks what is meant; remembered, so that a later attempt of the same round says the same.
+///
+/// # Errors
+/// There is no plan, GitHub did not do it, or the store fails.
+pub async fn check(context: &mut Context) -> Result<Checked, Stop> {
+    let checked = match context.progress.checked.clone() {
+        Some(checked) if checked.round == context.round => checked,
+        _ => {
+            let checked = judged(context).await?;
+            context.progress.checked = Some(checked.clone());
+            context.remember().await?;
+            checked
+        }
+    };
+    if let Some(head) = &checked.head {
+        let repo = context.trigger.place.repo.clone();
+        let new = NewCheckRun {
+            name: CHECK_RUN.to_owned(),
+            head_sha: head.clone(),
+            details_url: None,
+            report: report(&checked),
+        };
+        let key = format!("check-{}", context.round);
+        context.effects.create_check(&key, &repo, &new).await?;
+    }
+    Ok(checked)
+}
+
+/// What it ends with where a plan is wrong.
+pub fn failure(checked: &Checked) -> Option<Failure> {
+    (checked.good() < checked.plans.len()).then(|| failures::not_executable(checked))
+}
+
+async fn judged(context: &Context) -> Result<Checked, Stop> {
+    let trigger = &context.trigger;
+    let on_files = match &trigger.origin {
+        Origin::Label { .. } | Origin::Push { .. } => trigger.place.pull_request,
+        _ => false,
+    };
+    if on_files {
+        return files(context).await;
+    }
+    let thread = context.effects.forge.thread(&trigger.place).await?;
+    if let Some((name, text)) = meant(trigger, &thread) {
+        let commit = if trigger.place.pull_request {
+            pull(context).await?.head_sha
+        } else {
+            look::DEFAULT.to_owned()
+        };
+        let mut notes = Vec::new();
+        let plan = one(context, &name, None, &text, &commit, &mut notes).await?;
+        return Ok(Checked {
+            round: context.round,
+            head: None,
+            plans: vec![plan],
+            notes,
+        });
+    }
+    if trigger.place.pull_request {
+        return files(context).await;
+    }
+    Err(Stop::Failed(failures::no_action_plan()))
+}
+
+/// The plan that is meant in a conversation, and where it stands.
+fn meant(trigger: &Trigger, thread: &Thread) -> Option<(String, String)> {
+    let given = trigger.inline.as_deref();
+    if let Some(text) = given.filter(|text| !text.trim().is_empty()) {
+        return Some((
+            "the plan in the command's comment".to_owned(),
+            text.to_owned(),
+        ));
+    }
+    if let Some(text) = saved(thread) {
+        return Some(("the saved plan".to_owned(), text));
+    }
+    let opening = thread.posts.first().into_iter();
+    let newest_first = thread.posts.iter().skip(1).rev();
+    opening
+        .chain(newest_first)
+        .filter(|post| post.updated <= trigger.at || post.id.is_none())
+        .find(|post| is_action_plan(&post.body))
+        .map(|post| {
+            let name = match post.id {
+                None => "the opening text".to_owned(),
+                Some(_) => format!("the plan in {}", post.url),
+            };
+            (name, post.body.clone())
+        })
+}
+
+/// The action plan in the blocks of a plan issue.
+fn saved(thread: &Thread) -> Option<String> {
+    let opening = thread.posts.first()?;
+    block::find(&block::parse(&opening.body), "plan-header")?;
+    let author =
+        |post: &super::super::thread::Post| post.author.as_ref().map(|it| it.login.clone());
+    let page = stored::Page {
+        title: thread.title.clone(),
+        author: author(opening),
+        body: opening.body.clone(),
+        pull_request: thread.place.pull_request,
+        comments: thread.posts[1..]
+            .iter()
+            .filter_map(|post| {
+                Some(stored::Comment {
+                    id: post.id?,
+                    author: author(post),
+                    body: post.body.clone(),
+                })
+            })
+            .collect(),
+    };
+    let read = stored::read(&page).ok()?;
+    [read.document, read.plan]
+        .into_iter()
+        .find(|text| is_action_plan(text))
+}
+
+async fn pull(context: &Context) -> Result<PullRequest, Stop> {
+    let place = &context.trigger.place;
+    Ok(context.effects.forge.pull_request(place).await?)
+}
+
+/// The changed files of a pull request that are plans, at its head.
+async fn files(context: &Context) -> Result<Checked, Stop> {
+    let forge = &context.effects.forge;
+    let place = &context.trigger.place;
+    let names = &context.settings.check.files;
+    let pull = pull(context).await?;
+    let mut notes = Vec::new();
+    if pull.changed_files > MOST_CHANGED_FILES {
+        notes.push(sentences::not_all_listed(pull.changed_files));
+    }
+    let changed = forge.changed_files(place).await?;
+    let mut paths: Vec<String> = changed
+        .into_iter()
+        .filter(|file| file.change != Change::Removed && is_plan(&file.path, names))
+        .map(|file| file.path)
+        .collect();
+    if paths.len() > MOST_FILES {
+        notes.push(sentences::not_all_checked(paths.len(), MOST_FILES));
+        paths.truncate(MOST_FILES);
+    }
+    if paths.is_empty() {
+        notes.push(sentences::no_plan_files(names));
+    }
+    let mut plans = Vec::with_capacity(paths.len());
+    for path in paths {
+        plans.push(file(context, &path, &pull.head_sha, &mut notes).await?);
+    }
+    Ok(Checked {
+        round: context.round,
+        head: Some(pull.head_sha),
+        plans,
+        notes,
+    })
+}
+
+/// The name of the file is one of `names`: the name itself, or `*` and its end. Case counts, as in git.
+fn is_plan(path: &str, names: &[String]) -> bool {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    names.iter().any(|name| match name.strip_prefix('*') {
+        Some(end) => file.len() > end.len() && file.ends_with(end),
+        None => file == name,
+    })
+}
+
+async fn file(
+    context: &Context,
+    path: &str,
+    head: &str,
+    notes: &mut Vec<String>,
+) -> Result<Judged, Stop> {
+    let forge = context.effects.forge.as_ref();
+    let repo = &context.trigger.place.repo;
+    let unread = |what: String| judge::unread(path, &what);
+    match content(forge, repo, path, head, MOST_FILE).await {
+        Ok(Content::Text(text)) => one(context, path, Some(path), &text, head, notes).await,
+        Ok(Content::Binary) => Ok(unread("it is not UTF-8 text".to_owned())),
+        Ok(Content::TooLarge { most }) => Ok(unread(format!(
+            "it is larger than {} MB",
+            most / (1024 * 1024)
+        ))),
+        Ok(Content::NotAFile(kind)) => Ok(unread(format!("it is a {kind}, not a file"))),
+        Ok(Content::Missing) => Ok(unread("it is no longer there".to_owned())),
+        Err(ReadError::Forge(error)) => Err(error.into()),
+        Err(error) => Ok(unread(error.to_string())),
+    }
+}
+
+/// One plan, with the files of the repository at `commit` where the operator wants that.
+async fn one(
+    context: &Context,
+    name: &str,
+    path: Option<&str>,
+    text: &str,
+    commit: &str,
+    notes: &mut Vec<String>,
+) -> Result<Judged, Stop> {
+    match judge::structure(name, path, text) {
+        Err(refused) => Ok(*refused),
+        Ok(plan) => {
+            let files = if context.settings.check.repository {
+                Some(look::load(context, &plan, commit, name, notes).await?)
+            } else {
+                None
+            };
+            Ok(judge::plan(name, path, &plan, files.as_ref()))
+        }
+    }
+}
+
+/// The check run's words.
+fn report(checked: &Checked) -> CheckReport {
+    let conclusion = match (checked.plans.len(), checked.good()) {
+        (0, _) => Conclusion::Skipped,
+        (all, good) if all == good => Conclusion::Success,
+        _ => Conclusion::Failure,
+    };
+    let remarks = checked.plans.iter().flat_map(|plan| {
+        let path = plan.path.clone().unwrap_or_default();
+        plan.remarks.iter().map(move |remark| Annotation {
+            path: path.clone(),
+            start_line: remark.line,
+            end_line: remark.end_line,
+            level: Level::Failure,
+            title: Some(remark.title.clone()),
+            message: remark.message.clone(),
+            raw_details: None,
+        })
+    });
+    CheckReport {
+        state: CheckState::Completed(conclusion),
+        title: sentences::title(checked),
+        summary: sentences::summary(checked),
+        text: Some(sentences::details(checked.plans.iter())).filter(|text| !text.is_empty()),
+        annotations: remarks.take(MOST_REMARKS).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plan;
+
+    #[test]
+    fn a_plan_is_known_by_its_file_name() {
+        let names = ["*.plan.md".to_owned(), "PLAN.md".to_owned()];
+        for (path, want) in [
+            ("a.plan.md", true),
+            ("docs/deep/a.plan.md", true),
+            ("PLAN.md", true),
+            ("x/PLAN.md", true),
+            (".plan.md", false),
+            ("a.plan.md/readme", false),
+            ("plan.md", false),
+            ("MYPLAN.md", false),
+            ("a.PLAN.MD", false),
+        ] {
+            assert_eq!(is_plan(path, &names), want, "{path}");
+        }
+    }
+}

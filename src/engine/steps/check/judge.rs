@@ -1,0 +1,106 @@
+//! One plan and what is to be said of it. Pure.
+
+use super::super::super::progress::{Judged, Remark};
+use super::super::super::say::{check as sentences, code_span, plain};
+use super::look::Loaded;
+use crate::formats::action_plan::{self, ActionPlan, Annotation, check, fences};
+
+/// Longest particulars of one plan, in characters; the check run and `planwright check` have them whole.
+const DETAILS_MAX: usize = 12_000;
+
+/// Reads `text`; what is wrong with its structure otherwise.
+pub(super) fn structure(
+    name: &str,
+    path: Option<&str>,
+    text: &str,
+) -> Result<ActionPlan, Box<Judged>> {
+    action_plan::parse(text).map_err(|refused| {
+        let diff = cut(&refused.diff().to_string());
+        let fence = fences::around(&diff);
+        Box::new(Judged {
+            name: name.to_owned(),
+            path: path.map(str::to_owned),
+            good: false,
+            sentence: refused.to_string(),
+            details: format!("{fence}text\n{}\n{fence}", diff.trim_end()),
+            remarks: remarks(refused.annotations()),
+        })
+    })
+}
+
+/// Judges a plan whose structure is right by the files that it would work on.
+pub(super) fn plan(
+    name: &str,
+    path: Option<&str>,
+    plan: &ActionPlan,
+    files: Option<&Loaded>,
+) -> Judged {
+    let findings = files
+        .map(|files| check::check(plan, files))
+        .unwrap_or_default();
+    let good = findings.is_empty();
+    let (sentence, details) = match findings.first() {
+        None => (
+            sentences::good(plan, files.is_some()),
+            action_plan::table(plan),
+        ),
+        Some(first) => (
+            format!("line {}: {}", first.span.start, first.message()),
+            plain(&cut(&check::text(&findings))),
+        ),
+    };
+    Judged {
+        name: name.to_owned(),
+        path: path.map(str::to_owned),
+        good,
+        sentence,
+        details,
+        remarks: remarks(check::annotations(&findings)),
+    }
+}
+
+/// A file that cannot be read as a text.
+pub(super) fn unread(path: &str, why: &str) -> Judged {
+    Judged {
+        name: path.to_owned(),
+        path: Some(path.to_owned()),
+        good: false,
+        sentence: format!("line 1: it cannot be read: {why}"),
+        details: format!("{} cannot be read: {why}.", code_span(path)),
+        remarks: vec![Remark {
+            line: 1,
+            end_line: 1,
+            title: "Action plan: cannot be read".to_owned(),
+            message: format!("The file cannot be read: {why}."),
+        }],
+    }
+}
+
+fn remarks(annotations: Vec<Annotation>) -> Vec<Remark> {
+    let number = |line: usize| u64::try_from(line).unwrap_or(u64::MAX).max(1);
+    annotations
+        .into_iter()
+        .map(|it| Remark {
+            line: number(it.line),
+            end_line: number(it.end_line.max(it.line)),
+            title: it.title,
+            message: it.message,
+        })
+        .collect()
+}
+
+/// The first whole lines that have room.
+fn cut(text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines();
+    for line in lines.by_ref() {
+        let line: String = line.chars().take(1_000).collect();
+        if out.len() + line.len() > DETAILS_MAX {
+            out.push_str("... and more; `planwright check` shows all\n");
+            break;
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out
+}
