@@ -364,14 +364,19 @@ fn side(kind: &Kind) -> Side {
             rest.is_empty() || rest.starts_with('(') && rest.ends_with(')')
         })
     };
-    let upper = text.to_uppercase();
     if is("FIND:") {
         Side::Find
     } else if is("REPLACE:") {
         Side::Replace
-    } else if upper.starts_with("FIND") || upper.starts_with("REPLACE") {
+    } else if begins(text, "FIND") || begins(text, "REPLACE") {
         Side::Nearly
     } else {
         Side::Other
     }
+}
+
+/// `text` begins with `word`, in capitals or not.
+fn begins(text: &str, word: &str) -> bool {
+    text.get(..word.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(word))
 }

@@ -62,7 +62,8 @@ impl<'a> Document<'a> {
     /// Classifies the children of `root`, which was parsed from the text of `lines`.
     pub(super) fn new(lines: &'a Lines<'a>, root: &'a AstNode<'a>) -> Self {
         let total = lines.count();
-        let mut nodes: Vec<Node<'a>> = Vec::new();
+        // Some eight lines make a block.
+        let mut nodes: Vec<Node<'a>> = Vec::with_capacity(lines.count() / 8 + 1);
         let mut before = 0;
         for ast in root.children() {
             let span = span(lines, ast);

@@ -43,6 +43,9 @@ pub(super) fn split(block: &str) -> Result<Header, Vec<BadLine>> {
     while !rest.is_empty() {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
         let trimmed = line.trim();
+        if !trimmed.is_empty() && !trimmed.starts_with("cd") && !trimmed.starts_with("export") {
+            break;
+        }
         let word = trimmed
             .split(char::is_whitespace)
             .next()

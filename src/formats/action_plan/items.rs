@@ -226,26 +226,26 @@ fn key_value<'t>(key: &'t str, value: &'t str) -> Option<(&'t str, &'t str)> {
 }
 
 /// What a value is written as, for those that are paths and names.
-pub(super) enum Written {
+pub(super) enum Written<'v> {
     /// The target of the only link.
-    Link(String),
+    Link(Cow<'v, str>),
     /// The inside of a code span, or the text itself.
-    Bare(String),
+    Bare(&'v str),
 }
 
 /// Reads a value that is one link, one code span, or bare text.
-pub(super) fn written<'a>(
-    value: &str,
+pub(super) fn written<'a, 'v>(
+    value: &'v str,
     paragraph: &'a AstNode<'a>,
-) -> Result<Written, &'static str> {
+) -> Result<Written<'v>, &'static str> {
     if value.starts_with('`') {
         return code_span(value)
-            .map(|code| Written::Bare(code.to_owned()))
+            .map(Written::Bare)
             .ok_or("something beside the code span");
     }
     if let Some(inner) = value.strip_prefix('<') {
         return match inner.strip_suffix('>') {
-            Some(inner) if !inner.contains(['<', '>']) => Ok(Written::Bare(inner.to_owned())),
+            Some(inner) if !inner.contains(['<', '>']) => Ok(Written::Bare(inner)),
             _ => Err("something beside the address"),
         };
     }
@@ -253,10 +253,10 @@ pub(super) fn written<'a>(
         if value.contains("](") {
             return Err("text beside a link");
         }
-        return Ok(Written::Bare(value.to_owned()));
+        return Ok(Written::Bare(value));
     }
     if let Some(target) = plain_link(value) {
-        return Ok(Written::Link(target.to_owned()));
+        return Ok(Written::Link(Cow::Borrowed(target)));
     }
     if !value.ends_with(')') {
         return Err("a link without its target in parentheses, or text beside the link");
@@ -284,7 +284,7 @@ pub(super) fn written<'a>(
             if has_escape(value) {
                 return Err("a backslash before punctuation, which Markdown drops");
             }
-            Ok(Written::Link(url))
+            Ok(Written::Link(Cow::Owned(url)))
         }
         Some(_) => Err("more than one link, or text beside the link"),
         None => Err("brackets that are no link"),
@@ -321,10 +321,9 @@ pub(super) fn code_span(value: &str) -> Option<&str> {
 /// The target of a link of letters, digits and the signs of usual paths: no other reading of it is possible, so the tree
 /// need not be asked.
 fn plain_link(value: &str) -> Option<&str> {
-    let (text, target) = value
-        .strip_prefix('[')?
-        .strip_suffix(')')?
-        .split_once("](")?;
+    let inner = value.strip_prefix('[')?.strip_suffix(')')?;
+    let (text, target) = inner.split_at(memchr::memchr(b']', inner.as_bytes())?);
+    let target = target.strip_prefix("](")?;
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/');
     (!text.is_empty() && text.bytes().all(plain) && target.bytes().all(plain)).then_some(target)

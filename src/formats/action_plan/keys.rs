@@ -203,7 +203,7 @@ fn read<'a, T>(
     };
     let result = match written(value, paragraph) {
         Ok(Written::Link(target)) => link(&target),
-        Ok(Written::Bare(text)) => bare(&text),
+        Ok(Written::Bare(text)) => bare(text),
         Err(found) => {
             return Err(PlanError::new(
                 ErrorKind::MalformedValue,

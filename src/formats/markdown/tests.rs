@@ -83,6 +83,22 @@ fn an_open_fence_is_not_closed_and_a_closed_one_is() {
 }
 
 #[test]
+fn lines_are_found_wherever_their_ends_lie_in_a_word() {
+    // Bytes beside `\n` that a search by words could take for it, at every place of a word.
+    for length in 0..24 {
+        for odd in ["\u{b}", "\t", "\n", "\u{8a}", "x"] {
+            let text = format!("{}\n{odd}\n\n{odd}a\n", "x".repeat(length));
+            let lines = Lines::new(&text);
+            let naive: Vec<&str> = text.split('\n').collect();
+            assert_eq!(lines.count(), naive.len(), "{text:?}");
+            for (index, want) in naive.iter().enumerate() {
+                assert_eq!(lines.text(index + 1), *want, "{text:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn lines_end_at_every_line_end_of_commonmark() {
     let lines = Lines::new("a\r\nb\rc\nd");
     let texts: Vec<&str> = (1..=4).map(|line| lines.text(line)).collect();
