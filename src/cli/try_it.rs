@@ -179,6 +179,8 @@ async fn perform(
     let webhook = format!("http://{receiver}/webhook");
     let played = play(&simulator, &store, &title, posts, &webhook, patience);
     let outcome = played.await.map(|outcome| Outcome { started, ..outcome });
+    // Also of a run that failed there is something to look at.
+    let came = outcome.is_ok();
     let result = outcome.and_then(|outcome| {
         let text = if arguments.json {
             format!("{:#}\n", show::as_json(&outcome, began.elapsed()))
@@ -200,7 +202,7 @@ async fn perform(
         let code = outcome.run.code.unwrap_or(state);
         Err(Failure::failed(format!("no plan was saved: {code}")))
     });
-    if arguments.keep && result.is_ok() {
+    if arguments.keep && came {
         let token = simulator.writing_token(VISITOR);
         eprint!(
             "{}",

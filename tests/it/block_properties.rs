@@ -193,6 +193,17 @@ fn read(text: &str, key: &str) -> Option<Map<String, Value>> {
     }
 }
 
+/// erk's first readers strip what stands between the fences: of a last value that is white space nothing was left.
+#[test]
+fn a_value_of_white_space_is_written_in_quotes() {
+    for text in ["\u{2000}", "a\u{2003}", "\u{3000}a"] {
+        let mut fields = Map::new();
+        fields.insert("a".into(), text.into());
+        let block = block::render_yaml("a", &fields);
+        assert!(block.contains(&format!("a: '{text}'")), "{block}");
+    }
+}
+
 proptest! {
     #![proptest_config(config(4_000))]
 

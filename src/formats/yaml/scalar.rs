@@ -98,7 +98,8 @@ fn analyse(text: &str) -> Analysis {
         break_space |= c == ' ' && before.is_some_and(line_break);
         before = Some(c);
     }
-    let edge = |c: char| c == ' ' || line_break(c);
+    // PyYAML minds blanks alone, but whoever takes the block's text between its fences strips all white space.
+    let edge = |c: char| c.is_whitespace() || line_break(c);
     let padded = text.starts_with(edge) || text.ends_with(edge);
     Analysis {
         multiline,

@@ -95,8 +95,20 @@ async fn with_a_runaway() -> Option<(Rig, Working, String)> {
     let working = rig.start(rig.task("Leave something behind."));
     rig.model.wait_for(2).await;
     let said = rig.model.asked()[1].said();
-    let runaway = processes::with(&[&mark]).pop();
-    let runaway = runaway.unwrap_or_else(|| panic!("the tool left nothing: {said}"));
+    // The shell does not wait for it: until it is itself, it still has what the shell had.
+    let begun = std::time::Instant::now();
+    let runaway = loop {
+        let left = processes::with(&[&mark]);
+        let itself = left.into_iter().find(|it| it.line.starts_with("sleep "));
+        if let Some(runaway) = itself {
+            break runaway;
+        }
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "the tool left nothing: {said}"
+        );
+        tokio::task::yield_now().await;
+    };
     let client = client(&rig);
     assert_ne!(runaway.session, client.session);
     assert!(

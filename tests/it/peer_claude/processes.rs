@@ -11,7 +11,6 @@ pub(crate) struct Process {
     pub(crate) pid: i32,
     pub(crate) session: i32,
     pub(crate) program: Option<PathBuf>,
-    #[expect(dead_code, reason = "shown when one is left")]
     pub(crate) line: String,
 }
 
