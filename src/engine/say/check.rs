@@ -167,10 +167,7 @@ pub fn no_plan_files(names: &[String]) -> String {
     format!("No changed file is called {}.", names.join(" or "))
 }
 
-/// A plan names more files than are read.
+/// A plan, `name` as people are shown it, names more files than are read.
 pub fn not_all_looked_at(name: &str, all: usize, most: usize) -> String {
-    format!(
-        "{} names {all} files and folders; the first {most} were looked at.",
-        code_span(name)
-    )
+    format!("{name} names {all} files and folders; the first {most} were looked at.")
 }

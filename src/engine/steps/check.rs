@@ -18,7 +18,7 @@ use super::super::forge::{
     NewCheckRun, PullRequest, ReadError, content,
 };
 use super::super::progress::{Checked, Judged};
-use super::super::say::{check as sentences, failures};
+use super::super::say::{check as sentences, code_span, failures};
 use super::super::thread::Thread;
 use super::super::trigger::{Origin, Trigger};
 use super::Context;
@@ -123,7 +123,7 @@ fn meant(trigger: &Trigger, thread: &Thread) -> Option<(String, String)> {
         .map(|post| {
             let name = match post.id {
                 None => "the opening text".to_owned(),
-                Some(_) => format!("the plan in {}", post.url),
+                Some(_) => format!("the plan in [a comment]({})", post.url),
             };
             (name, post.body.clone())
         })
@@ -242,7 +242,8 @@ async fn one(
         Err(refused) => Ok(*refused),
         Ok(plan) => {
             let files = if context.settings.check.repository {
-                Some(look::load(context, &plan, commit, name, notes).await?)
+                let shown = path.map_or_else(|| name.to_owned(), code_span);
+                Some(look::load(context, &plan, commit, &shown, notes).await?)
             } else {
                 None
             };

@@ -52,7 +52,7 @@ fn plans_that_can_be_executed() {
         check::no_plan_files(&["*.plan.md".to_owned(), "PLAN.md".to_owned()]),
         check::not_all_listed(4_000),
         check::not_all_checked(70, 50),
-        check::not_all_looked_at("a.plan.md", 80, 50),
+        check::not_all_looked_at("`a.plan.md`", 80, 50),
     ];
     insta::assert_snapshot!("check_none", check::passed(&pushed(), &run(), &none));
 }
