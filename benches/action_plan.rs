@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let mut row = |name: &str, figure: f64, unit: &str, bar: Option<f64>| {
         let met = bar.is_none_or(|bar| figure < bar);
         missed |= !met;
-        let bar = bar.map_or_else(String::new, |bar| format!("< {bar}"));
+        let bar = bar.map_or_else(String::new, |bar| format!("< {bar:.2}"));
         let verdict = if met { "" } else { "  MISSED" };
         println!("{name:<58} {figure:>10.2} {unit:<6} {bar:>8}{verdict}");
     };

@@ -24,6 +24,7 @@ use crate::engine::clock::Clock;
 use crate::engine::progress::Progress;
 use crate::engine::run::State;
 use crate::engine::store::{RunView, Store};
+use crate::formats::command::Command;
 use crate::formats::thread_file::{FilePost, parse};
 
 /// The conversation that is shown when none is given.
@@ -200,7 +201,12 @@ async fn perform(
         }
         let state = outcome.run.state.name().to_owned();
         let code = outcome.run.code.unwrap_or(state);
-        Err(Failure::failed(format!("no plan was saved: {code}")))
+        let what = if outcome.run.command == Command::CheckPlan.name() {
+            "not all plans can be executed"
+        } else {
+            "no plan was saved"
+        };
+        Err(Failure::failed(format!("{what}: {code}")))
     });
     if arguments.keep && came {
         let token = simulator.writing_token(VISITOR);

@@ -67,6 +67,11 @@ fn a_command_that_fails_is_1() {
         "error: no plan was saved: no_plan_found\n"
     );
     assert!(text(&none.stdout).contains("## Error: no_plan_found"));
+    let unchecked = thread("/check-plan\n\n# Do\n\nSomething.", &[]);
+    assert_eq!(
+        text(&unchecked.stderr),
+        "error: not all plans can be executed: validation_failed\n"
+    );
 }
 
 #[test]

@@ -219,6 +219,24 @@ fn errors_name_the_place_the_key_and_the_remedy() {
         (
             "",
             &[],
+            &["check.files=docs/*.md"],
+            "--set: `check.files` is \"docs/*.md\"; \"docs/*.md\" is no name of a file; it must be names such as PLAN.md or *.plan.md, between commas",
+        ),
+        (
+            "",
+            &[],
+            &["check.files= ,"],
+            "--set: `check.files` is \" ,\"; it must name at least one file, e.g. *.plan.md",
+        ),
+        (
+            "",
+            &[],
+            &["labels.check_plan=Save-Plan"],
+            "--set: `labels.check_plan` is \"Save-Plan\"; it must differ from `labels.save_plan`",
+        ),
+        (
+            "",
+            &[],
             &["source.redirect_hosts=*.com"],
             "--set: `source.redirect_hosts` is \"*.com\"; \"*.com\" is no host; it must be names such as store.example.com or *.example.com, between commas",
         ),

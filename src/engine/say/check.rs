@@ -10,8 +10,10 @@ use crate::formats::action_plan::{self, ActionPlan, is_action_plan};
 use crate::formats::block::render_yaml;
 use crate::formats::plan::document::plan_text;
 
-/// Most characters of all particulars in one text. GitHub takes 65,536 of a comment and 65,535 bytes in a check run.
-const DETAILS_MAX: usize = 45_000;
+/// Most bytes of all particulars, and of the list of plans, in one text. GitHub takes 65,536 characters of a comment, and making
+/// a text harmless can double its length.
+const DETAILS_MAX: usize = 20_000;
+const SUMMARY_MAX: usize = 8_000;
 
 /// Most bytes of the table in the body of a plan issue, beside the header and the next steps.
 const TABLE_MAX: usize = 30_000;
@@ -41,46 +43,45 @@ pub fn title(checked: &Checked) -> String {
     }
 }
 
-/// Each plan in a line, then the notes.
+/// Each plan in a line, as many as have room, then the notes.
 pub fn summary(checked: &Checked) -> String {
-    let mut text = String::new();
-    for plan in &checked.plans {
+    let lines = checked.plans.iter().map(|plan| {
         let mark = if plan.good { "✅" } else { "❌" };
-        text.push_str(&format!(
-            "- {mark} {}: {}\n",
-            name(plan),
-            quiet(&plan.sentence)
-        ));
-    }
-    for note in &checked.notes {
-        text.push_str(&format!("\n> [!NOTE]\n> {}\n", quiet(note)));
-    }
+        format!("- {mark} {}: {}\n", name(plan), quiet(&plan.sentence))
+    });
+    let mut text = with_room(lines, SUMMARY_MAX, "- … and more plans\n");
+    let notes = checked.notes.iter();
+    let notes = notes.map(|note| format!("\n> [!NOTE]\n> {}\n", quiet(note)));
+    text.push_str(&with_room(notes, SUMMARY_MAX, "\n> … and more notes\n"));
     text
 }
 
 /// The particulars of each plan below a heading, as many as have room.
 pub fn details<'p>(plans: impl Iterator<Item = &'p Judged>) -> String {
+    let parts = plans.map(|plan| format!("### {}\n\n{}\n\n", name(plan), plan.details.trim_end()));
+    with_room(
+        parts,
+        DETAILS_MAX,
+        "There is no room for further particulars here.\n\n",
+    )
+}
+
+/// The first of `parts` that have room together; `more` where there are others.
+fn with_room(parts: impl Iterator<Item = String>, most: usize, more: &str) -> String {
     let mut text = String::new();
-    let mut room = DETAILS_MAX;
-    for plan in plans {
-        let part = format!("### {}\n\n{}\n\n", name(plan), plan.details.trim_end());
-        if let Some(left) = room.checked_sub(part.len()) {
-            room = left;
-            text.push_str(&part);
-        } else {
-            text.push_str(&format!(
-                "### {}\n\nThere is no room for its particulars here.\n\n",
-                name(plan)
-            ));
-            room = room.saturating_sub(300);
+    for part in parts {
+        if text.len() + part.len() > most {
+            text.push_str(more);
+            break;
         }
+        text.push_str(&part);
     }
     text
 }
 
 fn name(plan: &Judged) -> String {
     match &plan.path {
-        Some(path) => code_span(path),
+        Some(path) => quiet(&code_span(path)),
         None => quiet(&plan.name),
     }
 }
@@ -128,22 +129,28 @@ pub fn actions(document: &str) -> Option<Result<String, String>> {
         .into_iter()
         .find(|text| is_action_plan(text))?;
     Some(match action_plan::parse(plan) {
-        Ok(plan) => Ok(first_rows(&action_plan::table(&plan))),
+        Ok(plan) => Ok(table(&plan)),
         Err(refused) => Err(format!(
             "It looks like an executable plan, but cannot be executed: {refused} Comment `/check-plan` on the plan issue to see all."
         )),
     })
 }
 
-/// The rows of a table that have room.
-fn first_rows(table: &str) -> String {
+/// The table of a plan's actions, the rows that have room. A comment of HTML in a code span is text to GitHub, but not to
+/// readers of blocks that know no Markdown.
+pub fn table(plan: &ActionPlan) -> String {
     let mut text = String::new();
-    for row in table.lines() {
+    for row in action_plan::table(plan).lines() {
+        let row = if row.contains("<!--") {
+            quiet(row)
+        } else {
+            row.to_owned()
+        };
         if text.len() + row.len() > TABLE_MAX {
             text.push_str("\nMore actions are in the plan.\n");
             break;
         }
-        text.push_str(row);
+        text.push_str(&row);
         text.push('\n');
     }
     text

@@ -53,7 +53,7 @@ pub fn not_executable(checked: &Checked) -> Failure {
     let bad = checked.plans.iter().filter(|plan| !plan.good);
     let mut message = check::title(checked);
     if let (1, Some(first)) = (checked.plans.len(), bad.clone().next()) {
-        message = format!("{message}: {}", first.sentence);
+        message = format!("{message}: {}", shorten(&first.sentence, 500));
     }
     let mut details = Vec::new();
     details.push(format!(

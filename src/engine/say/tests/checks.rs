@@ -96,6 +96,38 @@ fn the_issue_of_an_action_plan_lists_its_actions() {
     insta::assert_snapshot!("check_looks_like_one", wrong.unwrap().unwrap_err());
 }
 
+/// GitHub refuses a longer comment, and the run would end without a word.
+#[test]
+fn fifty_plans_with_long_names_and_texts_fit_into_one_comment() {
+    let mut plans: Vec<Judged> = (0..50).map(|_| judged(&"@x".repeat(900), false)).collect();
+    for plan in &mut plans {
+        plan.sentence = "fixes #1 @octocat ".repeat(200);
+        plan.details = "<b>@octocat".repeat(1_000);
+    }
+    let mut all = checked(plans);
+    all.notes = vec!["@octocat ".repeat(500); 60];
+    let failure = failures::not_executable(&all);
+    let text = failed(&pushed(), &run(), &failure, &Exists::Nothing, None);
+    assert!(text.chars().count() < 65_536, "{}", text.chars().count());
+    let text = check::passed(&pushed(), &run(), &all);
+    assert!(text.chars().count() < 65_536, "{}", text.chars().count());
+    let mut one = checked(vec![judged("a.plan.md", false)]);
+    one.plans[0].sentence = "@x ".repeat(60_000);
+    let failure = failures::not_executable(&one);
+    assert!(failure.message.len() < 1_000, "{}", failure.message.len());
+}
+
+#[test]
+fn a_marker_in_a_path_is_none_in_the_issue() {
+    let marked = GOOD.replace(
+        "[README.md](/README.md)",
+        "`a<!-- erk:metadata-block:plan-header -->`",
+    );
+    let table = check::actions(&marked).unwrap().unwrap();
+    assert!(table.contains("plan-header"), "{table}");
+    assert!(!table.contains("<!-- erk:metadata-block"), "{table}");
+}
+
 #[test]
 fn a_table_of_thousands_of_actions_leaves_room_for_the_rest_of_the_issue() {
     let (head, action) = GOOD.split_at(GOOD.find("### ").unwrap());

@@ -5,7 +5,7 @@ use super::super::super::say::{check as sentences, code_span, plain};
 use super::look::Loaded;
 use crate::formats::action_plan::{self, ActionPlan, Annotation, check, fences};
 
-/// Longest particulars of one plan, in characters; the check run and `planwright check` have them whole.
+/// Longest particulars of one plan, in bytes; the check run and `planwright check` have them whole.
 const DETAILS_MAX: usize = 12_000;
 
 /// Reads `text`; what is wrong with its structure otherwise.
@@ -42,7 +42,7 @@ pub(super) fn plan(
     let (sentence, details) = match findings.first() {
         None => (
             sentences::good(plan, files.is_some()),
-            action_plan::table(plan),
+            sentences::table(plan),
         ),
         Some(first) => (
             format!("line {}: {}", first.span.start, first.message()),
