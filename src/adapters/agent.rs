@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::adapters::redact::Redactor;
-use crate::engine::agent::{About, Agent, Ending, Report, Spent, Task};
+use crate::engine::agent::{About, Agent, Document, Ending, Report, Spent, Task};
 use crate::engine::clock::Clock;
 use crate::engine::run::RunId;
 
@@ -249,11 +249,18 @@ impl LocalAgent {
         let run = rooms::of(folder, &task.run)
             .ok_or_else(|| format!("the run id {:?} names no folder", task.run.0))?;
         let shown = run.display().to_string();
-        let rooms = blocking(move || rooms::prepare(&run))
-            .await
-            .map_err(|error| {
-                format!("the agent's folder {shown} cannot be made: {error}: make agent.folder writable for this user")
-            })?;
+        let (part, own) = (task.part, task.files.clone());
+        let furnished = !task.wanted.is_empty();
+        let prepare = move || {
+            let rooms = rooms::prepare(&run, part)?;
+            if furnished {
+                files::furnish(&rooms::given(&run), &rooms, &own)?;
+            }
+            Ok(rooms)
+        };
+        let rooms = blocking(prepare).await.map_err(|error| {
+            format!("the agent's folder {shown} cannot be made: {error}: make agent.folder writable for this user")
+        })?;
         let mut program = self.client.program(task, &rooms);
         if let Some(why) = turn::complaint(&program.path) {
             return Err(why);
@@ -305,8 +312,33 @@ impl Agent for LocalAgent {
             clock: self.clock.as_ref(),
             reads: &self.reads,
             mark: (MARK, format!("{}:{}", self.mark, Uuid::new_v4().simple())),
+            // The run id named a folder a moment ago.
+            documents: rooms::of(&self.settings.folder, &task.run)
+                .map(|run| rooms::given(&run))
+                .unwrap_or_default(),
         };
         turn::work(&given, task, program, &rooms, seen, stop).await
+    }
+
+    async fn give(&self, run: &RunId, documents: Vec<Document>) -> Result<(), String> {
+        let folder = rooms::of(&self.settings.folder, run)
+            .ok_or_else(|| format!("the run id {:?} names no folder", run.0))?;
+        blocking(move || rooms::give(&folder, &documents))
+            .await
+            .map_err(|error| {
+                format!(
+                    "the agent's documents cannot be written: {error}: see to it that the disk of agent.folder is not full"
+                )
+            })
+    }
+
+    async fn given(&self, run: &RunId) -> bool {
+        let Some(folder) = rooms::of(&self.settings.folder, run) else {
+            return false;
+        };
+        blocking(move || Ok(rooms::given(&folder).is_dir()))
+            .await
+            .unwrap_or(false)
     }
 
     async fn forget(&self, run: &RunId) {

@@ -22,6 +22,8 @@ pub struct About {
     pub name: String,
     /// It can go on with an earlier session. Else every turn tells everything again.
     pub resumes: bool,
+    /// It has tools to write files with. Else what it prints is all there is.
+    pub writes: bool,
 }
 
 /// What limits one turn.
@@ -40,8 +42,10 @@ pub struct Limits {
 /// One turn that an agent is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// The run it is for. Turns of one run share a private home; they never run at the same time.
+    /// The run it is for. Turns of one part of a run share a private home; they never run at the same time.
     pub run: RunId,
+    /// Which part of the run: parts may be worked on side by side. 0 where there is only one.
+    pub part: u32,
     /// Fixed instructions, repeated at every turn.
     pub system: String,
     /// What is asked now, given on standard input.
@@ -52,6 +56,32 @@ pub struct Task {
     pub cost_before: Micros,
     /// Limits of this turn.
     pub limits: Limits,
+    /// Asks for files: their names in the working directory. With any, the agent gets tools that read and write there.
+    pub wanted: Vec<String>,
+    /// Files that it finds in its working directory, names and texts: what it wrote in earlier turns.
+    pub files: Vec<Document>,
+    /// Model for this turn; `None` for the operator's choice.
+    pub model: Option<String>,
+}
+
+/// A text with a name: a path relative to the agent's working directory, of plain names divided by `/`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// The path.
+    pub path: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A call of the tool that writes files, as the agent's output tells of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wrote {
+    /// The path, as the agent wrote it, secrets taken out.
+    pub path: String,
+    /// The text, secrets taken out.
+    pub text: String,
+    /// Its result is no error; `None` where none was seen.
+    pub ok: Option<bool>,
 }
 
 /// Where a turn belongs.
@@ -156,6 +186,13 @@ pub struct Report {
     pub stderr: String,
     /// How many things that look like credentials were taken out of the texts.
     pub redacted: u32,
+    /// Markdown files that were in its working directory or its scratch folder (`tmp/…`) in the end, but for those that
+    /// the run was given. Secrets taken out.
+    #[serde(default)]
+    pub files: Vec<Document>,
+    /// Files that it says it has written, in order.
+    #[serde(default)]
+    pub wrote: Vec<Wrote>,
 }
 
 /// A coding agent.
@@ -177,7 +214,16 @@ pub trait Agent: Send + Sync + 'static {
         stop: CancellationToken,
     ) -> Report;
 
-    /// Deletes what is kept for a run (home, sessions). Called when the run has ended.
+    /// Keeps documents for a run: every turn of it that asks for files finds them in its working directory.
+    ///
+    /// # Errors
+    /// One sentence: they cannot be kept.
+    async fn give(&self, run: &RunId, documents: Vec<Document>) -> Result<(), String>;
+
+    /// Whether documents are kept for the run.
+    async fn given(&self, run: &RunId) -> bool;
+
+    /// Deletes what is kept for a run (home, sessions, documents). Called when the run has ended.
     async fn forget(&self, run: &RunId);
 
     /// The runs for which something is kept.

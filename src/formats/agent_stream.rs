@@ -25,11 +25,13 @@ mod classify;
 mod event;
 mod reader;
 mod summary;
+mod writes;
 
 pub use classify::{Class, classify};
 pub use event::{Event, Final, Said, Tool};
 pub use reader::Stream;
 pub use summary::{Outcome, Summary, outcome};
+pub use writes::{WriteCall, Wrote};
 
 /// The longest line that is read, in bytes: 64 MiB. Longer ones are counted and passed over, in memory too. A line holds
 /// what a tool answered, twice, so a file of a repository can make it long; the client itself takes input of 10 MB.
@@ -46,6 +48,12 @@ pub const NAME_MAX: usize = 256;
 
 /// How many calls of one event, and how many errors of a result, are kept; all calls are counted.
 pub const LISTED_MAX: usize = 64;
+
+/// Bytes of all files in [`Summary::writes`]: 4 MiB. The longest report that is taken has 50,000 characters.
+pub const WRITTEN_MAX: usize = 4 * 1024 * 1024;
+
+/// How many calls of `Write` are kept.
+pub const WRITES_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests;

@@ -98,6 +98,10 @@ impl Rig {
 
     fn task(&self, prompt: &str) -> Task {
         Task {
+            part: 0,
+            wanted: Vec::new(),
+            files: Vec::new(),
+            model: None,
             run: RunId::new(),
             system: "the instructions".to_owned(),
             prompt: prompt.to_owned(),

@@ -67,6 +67,8 @@ async fn died_behind_second_turn(rig: &Rig, run: &RunId, ending: Ending, spent: 
             spent,
             stderr: String::new(),
             redacted: 0,
+            files: Vec::new(),
+            wrote: Vec::new(),
         },
         session: Session::New("a".into()),
     });

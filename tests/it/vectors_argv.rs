@@ -45,6 +45,10 @@ fn program(input: &Value) -> Program {
         None => Session::New("5f0c7a34-3f0e-4c8c-9a44-6d1a3a1f4c11".to_owned()),
     };
     let task = Task {
+        part: 0,
+        wanted: Vec::new(),
+        files: Vec::new(),
+        model: None,
         run: RunId::new(),
         system: text("system"),
         prompt: match input["prompt_bytes"].as_u64() {

@@ -27,7 +27,11 @@ use crate::engine::agent::{About, Micros, Session, Task};
 /// Put before every prompt: a line that begins with anything else than `/`, `!`, `#`, `@` or `-` is no command.
 const FIRST_LINE: &str = "What follows is what you are asked for.\n\n";
 /// File with the instructions, in the scratch folder.
-const SYSTEM_FILE: &str = "system.md";
+pub(super) const SYSTEM_FILE: &str = "system.md";
+
+/// Tools of a turn that files are asked for in. They reach the run's own folders: the client keeps to its working
+/// directory, and the sandbox sees to it.
+const FILES: [&str; 5] = ["Read", "Grep", "Glob", "Write", "Edit"];
 
 /// How Claude Code is called.
 #[derive(Debug, Clone)]
@@ -78,6 +82,7 @@ impl Client for Claude {
         About {
             name: "Claude Code".to_owned(),
             resumes: true,
+            writes: true,
         }
     }
 
@@ -125,7 +130,7 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     .into();
     args.push(system.into());
     let mut option = |name: &str, value: String| args.extend([name.into(), value.into()]);
-    let tools = settings.tools.join(",");
+    let tools = tools(settings, task);
     // `--tools` says which ones exist and `--allowedTools` which ones need no permission. An empty list of the latter
     // would take the next argument for a tool.
     option("--tools", tools.clone());
@@ -136,7 +141,7 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     if let Some(cost) = task.limits.cost {
         option("--max-budget-usd", dollars(cost));
     }
-    if let Some(model) = &settings.model {
+    if let Some(model) = task.model.as_ref().or(settings.model.as_ref()) {
         option("--model", model.clone());
     }
     if settings.structured {
@@ -171,6 +176,19 @@ fn environment(settings: &ClaudeSettings) -> Vec<(String, SecretString)> {
     }
     all.extend(settings.environment.iter().cloned());
     all
+}
+
+/// The tools of a turn: the operator's, and where files are asked for those that read and write.
+fn tools(settings: &ClaudeSettings, task: &Task) -> String {
+    let mut tools = settings.tools.clone();
+    if !task.wanted.is_empty() {
+        for tool in FILES {
+            if !tools.iter().any(|own| own == tool) {
+                tools.push(tool.to_owned());
+            }
+        }
+    }
+    tools.join(",")
 }
 
 /// US dollars with six decimal places.

@@ -39,6 +39,7 @@ impl Client for Command {
                 .to_string_lossy()
                 .into_owned(),
             resumes: false,
+            writes: self.0.output == Output::StreamJson,
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::helper::{COMPLAINT, NOT_STARTED};
 use super::output::{self, Read};
 use crate::adapters::redact::Redactor;
-use crate::engine::agent::{Ending, Limit, Report, Session, Spent, Task};
+use crate::engine::agent::{Document, Ending, Limit, Report, Session, Spent, Task, Wrote};
 use crate::formats::agent_stream::{Final, Outcome, Summary, outcome};
 
 /// What Claude Code says when the session to go on with is not there.
@@ -37,6 +37,8 @@ pub(super) struct Turn<'t> {
     pub(super) read: Read,
     pub(super) stderr: String,
     pub(super) millis: u64,
+    /// Files that were there in the end.
+    pub(super) files: Vec<Document>,
 }
 
 /// A turn in which no program was started.
@@ -48,6 +50,8 @@ pub(super) fn without_program(ending: Ending) -> Report {
         spent: Spent::default(),
         stderr: String::new(),
         redacted: 0,
+        files: Vec::new(),
+        wrote: Vec::new(),
     }
 }
 
@@ -59,9 +63,14 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
         read,
         stderr,
         millis,
+        files,
     } = turn;
+    let mut wrote = Vec::new();
     let (ending, texts, session, spent) = match read {
         Read::Json(summary) => {
+            if !task.wanted.is_empty() {
+                wrote = summary.writes().iter().map(said_to_be_written).collect();
+            }
             let ending = of_stream(task, stopped, &summary, &stderr);
             let spent = output::spent(&summary, task.cost_before);
             (ending, summary.texts, summary.session, spent)
@@ -83,9 +92,19 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
         spent: Spent { millis, ..spent },
         stderr,
         redacted: 0,
+        files,
+        wrote,
     };
     clean(&mut report, redactor);
     report
+}
+
+fn said_to_be_written(wrote: &crate::formats::agent_stream::Wrote) -> Wrote {
+    Wrote {
+        path: wrote.path.clone(),
+        text: wrote.content.clone(),
+        ok: wrote.ok,
+    }
 }
 
 fn of_stream(task: &Task, stopped: Stopped, summary: &Summary, stderr: &str) -> Ending {
@@ -212,6 +231,7 @@ fn clean(report: &mut Report, redactor: &Redactor) {
     };
     let held = said
         .chain(text.map(String::as_str))
+        .chain(written(report))
         .find_map(|text| redactor.holds_known(text))
         .or_else(|| structured.and_then(|value| held_in(value, redactor)));
     // It becomes an argument, which everybody can read.
@@ -227,9 +247,19 @@ fn clean(report: &mut Report, redactor: &Redactor) {
         };
         report.texts.clear();
         report.stderr.clear();
+        report.files.clear();
+        report.wrote.clear();
         return;
     }
     let mut count = 0;
+    for file in &mut report.files {
+        count += redact(&mut file.text, redactor) + redact(&mut file.path, redactor);
+    }
+    for wrote in &mut report.wrote {
+        // The same text is on disk, as a rule, and counted there.
+        redact(&mut wrote.text, redactor);
+        redact(&mut wrote.path, redactor);
+    }
     for text in &mut report.texts {
         count += redact(text, redactor);
     }
@@ -253,6 +283,16 @@ fn clean(report: &mut Report, redactor: &Redactor) {
         _ => {}
     }
     report.redacted = count;
+}
+
+/// Names and texts of files.
+fn written(report: &Report) -> impl Iterator<Item = &str> {
+    let files = report
+        .files
+        .iter()
+        .flat_map(|file| [&file.path, &file.text]);
+    let wrote = report.wrote.iter().flat_map(|one| [&one.path, &one.text]);
+    files.chain(wrote).map(String::as_str)
 }
 
 fn redact(text: &mut String, redactor: &Redactor) -> u32 {

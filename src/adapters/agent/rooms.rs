@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::Rooms;
+use super::{Rooms, files};
+use crate::engine::agent::Document;
 use crate::engine::run::RunId;
 
 /// The folder of a run. Ids are letters and digits; anything else names no folder.
@@ -31,12 +32,16 @@ pub(super) fn list(folder: &Path) -> io::Result<Vec<RunId>> {
     Ok(runs)
 }
 
-/// Makes a run's rooms: the home is kept from turn to turn, the others are empty each time.
-pub(super) fn prepare(run: &Path) -> io::Result<Rooms> {
+/// Makes the rooms of a part of a run: the home is kept from turn to turn, the others are empty each time.
+pub(super) fn prepare(run: &Path, part: u32) -> io::Result<Rooms> {
+    let own = match part {
+        0 => run.to_owned(),
+        part => run.join(format!("part-{part}")),
+    };
     let rooms = Rooms {
-        home: run.join("home"),
-        work: run.join("work"),
-        scratch: run.join("tmp"),
+        home: own.join("home"),
+        work: own.join("work"),
+        scratch: own.join("tmp"),
     };
     remove(&rooms.work)?;
     remove(&rooms.scratch)?;
@@ -44,10 +49,27 @@ pub(super) fn prepare(run: &Path) -> io::Result<Rooms> {
     if !fs::symlink_metadata(&rooms.home).is_ok_and(|found| found.is_dir()) {
         remove(&rooms.home)?;
     }
-    for room in [run, &rooms.home, &rooms.work, &rooms.scratch] {
+    for room in [run, &own, &rooms.home, &rooms.work, &rooms.scratch] {
         make_private(room)?;
     }
     Ok(rooms)
+}
+
+/// Keeps documents for a run, all of them or none; those of earlier are gone.
+pub(super) fn give(run: &Path, documents: &[Document]) -> io::Result<()> {
+    let coming = run.join("giving");
+    remove(&coming)?;
+    make_private(run)?;
+    make_private(&coming)?;
+    files::write(&coming, documents)?;
+    let there = given(run);
+    remove(&there)?;
+    fs::rename(coming, there)
+}
+
+/// Where the documents of a run are kept.
+pub(super) fn given(run: &Path) -> PathBuf {
+    run.join("given")
 }
 
 /// A folder for this user only, also where it was there before.
@@ -168,7 +190,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("run");
-        let rooms = prepare(&run).unwrap();
+        let rooms = prepare(&run, 0).unwrap();
         for room in [&run, &rooms.home, &rooms.work, &rooms.scratch] {
             let mode = fs::metadata(room).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o700, "{}", room.display());
@@ -178,7 +200,7 @@ mod tests {
         fs::create_dir(&closed).unwrap();
         fs::write(closed.join("file"), "").unwrap();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-        assert_eq!(prepare(&run).unwrap(), rooms);
+        assert_eq!(prepare(&run, 0).unwrap(), rooms);
         assert!(rooms.home.join("left").exists());
         for room in [&rooms.work, &rooms.scratch] {
             assert_eq!(fs::read_dir(room).unwrap().count(), 0);
@@ -218,22 +240,22 @@ mod tests {
         let open = fs::Permissions::from_mode(0o755);
         fs::set_permissions(&outside, open).unwrap();
         let run = place.path().join("run");
-        let rooms = prepare(&run).unwrap();
+        let rooms = prepare(&run, 0).unwrap();
         for room in [&rooms.home, &rooms.work, &rooms.scratch] {
             symlink(&outside, room.join("link")).unwrap();
         }
         fs::create_dir(rooms.work.join("in")).unwrap();
         symlink(&outside, rooms.work.join("in/link")).unwrap();
-        prepare(&run).unwrap();
+        prepare(&run, 0).unwrap();
         for room in [&rooms.home, &rooms.work, &rooms.scratch] {
             fs::remove_dir_all(room).unwrap();
             symlink(&outside, room).unwrap();
         }
-        prepare(&run).unwrap();
+        prepare(&run, 0).unwrap();
         assert!(fs::symlink_metadata(&rooms.home).unwrap().is_dir());
         fs::remove_dir(&rooms.work).unwrap();
         fs::write(&rooms.work, "a file").unwrap();
-        prepare(&run).unwrap();
+        prepare(&run, 0).unwrap();
         remove(&run).unwrap();
         assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "kept");
         let mode = fs::metadata(&outside).unwrap().permissions().mode();

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::output::{Reading, Tail};
 use super::report::{self, Stopped, Turn};
 use super::tree::Tree;
-use super::{AgentSettings, Program, Rooms, Sandbox};
-use crate::engine::agent::{Ending, Limit, Report, Spent, Task};
+use super::{AgentSettings, Program, Rooms, Sandbox, files};
+use crate::engine::agent::{Document, Ending, Limit, Report, Spent, Task};
 use crate::engine::clock::{Clock, Millis};
 
 /// How long an agent that has given its result has to end by itself: clients write their session to disk then.
@@ -35,6 +35,8 @@ pub(super) struct Given<'t> {
     pub(super) reads: &'t [std::path::PathBuf],
     /// `NAME` and value by which every process of this turn is found again.
     pub(super) mark: (&'static str, String),
+    /// Where the run's documents are kept.
+    pub(super) documents: std::path::PathBuf,
 }
 
 /// A process that runs. Dropping it ends it with everything that it has started, before the drop returns.
@@ -104,9 +106,15 @@ pub(super) async fn work(
     let Watched {
         reading, stderr, ..
     } = watched;
+    let files = if task.wanted.is_empty() {
+        Vec::new()
+    } else {
+        left(given.documents.clone(), rooms.clone()).await
+    };
     let report = report::report(
         Turn {
             task,
+            files,
             stopped,
             read: reading.finish(),
             stderr: stderr.text(),
@@ -116,6 +124,15 @@ pub(super) async fn work(
     );
     seen.send_replace(report.spent);
     report
+}
+
+/// What the program has left in its folders; nothing where they cannot be read.
+async fn left(documents: std::path::PathBuf, rooms: Rooms) -> Vec<Document> {
+    let left = super::blocking(move || files::left(&documents, &rooms)).await;
+    left.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the files that the agent wrote cannot be read");
+        Vec::new()
+    })
 }
 
 fn command(given: &Given<'_>, program: &Program, rooms: &Rooms) -> Command {

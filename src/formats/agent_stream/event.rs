@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::writes::{self, Answered, WriteCall};
 use super::{LISTED_MAX, NAME_MAX, STRUCTURED_MAX};
 use crate::formats::session::members::{elements, members, text};
 
@@ -63,13 +64,15 @@ pub struct Said {
     pub synthetic: bool,
 }
 
-/// A call of a tool. What it is given is not read.
+/// A call of a tool. What it is given is read for files that it writes only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
     /// Name of the tool.
     pub name: String,
     /// Id of the call.
     pub id: String,
+    /// The file that it writes. Moved into [`super::Summary::writes`] when the event is added up.
+    pub write: Option<WriteCall>,
 }
 
 /// A `result` event: what the client says at the end of a turn.
@@ -128,10 +131,13 @@ pub(super) struct Read {
     pub(super) session: Option<String>,
     /// The `type` is none of those that clients are known to print.
     pub(super) unknown: bool,
+    /// Results of calls, where they are asked for.
+    pub(super) answers: Vec<Answered>,
 }
 
-/// Reads one JSON object; `None` for anything else.
-pub(super) fn read(json: &str) -> Option<Read> {
+/// Reads one JSON object; `None` for anything else. Results of calls are long and seldom asked for: read only where they
+/// are `wanted`.
+pub(super) fn read(json: &str, wanted: bool) -> Option<Read> {
     const NAMES: [&str; 18] = [
         "type",
         "subtype",
@@ -175,6 +181,10 @@ pub(super) fn read(json: &str) -> Option<Read> {
     let kind = kind.and_then(text).unwrap_or(Cow::Borrowed("unknown"));
     let subtype = subtype.map(word);
     let session = session.and_then(id);
+    let answers = match message {
+        Some(message) if wanted && kind == "user" => writes::answers(message),
+        _ => Vec::new(),
+    };
     let (event, unknown) = match (kind.as_ref(), subtype.as_deref()) {
         ("system", Some("init")) => {
             let session = session.clone();
@@ -233,6 +243,7 @@ pub(super) fn read(json: &str) -> Option<Read> {
         event,
         session,
         unknown,
+        answers,
     })
 }
 
@@ -270,11 +281,11 @@ fn said(message: &str) -> Said {
 }
 
 /// Members of a block that are read.
-const BLOCK: [&str; 4] = ["type", "text", "name", "id"];
+const BLOCK: [&str; 5] = ["type", "text", "name", "id", "input"];
 
 impl Said {
     /// Adds a block, given by the JSON texts of its members.
-    fn block(&mut self, [kind, words, name, call]: [Option<&str>; 4]) {
+    fn block(&mut self, [kind, words, name, call, input]: [Option<&str>; 5]) {
         match kind.and_then(text).as_deref() {
             Some("text") => match (&mut self.text, words.and_then(text)) {
                 (_, None) => {}
@@ -287,9 +298,11 @@ impl Said {
             Some("tool_use") => {
                 self.calls += 1;
                 if self.tools.len() < LISTED_MAX {
+                    let name = name.map(word).unwrap_or_default();
                     self.tools.push(Tool {
-                        name: name.map(word).unwrap_or_default(),
+                        write: writes::call(&name, input),
                         id: call.and_then(id).unwrap_or_default(),
+                        name,
                     });
                 }
             }

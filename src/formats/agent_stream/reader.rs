@@ -86,7 +86,7 @@ fn take(summary: &mut Summary, line: Line<'_>, on: &mut dyn FnMut(&Event)) {
 }
 
 fn object(summary: &mut Summary, json: &str, on: &mut dyn FnMut(&Event)) {
-    match read(json) {
+    match read(json, summary.wants_answers()) {
         Some(read) => {
             let event = summary.add(read);
             on(&event);

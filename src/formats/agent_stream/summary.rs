@@ -2,6 +2,7 @@
 
 use super::TEXTS_MAX;
 use super::event::{Event, Final, Read, Said};
+use super::writes::{Writes, Wrote};
 
 /// What the stream said so far.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,6 +38,8 @@ pub struct Summary {
     /// What the model said, one text for each event, in order; neither sub-agents' nor the client's own words. Whole
     /// texts up to [`TEXTS_MAX`] in all.
     pub texts: Vec<String>,
+    /// Files that were written, see [`Self::writes`].
+    writes: Writes,
     /// Texts that had no room in [`Self::texts`].
     pub texts_left_out: u64,
     /// Bytes used of [`TEXTS_MAX`].
@@ -46,6 +49,16 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Calls of `Write`, in order: the latest [`super::WRITES_MAX`] with at most [`super::WRITTEN_MAX`] bytes in all.
+    pub fn writes(&self) -> &[Wrote] {
+        &self.writes.0
+    }
+
+    /// Whether results of calls are to be read.
+    pub(super) fn wants_answers(&self) -> bool {
+        self.writes.open()
+    }
+
     /// Adds an event; tells it whether it begins a turn.
     pub(super) fn add(&mut self, read: Read) -> Event {
         let mut event = read.event;
@@ -54,6 +67,7 @@ impl Summary {
         if read.session.is_some() {
             self.session = read.session;
         }
+        self.writes.answered(&read.answers);
         match &mut event {
             Event::Init { .. } => self.inits += 1,
             Event::Retry { .. } => self.retries += 1,
@@ -67,6 +81,7 @@ impl Summary {
 
     fn said(&mut self, said: &mut Said) {
         self.tools += said.calls;
+        self.writes.called(said);
         if said.sub_agent || said.synthetic {
             return;
         }

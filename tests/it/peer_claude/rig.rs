@@ -153,6 +153,10 @@ impl Rig {
     /// A first turn.
     pub(super) fn task(&self, prompt: &str) -> Task {
         Task {
+            part: 0,
+            wanted: Vec::new(),
+            files: Vec::new(),
+            model: None,
             run: self.run.clone(),
             system: SYSTEM.to_owned(),
             prompt: prompt.to_owned(),

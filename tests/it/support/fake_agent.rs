@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use planwright::engine::agent::{About, Agent, Ending, Report, Session, Spent, Task};
+use planwright::engine::agent::{
+    About, Agent, Document, Ending, Report, Session, Spent, Task, Wrote,
+};
 use planwright::engine::run::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -16,15 +18,24 @@ pub(crate) enum Act {
     Say(String),
     /// The same, made from what it was asked.
     Answer(Box<dyn Fn(&Task) -> String + Send + Sync>),
+    /// Leaves these files and says something.
+    Write(Vec<(&'static str, String)>, String),
+    /// Says it has written this, which is nowhere to be found.
+    Claim(Wrote, String),
     /// Ends like this.
     End(Ending),
     /// Works until it is told to stop; `begun` is told.
     Hang,
 }
 
+type Decide = dyn Fn(&Task) -> Act + Send + Sync;
+
 #[derive(Clone)]
 pub(crate) struct FakeAgent {
     script: Arc<Mutex<VecDeque<Act>>>,
+    decide: Option<Arc<Decide>>,
+    /// Documents that runs were given.
+    pub(crate) given: Arc<Mutex<Vec<(RunId, Vec<Document>)>>>,
     pub(crate) tasks: Arc<Mutex<Vec<Task>>>,
     pub(crate) forgotten: Arc<Mutex<Vec<RunId>>>,
     pub(crate) begun: Arc<Notify>,
@@ -39,12 +50,22 @@ impl FakeAgent {
     pub(crate) fn new(script: Vec<Act>) -> Self {
         Self {
             script: Arc::new(Mutex::new(script.into())),
+            decide: None,
+            given: Arc::default(),
             tasks: Arc::default(),
             forgotten: Arc::default(),
             begun: Arc::default(),
             resumes: true,
             full: Arc::default(),
             price: 10_000,
+        }
+    }
+
+    /// Does what `decide` says, turn by turn.
+    pub(crate) fn deciding(decide: impl Fn(&Task) -> Act + Send + Sync + 'static) -> Self {
+        Self {
+            decide: Some(Arc::new(decide)),
+            ..Self::new(Vec::new())
         }
     }
 
@@ -73,6 +94,7 @@ impl Agent for FakeAgent {
         About {
             name: "Testy".to_owned(),
             resumes: self.resumes,
+            writes: true,
         }
     }
 
@@ -87,7 +109,10 @@ impl Agent for FakeAgent {
         stop: CancellationToken,
     ) -> Report {
         self.tasks.lock().unwrap().push(task.clone());
-        let act = self.script.lock().unwrap().pop_front();
+        let act = match &self.decide {
+            Some(decide) => Some(decide(task)),
+            None => self.script.lock().unwrap().pop_front(),
+        };
         let spent = Spent {
             turns: 1,
             tools: 0,
@@ -101,8 +126,24 @@ impl Agent for FakeAgent {
             structured: None,
             denials: 0,
         };
+        let mut files = Vec::new();
+        let mut wrote = Vec::new();
         let ending = match act {
             Some(Act::Say(text)) => success(text),
+            Some(Act::Write(left, text)) => {
+                files = left
+                    .into_iter()
+                    .map(|(path, text)| Document {
+                        path: path.to_owned(),
+                        text,
+                    })
+                    .collect();
+                success(text)
+            }
+            Some(Act::Claim(one, text)) => {
+                wrote.push(one);
+                success(text)
+            }
             Some(Act::Answer(make)) => success(make(task)),
             Some(Act::End(ending)) => ending,
             Some(Act::Hang) => {
@@ -124,7 +165,18 @@ impl Agent for FakeAgent {
             spent,
             stderr: String::new(),
             redacted: 0,
+            files,
+            wrote,
         }
+    }
+
+    async fn give(&self, run: &RunId, documents: Vec<Document>) -> Result<(), String> {
+        self.given.lock().unwrap().push((run.clone(), documents));
+        Ok(())
+    }
+
+    async fn given(&self, run: &RunId) -> bool {
+        self.given.lock().unwrap().iter().any(|(own, _)| own == run)
     }
 
     async fn forget(&self, run: &RunId) {

@@ -24,6 +24,10 @@ fn task(session: Session) -> Task {
             turns: 7,
             cost: Some(1_250_000),
         },
+        part: 0,
+        wanted: Vec::new(),
+        files: Vec::new(),
+        model: None,
     }
 }
 

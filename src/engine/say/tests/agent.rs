@@ -202,6 +202,8 @@ fn failures() -> Vec<(String, Failure)> {
             spent: spent(),
             stderr: "warning: something\n/cancel @bob\n".into(),
             redacted: 0,
+            files: Vec::new(),
+            wrote: Vec::new(),
         };
         all.push((name.to_owned(), agent::failed(&report, &spent())));
     }

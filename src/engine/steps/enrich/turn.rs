@@ -213,6 +213,10 @@ fn task(context: &mut Context, prompt: String, session: Session) -> Task {
         .run_cost
         .map(|most| most.saturating_sub(work.spent.cost));
     Task {
+        part: 0,
+        wanted: Vec::new(),
+        files: Vec::new(),
+        model: None,
         run: context.run().clone(),
         system: agent.prompts.system(&context.trigger.place.repo),
         prompt,
