@@ -7,6 +7,7 @@ pub mod code;
 pub mod effects;
 pub mod execute;
 pub mod forge;
+pub mod knowledge;
 pub mod local_save;
 pub mod progress;
 pub mod prompt;

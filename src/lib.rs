@@ -44,6 +44,7 @@
 //! | slash commands and labels: the registry and the parser | [`formats::command`] |
 //! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
 //! | the files of a working copy, read without leaving it | [`adapters::working_copy`] |
+//! | a repository's knowledge: which documents, from where | [`engine::knowledge`], [`engine::steps::knowledge`], [`adapters::working_copy`] |
 //! | `/check-plan`: which plans are meant, check run and comment | [`engine::steps::check`], [`engine::effects`] |
 //! | `check`: action plans from a terminal and in CI | `src/cli/check.rs` |
 //! | action plans: the format, the strict parser, its structure diff | [`formats::action_plan`] |

@@ -33,6 +33,7 @@ mod reader;
 mod tests;
 mod thread;
 mod transport;
+mod trees;
 mod wire;
 mod writes;
 

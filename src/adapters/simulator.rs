@@ -35,6 +35,7 @@ mod serve;
 mod state;
 mod tasks;
 mod tokens;
+mod trees;
 mod webhooks;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The files of a working copy that an action plan names, read without ever leaving its folder.
+//! The files of a working copy that an action plan names, and its [`knowledge()`], read without ever leaving its folder.
 //!
 //! A plan is a stranger's text. Every path is resolved below the folder, step by step, by
 //! [cap-std](https://docs.rs/cap-std): `..` and symbolic links are followed as long as they stay inside; one that leads
@@ -13,6 +13,10 @@ use cap_std::fs::{Dir, File, OpenOptions};
 
 use crate::formats::action_plan::ProjectPath;
 use crate::formats::action_plan::check::{Files, Found};
+
+mod knowledge;
+
+pub use knowledge::{KnowledgeError, MOST_LISTED, knowledge};
 
 /// Longest file whose text is loaded, in bytes: longer than sources are, and quickly searched.
 pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
@@ -76,7 +80,8 @@ impl WorkingCopy {
             return Ok(There::TooLarge);
         }
         let mut bytes = Vec::new();
-        self.file(path)?.take(most + 1).read_to_end(&mut bytes)?;
+        let file = open(&self.root, path.as_str(), Follow::Inside)?;
+        file.take(most + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
             return Ok(There::TooLarge);
         }
@@ -86,18 +91,33 @@ impl WorkingCopy {
             _ => There::Binary,
         })
     }
+}
 
-    /// Opens without waiting, should the file have become a pipe meanwhile.
-    fn file(&self, path: &ProjectPath) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
-            cap_std::fs::OpenOptionsExt::custom_flags(&mut options, nonblock.cast_signed());
+/// Opens without waiting, should the file have become a pipe meanwhile; and without following a link at its end, where
+/// that is wanted.
+fn open(root: &Dir, path: &str, follow: Follow) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let mut flags = rustix::fs::OFlags::NONBLOCK;
+        if follow == Follow::Never {
+            flags |= rustix::fs::OFlags::NOFOLLOW;
         }
-        self.root.open_with(path.as_str(), &options)
+        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
     }
+    #[cfg(not(unix))]
+    let _ = follow;
+    root.open_with(path, &options)
+}
+
+/// What to do with a link at the end of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Follow {
+    /// Follow it as long as it stays below the root.
+    Inside,
+    /// Refuse it.
+    Never,
 }
 
 /// What was found in a working copy.

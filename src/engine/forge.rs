@@ -11,6 +11,7 @@ use crate::formats::command::Permission;
 mod checks;
 mod files;
 mod pulls;
+mod trees;
 
 pub use checks::{
     Annotation, CheckReport, CheckRun, CheckState, Conclusion, Level, MOST_ANNOTATION_TITLE,
@@ -18,6 +19,7 @@ pub use checks::{
 };
 pub use files::{Content, FileAt, Kind, ReadError, Take, content};
 pub use pulls::{Change, ChangedFile, MOST_CHANGED_FILES, PullRequest};
+pub use trees::{EntryKind, Tree, TreeEntry};
 
 /// What a request to GitHub can come to when it is not an answer.
 ///
@@ -174,6 +176,25 @@ pub trait Forge: Send + Sync + 'static {
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<FileAt, ReadError>;
+
+    /// What stands below `folders` of `repo` at a branch, tag or commit (`None`: the default branch); folders that are not
+    /// there are empty. `None` when there is no such commit, or no commit at all.
+    async fn tree(
+        &self,
+        repo: &Repo,
+        folders: &[&str],
+        reference: Option<&str>,
+    ) -> Result<Option<Tree>, ForgeError>;
+
+    /// Reads a file's content by its [id](TreeEntry::id), in pieces, up to `most` bytes, until `take` has enough. Unlike
+    /// [`Forge::file`] it is one request, and follows no link.
+    async fn blob(
+        &self,
+        repo: &Repo,
+        id: &str,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError>;
 
     /// Reads a file that somebody attached to a comment, without credentials, in pieces, up to `most` bytes, until `take`
     /// has enough. `address` is where the comment's link leads: GitHub's web pages, or it is refused.

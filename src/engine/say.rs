@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod check;
 pub mod failures;
+pub mod knowledge;
 pub mod replies;
 pub mod sources;
 

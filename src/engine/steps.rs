@@ -8,6 +8,7 @@ pub mod check;
 pub mod control;
 pub mod enrich;
 pub mod extract;
+pub mod knowledge;
 pub mod prepare;
 pub mod publish;
 pub mod report;

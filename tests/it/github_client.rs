@@ -15,3 +15,4 @@ mod pulls;
 mod requests;
 mod secrecy;
 mod stub;
+mod trees;

@@ -216,6 +216,93 @@ async fn links_and_submodules_are_no_files() {
     assert_eq!(kinds, ["symlink", "dir", "symlink", "file"]);
 }
 
+#[tokio::test]
+async fn trees_and_contents_are_named_by_what_is_in_them() {
+    let world = World::new().await;
+    let entries = [
+        file("docs/a.md", "text"),
+        file("docs/deep/b.md", "ü"),
+        file("docs.md", "beside"),
+        file("copy/a.md", "text"),
+        file("copy/deep/b.md", "ü"),
+        ("docs/link".to_owned(), Some(Entry::Link("a.md".into()))),
+        (
+            "docs/module".to_owned(),
+            Some(Entry::Submodule("c0ffee".into())),
+        ),
+    ];
+    let first = world.simulator.commit(REPO, "main", &entries).unwrap();
+    let shas = async |reference: &str| {
+        let path = format!("/repos/{REPO}/contents?ref={reference}");
+        let list = world.get(&path).await.json();
+        ["copy", "docs"].map(|name| {
+            let all = list.as_array().unwrap();
+            let one = all.iter().find(|one| one["name"] == name);
+            one.unwrap()["sha"].as_str().unwrap().to_owned()
+        })
+    };
+    let [copy, docs] = shas(&first).await;
+    assert_ne!(copy, docs);
+    let seen = async |query: &str| {
+        let got = world.get(&format!("/repos/{REPO}/git/trees/{query}")).await;
+        assert_eq!(got.status, StatusCode::OK, "{}", got.text());
+        let tree = got.json();
+        assert_eq!(tree["truncated"], false);
+        let objects = tree["tree"].as_array().unwrap().iter();
+        let objects = objects.map(|one| {
+            let parts = ["path", "mode", "type", "size"];
+            Value::from(parts.map(|name| one[name].clone()).to_vec())
+        });
+        objects.collect::<Vec<Value>>()
+    };
+    let flat = [
+        json!(["a.md", "100644", "blob", 4]),
+        json!(["deep", "040000", "tree", null]),
+        json!(["link", "120000", "blob", 4]),
+        json!(["module", "160000", "commit", null]),
+    ];
+    assert_eq!(seen(&docs).await, flat);
+    let mut deep = flat.to_vec();
+    deep.insert(2, json!(["deep/b.md", "100644", "blob", 2]));
+    // "Setting this parameter to any value".
+    for value in ["1", "false"] {
+        assert_eq!(seen(&format!("{docs}?recursive={value}")).await, deep);
+    }
+    let commit = world.get(&format!("/repos/{REPO}/commits/main")).await;
+    let root = commit.json()["commit"]["tree"]["sha"].clone();
+    for name in [first.as_str(), "main", root.as_str().unwrap()] {
+        let root = seen(name).await;
+        let paths: Vec<_> = root.iter().map(|one| &one[0]).collect();
+        assert_eq!(paths, ["copy", "docs", "docs.md"], "{name}");
+    }
+    // The same content has the same name, and another content another one; the first is still there.
+    let edits = [
+        gone("docs/link"),
+        gone("docs/module"),
+        file("copy/c.md", "c"),
+    ];
+    let second = world.simulator.commit(REPO, "main", &edits).unwrap();
+    let [other, same] = shas(&second).await;
+    assert_eq!(same, copy);
+    assert_ne!(other, copy);
+    assert_eq!(seen(&docs).await, flat);
+    let got = world
+        .get(&format!("/repos/{REPO}/contents/docs/deep/b.md"))
+        .await;
+    let sha = got.json()["sha"].clone();
+    let path = format!("/repos/{REPO}/git/blobs/{}", sha.as_str().unwrap());
+    let blob = world.get(&path).await.json();
+    assert_eq!((&blob["sha"], &blob["size"]), (&sha, &json!(2)));
+    assert_eq!(
+        (&blob["content"], &blob["encoding"]),
+        (&json!("w7w=\n"), &json!("base64"))
+    );
+    for path in ["trees/c0ffee", "blobs/c0ffee", "blobs/main"] {
+        let got = world.get(&format!("/repos/{REPO}/git/{path}")).await;
+        assert_eq!(got.status, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
 fn annotations(count: usize) -> Vec<Value> {
     (1..=count)
         .map(|line| {
@@ -483,15 +570,15 @@ async fn the_page_of_a_pull_request_shows_the_checks_of_its_head() {
 }
 
 /// The bot's own client against the simulator, every exchange judged by GitHub's description.
-struct Judged {
-    simulator: Simulator,
-    tap: Tap,
-    github: Arc<GitHub>,
+pub(crate) struct Judged {
+    pub(crate) simulator: Simulator,
+    pub(crate) tap: Tap,
+    pub(crate) github: Arc<GitHub>,
     installation: u64,
 }
 
 impl Judged {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let secret = SecretString::from(SECRET);
         let options = SimulatorOptions::new(clock.clone(), KEYS.public_pem.clone(), secret);
@@ -513,7 +600,7 @@ impl Judged {
         }
     }
 
-    fn place(&self, number: u64) -> Place {
+    pub(crate) fn place(&self, number: u64) -> Place {
         let (owner, name) = REPO.split_once('/').unwrap();
         let repo = Repo {
             installation: self.installation,

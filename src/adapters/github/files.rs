@@ -21,16 +21,16 @@ use super::{GitHub, link};
 use crate::engine::forge::{FileAt, ForgeError, Kind, ReadError, Take};
 use crate::engine::trigger::Repo;
 
-/// The largest file that GitHub's contents endpoint gives, in bytes.
-const GITHUB_MOST: u64 = 100 * 1024 * 1024;
+/// The largest file that GitHub's endpoints for contents and blobs give, in bytes.
+pub(super) const GITHUB_MOST: u64 = 100 * 1024 * 1024;
 
 /// A listing of a directory (at most 1,000 entries) stays under this; JSON that is longer is a file.
 const LISTING_MOST: usize = 4 * 1024 * 1024;
 
 /// What is read of a commit.
 #[derive(Debug, Deserialize)]
-struct Commit {
-    sha: String,
+pub(super) struct Commit {
+    pub(super) sha: String,
     html_url: String,
 }
 
@@ -45,6 +45,7 @@ impl GitHub {
         take: &mut Take<'_>,
     ) -> Result<FileAt, ReadError> {
         let commit = self.commit(repo, reference).await?;
+        let commit = commit.ok_or(ReadError::NoReference)?;
         let encoded: Vec<String> = path.split('/').map(link::encode).collect();
         let encoded = encoded.join("/");
         let place = format!("/contents/{encoded}?ref={}", link::encode(&commit.sha));
@@ -67,22 +68,27 @@ impl GitHub {
         })
     }
 
-    async fn commit(&self, repo: &Repo, reference: Option<&str>) -> Result<Commit, ReadError> {
+    /// The commit that a name stands for, if any.
+    pub(super) async fn commit(
+        &self,
+        repo: &Repo,
+        reference: Option<&str>,
+    ) -> Result<Option<Commit>, ForgeError> {
         let name = reference.unwrap_or("HEAD");
         // One file of the commit's own at most: they are not looked at.
         let path = format!("/commits/{}?per_page=1", link::encode(name));
         let what = format!("the commit {name} of {}", repo.full_name());
         let path = self.repo_path(repo, &path);
         match self.get(repo.installation, path, what).await {
-            Ok((request, answer)) => Ok(answer::read(&answer, &request)?),
+            Ok((request, answer)) => answer::read(&answer, &request).map(Some),
             // 409: the repository is empty; 422: there is no such commit.
             Err(
                 ForgeError::NotFound { .. }
                 | ForgeError::Rejected {
                     status: 409 | 422, ..
                 },
-            ) => Err(ReadError::NoReference),
-            Err(error) => Err(error.into()),
+            ) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

@@ -14,7 +14,7 @@ use super::{GitHub, link, wire};
 use crate::engine::clock::Millis;
 use crate::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec, NewCheckRun,
-    PullRequest, ReactTo, Reaction, ReadError, Take, Written,
+    PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
 use crate::engine::thread::Thread;
 use crate::engine::trigger::{Place, Repo};
@@ -64,6 +64,25 @@ impl Forge for GitHub {
         take: &mut Take<'_>,
     ) -> Result<FileAt, ReadError> {
         self.read_file(repo, path, reference, most, take).await
+    }
+
+    async fn tree(
+        &self,
+        repo: &Repo,
+        folders: &[&str],
+        reference: Option<&str>,
+    ) -> Result<Option<Tree>, ForgeError> {
+        self.read_tree(repo, folders, reference).await
+    }
+
+    async fn blob(
+        &self,
+        repo: &Repo,
+        id: &str,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError> {
+        self.read_blob(repo, id, most, take).await
     }
 
     async fn attachment(

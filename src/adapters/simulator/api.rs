@@ -10,7 +10,9 @@ use super::actions::Reacted;
 use super::reply::Answer;
 use super::state::{Base, Doer, State};
 use super::tokens::{Holder, Token};
-use super::{app, checks, comments, commits, contents, issues, json, labels, pulls, reactions};
+use super::{
+    app, checks, comments, commits, contents, issues, json, labels, pulls, reactions, trees,
+};
 use crate::engine::clock::Millis;
 
 /// API versions that are served (<https://docs.github.com/en/rest/about-the-rest-api/api-versions>).
@@ -298,6 +300,8 @@ fn in_repository(
             contents::permission(state, call, scope, login)
         }
         ("GET", ["contents", path @ ..]) => contents::file(state, call, scope, path),
+        ("GET", ["git", "trees", name]) => trees::tree(state, call, scope, name),
+        ("GET", ["git", "blobs", sha]) => trees::blob(state, call, scope, sha),
         ("GET", ["commits", name]) => commits::commit(state, call, scope, name),
         ("GET", ["commits", name, "check-runs"]) => checks::of_commit(state, call, scope, name),
         (_, ["check-runs", rest @ ..]) => checks::answer(state, call, scope, rest),

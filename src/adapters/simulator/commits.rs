@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::api::{Call, Scope};
 use super::json::segment;
+use super::model::tree_sha;
 use super::reply::Answer;
 use super::state::State;
 
@@ -19,6 +20,7 @@ pub(super) fn commit(
     let repository = state.repository(scope.repository)?;
     let commit = repository.commit(Some(name)).ok_or_else(|| unknown(name))?;
     let sha = &commit.sha;
+    let tree = tree_sha(&commit.tree, "");
     let home = format!(
         "{}/{}",
         segment(&repository.owner.login),
@@ -53,7 +55,7 @@ pub(super) fn commit(
             "committer": person,
             "message": "Files",
             "comment_count": 0,
-            "tree": {"sha": sha, "url": format!("{api}/git/trees/{sha}")},
+            "tree": {"sha": tree, "url": format!("{api}/git/trees/{tree}")},
         },
         "author": null,
         "committer": null,

@@ -1,14 +1,12 @@
 //! Endpoints for the repository itself, its collaborators and its files.
 
-use std::collections::BTreeMap;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::api::{Call, Scope};
 use super::json::{self, segment};
-use super::model::{Entry, MAIN, Repository, Role, Tree};
+use super::model::{Entry, MAIN, Repository, Role, Tree, children, tree_sha};
 use super::reply::Answer;
 use super::state::State;
 use super::tokens::Holder;
@@ -61,13 +59,13 @@ fn kind(entry: Option<&Entry>) -> &'static str {
     }
 }
 
-/// The members that all kinds have; `of` is `None` for a directory.
+/// The members that all kinds have; of a directory, `of` is the whole tree that it is in.
 fn entry(
     call: &Call,
     repository: &Repository,
     reference: &str,
     path: &str,
-    of: Option<&Entry>,
+    of: Result<&Entry, &Tree>,
 ) -> Value {
     let path_in_url: Vec<String> = path.split('/').map(segment).collect();
     let path_in_url = path_in_url.join("/");
@@ -81,8 +79,9 @@ fn entry(
         call.base.api,
         segment(reference)
     );
-    let tree = if of.is_none() { "tree" } else { "blob" };
-    let sha = of.map_or_else(|| Entry::file("").sha(), Entry::sha);
+    let tree = if of.is_err() { "tree" } else { "blob" };
+    let sha = of.map_or_else(|tree| tree_sha(tree, path), Entry::sha);
+    let of = of.ok();
     let git = format!("{}/repos/{home}/git/{tree}s/{sha}", call.base.api);
     let html = format!("{}/{home}/{tree}/{reference}/{path_in_url}", call.base.web);
     let download = matches!(of, Some(Entry::File(_)))
@@ -102,7 +101,7 @@ fn entry(
 }
 
 /// Base64 in lines.
-fn encoded(content: &[u8]) -> String {
+pub(super) fn encoded(content: &[u8]) -> String {
     let mut lines = String::new();
     for (index, character) in STANDARD.encode(content).chars().enumerate() {
         if index > 0 && index % LINE == 0 {
@@ -131,7 +130,7 @@ pub(super) fn file(
     let Some(found) = commit.tree.get(&path) else {
         return directory(call, repository, reference, &path, &commit.tree);
     };
-    let mut value = entry(call, repository, reference, &path, Some(found));
+    let mut value = entry(call, repository, reference, &path, Ok(found));
     let content = match found {
         Entry::File(content) => content,
         Entry::Link(target) => {
@@ -170,30 +169,22 @@ fn directory(
     path: &str,
     tree: &Tree,
 ) -> Result<Answer, Answer> {
-    let prefix = if path.is_empty() {
-        String::new()
-    } else {
-        format!("{path}/")
-    };
-    let mut entries = BTreeMap::new();
-    for (name, found) in tree {
-        let Some(rest) = name.strip_prefix(&prefix) else {
-            continue;
+    let mut entries = Vec::new();
+    for (name, found) in children(tree, path) {
+        let path = if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}/{name}")
         };
-        let (first, found) = match rest.split_once('/') {
-            Some((directory, _)) => (directory, None),
-            None => (rest, Some(found)),
-        };
-        let path = format!("{prefix}{first}");
-        let mut value = entry(call, repository, reference, &path, found);
+        let mut value = entry(call, repository, reference, &path, found.ok_or(tree));
         if kind(found) == "submodule" {
             // "the value should be `submodule`, but this behavior exists in API v3 for backwards compatibility".
             value["type"] = json!("file");
         }
-        entries.insert(path, value);
+        entries.push(value);
     }
     if entries.is_empty() {
         return Err(Answer::not_found());
     }
-    Ok(Answer::ok(Value::Array(entries.into_values().collect())))
+    Ok(Answer::ok(Value::Array(entries)))
 }

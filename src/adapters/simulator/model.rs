@@ -10,7 +10,7 @@ mod checks;
 mod code;
 
 pub use checks::{Annotation, CheckRun};
-pub(super) use code::{Changed, MAIN};
+pub(super) use code::{Changed, MAIN, children, tree_sha};
 pub use code::{Commit, Edits, Entry, Pull, Tree};
 
 /// Kind of an account, GitHub's `type`.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec,
-    MOST_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Written,
+    MOST_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
 use planwright::engine::thread::{Post, Thread};
 use planwright::engine::trigger::{Actor, Place, Repo};
@@ -87,10 +87,12 @@ pub(crate) struct World {
     pub(crate) calls: u64,
     /// Faults by write number (from 1).
     pub(crate) faults: BTreeMap<u64, Fault>,
-    /// Files by `path@ref`, and attachments by address.
+    /// Files by `path@ref`, contents by `blob ID`, and attachments by address.
     pub(crate) files: BTreeMap<String, Result<Vec<u8>, ReadError>>,
     /// Every reading of one of them, in order.
     pub(crate) read: Vec<String>,
+    /// What stands in the repository; `None` as long as it has no commit.
+    pub(crate) tree: Option<Tree>,
     /// Pull requests by number.
     pub(crate) pulls: BTreeMap<u64, (PullRequest, Vec<ChangedFile>)>,
     /// The App's check runs.
@@ -370,6 +372,31 @@ impl Forge for FakeForge {
             commit: "0123456789012345678901234567890123456789".into(),
             url: format!("https://github.test/blob/{path}"),
         })
+    }
+
+    async fn tree(
+        &self,
+        _repo: &Repo,
+        folders: &[&str],
+        _reference: Option<&str>,
+    ) -> Result<Option<Tree>, ForgeError> {
+        let tree = self.read(|world| world.tree.clone())?;
+        Ok(tree.map(|mut tree| {
+            let wanted = |path: &str| folders.iter().any(|folder| path.starts_with(folder));
+            tree.entries.retain(|entry| wanted(&entry.path));
+            tree.cut.retain(|folder| wanted(folder));
+            tree
+        }))
+    }
+
+    async fn blob(
+        &self,
+        _repo: &Repo,
+        id: &str,
+        most: u64,
+        take: &mut Take<'_>,
+    ) -> Result<(), ReadError> {
+        self.pour(&format!("blob {id}"), most, take)
     }
 
     async fn attachment(

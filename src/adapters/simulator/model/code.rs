@@ -1,6 +1,6 @@
 //! What is in a repository: trees, commits, branches, and what a pull request changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
@@ -40,6 +40,15 @@ impl Entry {
     /// Forty hex digits like git's, stable for the same content, but not git's.
     pub(in super::super) fn sha(&self) -> String {
         hash(self.bytes())
+    }
+
+    /// As git has it.
+    pub(in super::super) fn mode(&self) -> &'static str {
+        match self {
+            Self::File(_) => "100644",
+            Self::Link(_) => "120000",
+            Self::Submodule(_) => "160000",
+        }
     }
 }
 
@@ -112,7 +121,69 @@ fn hash(content: &[u8]) -> String {
     digits
 }
 
+/// What is directly in a folder of a commit, by name; `None` stands for a folder. The root is an empty path.
+pub(in super::super) fn children<'a>(
+    tree: &'a Tree,
+    folder: &str,
+) -> BTreeMap<&'a str, Option<&'a Entry>> {
+    let prefix = prefix(folder);
+    let below = tree.range(prefix.clone()..);
+    below
+        .map_while(|(path, entry)| Some((path.strip_prefix(&prefix)?, entry)))
+        .map(|(rest, entry)| match rest.split_once('/') {
+            Some((name, _)) => (name, None),
+            None => (rest, Some(entry)),
+        })
+        .collect()
+}
+
+/// Forty hex digits like git's for a folder of a commit: the same for the same content, whatever its place.
+pub(in super::super) fn tree_sha(tree: &Tree, folder: &str) -> String {
+    let prefix = prefix(folder);
+    let below = tree.range(prefix.clone()..);
+    let lines: Vec<String> = below
+        .map_while(|(path, entry)| Some((path.strip_prefix(&prefix)?, entry)))
+        .map(|(rest, entry)| format!("{} {} {rest}", entry.mode(), entry.sha()))
+        .collect();
+    hash(format!("tree {}", lines.join("\n")).as_bytes())
+}
+
+fn prefix(folder: &str) -> String {
+    if folder.is_empty() {
+        String::new()
+    } else {
+        format!("{folder}/")
+    }
+}
+
 impl Repository {
+    /// The tree that a commit, a branch or the name of a folder's tree stands for: a commit's, and the folder in it.
+    pub(in super::super) fn tree(&self, name: &str) -> Option<(&Tree, String)> {
+        if let Some(commit) = self.commit(Some(name)) {
+            return Some((&commit.tree, String::new()));
+        }
+        self.commits.values().find_map(|commit| {
+            let tree = &commit.tree;
+            let folders: BTreeSet<&str> = tree
+                .keys()
+                .flat_map(|path| path.match_indices('/').map(|(at, _)| &path[..at]))
+                .chain([""])
+                .collect();
+            let found = folders.into_iter().find(|it| tree_sha(tree, it) == name)?;
+            Some((tree, found.to_owned()))
+        })
+    }
+
+    /// What has this name for its content, in any commit.
+    pub(in super::super) fn blob(&self, sha: &str) -> Option<&Entry> {
+        let all = self
+            .commits
+            .values()
+            .flat_map(|commit| commit.tree.values());
+        all.filter(|entry| !matches!(entry, Entry::Submodule(_)))
+            .find(|entry| entry.sha() == sha)
+    }
+
     /// The commit that a branch, a commit's name, `HEAD` or nothing stands for.
     pub(in super::super) fn commit(&self, name: Option<&str>) -> Option<&Commit> {
         let name = name.unwrap_or("HEAD");

@@ -170,7 +170,8 @@ async fn pass(State(tap): State<Tap>, request: Request, next: Next) -> Response 
         .map_or_else(|| parts.uri.path().to_owned(), ToString::to_string);
     let path = parts.uri.path().to_owned();
     let pages = ATTACHMENTS.iter().any(|start| path.starts_with(start));
-    let raw = path.contains("/contents/")
+    let file = ["/contents/", "/git/blobs/"];
+    let raw = file.iter().any(|part| path.contains(part))
         && parts
             .headers
             .get("accept")

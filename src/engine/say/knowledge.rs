@@ -1,0 +1,70 @@
+//! What is said about a repository's knowledge.
+
+use super::super::knowledge::{LeftOut, Why};
+use super::failures::shorten;
+use super::{code_span, plain};
+
+/// How many files are named for each reason.
+const NAMED: usize = 3;
+
+/// Longest name, in characters.
+const LONGEST: usize = 60;
+
+/// One sentence on the files that were left out, by reason. Nothing on those whose content is there all the same.
+pub fn left_out(files: &[LeftOut]) -> Option<String> {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut sorted: Vec<_> = files.iter().filter_map(reason).collect();
+    // The order within a reason stays.
+    sorted.sort_by_key(|(rank, ..)| *rank);
+    for (_, reason, path) in sorted {
+        match groups.last_mut() {
+            Some((last, paths)) if *last == reason => paths.push(path),
+            _ => groups.push((reason, vec![path])),
+        }
+    }
+    if groups.is_empty() {
+        return None;
+    }
+    let parts: Vec<String> = groups
+        .iter()
+        .map(|(reason, paths)| format!("{} ({reason})", names(paths)))
+        .collect();
+    let parts = parts.join("; ");
+    Some(plain(&format!(
+        "Left out of the repository's knowledge: {parts}."
+    )))
+}
+
+/// Rank and words of the reason, what matters most first, and the path.
+fn reason(one: &LeftOut) -> Option<(u8, String, &str)> {
+    let (rank, words) = match &one.why {
+        Why::SameAs(_) => return None,
+        Why::NotListed => (0, "more files than are listed, so some may be missing"),
+        Why::NoRoom => (1, "no room is left"),
+        Why::TooLarge(most) => {
+            let words = format!("larger than {} KB", most / 1024);
+            return Some((2, words, &one.path));
+        }
+        Why::NotText => (3, "not UTF-8 text"),
+        Why::Gone => (4, "changed or removed meanwhile"),
+        Why::Unreadable(_) => (5, "not readable"),
+        Why::OddPath => (6, "odd path"),
+        Why::Link => (7, "a symbolic link, which is not followed"),
+        Why::Submodule => (8, "a submodule"),
+        Why::NotMarkdown => (9, "the name does not end in `.md`"),
+    };
+    Some((rank, words.to_owned(), &one.path))
+}
+
+/// The first few, and how many more there are.
+fn names(paths: &[&str]) -> String {
+    let shown: Vec<String> = paths
+        .iter()
+        .take(NAMED)
+        .map(|path| code_span(&shorten(path, LONGEST)))
+        .collect();
+    match paths.len().saturating_sub(NAMED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
