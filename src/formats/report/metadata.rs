@@ -38,7 +38,7 @@ pub struct ReportMetadata {
     pub recommendations: Vec<String>,
     /// How many recommendations there are.
     pub recommendations_total: usize,
-    /// The first ten files that are named outside of code blocks, in order, each once, as written, at most 200 bytes
+    /// The first ten files that are named outside of code blocks, in order, each once, as written, at most 201 bytes
     /// each.
     pub file_paths: Vec<String>,
     /// How many different files are named.

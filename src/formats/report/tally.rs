@@ -5,7 +5,7 @@ pub fn threshold(expected: usize, ok: usize) -> bool {
     ok.saturating_mul(2) >= expected && ok >= 1
 }
 
-/// What became of several reports. Those that stand in for one ([`super::degraded`]) are not good ones: counted as such
+/// What became of several reports. Those that stand in for one ([`super::degraded()`]) are not good ones: counted as such
 /// they would make the threshold idle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
