@@ -13,6 +13,7 @@ mod extract;
 mod failure;
 mod input;
 mod local;
+mod metadata;
 mod plan;
 mod replay;
 mod save;
@@ -90,6 +91,7 @@ enum Command {
     Save(save::Save),
     Check(check::Check),
     CheckContent(check_content::CheckContent),
+    Metadata(metadata::Metadata),
     Config(config::Config),
     Completions(completions::Completions),
     #[command(hide = true)]
@@ -110,6 +112,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Save(save) => save.run(&settings),
         Command::Check(check) => settings.refuse().and_then(|()| check.run()),
         Command::CheckContent(check) => settings.refuse().and_then(|()| check.run()),
+        Command::Metadata(metadata) => settings.refuse().and_then(|()| metadata.run()),
         Command::Config(config) => config.run(&settings),
         // It ends as the agent ended.
         Command::AgentExec(agent) => return agent.run(),

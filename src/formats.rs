@@ -8,6 +8,7 @@ pub mod hidden;
 pub mod markdown;
 pub mod plan;
 pub mod question;
+pub mod report;
 pub mod session;
 pub mod thread_file;
 pub mod yaml;

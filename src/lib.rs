@@ -54,6 +54,8 @@
 //! | reading saved plans back, of every era | [`formats::plan::stored`] |
 //! | Claude Code session logs, read as a stream | [`formats::session`] |
 //! | what a coding agent prints (`stream-json`), outcomes, error classes | [`formats::agent_stream`] |
+//! | research reports: what a planner is told of them, their numbers and names, what is wrong with them | [`formats::report`] |
+//! | `metadata`: what a report or plan says of itself | `src/cli/metadata.rs` |
 //! | what an agent asks, the comment with boxes, `/answer` | [`formats::question`] |
 //! | Markdown as GitHub reads it | [`formats::markdown`] |
 //! | conversations in a file | [`formats::thread_file`] |

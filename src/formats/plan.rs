@@ -6,7 +6,7 @@ pub mod complaint;
 pub mod document;
 pub mod enriched;
 pub mod gate;
-mod inline;
+pub(in crate::formats) mod inline;
 pub mod names;
 pub mod reference;
 pub mod split;

@@ -79,6 +79,7 @@ fn helps_fit_a_terminal_of_100_columns_as_they_are_written() {
         &["blocks"],
         &["check"],
         &["check-content"],
+        &["metadata"],
         &["session", "transcript"],
         &["plan", "get"],
         &["plan", "list"],
@@ -96,6 +97,7 @@ fn a_configuration_that_is_not_read_is_refused() {
         &["blocks", "-"],
         &["check", "-"],
         &["check-content", "-"],
+        &["metadata", "-"],
         &["session", "list"],
         &["completions", "bash"],
     ] {

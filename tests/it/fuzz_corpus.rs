@@ -8,6 +8,7 @@ use planwright::formats::agent_stream::{Event, Stream, Summary};
 use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split::{Limits, join, split};
 use planwright::formats::question::{Choice, Question, boxes, marker};
+use planwright::formats::report::{check_report, degraded, handed, is_degraded, metadata};
 use planwright::formats::session::{Feed, scan};
 use planwright::formats::yaml;
 use serde_json::Value;
@@ -142,5 +143,21 @@ fn action_plans_are_written_as_they_read_or_can_be_mended() {
         let again = action_plan::parse(&written).unwrap();
         assert_eq!(action_plan::render(&again), written, "{name}");
         assert_eq!(again.actions.len(), plan.actions.len(), "{name}");
+    }
+}
+
+#[test]
+fn reports_are_read_within_limits_and_stood_in_for() {
+    for (name, bytes) in corpus("report") {
+        let text = String::from_utf8(bytes).unwrap();
+        let read = metadata(&text);
+        assert!(handed("a.md", &read).len() <= 10_000, "{name}");
+        assert_eq!(read.degraded, is_degraded(&text), "{name}");
+        assert_eq!(read.degraded, name == "stand-in");
+        assert!(is_degraded(&degraded(&text, "d", "a", &text)), "{name}");
+        assert!(
+            !check_report(&text).is_empty(),
+            "{name}: too small, all of them"
+        );
     }
 }

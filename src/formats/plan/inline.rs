@@ -11,7 +11,7 @@ use crate::formats::{hidden, markdown};
 
 /// How much of a text is escaped. In the order in which they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Escape {
+pub(in crate::formats) enum Escape {
     /// Only white space that Markdown would change.
     Plain,
     /// A backslash before the characters that usually mean something inline.
@@ -26,7 +26,7 @@ impl Escape {
     const LADDER: [Self; 4] = [Self::Plain, Self::Usual, Self::All, Self::References];
 
     /// `text` with this much escaping. NUL, which Markdown cannot hold, becomes U+FFFD.
-    pub(super) fn apply(self, text: &str) -> String {
+    pub(in crate::formats) fn apply(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut before = ' ';
         let mut rest = text.chars().peekable();
@@ -63,7 +63,10 @@ fn reference(out: &mut String, c: char) {
 }
 
 /// The first of the escaped forms of a line that `reads_back`; the last one when none does.
-pub(super) fn line(write: impl Fn(Escape) -> String, reads_back: impl Fn(&str) -> bool) -> String {
+pub(in crate::formats) fn line(
+    write: impl Fn(Escape) -> String,
+    reads_back: impl Fn(&str) -> bool,
+) -> String {
     Escape::LADDER
         .into_iter()
         .map(&write)
@@ -72,7 +75,7 @@ pub(super) fn line(write: impl Fn(Escape) -> String, reads_back: impl Fn(&str) -
 }
 
 /// One line: white space collapsed to single blanks, control characters and those that cannot be seen gone, trimmed.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::formats) fn one_line(text: &str) -> String {
     let text = &*hidden::without_invisible(text);
     let mut out = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
@@ -88,11 +91,11 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// A list item: the text of the bold words it starts with, and the text behind them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Item {
+pub(in crate::formats) struct Item {
     /// Text of a leading `**…**`; `None` when the item starts otherwise.
-    pub(super) label: Option<String>,
+    pub(in crate::formats) label: Option<String>,
     /// All other text of the item's first paragraph.
-    pub(super) text: String,
+    pub(in crate::formats) text: String,
 }
 
 impl Item {
@@ -107,7 +110,7 @@ impl Item {
 
 /// One piece of a head: a heading or the items of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(in crate::formats) enum Piece {
     /// Level and text.
     Heading(u8, String),
     /// Items in order.
@@ -115,7 +118,7 @@ pub(super) enum Piece {
 }
 
 /// Headings and lists at the top level of `source`.
-pub(super) fn pieces(source: &str) -> Vec<Piece> {
+pub(in crate::formats) fn pieces(source: &str) -> Vec<Piece> {
     let arena = Arena::new();
     let root = parse_document(&arena, source, &markdown::options());
     root.children()
@@ -150,7 +153,7 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
 }
 
 /// Plain text of one line as Markdown that shows exactly that, as a paragraph and as an item of a list.
-pub(super) fn shown(text: &str) -> String {
+pub(in crate::formats) fn shown(text: &str) -> String {
     let item = Item {
         label: None,
         text: text.to_owned(),
