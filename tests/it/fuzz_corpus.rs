@@ -9,6 +9,7 @@ use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split::{Limits, join, split};
 use planwright::formats::question::{Choice, Question, boxes, marker};
 use planwright::formats::session::{Feed, scan};
+use planwright::formats::specification;
 use planwright::formats::yaml;
 use serde_json::Value;
 
@@ -142,5 +143,20 @@ fn action_plans_are_written_as_they_read_or_can_be_mended() {
         let again = action_plan::parse(&written).unwrap();
         assert_eq!(action_plan::render(&again), written, "{name}");
         assert_eq!(again.actions.len(), plan.actions.len(), "{name}");
+    }
+}
+
+#[test]
+fn specifications_keep_what_is_real_and_lose_the_template() {
+    for (name, bytes) in corpus("specification") {
+        let text = String::from_utf8(bytes).unwrap();
+        let read = specification::read("Export reports", &text);
+        assert!(!read.is_empty(), "{name}");
+        for line in read.text().lines() {
+            assert!(text.contains(line), "{name}: {line}");
+        }
+        let again = specification::read("Export reports", read.text());
+        assert_eq!(again.text(), read.text(), "{name}");
+        assert_eq!(again.placeholders, [""; 0], "{name}");
     }
 }
