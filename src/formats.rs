@@ -9,5 +9,6 @@ pub mod markdown;
 pub mod plan;
 pub mod question;
 pub mod session;
+pub mod specification;
 pub mod thread_file;
 pub mod yaml;
