@@ -6,6 +6,7 @@ pub mod claude_home;
 pub mod clock;
 pub mod github;
 pub mod http;
+pub mod project_folder;
 pub mod redact;
 pub mod signature;
 pub mod simulator;

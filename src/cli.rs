@@ -11,9 +11,11 @@ mod completions;
 mod config;
 mod extract;
 mod failure;
+mod init;
 mod input;
 mod local;
 mod metadata;
+mod new;
 mod plan;
 mod replay;
 mod save;
@@ -85,6 +87,8 @@ enum Command {
     Serve(serve::Serve),
     Replay(replay::Replay),
     Extract(extract::Extract),
+    Init(init::Init),
+    New(new::New),
     Plan(plan::Plan),
     Blocks(blocks::Blocks),
     Session(session::Session),
@@ -106,6 +110,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),
         Command::Extract(extract) => settings.refuse().and_then(|()| extract.run()),
+        Command::Init(init) => settings.refuse().and_then(|()| init.run()),
+        Command::New(new) => settings.refuse().and_then(|()| new.run()),
         Command::Plan(plan) => plan.run(&settings),
         Command::Blocks(blocks) => settings.refuse().and_then(|()| blocks.run()),
         Command::Session(session) => settings.refuse().and_then(|()| session.run()),

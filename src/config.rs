@@ -7,6 +7,7 @@ pub mod agent;
 mod check;
 mod error;
 mod layers;
+pub mod project;
 mod prompts;
 mod rules;
 mod secrets;

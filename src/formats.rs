@@ -10,5 +10,6 @@ pub mod plan;
 pub mod question;
 pub mod report;
 pub mod session;
+pub mod specification;
 pub mod thread_file;
 pub mod yaml;

@@ -17,6 +17,7 @@
 //! |---|---|
 //! | the command line, one file for each subcommand | [`cli`] |
 //! | settings, secrets, where each value came from | [`config`], `src/config/default.toml` |
+//! | a project's own settings, trust, settings of Spektacular | [`config::project`], `src/config/project.default.toml` |
 //! | the webhook receiver and its table of answers | [`adapters::webhook`] |
 //! | health pages, connection limits, orderly shutdown | [`adapters::web`] |
 //! | signatures | [`adapters::signature`] |
@@ -45,10 +46,12 @@
 //! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
 //! | the files of a working copy, read without leaving it | [`adapters::working_copy`] |
 //! | a repository's knowledge: which documents, from where | [`engine::knowledge`], [`engine::steps::knowledge`], [`adapters::working_copy`] |
+//! | a project's folder, written to without leaving it | [`adapters::project_folder`] |
 //! | `/check-plan`: which plans are meant, check run and comment | [`engine::steps::check`], [`engine::effects`] |
 //! | `check`: action plans from a terminal and in CI | `src/cli/check.rs` |
 //! | action plans: the format, the strict parser, its structure diff | [`formats::action_plan`] |
 //! | plan documents, titles, gates, summaries, splitting | [`formats::plan`] |
+//! | specifications: the template, what of one is real, their names | [`formats::specification`] |
 //! | an agent's answer, checked against what happened | [`formats::plan::enriched`] |
 //! | text that people do not see, taken out | [`formats::hidden`] |
 //! | reading saved plans back, of every era | [`formats::plan::stored`] |

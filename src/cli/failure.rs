@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
+use crate::adapters::project_folder::FolderError;
+use crate::config::project::ProjectError;
 use crate::config::{ConfigError, Missing};
+use crate::formats::specification::NameError;
 
 /// What went wrong, and with it the exit code.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +16,9 @@ pub enum Failure {
     /// The configuration is not complete: 2.
     #[error(transparent)]
     Missing(#[from] Missing),
+    /// The project's settings are wrong: 2.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
     /// The arguments are wrong together: 2.
     #[error("{0}")]
     Usage(String),
@@ -29,8 +35,23 @@ impl Failure {
     pub(super) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Failed(_) => 1,
-            Self::Config(_) | Self::Missing(_) | Self::Usage(_) => 2,
+            Self::Config(_) | Self::Missing(_) | Self::Project(_) | Self::Usage(_) => 2,
         })
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        match error {
+            FolderError::Open { .. } => Self::Usage(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<NameError> for Failure {
+    fn from(error: NameError) -> Self {
+        Self::Usage(error.to_string())
     }
 }
 

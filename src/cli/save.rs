@@ -309,7 +309,9 @@ impl From<Failure> for Box<Failed> {
     fn from(failure: Failure) -> Self {
         let code = match failure {
             Failure::Usage(_) => Some("invalid_input"),
-            Failure::Config(_) | Failure::Missing(_) => Some("config_invalid"),
+            Failure::Config(_) | Failure::Missing(_) | Failure::Project(_) => {
+                Some("config_invalid")
+            }
             Failure::Failed(_) => None,
         };
         Self::new(Failed { failure, code })

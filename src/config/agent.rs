@@ -318,7 +318,7 @@ fn limit<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u64>, D::Error> {
 }
 
 /// US dollars as millionths; zero, also after rounding, stands for no limit.
-fn dollars<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Micros>, D::Error> {
+pub(super) fn dollars<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Micros>, D::Error> {
     let digits = format!("{:.6}", f64::deserialize(value)?).replace('.', "");
     let micros: Micros = digits.parse().map_err(serde::de::Error::custom)?;
     Ok(Some(micros).filter(|micros| *micros > 0))

@@ -321,7 +321,7 @@ fn entries(path: &str, text: &str) -> Result<Vec<Entry>, ConfigError> {
 }
 
 /// The known name that looks most like `wrong`, when it looks like it at all.
-fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     known
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
         .filter(|(likeness, _)| *likeness > 0.85)

@@ -10,6 +10,7 @@ use planwright::formats::plan::split::{Limits, join, split};
 use planwright::formats::question::{Choice, Question, boxes, marker};
 use planwright::formats::report::{check_report, degraded, handed, is_degraded, metadata};
 use planwright::formats::session::{Feed, scan};
+use planwright::formats::specification;
 use planwright::formats::yaml;
 use serde_json::Value;
 
@@ -159,5 +160,20 @@ fn reports_are_read_within_limits_and_stood_in_for() {
             !check_report(&text).is_empty(),
             "{name}: too small, all of them"
         );
+    }
+}
+
+#[test]
+fn specifications_keep_what_is_real_and_lose_the_template() {
+    for (name, bytes) in corpus("specification") {
+        let text = String::from_utf8(bytes).unwrap();
+        let read = specification::read("Export reports", &text);
+        assert!(!read.is_empty(), "{name}");
+        for line in read.text().lines() {
+            assert!(text.contains(line), "{name}: {line}");
+        }
+        let again = specification::read("Export reports", read.text());
+        assert_eq!(again.text(), read.text(), "{name}");
+        assert_eq!(again.placeholders, [""; 0], "{name}");
     }
 }

@@ -1,0 +1,148 @@
+//! `planwright init`: the folders and settings of a project.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::failure::print;
+use super::{Failure, terminal};
+use crate::adapters::project_folder::ProjectFolder;
+use crate::config::project::{CONFIG, DEFAULT, OLD_CONFIG, old_settings, render};
+
+const HELP: &str = "\
+Makes in the project's folder what is not there yet:
+  .planwright/config.toml   settings, each with its documentation and default
+  .planwright/specs/        what is wanted, see `planwright new`
+  .planwright/plans/        a folder for each plan
+  .planwright/knowledge/    what agents should know: architecture, conventions,
+                            decisions, gotchas, learnings
+Files that are there are not written over. The settings of a .spektacular/config.yaml are
+taken over, and what has no place here is named.
+
+Exit codes:
+  0  all of it is there now
+  1  it was tried and failed
+  2  the arguments or the old settings are wrong; nothing was written
+
+Examples:
+  planwright init            in this folder
+  planwright init ../shop    in another one
+  planwright init --force    write config.toml anew; the old one is kept as config.toml.bak
+  planwright init --print    print the settings that would be written without a project";
+
+/// What belongs where. Folders of knowledge have none of it: everything in them is read by agents.
+const FILES: [(&str, &str); 3] = [
+    (".planwright/README.md", include_str!("init/readme.md")),
+    (".planwright/specs/README.md", include_str!("init/specs.md")),
+    (".planwright/plans/README.md", include_str!("init/plans.md")),
+];
+
+const FOLDERS: [&str; 7] = [
+    ".planwright/specs",
+    ".planwright/plans",
+    ".planwright/knowledge/architecture",
+    ".planwright/knowledge/conventions",
+    ".planwright/knowledge/decisions",
+    ".planwright/knowledge/gotchas",
+    ".planwright/knowledge/learnings",
+];
+
+/// Prepare a project's folder for specifications, plans and knowledge
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct Init {
+    /// The project's folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+    /// Write config.toml anew, keeping the old one beside it
+    #[arg(long)]
+    force: bool,
+    /// Print the documented default settings and write nothing
+    #[arg(long, conflicts_with_all = ["force", "folder"])]
+    print: bool,
+}
+
+impl Init {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        if self.print {
+            return print(DEFAULT);
+        }
+        let project = ProjectFolder::open(&self.folder)?;
+        let write_settings = self.force || !project.holds(CONFIG);
+        let settings = if write_settings {
+            Some(Settings::of(&self.folder)?)
+        } else {
+            None
+        };
+        let mut said = String::new();
+        let mut made = false;
+        for folder in FOLDERS {
+            let new = project.make_folder(folder)?;
+            made |= new;
+            line(&mut said, new, &format!("{folder}/"));
+        }
+        for (path, text) in FILES {
+            let new = project.write_new(path, text)?;
+            made |= new;
+            line(&mut said, new, path);
+        }
+        match &settings {
+            Some(settings) => {
+                made = true;
+                said.push_str(&settings.write(&project)?);
+            }
+            None => line(&mut said, false, CONFIG),
+        }
+        if !made {
+            said.push_str("nothing was missing\n");
+        }
+        said.push_str("next: planwright new NAME\n");
+        print(&terminal::lines(&said))
+    }
+}
+
+/// The settings to write.
+struct Settings {
+    text: String,
+    /// What was not taken over; `None` when there was nothing to take over from.
+    notes: Option<Vec<String>>,
+}
+
+impl Settings {
+    fn of(root: &Path) -> Result<Self, Failure> {
+        let old = old_settings(root)?;
+        Ok(Self {
+            text: old
+                .as_ref()
+                .map_or_else(|| DEFAULT.to_owned(), |old| render(&old.config)),
+            notes: old.map(|old| old.notes()),
+        })
+    }
+
+    fn write(&self, project: &ProjectFolder) -> Result<String, Failure> {
+        let new = project.write_new(CONFIG, &self.text)?;
+        let kept = if new {
+            None
+        } else {
+            Some(project.replace(CONFIG, &self.text)?)
+        };
+        let from = match &self.notes {
+            Some(_) => format!("{CONFIG}, from {OLD_CONFIG}"),
+            None => CONFIG.to_owned(),
+        };
+        let mut said = String::new();
+        line(&mut said, true, &from);
+        if let Some(kept) = kept {
+            said.push_str(&format!("kept       {kept}, the settings before\n"));
+        }
+        for note in self.notes.iter().flatten() {
+            said.push_str(&format!("note: {note}\n"));
+        }
+        Ok(said)
+    }
+}
+
+fn line(said: &mut String, new: bool, path: &str) {
+    let what = if new { "made " } else { "was there" };
+    said.push_str(&format!("{what:<10} {path}\n"));
+}

@@ -1,0 +1,156 @@
+//! `planwright new`: a specification to fill in.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+
+use super::failure::print;
+use super::{Failure, terminal};
+use crate::adapters::clock::SystemClock;
+use crate::adapters::project_folder::ProjectFolder;
+use crate::config::project::load;
+use crate::engine::clock::{Clock as _, Millis};
+use crate::formats::plan::title::MAX_CHARS;
+use crate::formats::specification::{
+    Name, NameError, counted, name, template, timestamped, title_of_name,
+};
+
+const HELP: &str = "\
+The file is made in the folder output.specs of .planwright/config.toml, .planwright/specs
+unless that says otherwise, below the working directory. Names are lower case letters,
+digits, - and _, at most 64; other signs become -. What is left of the template counts as
+not written, so there is no need to fill in or delete everything.
+
+Exit codes:
+  0  the file was made
+  1  it was tried and failed, or there is such a file already
+  2  the arguments or the project's settings are wrong; nothing was written
+
+Examples:
+  planwright new csv-export
+  planwright new csv-export --title \"Export reports as CSV\"
+  planwright new csv-export --id counter      000001_csv-export.md, then 000002_…
+  planwright new csv-export --id timestamp    20260102100000-csv-export.md, in UTC";
+
+/// Tries to find a free name while others make files in the same folder.
+const TRIES: usize = 100;
+
+/// Make a specification from a template
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(super) struct New {
+    /// Name of the file; `.md` may be left out
+    name: String,
+    /// Title; without it, the name in words
+    #[arg(long)]
+    title: Option<String>,
+    /// What stands before the name
+    #[arg(long, value_enum, default_value_t = Id::None)]
+    id: Id,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Id {
+    /// The time in UTC
+    Timestamp,
+    /// One more than the highest number there is
+    Counter,
+    /// Nothing
+    None,
+}
+
+impl New {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let name = name(&self.name)?;
+        let title = match &self.title {
+            Some(title) => one_line(title)?,
+            None => title_of_name(name.as_str()),
+        };
+        let root = Path::new(".");
+        let loaded = load(root, &|variable| std::env::var(variable).ok())?;
+        let folder = loaded.config.output.specs.as_str();
+        let project = ProjectFolder::open(root)?;
+        project.make_folder(folder)?;
+        let text = template(&title);
+        let path = match self.id {
+            Id::None => {
+                let path = format!("{folder}/{name}.md");
+                project.write_new(&path, &text)?.then_some(path)
+            }
+            id => with_id(&project, folder, &name, id, &text)?,
+        };
+        let Some(path) = path else {
+            return Err(Failure::failed(format!(
+                "already exists: {folder}/{name}.md; edit it, take another name, or put a number before it with --id counter"
+            )));
+        };
+        print(&terminal::lines(&format!(
+            "{path}\nnext: fill it in, then planwright plan {path}\n"
+        )))
+    }
+}
+
+/// Makes the file under the first id that is free.
+fn with_id(
+    project: &ProjectFolder,
+    folder: &str,
+    name: &Name,
+    id: Id,
+    text: &str,
+) -> Result<Option<String>, Failure> {
+    for _ in 0..TRIES {
+        let names = project.names(folder)?;
+        let stem = make_id(&names, name, id, SystemClock.now())?;
+        let path = format!("{folder}/{stem}.md");
+        if project.write_new(&path, text)? {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+/// The name with what stands before it, `names` being what is in the folder.
+fn make_id(names: &[String], name: &Name, id: Id, now: Millis) -> Result<String, NameError> {
+    let stems: Vec<&str> = names
+        .iter()
+        .map(|file| file.strip_suffix(".md").unwrap_or(file))
+        .collect();
+    match id {
+        Id::Counter => counted(name, stems),
+        Id::Timestamp => Ok(timestamped(name, now.datetime(), &|id| stems.contains(&id))),
+        Id::None => Ok(name.to_string()),
+    }
+}
+
+/// A title as it may stand in a heading.
+fn one_line(title: &str) -> Result<String, Failure> {
+    let title = title.trim();
+    if title.is_empty() || title.chars().count() > MAX_CHARS || title.chars().any(char::is_control)
+    {
+        return Err(Failure::Usage(format!(
+            "--title must be 1 to {MAX_CHARS} characters on one line; leave it out for the name in words"
+        )));
+    }
+    Ok(title.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn an_id_goes_on_behind_the_files_that_are_there() {
+        let name = name("export").unwrap();
+        let files = ["000003_a.md", "20260509010203-export.md", "README.md"].map(ToOwned::to_owned);
+        let now = Millis(1_778_288_523_456);
+        for (id, want) in [
+            (Id::Counter, "000004_export"),
+            (Id::Timestamp, "20260509010204-export"),
+            (Id::None, "export"),
+        ] {
+            assert_eq!(make_id(&files, &name, id, now).unwrap(), want);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The settings of Spektacular, the program that specifications and plans of this form come from, in each form they had.
+//!
+//! Nothing is left behind in silence: what has no place here is named with the reason, and a value that could never have
+//! been meant is an error, as in our own file.
+
+mod keys;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+use super::error::ProjectError;
+use super::load::OLD_CONFIG;
+use super::{ProjectConfig, Text, rules};
+use crate::formats::yaml;
+use keys::{Fate, KEYS};
+
+/// What was made of old settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Migrated {
+    /// The settings; variables are not put in.
+    pub config: ProjectConfig,
+    /// What has no place here.
+    pub not_carried: Vec<NotCarried>,
+    /// What was taken over in another form, one sentence each.
+    pub changed: Vec<String>,
+}
+
+/// A key of old, or a part of its value, that was not taken over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotCarried {
+    /// The key, as in `agent.args`.
+    pub key: String,
+    /// Why, and what to do instead.
+    pub why: String,
+}
+
+impl Migrated {
+    /// All that differs, one sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let left = self
+            .not_carried
+            .iter()
+            .map(|left| format!("`{}` was not taken over: {}", left.key, left.why));
+        left.chain(self.changed.iter().cloned()).collect()
+    }
+}
+
+/// Reads the text of a `.spektacular/config.yaml` of any age. An empty one means the defaults.
+///
+/// # Errors
+/// It is no YAML, no mapping, or a value of a key that is known is of another type or impossible.
+pub fn migrate(yaml: &str) -> Result<Migrated, ProjectError> {
+    let value = yaml::read(yaml).map_err(|why| ProjectError::Syntax {
+        place: OLD_CONFIG.to_owned(),
+        format: "YAML",
+        why,
+    })?;
+    let mut migration = Migration {
+        out: Migrated {
+            config: ProjectConfig::default(),
+            not_carried: Vec::new(),
+            changed: Vec::new(),
+        },
+    };
+    match &value {
+        Value::Null => {}
+        Value::Object(fields) => migration.walk("", fields)?,
+        other => {
+            return Err(ProjectError::NoMapping {
+                place: OLD_CONFIG.to_owned(),
+                found: found(other),
+            });
+        }
+    }
+    rules::check(&migration.out.config, &place)?;
+    Ok(migration.out)
+}
+
+/// File and old name of one of our keys, for errors.
+pub(super) fn place(key: &str) -> (String, String) {
+    let old = match key {
+        "agent.tools" => "agent.allowed_tools",
+        "models.simple" => "models.tiers.simple",
+        "models.medium" => "models.tiers.medium",
+        "models.complex" => "models.tiers.complex",
+        "models.thresholds.simple" => "complexity.thresholds.simple",
+        "models.thresholds.medium" => "complexity.thresholds.medium",
+        other => other,
+    };
+    (OLD_CONFIG.to_owned(), old.to_owned())
+}
+
+/// A value for people; of lists and mappings only that they are some.
+fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => format!("the text {text:?}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a mapping".to_owned(),
+    }
+}
+
+struct Migration {
+    out: Migrated,
+}
+
+impl Migration {
+    fn leave(&mut self, key: &str, why: impl Into<String>) {
+        self.out.not_carried.push(NotCarried {
+            key: key.to_owned(),
+            why: why.into(),
+        });
+    }
+
+    /// Goes through a mapping, as deep as the known keys are.
+    fn walk(&mut self, above: &str, fields: &Map<String, Value>) -> Result<(), ProjectError> {
+        for (name, value) in fields {
+            let key = if above.is_empty() {
+                name.clone()
+            } else {
+                format!("{above}.{name}")
+            };
+            // The last form of the file has the agent's name where the others have its settings.
+            if let ("agent", Value::String(name)) = (key.as_str(), value) {
+                self.command("agent", name);
+                continue;
+            }
+            let inner = format!("{key}.");
+            if let Some(known) = KEYS.iter().find(|known| known.name == key) {
+                known.check(value)?;
+                match known.fate {
+                    Fate::Left(why) => self.leave(&key, why),
+                    Fate::Taken => self.take(&key, value)?,
+                }
+            } else if KEYS.iter().any(|known| known.name.starts_with(&inner)) {
+                let Value::Object(fields) = value else {
+                    return Err(wrong(&key, "a mapping", value));
+                };
+                self.walk(&key, fields)?;
+            } else {
+                self.leave(&key, "nothing is known of this key");
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, key: &str, value: &Value) -> Result<(), ProjectError> {
+        let text = value.as_str().unwrap_or_default();
+        match key {
+            "agent.command" => self.command(key, text),
+            "agent.args" => self.arguments(&texts(value)),
+            "agent.allowed_tools" => self.tools(&texts(value)),
+            "models.default" => self.out.config.models.default = self.model(key, text),
+            "models.tiers.simple" => self.out.config.models.simple = self.model(key, text),
+            "models.tiers.medium" => self.out.config.models.medium = self.model(key, text),
+            "models.tiers.complex" => self.out.config.models.complex = self.model(key, text),
+            "complexity.thresholds.simple" => {
+                self.out.config.models.thresholds.simple = fraction(key, value)?;
+            }
+            "complexity.thresholds.medium" => {
+                self.out.config.models.thresholds.medium = fraction(key, value)?;
+            }
+            "spec_trigger_threshold" => {
+                if !["strict", "moderate", "lenient"].contains(&text) {
+                    return Err(old(format!(
+                        "spec_trigger_threshold must be one of \"strict\", \"moderate\", or \"lenient\", not {text:?}; \
+                         write one of them, or take it out"
+                    )));
+                }
+                self.leave(key, keys::NO_SKILL);
+            }
+            _ => {
+                different_names(value)?;
+                self.leave(key, keys::ONE_PROJECT);
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, key: &str, name: &str) {
+        if ["bob", "codex"].contains(&name) {
+            let why = format!(
+                "{name} is run in another way; set agent.kind to \"command\" with a program that takes a prompt on \
+                 standard input"
+            );
+            self.leave(key, why);
+        } else {
+            self.out.config.agent.command = name.into();
+        }
+    }
+
+    fn model(&mut self, key: &str, name: &str) -> Text {
+        match name.strip_prefix("anthropic/") {
+            Some(bare) => {
+                self.out.changed.push(format!(
+                    "`{key}` is {bare:?} here, without `anthropic/`, as Claude Code names it; take it out for the \
+                     client's own choice"
+                ));
+                bare.into()
+            }
+            None => name.into(),
+        }
+    }
+
+    /// Arguments for Claude Code are ours alone. Only options are named: what stands behind them may be a secret.
+    fn arguments(&mut self, args: &[&str]) {
+        let mut others = Vec::new();
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            match *arg {
+                "--verbose" | "--output-format=stream-json" => {}
+                "--output-format" => {
+                    if rest.as_slice().first() == Some(&"stream-json") {
+                        rest.next();
+                    } else {
+                        others.push("--output-format");
+                    }
+                }
+                option if option.starts_with('-') => {
+                    others.push(option.split('=').next().unwrap_or(option));
+                }
+                _ => {}
+            }
+        }
+        let ours = others.len() < args.len();
+        if others.is_empty() && ours {
+            let why = "the client is always run with the arguments that it needs";
+            self.leave("agent.args", why);
+        } else if !others.is_empty() {
+            let why = format!(
+                "{}: the client's arguments are set here alone; see models.default, agent.tools and limits for what can be \
+                 chosen",
+                others.join(", ")
+            );
+            self.leave("agent.args", why);
+        }
+    }
+
+    /// Tools that planning needs; others are for work on the project itself.
+    fn tools(&mut self, tools: &[&str]) {
+        let harmless = |tool: &&&str| super::HARMLESS_TOOLS.contains(*tool);
+        let kept: Vec<Text> = tools
+            .iter()
+            .filter(harmless)
+            .map(|it| (*it).into())
+            .collect();
+        let left: Vec<&str> = tools.iter().filter(|it| !harmless(it)).copied().collect();
+        if kept.is_empty() {
+            self.leave(
+                "agent.allowed_tools",
+                "none of them is needed for planning; the default tools are taken",
+            );
+            return;
+        }
+        self.out.config.agent.tools = kept;
+        if !left.is_empty() {
+            let why = format!(
+                "{}: planning needs none of these; add them to agent.tools where they are meant, and say --trust",
+                left.join(", ")
+            );
+            self.leave("agent.allowed_tools", why);
+        }
+    }
+}
+
+fn old(why: String) -> ProjectError {
+    ProjectError::Old {
+        place: OLD_CONFIG.to_owned(),
+        why,
+    }
+}
+
+fn wrong(key: &str, expected: &str, value: &Value) -> ProjectError {
+    ProjectError::WrongType {
+        place: OLD_CONFIG.to_owned(),
+        key: key.to_owned(),
+        expected: expected.to_owned(),
+        found: found(value),
+    }
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    let items = value.as_array().map_or(&[][..], Vec::as_slice);
+    items.iter().filter_map(Value::as_str).collect()
+}
+
+fn fraction(key: &str, value: &Value) -> Result<f64, ProjectError> {
+    let number = value.as_f64().unwrap_or(f64::NAN);
+    if (0.0..=1.0).contains(&number) {
+        return Ok(number);
+    }
+    Err(ProjectError::Impossible {
+        place: OLD_CONFIG.to_owned(),
+        key: key.to_owned(),
+        value: value.to_string(),
+        why: "it must be 0 to 1".to_owned(),
+    })
+}
+
+/// Repositories have names of their own.
+fn different_names(repos: &Value) -> Result<(), ProjectError> {
+    let repos = repos.as_array().map_or(&[][..], Vec::as_slice);
+    let mut seen = std::collections::HashSet::new();
+    for name in repos.iter().filter_map(|repo| repo.get("name")?.as_str()) {
+        if !seen.insert(name) {
+            return Err(old(format!(
+                "repos: name {name:?} is configured more than once; take one of them out"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Every key that Spektacular ever had, its type, and what becomes of it.
+
+use serde_json::Value;
+
+use super::wrong;
+use crate::config::project::ProjectError;
+
+/// Reasons that more than one key has.
+const NO_KEYS: &str = "keys do not belong into a project's files; the client uses its own login, or a variable that \
+                       agent.environment names";
+const NEVER_USED: &str = "it never did anything";
+const OWN_LOGS: &str = "no logs are written into the project here";
+const NO_SUCH_PROJECT: &str = "it is the other program's own business; nothing here needs it";
+pub(super) const NO_SKILL: &str = "here, people say when a plan is written";
+pub(super) const ONE_PROJECT: &str =
+    "plans are made for one repository, the one that they are asked for in";
+const FOLDERS: &str = "folders are set in [output]; those of old are still looked in";
+
+/// A key of old.
+pub(super) struct Key {
+    /// With dots.
+    pub(super) name: &'static str,
+    is: Type,
+    pub(super) fate: Fate,
+}
+
+/// What becomes of a key.
+pub(super) enum Fate {
+    /// It has a place here, or is looked at.
+    Taken,
+    /// It has none, for this reason.
+    Left(&'static str),
+}
+
+enum Type {
+    Text,
+    Texts,
+    Number,
+    Flag,
+    Mapping,
+    List,
+}
+
+use Fate::{Left, Taken};
+use Type::{Flag, List, Mapping, Number, Text, Texts};
+
+const fn key(name: &'static str, is: Type, fate: Fate) -> Key {
+    Key { name, is, fate }
+}
+
+pub(super) const KEYS: &[Key] = &[
+    key("api.anthropic_api_key", Text, Left(NO_KEYS)),
+    key(
+        "api.timeout",
+        Number,
+        Left("it never did anything; see limits.deadline_seconds"),
+    ),
+    key("models.default", Text, Taken),
+    key("models.tiers.simple", Text, Taken),
+    key("models.tiers.medium", Text, Taken),
+    key("models.tiers.complex", Text, Taken),
+    key("complexity.thresholds.simple", Number, Taken),
+    key("complexity.thresholds.medium", Number, Taken),
+    key(
+        "complexity.thresholds.complex",
+        Number,
+        Left("it never did anything: what is not below the one for medium is complex"),
+    ),
+    key("output.format", Text, Left(NEVER_USED)),
+    key("output.include_metadata", Flag, Left(NEVER_USED)),
+    key("agent.command", Text, Taken),
+    key("agent.args", Texts, Taken),
+    key("agent.allowed_tools", Texts, Taken),
+    key(
+        "agent.disallowed_tools",
+        Texts,
+        Left("only what agent.tools names is allowed, and AskUserQuestion never"),
+    ),
+    key(
+        "agent.dangerously_skip_permissions",
+        Flag,
+        Left("an agent never runs without permissions here"),
+    ),
+    key("debug.enabled", Flag, Left(OWN_LOGS)),
+    key("debug.log_dir", Text, Left(OWN_LOGS)),
+    key("name", Text, Left(NO_SUCH_PROJECT)),
+    key("source", Text, Left(NO_SUCH_PROJECT)),
+    key("command", Text, Left(NO_SUCH_PROJECT)),
+    key("spec_trigger_threshold", Text, Taken),
+    key("spec", Mapping, Left(FOLDERS)),
+    key("plan", Mapping, Left(FOLDERS)),
+    key("changelog", Mapping, Left("no changelog is written here")),
+    key("knowledge", Mapping, Left(FOLDERS)),
+    key("repos", List, Taken),
+];
+
+impl Key {
+    /// The value has the key's type.
+    pub(super) fn check(&self, value: &Value) -> Result<(), ProjectError> {
+        let (fits, expected) = match self.is {
+            Text => (value.is_string(), "text"),
+            Texts => {
+                let texts = value
+                    .as_array()
+                    .is_some_and(|items| items.iter().all(Value::is_string));
+                (texts, "a list of texts")
+            }
+            Number => (value.is_number(), "a number"),
+            Flag => (value.is_boolean(), "true or false"),
+            Mapping => (value.is_object(), "a mapping"),
+            List => (value.is_array(), "a list"),
+        };
+        if fits {
+            Ok(())
+        } else {
+            Err(wrong(self.name, expected, value))
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Tests of `config::project::migrate`: each form the old settings had.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::config::project::Kind;
+
+/// As the first of the programs wrote it.
+const PYTHON: &str = "\
+agent:
+  allowed_tools: [Bash, Read, Write, Edit, Glob, Grep, WebFetch, WebSearch]
+  args: [--output-format, stream-json, --verbose]
+  command: claude
+  dangerously_skip_permissions: false
+api:
+  anthropic_api_key: ${ANTHROPIC_API_KEY}
+  timeout: 60
+complexity:
+  thresholds: {complex: 0.8, medium: 0.5, simple: 0.2}
+debug:
+  enabled: false
+  log_dir: .spektacular/logs
+models:
+  default: anthropic/claude-3-5-sonnet-20241022
+  tiers:
+    complex: anthropic/claude-3-opus-20240229
+    medium: claude-sonnet
+    simple: ${SMALL_MODEL}
+output:
+  format: markdown
+  include_metadata: true
+";
+
+fn keys(migrated: &Migrated) -> Vec<&str> {
+    let left = migrated.not_carried.iter();
+    left.map(|left| left.key.as_str()).collect()
+}
+
+#[test]
+fn what_has_a_place_is_taken_and_the_rest_is_named() {
+    let migrated = migrate(PYTHON).unwrap();
+    let config = &migrated.config;
+    assert_eq!(config.agent.command.as_str(), "claude");
+    assert_eq!(config.agent.kind, Kind::Claude);
+    assert!(config.agent.args.is_empty());
+    let tools: Vec<&str> = config.agent.tools.iter().map(Text::as_str).collect();
+    assert_eq!(tools, ["Read", "Write", "Glob", "Grep"]);
+    assert_eq!(config.models.default.as_str(), "claude-3-5-sonnet-20241022");
+    assert_eq!(config.models.complex.as_str(), "claude-3-opus-20240229");
+    assert_eq!(config.models.medium.as_str(), "claude-sonnet");
+    assert_eq!(config.models.simple.written(), "${SMALL_MODEL}");
+    assert_eq!(
+        format!("{:?}", config.models.thresholds),
+        "Thresholds { simple: 0.2, medium: 0.5 }"
+    );
+    assert_eq!(config.needs_trust(), ["models.simple"]);
+    assert_eq!(
+        migrated.notes(),
+        [
+            "`agent.allowed_tools` was not taken over: Bash, Edit, WebFetch, WebSearch: planning needs none of these; add them to agent.tools where they are meant, and say --trust",
+            "`agent.args` was not taken over: the client is always run with the arguments that it needs",
+            "`agent.dangerously_skip_permissions` was not taken over: an agent never runs without permissions here",
+            "`api.anthropic_api_key` was not taken over: keys do not belong into a project's files; the client uses its own login, or a variable that agent.environment names",
+            "`api.timeout` was not taken over: it never did anything; see limits.deadline_seconds",
+            "`complexity.thresholds.complex` was not taken over: it never did anything: what is not below the one for medium is complex",
+            "`debug.enabled` was not taken over: no logs are written into the project here",
+            "`debug.log_dir` was not taken over: no logs are written into the project here",
+            "`output.format` was not taken over: it never did anything",
+            "`output.include_metadata` was not taken over: it never did anything",
+            "`models.default` is \"claude-3-5-sonnet-20241022\" here, without `anthropic/`, as Claude Code names it; take it out for the client's own choice",
+            "`models.tiers.complex` is \"claude-3-opus-20240229\" here, without `anthropic/`, as Claude Code names it; take it out for the client's own choice",
+        ]
+    );
+}
+
+#[test]
+fn the_newest_form_has_little_that_is_needed_here() {
+    let yaml = "name: p\nsource: x\ncommand: spektacular\nagent: claude\nspec_trigger_threshold: strict\ndebug: {enabled: true}\nspec: {provider: file}\nplan: {}\nchangelog: {}\nknowledge: {sources: []}\nrepos: [{name: a, local: .}, {name: b}]\ncolour: red\n";
+    let migrated = migrate(yaml).unwrap();
+    assert_eq!(migrated.config, ProjectConfig::default());
+    assert_eq!(
+        keys(&migrated),
+        [
+            "name",
+            "source",
+            "command",
+            "spec_trigger_threshold",
+            "debug.enabled",
+            "spec",
+            "plan",
+            "changelog",
+            "knowledge",
+            "repos",
+            "colour"
+        ]
+    );
+    for left in &migrated.not_carried {
+        assert!(left.why.len() > 10, "{left:?}");
+    }
+    assert_eq!(migrated.not_carried[10].why, "nothing is known of this key");
+}
+
+#[test]
+fn an_empty_file_means_the_defaults() {
+    for yaml in ["", "# nothing\n", "---\n", "{}"] {
+        let migrated = migrate(yaml).unwrap();
+        assert_eq!(migrated.config, ProjectConfig::default(), "{yaml:?}");
+        assert_eq!(migrated.notes(), [""; 0]);
+    }
+}
+
+#[test]
+fn arguments_are_named_without_what_stands_behind_them() {
+    let left = |args: &str| {
+        let migrated = migrate(&format!("agent:\n  args: {args}\n")).unwrap();
+        assert!(migrated.config.agent.args.is_empty());
+        migrated
+            .not_carried
+            .into_iter()
+            .map(|left| left.why)
+            .collect::<Vec<_>>()
+    };
+    let behind = ": the client's arguments are set here alone; see models.default, agent.tools and limits for what can be chosen";
+    assert_eq!(
+        left("[--model, opus, --settings=hush, --verbose, --dangerously-skip-permissions]"),
+        [format!(
+            "--model, --settings, --dangerously-skip-permissions{behind}"
+        )]
+    );
+    assert_eq!(
+        left("[--output-format, text]"),
+        [format!("--output-format{behind}")]
+    );
+    assert_eq!(left("[]"), [""; 0]);
+}
+
+#[test]
+fn other_programs_and_other_tools_are_said_to_need_more() {
+    let migrated =
+        migrate("agent:\n  command: bob\n  allowed_tools: [Bash]\n  disallowed_tools: []\n")
+            .unwrap();
+    assert_eq!(migrated.config, ProjectConfig::default());
+    assert_eq!(
+        migrated.notes(),
+        [
+            "`agent.command` was not taken over: bob is run in another way; set agent.kind to \"command\" with a program that takes a prompt on standard input",
+            "`agent.allowed_tools` was not taken over: none of them is needed for planning; the default tools are taken",
+            "`agent.disallowed_tools` was not taken over: only what agent.tools names is allowed, and AskUserQuestion never",
+        ]
+    );
+    let own = migrate("agent:\n  command: ./my-claude\n").unwrap();
+    assert_eq!(own.config.needs_trust(), ["agent.command"]);
+}
+
+#[test]
+fn errors_name_the_old_key_and_the_remedy() {
+    for (yaml, error) in [
+        (
+            "- a\n- b\n",
+            ": not a mapping of keys to values but a list; write e.g. `agent:` and below it `  command: claude`",
+        ),
+        ("agent: null\n", ": `agent` must be a mapping, not nothing"),
+        ("agent: [a]\n", ": `agent` must be a mapping, not a list"),
+        (
+            "models:\n  tiers: x\n",
+            ": `models.tiers` must be a mapping, not the text \"x\"",
+        ),
+        (
+            "agent:\n  args: --verbose\n",
+            ": `agent.args` must be a list of texts, not the text \"--verbose\"",
+        ),
+        (
+            "agent:\n  allowed_tools: [1]\n",
+            ": `agent.allowed_tools` must be a list of texts, not a list",
+        ),
+        (
+            "agent:\n  command: 4\n",
+            ": `agent.command` must be text, not the number 4",
+        ),
+        (
+            "debug:\n  enabled: [x]\n",
+            ": `debug.enabled` must be true or false, not a list",
+        ),
+        (
+            "api:\n  timeout: {}\n",
+            ": `api.timeout` must be a number, not a mapping",
+        ),
+        (
+            "complexity:\n  thresholds:\n    simple: 1.5\n",
+            ": `complexity.thresholds.simple` is 1.5; it must be 0 to 1",
+        ),
+        (
+            "complexity:\n  thresholds:\n    medium: 0.1\n",
+            ": `complexity.thresholds.simple` is 0.3; it must not be above `complexity.thresholds.medium`, which is 0.1",
+        ),
+        (
+            "models:\n  tiers:\n    simple: --x\n",
+            ": `models.tiers.simple` is \"--x\"; it must be at most 100 characters on one line and not begin with -, or it would be taken for an option",
+        ),
+        (
+            "agent:\n  command: ''\n",
+            ": `agent.command` is \"\"; it must be a program's path or name, e.g. claude",
+        ),
+        (
+            "spec_trigger_threshold: harsh\n",
+            ": spec_trigger_threshold must be one of \"strict\", \"moderate\", or \"lenient\", not \"harsh\"; write one of them, or take it out",
+        ),
+        (
+            "repos: [{name: api}, {name: api}]\n",
+            ": repos: name \"api\" is configured more than once; take one of them out",
+        ),
+    ] {
+        assert_eq!(
+            migrate(yaml).unwrap_err().to_string(),
+            format!("{OLD_CONFIG}{error}"),
+            "{yaml}"
+        );
+    }
+    let broken = migrate("agent: [unclosed\n").unwrap_err().to_string();
+    assert!(
+        broken.starts_with(".spektacular/config.yaml: not valid YAML: "),
+        "{broken}"
+    );
+    assert!(broken.ends_with("; correct it there"), "{broken}");
+}
