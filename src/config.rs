@@ -9,6 +9,7 @@ mod error;
 mod layers;
 pub mod project;
 mod prompts;
+mod research;
 mod rules;
 mod secrets;
 mod show;
@@ -135,6 +136,8 @@ pub struct Config {
     pub labels: Labels,
     /// `[check]`
     pub check: check::Check,
+    /// `[research]`
+    pub research: research::Research,
     /// `[source]`
     pub source: Source,
     /// `[publish]`
@@ -247,6 +250,9 @@ pub struct Labels {
     /// Means `/save-raw-plan`.
     #[serde(deserialize_with = "optional")]
     pub save_raw_plan: Option<String>,
+    /// Means `/plan`.
+    #[serde(deserialize_with = "optional")]
+    pub plan: Option<String>,
     /// Means `/check-plan`.
     #[serde(deserialize_with = "optional")]
     pub check_plan: Option<String>,
@@ -316,6 +322,7 @@ impl Config {
             labels: self.label_names(),
             check: self.check.engine(),
             agent: self.agent.engine(),
+            research: self.research.engine(worker.backoff, worker.backoff_most),
         }
     }
 
@@ -323,6 +330,7 @@ impl Config {
         [
             (Command::SavePlan, &self.labels.save_plan),
             (Command::SaveRawPlan, &self.labels.save_raw_plan),
+            (Command::Plan, &self.labels.plan),
             (Command::CheckPlan, &self.labels.check_plan),
         ]
         .into_iter()

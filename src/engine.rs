@@ -11,6 +11,7 @@ pub mod knowledge;
 pub mod local_save;
 pub mod progress;
 pub mod prompt;
+pub mod research;
 pub mod run;
 pub mod say;
 pub mod settings;

@@ -76,10 +76,15 @@ const RULES: &[(&str, Rule)] = &[
     // GitHub's limit for a label's name.
     ("labels.save_plan", Text(50)),
     ("labels.save_raw_plan", Text(50)),
+    ("labels.plan", Text(50)),
     ("labels.check_plan", Text(50)),
     ("check.files", FileNames),
     ("check.repository", Anything),
     ("check.most_looks", Whole(1, 1_000, "files")),
+    ("research.concurrency", Whole(1, 16, "agents")),
+    ("research.most_topics", Whole(1, 20, "topics")),
+    ("research.tries", Whole(1, 3, "tries")),
+    ("research.faults", Whole(1, 10, "faults")),
     ("source.most_log_mb", Whole(1, 100, "megabytes")),
     ("source.timeout_seconds", Whole(1, 600, "seconds")),
     ("source.redirect_hosts", Hosts),
@@ -148,6 +153,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     let labels = [
         "labels.save_plan",
         "labels.save_raw_plan",
+        "labels.plan",
         "labels.check_plan",
     ];
     for (at, key) in labels.iter().enumerate() {

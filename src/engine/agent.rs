@@ -109,6 +109,17 @@ pub struct Spent {
     pub millis: u64,
 }
 
+impl Spent {
+    /// Adds what a turn used.
+    pub fn add(&mut self, turn: &Self) {
+        self.turns = self.turns.saturating_add(turn.turns);
+        self.tools = self.tools.saturating_add(turn.tools);
+        self.cost = self.cost.saturating_add(turn.cost);
+        self.millis = self.millis.saturating_add(turn.millis);
+        self.session_cost = self.session_cost.max(turn.session_cost);
+    }
+}
+
 /// Why an agent's turn was ended by us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

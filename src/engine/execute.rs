@@ -14,7 +14,7 @@ use super::progress::{Progress, Saved};
 use super::say::{failures, replies};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
-use super::steps::{Context, answer, check, control, prepare, publish, report};
+use super::steps::{Context, answer, check, control, prepare, publish, report, research};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
 use super::trigger::Trigger;
@@ -56,7 +56,7 @@ pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Optio
         Err(stop) => conclude(&mut context, stop, claimed.attempt).await,
     };
     if let (Some(agent), Some(finish)) = (&parts.agent, &finish)
-        && context.progress.work.is_some()
+        && (context.progress.work.is_some() || context.progress.research.is_some())
         && !matches!(finish, Finish::Park { .. })
     {
         agent.forget(&claimed.lease.run).await;
@@ -129,6 +129,7 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
             // What the logs hold may have been the fault.
             context.progress.logs = None;
         }
+        research::again(&mut context.progress);
         context.progress.resumed = Some(context.effects.clock.now());
         context.remember().await?;
     }
@@ -164,6 +165,16 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
     }
     if !context.trigger.command.spec().serial {
         control::answer(context, &allowed).await?;
+        return Ok(Finish::Succeeded);
+    }
+    if context.trigger.command == Command::Research {
+        let Some(agent) = &parts.agent else {
+            let failure = super::say::planning::needs_agent(Command::Research);
+            return Err(Stop::Failed(failure));
+        };
+        let research = research::command(context, agent, stop).await?;
+        report::researched(context, &research).await?;
+        audit(context, "researched", "reports are posted").await?;
         return Ok(Finish::Succeeded);
     }
     let saved = save(parts, context, stop, &allowed).await?;

@@ -5,11 +5,13 @@ mod work;
 
 use serde::{Deserialize, Serialize};
 
+use super::agent::Spent;
 use super::clock::Millis;
 use super::code::Failure;
+use super::research::Research;
 
 pub use checked::{Checked, Judged, Remark};
-pub use work::{Came, Found, Next, Round, Told, Work};
+pub use work::{Brief, Came, Found, Next, Round, Told, Work};
 
 /// A plan that passed the gates, ready to be saved. Stored before the first write that saves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,18 @@ pub struct Prepared {
     /// Codes of what a program should know, e.g. `questions_unanswered`.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Documents that come with the plan, each in comments of its own behind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<Attached>,
+}
+
+/// A document that comes with a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attached {
+    /// What it is: `context` or `research`.
+    pub name: String,
+    /// Its text.
+    pub text: String,
 }
 
 /// What an agent had to do with a plan.
@@ -116,6 +130,8 @@ pub struct Progress {
     pub logs: Option<Logs>,
     /// The agent's part, once it is asked for one.
     pub work: Option<Work>,
+    /// Research agents' part, once there are topics.
+    pub research: Option<Research>,
     /// The action plans that were checked.
     pub checked: Option<Checked>,
     /// Extracted, checked, ready to save.
@@ -131,6 +147,18 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// What agents have used, all of them together; `None` where none was asked.
+    pub fn spent(&self) -> Option<Spent> {
+        let research = self.research.as_ref().map(Research::spent);
+        match (self.work.as_ref().map(|work| work.spent), research) {
+            (Some(mut work), Some(research)) => {
+                work.add(&research);
+                Some(work)
+            }
+            (work, research) => work.or(research),
+        }
+    }
+
     /// Reads what an earlier attempt stored.
     ///
     /// # Errors

@@ -12,10 +12,64 @@ use super::thread::Thread;
 use super::trigger::{Repo, Trigger};
 use crate::formats::question::{Answer, Question};
 
+mod canary;
 mod conversation;
 mod data;
+mod plan;
+mod research;
 #[cfg(test)]
 mod tests;
+
+pub use canary::{new_words, obeys};
+pub use plan::{Handed, Specified, corrected, plan, planner};
+pub use research::{Around, Indexed, Try, document, report, researcher};
+
+/// In which form the agent gives its plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The document of the plan extractor.
+    Extracted,
+    /// The planner's files.
+    Files,
+    /// The planner's plan, printed.
+    Printed,
+}
+
+impl Form {
+    /// How answers come into the plan.
+    fn with_answers(self) -> &'static str {
+        match self {
+            Self::Extracted => {
+                "Work each answer into the parts of the plan it is about, and list it below `### Clarifications Made`. Then give the \
+                 whole answer in the form of your instructions."
+            }
+            Self::Files => {
+                "Work each answer into the parts of the plan it is about. Then write `plan.md` in your working directory, whole, as \
+                 your instructions say."
+            }
+            Self::Printed => {
+                "Work each answer into the parts of the plan it is about. Then print the whole plan as your instructions say, and \
+                 nothing else."
+            }
+        }
+    }
+
+    /// Where open questions go, behind "at the end of the plan".
+    fn with_open_questions(self) -> &'static str {
+        match self {
+            Self::Extracted => {
+                ", before `## Context & Understanding`. Then give the whole answer in the form of your instructions, with \
+                 `**Questions asked**` as it was."
+            }
+            Self::Files => {
+                ". Then write `plan.md` in your working directory, whole, as your instructions say."
+            }
+            Self::Printed => {
+                ". Then print the whole plan as your instructions say, and nothing else."
+            }
+        }
+    }
+}
 
 /// The instructions; compiled in, and the operator's own ones in their place where there are any.
 #[derive(Debug, Clone, Default)]
@@ -87,7 +141,7 @@ pub fn first(given: &Given<'_>) -> String {
 
 /// The prompt that brings answers: each question with its answer; what has none is left to the agent. `nonce` is the
 /// one of the first prompt.
-pub fn answers(nonce: &str, answered: &Answered, rounds_left: u32) -> String {
+pub fn answers(nonce: &str, answered: &Answered, rounds_left: u32, form: Form) -> String {
     let open = answered.iter().any(|(_, answer)| answer.is_none());
     filled(
         ANSWERS,
@@ -95,25 +149,52 @@ pub fn answers(nonce: &str, answered: &Answered, rounds_left: u32) -> String {
             ("answers", &round(nonce, "answers", answered)),
             ("unanswered", if open { OPEN } else { "" }),
             ("rounds", &rounds(rounds_left)),
+            ("finish", form.with_answers()),
         ],
     )
 }
 
 /// The first prompt again for a session that is lost, with everything asked and answered since.
 pub fn afresh(given: &Given<'_>, earlier: &[Answered]) -> String {
+    let first = |most| conversation::write(given, most);
+    begun_anew(
+        given.nonce,
+        earlier,
+        (given.rounds, given.most),
+        Form::Extracted,
+        first,
+    )
+}
+
+/// A first prompt, made by `first` for so many characters, and all rounds behind it.
+fn begun_anew(
+    nonce: &str,
+    earlier: &[Answered],
+    (rounds_left, most): (u32, usize),
+    form: Form,
+    first: impl Fn(usize) -> String,
+) -> String {
     let told: Vec<String> = earlier
         .iter()
         .enumerate()
-        .map(|(at, answered)| round(given.nonce, &format!("answers {}", at + 1), answered))
+        .map(|(at, answered)| round(nonce, &format!("answers {}", at + 1), answered))
         .collect();
     let told = told.concat();
     let open = earlier.iter().flatten().any(|(_, answer)| answer.is_none());
-    let left = format!("{}{}", if open { OPEN } else { "" }, rounds(given.rounds));
-    let rest = AFRESH.chars().count() + told.chars().count() + left.chars().count();
-    let first = conversation::write(given, given.most.saturating_sub(rest));
+    let left = format!("{}{}", if open { OPEN } else { "" }, rounds(rounds_left));
+    let finish = form.with_answers();
+    let rest: usize = [AFRESH, &told, &left, finish]
+        .iter()
+        .map(|part| part.chars().count())
+        .sum();
     filled(
         AFRESH,
-        &[("first", &first), ("rounds", &told), ("left", &left)],
+        &[
+            ("first", &first(most.saturating_sub(rest))),
+            ("rounds", &told),
+            ("left", &left),
+            ("finish", finish),
+        ],
     )
 }
 
@@ -125,9 +206,10 @@ pub fn correction(complaints: &[String], strict: bool) -> String {
 }
 
 /// Nobody answered: asks to finish without asking.
-pub fn unanswered(questions: &[Question]) -> String {
+pub fn unanswered(questions: &[Question], form: Form) -> String {
     let list = listed(questions.iter().map(|question| question.question.clone()));
-    filled(UNANSWERED, &[("questions", &list)])
+    let finish = form.with_open_questions();
+    filled(UNANSWERED, &[("questions", &list), ("finish", finish)])
 }
 
 /// Texts as items of a list, one line each.

@@ -7,7 +7,9 @@ pub mod agent;
 pub mod check;
 pub mod failures;
 pub mod knowledge;
+pub mod planning;
 pub mod replies;
+pub mod research;
 pub mod sources;
 
 use serde_json::{Map, Value, json};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::agent::{Limits, Micros};
 use super::prompt::Prompts;
+use super::research::ResearchSettings;
 use super::store::Budget;
 use crate::formats::command::Command;
 
@@ -38,6 +39,8 @@ pub struct Settings {
     pub check: CheckSettings,
     /// How agents are used.
     pub agent: AgentSettings,
+    /// How research is done.
+    pub research: ResearchSettings,
 }
 
 /// How action plans are checked; the configuration file documents each under `[check]`.
@@ -125,6 +128,7 @@ impl Default for Settings {
             labels: Vec::new(),
             check: CheckSettings::default(),
             agent: AgentSettings::default(),
+            research: ResearchSettings::default(),
         }
     }
 }

@@ -9,9 +9,11 @@ pub mod control;
 pub mod enrich;
 pub mod extract;
 pub mod knowledge;
+pub mod planning;
 pub mod prepare;
 pub mod publish;
 pub mod report;
+pub mod research;
 pub mod source;
 pub mod verify;
 

@@ -23,6 +23,10 @@ pub enum Command {
     SavePlan,
     /// Extract and save exactly as found.
     SaveRawPlan,
+    /// Write a plan for the specification here.
+    Plan,
+    /// Research agents side by side.
+    Research,
     /// Check the action plan here.
     CheckPlan,
     /// Answer the bot's questions.
@@ -106,6 +110,32 @@ pub const REGISTRY: &[CommandSpec] = &[
         example: "/save-raw-plan",
         label: Some("save-raw-plan"),
         takes_plan: true,
+        serial: true,
+    },
+    CommandSpec {
+        command: Command::Plan,
+        name: "plan",
+        aliases: &[],
+        permission: Permission::Write,
+        options: options::RESEARCH,
+        argument: Some("guidance"),
+        summary: "Take this issue as the specification, and write a plan for it with the repository's knowledge.",
+        example: "/plan research=\"how retries work; which queue fits\" keep the public interface as it is",
+        label: Some("plan"),
+        takes_plan: false,
+        serial: true,
+    },
+    CommandSpec {
+        command: Command::Research,
+        name: "research",
+        aliases: &[],
+        permission: Permission::Write,
+        options: &[],
+        argument: Some("topic; topic; …"),
+        summary: "Let research agents look into topics side by side, and post a report for each.",
+        example: "/research how retries work; which queue fits",
+        label: None,
+        takes_plan: false,
         serial: true,
     },
     CommandSpec {

@@ -67,6 +67,7 @@ fn prepared(text: &str) -> Prepared {
         log: None,
         enriched: Enriched::No,
         warnings: Vec::new(),
+        attached: Vec::new(),
     }
 }
 

@@ -540,7 +540,7 @@ fn told(text: &str, place: Where) -> String {
         text: Some(text.clone()),
     };
     let answered = vec![(question, Some(answer))];
-    let alone = prompt::answers(NONCE, &answered, 1);
+    let alone = prompt::answers(NONCE, &answered, 1, prompt::Form::Extracted);
     assert_eq!(
         alone
             .matches(&format!("===== DATA {NONCE} END answers =====\n"))
@@ -646,6 +646,7 @@ fn posted(title: &str, document: &str) -> Vec<String> {
         log: None,
         enriched: Enriched::Yes,
         warnings: Vec::new(),
+        attached: Vec::new(),
     };
     let saved = Saved {
         number: 14,

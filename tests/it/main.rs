@@ -35,6 +35,8 @@ mod engine_control;
 mod engine_header;
 mod engine_knowledge;
 mod engine_local_save;
+mod engine_plan;
+mod engine_research;
 mod engine_save;
 mod engine_source;
 mod engine_status;

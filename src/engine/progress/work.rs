@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::agent::{Micros, Report, Session, Spent};
+use crate::engine::agent::{Document, Micros, Report, Session, Spent};
 use crate::engine::clock::Millis;
+use crate::engine::prompt::{Handed, Indexed};
 use crate::engine::steps::extract::Candidate;
 use crate::engine::trigger::Actor;
 use crate::formats::question::{Answer, Question};
@@ -16,6 +17,10 @@ pub struct Work {
     pub nonce: String,
     /// Unguessable word that only an agent that obeys data would write.
     pub canary: String,
+    /// What the plan is written for, where it is one for a specification.
+    pub brief: Option<Brief>,
+    /// Files of the agent's own from its last turn.
+    pub written: Vec<Document>,
     /// What was found before the agent was asked; a later attempt finds nothing else.
     pub found: Option<Found>,
     /// Session that the agent can go on with.
@@ -78,6 +83,24 @@ pub enum Next {
         /// Why, one sentence for people.
         why: String,
     },
+}
+
+/// A specification and what there is to read for a plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Brief {
+    /// Title of the specification.
+    pub title: String,
+    /// Its text, without placeholders.
+    pub text: String,
+    /// Documents of the repository in the agent's working directory.
+    pub documents: Vec<Indexed>,
+    /// The same as text, for an agent that has no tools to read files with.
+    pub inline: String,
+    /// What research found.
+    pub reports: Vec<Handed>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
 }
 
 /// What there was before the agent was asked.
@@ -203,10 +226,7 @@ impl Work {
 
     /// Adds what a turn used.
     pub fn add(&mut self, spent: &Spent) {
-        self.spent.turns = self.spent.turns.saturating_add(spent.turns);
-        self.spent.tools = self.spent.tools.saturating_add(spent.tools);
-        self.spent.cost = self.spent.cost.saturating_add(spent.cost);
-        self.spent.millis = self.spent.millis.saturating_add(spent.millis);
+        self.spent.add(spent);
         self.session_cost = self.session_cost.max(spent.session_cost);
     }
 }

@@ -193,15 +193,15 @@ fn other_prompts() {
     ];
     insta::assert_snapshot!(
         [
-            answers("nonce7f3a9c", &answered, 1),
-            answers("nonce7f3a9c", &answered[..1].to_vec(), 0),
+            answers("nonce7f3a9c", &answered, 1, Form::Extracted),
+            answers("nonce7f3a9c", &answered[..1].to_vec(), 0, Form::Extracted),
             afresh(
                 &given(&trigger, &thread, None, 600_000),
                 &[answered.clone(), answered]
             ),
             correction(&complaints, false),
             correction(&complaints, true),
-            unanswered(&questions()),
+            unanswered(&questions(), Form::Extracted),
         ]
         .join("\n#################### next\n")
     );
@@ -215,10 +215,10 @@ fn no_prompt_begins_with_a_character_that_clients_read() {
     for prompt in [
         first(&given),
         afresh(&given, &[]),
-        answers("n", &Vec::new(), 2),
+        answers("n", &Vec::new(), 2, Form::Extracted),
         correction(&[], false),
         correction(&[], true),
-        unanswered(&[]),
+        unanswered(&[], Form::Extracted),
     ] {
         assert!(
             prompt.starts_with(|c: char| c.is_ascii_alphabetic()),

@@ -9,7 +9,7 @@ pub use asking::{
     DECISIONS, bad_answer, may_not_answer, no_decision, nothing_asked, partly_answered, questions,
     reminder, waiting, waits,
 };
-pub use failures::{exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost};
+pub use failures::{ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost};
 
 use super::super::agent::{Micros, Spent};
 use crate::formats::block::quiet;
@@ -87,6 +87,9 @@ pub fn held_as_found(by: &str) -> String {
 
 /// Why a run that an agent had begun goes on without one.
 pub const AGENT_GONE: &str = "no agent is configured any more";
+
+/// Where a plan comes from that was written for a specification.
+pub const PLANNED: &str = "written by the agent for the specification in this issue";
 
 /// Note: this is no full success.
 pub fn fallback(why: &str, own: bool) -> String {

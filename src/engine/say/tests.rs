@@ -11,6 +11,7 @@ use super::*;
 
 mod agent;
 mod checks;
+mod research;
 mod sources;
 
 use crate::formats::command::{self, Command, Permission};
@@ -73,6 +74,7 @@ fn prepared() -> Prepared {
         log: None,
         enriched: Enriched::No,
         warnings: Vec::new(),
+        attached: Vec::new(),
     }
 }
 
@@ -236,6 +238,7 @@ fn everything() -> Vec<(String, String)> {
     add("retry_one", replies::retrying(Some(&run())));
     all.extend(sources::everything());
     all.extend(agent::everything());
+    all.extend(research::everything());
     all
 }
 

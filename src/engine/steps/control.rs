@@ -39,9 +39,12 @@ pub async fn answer(context: &Context, _allowed: &Authorised) -> Result<(), Stop
             })
             .await?
         }
-        Command::SavePlan | Command::SaveRawPlan | Command::CheckPlan | Command::Answer => {
-            return Ok(());
-        }
+        Command::SavePlan
+        | Command::SaveRawPlan
+        | Command::Plan
+        | Command::Research
+        | Command::CheckPlan
+        | Command::Answer => return Ok(()),
     };
     report::reply(context, &body, Reaction::Rocket).await
 }

@@ -10,16 +10,21 @@
 
 mod ask;
 mod judge;
+mod prompts;
 mod turn;
 
 use std::sync::Arc;
 
+pub(super) use judge::{Judged, open_questions, said_of_the_work};
+
 use super::super::agent::Agent;
 use super::super::effects::Stop;
 use super::super::progress::{Found, Next, Prepared, Work};
+use super::super::prompt::new_words;
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
-use super::{Context, prepare, verify};
+use super::{Context, planning, prepare, verify};
+use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
 
 /// What the loop goes on with.
@@ -41,9 +46,13 @@ pub async fn enrich(
     stop: &StopFlag,
 ) -> Result<Prepared, Stop> {
     let mut thread = None;
-    begin(context, &mut thread, stop).await?;
-    if let Some(prepared) = nothing_to_do(context)? {
-        return Ok(prepared);
+    if context.trigger.command == Command::Plan {
+        planning::begin(context, agent, stop).await?;
+    } else {
+        begin(context, &mut thread, stop).await?;
+        if let Some(prepared) = nothing_to_do(context)? {
+            return Ok(prepared);
+        }
     }
     loop {
         stop.heed()?;
@@ -52,7 +61,11 @@ pub async fn enrich(
             ask::wait(context, stop).await?
         } else if let Next::Nothing { why } = work(context).next.clone() {
             let held = work(context).rounds.last().is_some_and(|it| it.hold);
-            match judge::fallback(context, &why) {
+            let fallback = match context.trigger.command {
+                Command::Plan => planning::fallback(context, &why),
+                _ => judge::fallback(context, &why),
+            };
+            match fallback {
                 Ok(prepared) => Step::Done(Box::new(prepared)),
                 Err(stop) => {
                     if !held {
@@ -103,7 +116,7 @@ pub async fn without_agent(
 }
 
 /// The agent's part as it is remembered; [`begin`] has made it.
-fn work(context: &mut Context) -> &mut Work {
+pub(super) fn work(context: &mut Context) -> &mut Work {
     context.progress.work.get_or_insert_default()
 }
 
@@ -129,17 +142,9 @@ async fn begin(
     context.remember().await
 }
 
-/// What every canary begins with; the rest is unguessable.
-const CANARY: &str = "PW-";
-
 /// New unguessable words.
-fn renew_words(work: &mut Work) {
-    work.nonce = uuid::Uuid::new_v4().simple().to_string();
-    // Looks like any reference number, so that nothing about it asks to be treated in a special way.
-    work.canary = format!(
-        "{CANARY}{}",
-        &uuid::Uuid::new_v4().simple().to_string()[..12]
-    );
+pub(super) fn renew_words(work: &mut Work) {
+    (work.nonce, work.canary) = new_words();
 }
 
 /// The conversation, read at most once in an attempt.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::agent::Agent;
 use super::super::effects::Stop;
 use super::super::progress::{Logs, Prepared};
-use super::super::say::failures;
+use super::super::say::{failures, planning};
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
 use super::{Context, enrich, report, source, verify};
@@ -31,8 +31,13 @@ pub async fn prepare(
         Some(_) => None,
     };
     let prepared = match (agent, begun) {
+        (None, None) if context.trigger.command == Command::Plan => {
+            return Err(Stop::Failed(planning::needs_agent(Command::Plan)));
+        }
         (_, Some(prepared)) => prepared,
-        (Some(agent), None) if context.trigger.command == Command::SavePlan => {
+        (Some(agent), None)
+            if matches!(context.trigger.command, Command::SavePlan | Command::Plan) =>
+        {
             enrich::enrich(context, agent, stop).await?
         }
         _ => {

@@ -7,7 +7,7 @@ use super::super::say;
 use super::super::say::failures;
 use super::authorise::Authorised;
 use super::{Context, report};
-use crate::formats::block::{plan_body, schema};
+use crate::formats::block::{plan_body, render_content, schema};
 use crate::formats::plan::names::worktree_name;
 use crate::formats::plan::split::{Limits, split};
 
@@ -31,6 +31,9 @@ const PART: Limits = Limits {
     bytes: 260_000,
 };
 
+/// Block of a document that comes with a plan.
+pub const DOCUMENT_BLOCK: &str = "planwright-document";
+
 /// Effect under which the plan issue is created.
 const ISSUE: &str = "plan-issue";
 
@@ -38,9 +41,26 @@ const ISSUE: &str = "plan-issue";
 ///
 /// Neutralising mentions and frame tokens makes a text longer, so the parts are made smaller until every body fits.
 pub fn comments(document: &str) -> Vec<String> {
+    parted(document, |text, place| {
+        let block = plan_body(text);
+        match place {
+            None => block,
+            Some((part, many)) => format!("part {part}/{many}\n\n{block}"),
+        }
+    })
+}
+
+/// `text` in as many comments as it takes; `frame` makes one of a part and of its number and how many there are.
+fn parted(text: &str, frame: impl Fn(&str, Option<(usize, usize)>) -> String) -> Vec<String> {
     let mut limits = PART;
     loop {
-        let bodies = framed(document, &limits);
+        let parts = split(text, &limits);
+        let many = parts.len();
+        let framed = parts
+            .iter()
+            .enumerate()
+            .map(|(index, part)| frame(&part.text, (many > 1).then_some((index + 1, many))));
+        let bodies: Vec<String> = framed.collect();
         let fits = |body: &String| body.len() <= BODY.bytes && body.chars().count() <= BODY.chars;
         if bodies.iter().all(fits) || limits.chars < 1_000 {
             return bodies;
@@ -52,21 +72,20 @@ pub fn comments(document: &str) -> Vec<String> {
     }
 }
 
-fn framed(document: &str, limits: &Limits) -> Vec<String> {
-    let parts = split(document, limits);
-    let many = parts.len();
-    parts
-        .iter()
-        .enumerate()
-        .map(|(index, part)| {
-            let block = plan_body(&part.text);
-            if many == 1 {
-                block
-            } else {
-                format!("part {}/{many}\n\n{block}", index + 1)
+/// The comments that hold the documents beside the plan, each named, `part i/n` where one comment is not enough.
+pub fn attachments(prepared: &Prepared) -> Vec<String> {
+    let mut bodies = Vec::new();
+    for attached in &prepared.attached {
+        let title = say::planning::attached(&attached.name);
+        bodies.extend(parted(&attached.text, |text, place| {
+            let block = render_content(DOCUMENT_BLOCK, &title, text, true);
+            match place {
+                None => format!("{title}\n\n{block}"),
+                Some((part, many)) => format!("{title}, part {part}/{many}\n\n{block}"),
             }
-        })
-        .collect()
+        }));
+    }
+    bodies
 }
 
 /// The `plan-header` block, in the fields that erk's readers of every era take ([`schema::fresh`] says which and why).
@@ -105,8 +124,9 @@ pub async fn publish(
 /// [`Stop::Failed`] with `plan_too_large`.
 pub(in crate::engine) fn fitting(prepared: &Prepared, most: usize) -> Result<Vec<String>, Stop> {
     let bodies = comments(&prepared.document);
-    if bodies.len() > most {
-        return Err(Stop::Failed(failures::plan_too_large(bodies.len(), most)));
+    let all = bodies.len() + attachments(prepared).len();
+    if all > most {
+        return Err(Stop::Failed(failures::plan_too_large(all, most)));
     }
     Ok(bodies)
 }
@@ -161,6 +181,12 @@ pub(in crate::engine) async fn save(
                 .await?
                 .id(),
         );
+    }
+    for (index, body) in attachments(prepared).iter().enumerate() {
+        let key = format!("plan-document-{}", index + 1);
+        effects
+            .create_comment(&key, repo, saved.number, body)
+            .await?;
     }
     let complete = header(context, prepared, saved.comments.first().copied())?;
     let body = say::plan_issue(

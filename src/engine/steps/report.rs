@@ -6,6 +6,7 @@ use super::super::code::Failure;
 use super::super::effects::Stop;
 use super::super::forge::{ForgeError, ReactTo, Reaction};
 use super::super::progress::{Checked, Progress, Saved};
+use super::super::research::Research;
 use super::super::say;
 use super::super::trigger::Origin;
 use super::Context;
@@ -229,6 +230,24 @@ async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
     write(context, "final", body).await
 }
 
+/// The final report of research.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub async fn researched(context: &mut Context, research: &Research) -> Result<(), Stop> {
+    let seconds = seconds(context);
+    let body = say::research::done(&context.trigger, context.run(), research, seconds);
+    finish(context, &body).await?;
+    close(context, Reaction::Rocket).await
+}
+
+/// How long the present round has taken.
+fn seconds(context: &Context) -> f64 {
+    let started = context.progress.resumed.or(context.progress.started);
+    let started = started.unwrap_or(context.trigger.at);
+    context.effects.clock.now().since(started).as_secs_f64()
+}
+
 /// The final report of a saved plan.
 ///
 /// # Errors
@@ -237,10 +256,8 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
     let Some(prepared) = context.progress.prepared.clone() else {
         return Ok(());
     };
-    let started = context.progress.resumed.or(context.progress.started);
-    let started = started.unwrap_or(context.trigger.at);
-    let seconds = context.effects.clock.now().since(started).as_secs_f64();
-    let used = context.progress.work.as_ref().map(|work| work.spent);
+    let seconds = seconds(context);
+    let used = context.progress.spent();
     let body = say::saved(
         &context.trigger,
         context.run(),
@@ -263,7 +280,7 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop
         None if context.progress.publishing => say::Exists::Perhaps,
         None => say::Exists::Nothing,
     };
-    let used = context.progress.work.as_ref().map(|work| work.spent);
+    let used = context.progress.spent();
     let body = say::failed(
         &context.trigger,
         context.run(),

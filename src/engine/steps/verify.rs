@@ -213,6 +213,7 @@ fn prepared(
         log: about.log,
         enriched: Enriched::No,
         warnings: Vec::new(),
+        attached: Vec::new(),
     })
 }
 

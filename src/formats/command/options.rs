@@ -32,6 +32,8 @@ pub enum Name {
     Session,
     /// Which session of the log counts.
     SessionId,
+    /// Topics to be looked into before the plan is written.
+    Research,
 }
 
 /// Everything there is to know about one option.
@@ -64,6 +66,14 @@ pub(super) const SOURCES: &[OptionSpec] = &[
     },
 ];
 
+/// What is done before a plan is written.
+pub(super) const RESEARCH: &[OptionSpec] = &[OptionSpec {
+    option: Name::Research,
+    name: "research",
+    value: "\"TOPIC; TOPIC\"",
+    summary: "Let research agents look into these topics first; the plan is written with their reports.",
+}];
+
 impl fmt::Display for OptionSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.name, self.value)
@@ -95,6 +105,8 @@ pub struct Options {
     pub session: Option<RepositoryFile>,
     /// `session-id=`
     pub session_id: Option<String>,
+    /// `research=`, as typed
+    pub research: Option<String>,
 }
 
 /// An option that cannot be used. `Display` is a sentence for the person who typed it, without its full stop.
@@ -163,6 +175,10 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
                 let id = id(&one.value).map_err(wrong)?;
                 options.session_id.replace(id.to_owned()).is_some()
             }
+            Name::Research if one.value.trim().is_empty() => {
+                return Err(wrong("it names no topic"));
+            }
+            Name::Research => options.research.replace(one.value.clone()).is_some(),
         };
         if twice {
             return Err(wrong("it is given twice"));

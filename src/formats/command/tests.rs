@@ -47,6 +47,9 @@ fn the_registry_is_complete_and_unambiguous() {
     for command in [
         Command::SavePlan,
         Command::SaveRawPlan,
+        Command::Plan,
+        Command::Research,
+        Command::CheckPlan,
         Command::Answer,
         Command::Cancel,
         Command::Retry,
@@ -55,7 +58,7 @@ fn the_registry_is_complete_and_unambiguous() {
     ] {
         assert_eq!(Command::named(command.name()), Some(command));
     }
-    assert_eq!(Command::named("plan"), None);
+    assert_eq!(Command::named("plans"), None);
 }
 
 #[test]

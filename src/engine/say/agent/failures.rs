@@ -6,10 +6,11 @@ use super::super::super::store::Exceeded;
 use super::super::super::trigger::Trigger;
 use super::super::failures::{guidance_without_plan, no_plan_found};
 use super::{QUOTED, dollars, quoted, spent};
+use crate::formats::command::Command;
 use crate::formats::plan::document::ErrorDocument;
 
 /// A limit of actor, repository or day is reached; nothing was spent.
-pub fn exceeded(which: &Exceeded, repo: &str) -> Failure {
+pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
     let (what, until) = match which {
         Exceeded::ActorHourRuns { limit, until } => (
             format!("you may start {limit} runs with an agent in an hour"),
@@ -39,15 +40,16 @@ pub fn exceeded(which: &Exceeded, repo: &str) -> Failure {
         code: Code::AgentLimit,
         message: format!("A limit is reached: {what}."),
         details: vec![format!("There is room again from {}", until.iso())],
-        remedy: format!(
-            "Comment `/retry` here after {}, or `/save-raw-plan` to save the plan without the agent.",
-            until.iso()
+        remedy: without(
+            command,
+            &format!("Comment `/retry` here after {}", until.iso()),
+            ", or `/save-raw-plan` to save the plan without the agent.",
         ),
     }
 }
 
 /// The run has cost what one run may cost.
-pub fn run_cost(most: Micros) -> Failure {
+pub fn run_cost(command: Command, most: Micros) -> Failure {
     Failure {
         code: Code::AgentLimit,
         message: format!(
@@ -55,117 +57,27 @@ pub fn run_cost(most: Micros) -> Failure {
             dollars(most)
         ),
         details: Vec::new(),
-        remedy: ANEW.to_owned(),
+        remedy: remedy(command, Remedy::Anew),
     }
 }
 
-const WITHOUT: &str = "Comment `/retry` here to ask the agent again, or `/save-raw-plan` to save the plan without it.";
-
-/// A retry is the same run, and that may not cost more.
-const ANEW: &str = "Comment `/save-plan` here to start a new run, or `/save-raw-plan` to save the plan without the agent.";
+/// Who can do something about it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Remedy {
+    /// Whoever asked: again.
+    Again,
+    /// The same, as a new run: a retry is the same run, and that may not cost more.
+    Anew,
+    /// The operator.
+    Operator,
+    /// Somebody asked the agent for secrets.
+    Secret,
+}
 
 /// The agent failed, and another try would not help or has been made.
-pub fn failed(report: &Report, used: &Spent) -> Failure {
-    let operator = "Let the operator look at the agent's settings, then comment `/retry` here; `/save-raw-plan` saves the plan \
-                    without the agent.";
-    let (code, message, remedy) = match &report.ending {
-        Ending::NotStarted(why) => (
-            Code::AgentUnavailable,
-            format!(
-                "The agent could not be started: {}.",
-                why.trim_end_matches('.')
-            ),
-            operator,
-        ),
-        Ending::AgentError {
-            message,
-            status,
-            subtype,
-        } => match (status, subtype.as_str()) {
-            (Some(401 | 403), _) => (
-                Code::AgentUnavailable,
-                format!(
-                    "The agent's credentials are refused: {}",
-                    quoted(message, QUOTED)
-                ),
-                operator,
-            ),
-            (_, "error_max_turns" | "error_max_budget_usd") => (
-                Code::AgentLimit,
-                format!(
-                    "The agent stopped at a limit of its own: {}",
-                    quoted(message, QUOTED)
-                ),
-                WITHOUT,
-            ),
-            (Some(status), _) => (
-                Code::AgentFailed,
-                format!(
-                    "The model's service answered {status}: {}",
-                    quoted(message, QUOTED)
-                ),
-                WITHOUT,
-            ),
-            (None, _) => (
-                Code::AgentFailed,
-                format!("The agent failed: {}", quoted(message, QUOTED)),
-                WITHOUT,
-            ),
-        },
-        Ending::ProcessError { code, signal } => (
-            Code::AgentFailed,
-            match (code, signal) {
-                (Some(code), _) => {
-                    format!("The agent's process ended with code {code} and without a result.")
-                }
-                (None, Some(signal)) => {
-                    format!("The agent's process was ended by signal {signal}.")
-                }
-                (None, None) => "The agent's process ended without a result.".to_owned(),
-            },
-            WITHOUT,
-        ),
-        Ending::NoResult | Ending::Success { .. } => (
-            Code::AgentFailed,
-            "The agent's process ended, but what it printed holds no result.".to_owned(),
-            WITHOUT,
-        ),
-        Ending::Limited(Limit::Deadline) => (
-            Code::AgentTimeout,
-            "The agent took longer than it may.".to_owned(),
-            WITHOUT,
-        ),
-        Ending::Limited(Limit::Silence) => (
-            Code::AgentTimeout,
-            "The agent fell silent, each time it was tried.".to_owned(),
-            WITHOUT,
-        ),
-        Ending::Limited(Limit::Turns) => (
-            Code::AgentLimit,
-            "The agent used more turns than it may.".to_owned(),
-            WITHOUT,
-        ),
-        Ending::Limited(Limit::Cost) => (
-            Code::AgentLimit,
-            "The agent cost more than a run may.".to_owned(),
-            ANEW,
-        ),
-        Ending::Limited(Limit::Output) => (
-            Code::AgentFailed,
-            "The agent printed more than is read.".to_owned(),
-            WITHOUT,
-        ),
-        Ending::Leaked { kind } => (
-            Code::AgentFailed,
-            format!("The agent's answer was held back: it holds a secret of this bot ({kind})."),
-            "Look at the conversation for texts that ask agents for secrets, and let the operator replace the secret.",
-        ),
-        Ending::SessionLost | Ending::Cancelled => (
-            Code::AgentFailed,
-            "The agent's session is lost.".to_owned(),
-            WITHOUT,
-        ),
-    };
+pub fn failed(command: Command, report: &Report, used: &Spent) -> Failure {
+    let (code, message) = ended(&report.ending);
+    let remedy = remedy(command, who(&report.ending));
     let mut details = Vec::new();
     let stderr = report.stderr.trim();
     if !stderr.is_empty() && !matches!(report.ending, Ending::Leaked { .. }) {
@@ -185,8 +97,128 @@ pub fn failed(report: &Report, used: &Spent) -> Failure {
         code,
         message,
         details,
-        remedy: remedy.to_owned(),
+        remedy,
     }
+}
+
+fn who(ending: &Ending) -> Remedy {
+    match ending {
+        Ending::NotStarted(_)
+        | Ending::AgentError {
+            status: Some(401 | 403),
+            ..
+        } => Remedy::Operator,
+        Ending::Limited(Limit::Cost) => Remedy::Anew,
+        Ending::Leaked { .. } => Remedy::Secret,
+        _ => Remedy::Again,
+    }
+}
+
+/// What to do, and for a plan that is there how to do without the agent.
+fn without(command: Command, text: &str, or: &str) -> String {
+    if command == Command::SavePlan {
+        format!("{text}{or}")
+    } else {
+        format!("{text}.")
+    }
+}
+
+fn remedy(command: Command, who: Remedy) -> String {
+    let name = command.name();
+    match who {
+        Remedy::Again => without(
+            command,
+            "Comment `/retry` here to ask the agent again",
+            ", or `/save-raw-plan` to save the plan without it.",
+        ),
+        Remedy::Anew => without(
+            command,
+            &format!("Comment `/{name}` here to start a new run"),
+            ", or `/save-raw-plan` to save the plan without the agent.",
+        ),
+        Remedy::Operator => without(
+            command,
+            "Let the operator look at the agent's settings, then comment `/retry` here",
+            "; `/save-raw-plan` saves the plan without the agent.",
+        ),
+        Remedy::Secret => {
+            "Look at the conversation for texts that ask agents for secrets, and let the operator replace the secret."
+                .to_owned()
+        }
+    }
+}
+
+/// How a turn ended that did not end well: the code, and one sentence.
+pub fn ended(ending: &Ending) -> (Code, String) {
+    match ending {
+        Ending::NotStarted(why) => (
+            Code::AgentUnavailable,
+            format!(
+                "The agent could not be started: {}.",
+                why.trim_end_matches('.')
+            ),
+        ),
+        Ending::AgentError {
+            message,
+            status,
+            subtype,
+        } => {
+            let said = quoted(message, QUOTED);
+            match (status, subtype.as_str()) {
+                (Some(401 | 403), _) => (
+                    Code::AgentUnavailable,
+                    format!("The agent's credentials are refused: {said}"),
+                ),
+                (_, "error_max_turns" | "error_max_budget_usd") => (
+                    Code::AgentLimit,
+                    format!("The agent stopped at a limit of its own: {said}"),
+                ),
+                (Some(status), _) => (
+                    Code::AgentFailed,
+                    format!("The model's service answered {status}: {said}"),
+                ),
+                (None, _) => (Code::AgentFailed, format!("The agent failed: {said}")),
+            }
+        }
+        Ending::ProcessError { code, signal } => (
+            Code::AgentFailed,
+            match (code, signal) {
+                (Some(code), _) => {
+                    format!("The agent's process ended with code {code} and without a result.")
+                }
+                (None, Some(signal)) => {
+                    format!("The agent's process was ended by signal {signal}.")
+                }
+                (None, None) => "The agent's process ended without a result.".to_owned(),
+            },
+        ),
+        Ending::Leaked { kind } => (
+            Code::AgentFailed,
+            format!("The agent's answer was held back: it holds a secret of this bot ({kind})."),
+        ),
+        Ending::Limited(limit) => of_limit(*limit),
+        Ending::NoResult | Ending::Success { .. } => (
+            Code::AgentFailed,
+            "The agent's process ended, but what it printed holds no result.".to_owned(),
+        ),
+        Ending::SessionLost | Ending::Cancelled => {
+            (Code::AgentFailed, "The agent's session is lost.".to_owned())
+        }
+    }
+}
+
+fn of_limit(limit: Limit) -> (Code, String) {
+    let (code, message) = match limit {
+        Limit::Deadline => (Code::AgentTimeout, "The agent took longer than it may."),
+        Limit::Silence => (
+            Code::AgentTimeout,
+            "The agent fell silent, each time it was tried.",
+        ),
+        Limit::Turns => (Code::AgentLimit, "The agent used more turns than it may."),
+        Limit::Cost => (Code::AgentLimit, "The agent cost more than a run may."),
+        Limit::Output => (Code::AgentFailed, "The agent printed more than is read."),
+    };
+    (code, message.to_owned())
 }
 
 /// The agent says that there is no plan, and the bot has found none either.

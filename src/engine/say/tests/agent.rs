@@ -205,7 +205,10 @@ fn failures() -> Vec<(String, Failure)> {
             files: Vec::new(),
             wrote: Vec::new(),
         };
-        all.push((name.to_owned(), agent::failed(&report, &spent())));
+        all.push((
+            name.to_owned(),
+            agent::failed(Command::SavePlan, &report, &spent()),
+        ));
     }
     let (limit, until) = (3, UNTIL);
     let dollars = 5_000_000;
@@ -231,7 +234,7 @@ fn failures() -> Vec<(String, Failure)> {
     for (name, limit) in limits {
         all.push((
             format!("limit_{name}"),
-            agent::exceeded(&limit, "acme/search"),
+            agent::exceeded(Command::SavePlan, &limit, "acme/search"),
         ));
     }
     let none = ErrorDocument {
@@ -240,7 +243,10 @@ fn failures() -> Vec<(String, Failure)> {
         details: None,
     };
     let save = trigger(Command::SavePlan);
-    all.push(("run_cost".into(), agent::run_cost(dollars)));
+    all.push((
+        "run_cost".into(),
+        agent::run_cost(Command::SavePlan, dollars),
+    ));
     all.push((
         "no_plan".into(),
         agent::no_plan(&save, &none, vec!["Looked".into()]),

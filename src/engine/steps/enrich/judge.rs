@@ -1,11 +1,15 @@
 //! What the agent answered: questions, a plan, an error, or nothing that holds. What happened counts, not what the text
 //! claims.
 
+use super::super::super::agent::Report;
 use super::super::super::effects::Stop;
 use super::super::super::progress::{Enriched, Found, Next, Prepared};
+use super::super::super::prompt::obeys;
 use super::super::super::say::agent as sentences;
+use super::super::planning;
 use super::super::verify::{self, TITLE_MAX};
-use super::{CANARY, Context, Step, ask, turn, work};
+use super::{Context, Step, ask, turn, work};
+use crate::formats::command::Command;
 use crate::formats::plan::enriched::{self, Checked, Facts};
 use crate::formats::plan::gate::gate_content;
 use crate::formats::plan::summary::summarise;
@@ -17,8 +21,8 @@ use crate::formats::question::turn::{End, Next as Asked, gather, next};
 /// Corrections that are asked for, the second one stricter, before the bot goes on without the agent.
 const CORRECTIONS: u32 = 2;
 
-/// Takes in a turn that ended well: `result` is its final text, where there is one, `texts` everything the assistant said
-/// in it. `None` when it said nothing at all.
+/// Takes in a turn that ended well: `result` is its final text, where there is one, `came` everything the assistant said
+/// and wrote in it. `None` when it said nothing at all.
 ///
 /// # Errors
 /// As [`super::enrich`].
@@ -26,10 +30,10 @@ pub(super) async fn judge(
     context: &mut Context,
     result: Option<&str>,
     structured: Option<&serde_json::Value>,
-    texts: &[String],
+    came: &Report,
 ) -> Result<Option<Step>, Stop> {
-    let questions = gather(texts, structured).questions;
-    if obeyed(context, result, structured, texts, &questions) {
+    let questions = gather(&came.texts, structured).questions;
+    if obeyed(context, result, structured, came, &questions) {
         // Nothing of this answer is used: whoever wrote the data may have written the answer.
         tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is held");
         // Nor is anything of its session, whatever is decided: not after a retry either.
@@ -54,49 +58,56 @@ pub(super) async fn judge(
         Asked::Done(text) => text,
         // It has asked as often as it may: what else it said is all there is.
         Asked::TooManyRounds(_) => without_markers(plan.as_deref().or(result).unwrap_or_default()),
+        // What an agent writes counts, whatever it says beside it.
+        Asked::Nothing | Asked::Failed if planning::wrote(context, came) => String::new(),
         Asked::Nothing | Asked::Failed => return Ok(None),
     };
-    plan_or_not(context, text).await.map(Some)
+    let judged = match context.trigger.command {
+        Command::Plan => planning::judge(context, came),
+        _ => plan_or_not(context, text)?,
+    };
+    match judged {
+        Judged::Done(prepared) => Ok(Some(Step::Done(prepared))),
+        Judged::Wrong { draft, complaints } => {
+            wrong(context, draft, complaints).await?;
+            Ok(Some(Step::Again))
+        }
+    }
 }
 
-/// Whether the agent wrote the word that only an instruction in the data asks for, in whatever spelling: taken apart by
-/// blanks, marks or invisible characters, in capitals, with wide letters, or escaped within its questions.
-///
-/// Encodings are not looked for. An agent that means to hide that it obeys leaves the word out; what keeps its answer
-/// harmless then is that nothing in it has power.
+/// Whether the agent wrote the word that only an instruction in the data asks for, also escaped within its questions.
 fn obeyed(
     context: &mut Context,
     result: Option<&str>,
     structured: Option<&serde_json::Value>,
-    texts: &[String],
+    came: &Report,
     questions: &[Question],
 ) -> bool {
-    let canary = work(context).canary.clone();
-    let word = bare(canary.strip_prefix(CANARY).unwrap_or(&canary));
     let structured = structured.map(ToString::to_string).unwrap_or_default();
     let asked = serde_json::to_string(questions).unwrap_or_default();
-    let said = texts.iter().map(String::as_str);
-    !word.is_empty()
-        && said
-            .chain(result)
-            .chain([structured.as_str(), asked.as_str()])
-            .any(|text| bare(text).contains(&word))
+    let said = came.texts.iter().map(String::as_str).chain(result);
+    let files = came.files.iter().flat_map(|file| [&file.path, &file.text]);
+    let wrote = came.wrote.iter().flat_map(|one| [&one.path, &one.text]);
+    let said = said.chain(files.chain(wrote).map(String::as_str));
+    let said = said.chain([structured.as_str(), asked.as_str()]);
+    obeys(&work(context).canary, said)
 }
 
-/// The Latin letters and digits of `text`, in lower case and of ordinary width.
-fn bare(text: &str) -> String {
-    text.chars()
-        .filter_map(|c| match c {
-            '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0),
-            c => Some(c),
-        })
-        .filter(char::is_ascii_alphanumeric)
-        .map(|c| c.to_ascii_lowercase())
-        .collect()
+/// What an answer that asks nothing comes to.
+pub(in crate::engine::steps) enum Judged {
+    /// A plan that may be saved.
+    Done(Box<Prepared>),
+    /// It must be written again.
+    Wrong {
+        /// What there is of it; nothing where that is of no use.
+        draft: Option<String>,
+        /// What is wrong, one sentence each.
+        complaints: Vec<String>,
+    },
 }
 
 /// Checks what the agent gives as the plan.
-async fn plan_or_not(context: &mut Context, text: String) -> Result<Step, Stop> {
+fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
     let found = work(context).found.clone();
     let facts = facts(context);
     let wanted = found.as_ref().and_then(|found| found.candidate.as_ref());
@@ -107,7 +118,7 @@ async fn plan_or_not(context: &mut Context, text: String) -> Result<Step, Stop> 
     let said: Vec<String> = match checked {
         Checked::Plan(plan) => {
             let prepared = document(context, &plan, &facts);
-            return Ok(Step::Done(Box::new(prepared)));
+            return Ok(Judged::Done(Box::new(prepared)));
         }
         Checked::Error(error) if wanted.is_none() => {
             let looked = found.map(|found| found.looked).unwrap_or_default();
@@ -118,19 +129,32 @@ async fn plan_or_not(context: &mut Context, text: String) -> Result<Step, Stop> 
         Checked::Error(error) => vec![sentences::claims_error(&error.code)],
         Checked::Wrong(complaints) => complaints.iter().map(ToString::to_string).collect(),
     };
-    tracing::info!(run.id = %context.run(), complaints = said.join("; "), "the agent's answer does not hold");
+    Ok(Judged::Wrong {
+        draft: Some(text),
+        complaints: said,
+    })
+}
+
+/// Asks for the plan again, or gives up asking.
+async fn wrong(
+    context: &mut Context,
+    draft: Option<String>,
+    complaints: Vec<String>,
+) -> Result<(), Stop> {
+    tracing::info!(run.id = %context.run(), complaints = complaints.join("; "), "the agent's answer does not hold");
     let work = work(context);
-    work.draft = Some(text);
+    if draft.is_some() {
+        work.draft = draft;
+    }
     if work.corrections < CORRECTIONS {
         work.corrections += 1;
-        work.next = Next::Correct { complaints: said };
+        work.next = Next::Correct { complaints };
     } else {
         work.next = Next::Nothing {
-            why: sentences::does_not_hold(&said),
+            why: sentences::does_not_hold(&complaints),
         };
     }
-    context.remember().await?;
-    Ok(Step::Again)
+    context.remember().await
 }
 
 /// The plan of structured output.
@@ -205,6 +229,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
         log: found.and_then(|found| found.log),
         enriched: Enriched::Yes,
         warnings,
+        attached: Vec::new(),
     }
 }
 
@@ -265,11 +290,12 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
         log: found.and_then(|found| found.log),
         enriched: Enriched::Fallback,
         warnings,
+        attached: Vec::new(),
     })
 }
 
 /// What the reader should know of how the plan came about.
-fn said_of_the_work(context: &mut Context) -> Vec<String> {
+pub(in crate::engine::steps) fn said_of_the_work(context: &mut Context) -> Vec<String> {
     let work = work(context);
     let mut notes = work
         .found
@@ -281,7 +307,7 @@ fn said_of_the_work(context: &mut Context) -> Vec<String> {
 }
 
 /// Lists questions that nobody answered in the plan, and says so.
-fn open_questions(
+pub(in crate::engine::steps) fn open_questions(
     context: &mut Context,
     body: &mut String,
     notes: &mut Vec<String>,

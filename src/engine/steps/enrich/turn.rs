@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::super::super::agent::{Agent, Ending, Limit, Report, Session, Spent, Task};
+use super::super::super::agent::{Agent, Ending, Limit, Micros, Report, Session, Spent, Task};
 use super::super::super::effects::Stop;
 use super::super::super::progress::{Came, Next, Work};
-use super::super::super::prompt::{self, Given};
+use super::super::super::prompt;
 use super::super::super::say::{self, agent as sentences};
 use super::super::super::stop::StopFlag;
 use super::super::super::store::Payer;
 use super::super::super::thread::Thread;
-use super::super::{Context, report};
-use super::{Step, judge, read_thread, work};
+use super::super::{Context, planning, report};
+use super::{Step, judge, prompts, work};
 use crate::formats::agent_stream::{Class, classify};
+use crate::formats::command::Command;
 
 /// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
 const PLACE: Duration = Duration::from_secs(5);
@@ -46,13 +47,17 @@ pub(super) async fn turn(
         return Err(Stop::Wait { until, why });
     }
     let goes_on = agent.about().resumes && work(context).session.is_some();
-    let prompt = ask(context, thread, goes_on).await?;
+    let writes = agent.about().writes;
+    let prompt = prompts::ask(context, thread, goes_on, writes).await?;
     let key = format!("turn-{}", work(context).turns + 1);
     allowed(context, &key).await?;
     let session = match work(context).session.clone().filter(|_| goes_on) {
         Some(id) => Session::Resume(id),
         None => Session::New(uuid::Uuid::new_v4().to_string()),
     };
+    if context.trigger.command == Command::Plan {
+        planning::provide(context, agent).await?;
+    }
     let task = task(context, prompt, session);
     let before = work(context).spent;
     // Remembered before it begins: a crash must not make it look as if nothing had been spent.
@@ -93,72 +98,6 @@ async fn account(context: &mut Context, came: &Came) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The prompt of this turn.
-async fn ask(
-    context: &mut Context,
-    thread: &mut Option<Thread>,
-    goes_on: bool,
-) -> Result<String, Stop> {
-    let rounds = rounds_left(context);
-    let work_now = work(context).clone();
-    let later = match &work_now.next {
-        Next::Plan | Next::Nothing { .. } => None,
-        Next::Answers => {
-            let last = work_now.answered().pop().unwrap_or_default();
-            Some(prompt::answers(&work_now.nonce, &last, rounds))
-        }
-        Next::Unanswered => {
-            let last = work_now.answered().pop().unwrap_or_default();
-            Some(unanswered(&work_now.nonce, &last, goes_on))
-        }
-        Next::Correct { complaints } => {
-            Some(prompt::correction(complaints, work_now.corrections > 1))
-        }
-    };
-    if let (true, Some(later)) = (goes_on, &later) {
-        return Ok(later.clone());
-    }
-    let thread = read_thread(context, thread).await?.clone();
-    let found = work_now.found.as_ref();
-    let given = Given {
-        trigger: &context.trigger,
-        thread: &thread,
-        candidate: found.and_then(|found| found.candidate.as_ref()),
-        nonce: &work_now.nonce,
-        canary: &work_now.canary,
-        rounds,
-        most: context.settings.agent.most_prompt,
-    };
-    let mut prompt = match later {
-        None if work_now.asked_rounds() == 0 => prompt::first(&given),
-        _ => prompt::afresh(&given, &work_now.answered()),
-    };
-    match (&work_now.next, &work_now.draft, later) {
-        (Next::Correct { .. }, Some(draft), Some(later)) => {
-            prompt.push_str(&prompt::draft(&work_now.nonce, draft));
-            prompt.push_str(&later);
-        }
-        (Next::Unanswered, _, Some(later)) => {
-            prompt.push_str("\n\n");
-            prompt.push_str(&later);
-        }
-        _ => {}
-    }
-    Ok(prompt)
-}
-
-/// The prompt after a round that was not answered in time, or in part only. A session that goes on has not been told that
-/// part yet; a new one is told it with everything else.
-fn unanswered(nonce: &str, last: &prompt::Answered, goes_on: bool) -> String {
-    let open = last.iter().filter(|(_, answer)| answer.is_none());
-    let open: Vec<_> = open.map(|(question, _)| question.clone()).collect();
-    let finish = prompt::unanswered(&open);
-    if goes_on && open.len() < last.len() {
-        return format!("{}\n\n{finish}", prompt::answers(nonce, last, 0));
-    }
-    finish
-}
-
 /// How many more rounds of questions the agent may ask.
 pub(super) fn rounds_left(context: &mut Context) -> u32 {
     let agent = &context.settings.agent;
@@ -176,9 +115,10 @@ pub(super) fn rounds_left(context: &mut Context) -> u32 {
 /// Whether the limits of actor, repository and day, and what the run may cost, let another turn begin.
 async fn allowed(context: &mut Context, key: &str) -> Result<(), Stop> {
     let settings = Arc::clone(&context.settings);
-    let spent = work(context).spent.cost;
+    let spent = spent(context);
     if settings.agent.run_cost.is_some_and(|most| spent >= most) {
         return Err(Stop::Failed(sentences::run_cost(
+            context.trigger.command,
             settings.agent.run_cost.unwrap_or_default(),
         )));
     }
@@ -194,31 +134,44 @@ async fn allowed(context: &mut Context, key: &str) -> Result<(), Stop> {
         .await?;
     judged.map_err(|exceeded| {
         Stop::Failed(sentences::exceeded(
+            context.trigger.command,
             &exceeded,
             &context.trigger.place.repo.full_name(),
         ))
     })
 }
 
+/// What the run has cost so far, research too.
+fn spent(context: &Context) -> Micros {
+    context.progress.spent().unwrap_or_default().cost
+}
+
 fn task(context: &mut Context, prompt: String, session: Session) -> Task {
     let settings = Arc::clone(&context.settings);
     let agent = &settings.agent;
+    let plans = context.trigger.command == Command::Plan;
+    let spent = spent(context);
     let work = work(context);
     let cost_before = match session {
         Session::New(_) => 0,
         Session::Resume(_) => work.session_cost,
     };
     let mut limits = agent.limits;
-    limits.cost = agent
-        .run_cost
-        .map(|most| most.saturating_sub(work.spent.cost));
+    limits.cost = agent.run_cost.map(|most| most.saturating_sub(spent));
+    let (system, wanted, files) = if plans {
+        let wanted = planning::FILES.map(str::to_owned).to_vec();
+        (prompt::planner(), wanted, work.written.clone())
+    } else {
+        let repo = &context.trigger.place.repo;
+        (agent.prompts.system(repo), Vec::new(), Vec::new())
+    };
     Task {
         part: 0,
-        wanted: Vec::new(),
-        files: Vec::new(),
+        wanted,
+        files,
         model: None,
         run: context.run().clone(),
-        system: agent.prompts.system(&context.trigger.place.repo),
+        system,
         prompt,
         session,
         cost_before,
@@ -244,7 +197,8 @@ async fn run(
             ended = &mut working => return keep(context, task, ended).await,
             () = clock.sleep(report::EDIT_GAP) => {}
         }
-        let so_far = add(&before, &now.borrow());
+        let mut so_far = before;
+        so_far.add(&now.borrow());
         let telling = report::progress(context, &sentences::at_work(&name, &so_far));
         let mut telling = std::pin::pin!(telling);
         // The agent is at work meanwhile: a slow GitHub must not stop it.
@@ -279,16 +233,6 @@ async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Came
     Ok(came)
 }
 
-fn add(before: &Spent, turn: &Spent) -> Spent {
-    Spent {
-        turns: before.turns.saturating_add(turn.turns),
-        tools: before.tools.saturating_add(turn.tools),
-        cost: before.cost.saturating_add(turn.cost),
-        session_cost: turn.session_cost,
-        millis: before.millis.saturating_add(turn.millis),
-    }
-}
-
 /// What the ending means for the run.
 async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<Step, Stop> {
     let resumed = matches!(came.session, Session::Resume(_));
@@ -308,7 +252,7 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
             // Forgotten only when there is something to judge: an agent that says nothing is not asked for ever.
             let faults = std::mem::take(&mut work.faults);
             let said = (!text.trim().is_empty()).then_some(text.as_str());
-            let judged = judge::judge(context, said, structured.as_ref(), &came.texts).await?;
+            let judged = judge::judge(context, said, structured.as_ref(), &came).await?;
             if let Some(step) = judged {
                 return Ok(step);
             }
@@ -318,7 +262,7 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
         Ending::NoResult => {
             // A question may be all it said (a session that ends there can be resumed).
             let before = std::mem::replace(&mut work(context).session, came.session.clone());
-            if let Some(step) = judge::judge(context, None, None, &came.texts).await? {
+            if let Some(step) = judge::judge(context, None, None, &came).await? {
                 return Ok(step);
             }
             work(context).session = before;
@@ -355,7 +299,11 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
     work_now.faults = work_now.faults.saturating_add(1);
     if class != Class::Transient || work_now.faults >= tries {
         work_now.faults = 0;
-        return Err(Stop::Failed(sentences::failed(&came, &work(context).spent)));
+        return Err(Stop::Failed(sentences::failed(
+            context.trigger.command,
+            &came,
+            &self::work(context).spent,
+        )));
     }
     let faults = work_now.faults;
     let wait = context.settings.backoff_after(faults);

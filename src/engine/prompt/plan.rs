@@ -1,0 +1,184 @@
+//! What the planner is told: the specification, guidance, what research found, and what there is to read.
+
+use super::research::{Around, documents};
+use super::{Answered, Form, begun_anew, data, filled, listed};
+
+const PLANNER: &str = include_str!("../prompts/planner.md");
+const PLAN: &str = include_str!("../prompts/plan.md");
+
+/// A research report as the planner gets it: what it says in short, and where the whole of it is.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Handed {
+    /// What was asked.
+    pub topic: String,
+    /// Title, summary, recommendations, paths: `formats::report::handed`.
+    pub text: String,
+    /// Its file in the planner's working directory.
+    pub file: String,
+    /// It was made from an agent's words, and no agent wrote it.
+    pub degraded: bool,
+}
+
+/// What a plan is written for.
+#[derive(Debug, Clone, Copy)]
+pub struct Specified<'a> {
+    /// Title of the specification.
+    pub title: &'a str,
+    /// Its text, without placeholders.
+    pub text: &'a str,
+    /// What stands behind the command.
+    pub guidance: &'a str,
+    /// What research found.
+    pub reports: &'a [Handed],
+    /// What there is to read.
+    pub around: Around<'a>,
+    /// How many rounds of questions may be asked.
+    pub rounds: u32,
+    /// Most characters of the whole prompt.
+    pub most: usize,
+}
+
+impl Specified<'_> {
+    /// In which form the plan comes.
+    pub fn form(&self) -> Form {
+        if self.around.writes {
+            Form::Files
+        } else {
+            Form::Printed
+        }
+    }
+}
+
+/// Fixed instructions of the planner.
+pub fn planner() -> String {
+    PLANNER.to_owned()
+}
+
+/// The first prompt of a session, or of one that begins anew after the rounds `earlier`.
+pub fn plan(given: &Specified<'_>, earlier: &[Answered]) -> String {
+    if earlier.is_empty() {
+        return first(given, given.most);
+    }
+    let limits = (given.rounds, given.most);
+    begun_anew(given.around.nonce, earlier, limits, given.form(), |most| {
+        first(given, most)
+    })
+}
+
+/// Asks to put right what was wrong with the plan.
+pub fn corrected(form: Form, complaints: &[String], strict: bool) -> String {
+    let list = listed(complaints.iter().cloned());
+    let last = if strict {
+        "\nThis is the last try: nothing counts but the plan itself. No questions, no summary, no offer to go on.\n"
+    } else {
+        ""
+    };
+    let how = match form {
+        Form::Files => {
+            "Write the file `plan.md` in your working directory again with the Write tool, whole, with these points put right and \
+             nothing else changed. What you answer is not read as the plan."
+        }
+        Form::Printed | Form::Extracted => {
+            "Print the whole plan again, from `# Plan: ` to the end, with these points put right and nothing else changed. No \
+             words before or behind it."
+        }
+    };
+    format!("Your plan was not accepted:\n\n{list}{last}\n{how}\n")
+}
+
+/// With at most `most` characters: of what is inline, the documents are cut first, then the specification.
+fn first(given: &Specified<'_>, most: usize) -> String {
+    let whole = write(given, given.around.inline, given.text);
+    let over = whole.chars().count().saturating_sub(most);
+    if over == 0 {
+        return whole;
+    }
+    let length = given.around.inline.chars().count();
+    // A cut says how much is gone; the line takes some room.
+    let inline = data::cut(given.around.inline, length.saturating_sub(over + 100));
+    let shorter = write(given, &inline, given.text);
+    let over = shorter.chars().count().saturating_sub(most);
+    if over == 0 {
+        return shorter;
+    }
+    let length = given.text.chars().count();
+    write(
+        given,
+        &inline,
+        &data::cut(given.text, length.saturating_sub(over + 100)),
+    )
+}
+
+fn write(given: &Specified<'_>, inline: &str, text: &str) -> String {
+    let around = Around {
+        inline,
+        ..given.around
+    };
+    let nonce = around.nonce;
+    let specification = format!(
+        "Title: {}\n\n{}\n{}",
+        data::line(given.title, nonce),
+        data::text(text, nonce).trim(),
+        data::bait(around.canary)
+    );
+    let guidance = given.guidance.trim();
+    let guidance = if guidance.is_empty() {
+        String::new()
+    } else {
+        let guidance = data::between(nonce, "guidance", &data::text(guidance, nonce));
+        format!("\nThe guidance of the person who asked:\n\n{guidance}")
+    };
+    let end = match given.form() {
+        Form::Files => {
+            "Answer with the questions if a round is left and one is needed. Else write `plan.md` in your working directory with the \
+             Write tool, and `context.md` and `research.md` where they have something to say; write nothing anywhere else. What you \
+             answer is not read as the plan: when the files are written, answer with this line and nothing else: PLAN_CREATED: plan.md"
+        }
+        Form::Printed | Form::Extracted => {
+            "Print the questions if a round is left and one is needed. Else print the plan, from `# Plan: ` to the end, and nothing \
+             else: what you print is `plan.md`."
+        }
+    };
+    filled(
+        PLAN,
+        &[
+            ("left", &given.rounds.to_string()),
+            (
+                "specification",
+                &data::between(nonce, "specification", &specification),
+            ),
+            ("guidance", &guidance),
+            ("reports", &reports(given)),
+            ("around", &documents(&around)),
+            ("nonce", nonce),
+            ("end", end),
+        ],
+    )
+}
+
+fn reports(given: &Specified<'_>) -> String {
+    if given.reports.is_empty() {
+        return String::new();
+    }
+    let nonce = given.around.nonce;
+    let mut told = String::new();
+    for report in given.reports {
+        let mark = if report.degraded {
+            " (made from an agent's words, no full report: weigh it with care)"
+        } else {
+            ""
+        };
+        let text = data::text(&report.text, nonce);
+        let topic = data::line(&report.topic, nonce);
+        told.push_str(&format!("Topic: {topic}{mark}\n\n{}\n\n", text.trim()));
+    }
+    let whole = if given.around.writes {
+        ", in short. The whole reports are in your working directory; open those that a decision rests on"
+    } else {
+        ", in short"
+    };
+    format!(
+        "\nWhat research agents found{whole}:\n\n{}",
+        data::between(nonce, "reports", told.trim_end())
+    )
+}

@@ -1,0 +1,175 @@
+//! What a research agent is told: one topic, in words that get stricter.
+
+use super::{data, filled, listed};
+
+const RESEARCHER: &str = include_str!("../prompts/researcher.md");
+const REPORT: &str = include_str!("../prompts/report.md");
+const EXPLICIT: &str = include_str!("../prompts/report-explicit.md");
+const STEPS: &str = include_str!("../prompts/report-steps.md");
+
+/// A document that agents find in their working directory.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Indexed {
+    /// Its name there: one of ours.
+    pub file: String,
+    /// Where it comes from: a path of the repository.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// Its size in bytes.
+    pub bytes: usize,
+}
+
+/// What is known around a topic or a specification.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Around<'a> {
+    /// Unguessable word that the delimiters of data carry.
+    pub nonce: &'a str,
+    /// Unguessable word that an instruction hidden in the data asks for.
+    pub canary: &'a str,
+    /// Documents in the working directory.
+    pub documents: &'a [Indexed],
+    /// The same as text, for an agent that has no tools to read files with.
+    pub inline: &'a str,
+    /// Folder of the project, where the agent may read it: an absolute path.
+    pub project: Option<&'a str>,
+    /// The agent has tools to write files with.
+    pub writes: bool,
+}
+
+/// One try at a topic.
+#[derive(Debug, Clone, Copy)]
+pub struct Try<'a> {
+    /// The topic.
+    pub topic: &'a str,
+    /// The other topics, which others work on.
+    pub others: &'a [String],
+    /// Title and text of the place it comes from, where there is one.
+    pub place: Option<(&'a str, &'a str)>,
+    /// The file to write: a name of ours.
+    pub file: &'a str,
+    /// 0 standard, 1 ultra explicit, 2 step by step.
+    pub wording: u32,
+    /// What was wrong with the last try.
+    pub complaints: &'a [String],
+}
+
+/// Fixed instructions of a research agent.
+pub fn researcher() -> String {
+    RESEARCHER.to_owned()
+}
+
+/// Longest text of the place, in characters, that a research agent is told.
+const PLACE_MOST: usize = 20_000;
+
+/// The prompt of one try.
+pub fn report(attempt: &Try<'_>, around: &Around<'_>) -> String {
+    let template = match attempt.wording {
+        0 => REPORT,
+        1 => EXPLICIT,
+        _ => STEPS,
+    };
+    let topic = data::between(
+        around.nonce,
+        "topic",
+        &data::line(attempt.topic, around.nonce),
+    );
+    let mut known = String::new();
+    if !attempt.others.is_empty() {
+        let others: Vec<String> = attempt
+            .others
+            .iter()
+            .map(|other| format!("- {}\n", data::line(other, around.nonce)))
+            .collect();
+        known.push_str("\nOthers work on these topics; leave them out:\n\n");
+        known.push_str(&data::between(
+            around.nonce,
+            "other topics",
+            &others.concat(),
+        ));
+    }
+    if let Some((title, text)) = attempt.place {
+        let text = data::cut(&data::text(text, around.nonce), PLACE_MOST);
+        let told = format!(
+            "Title: {}\n\n{}\n\n{}",
+            data::line(title, around.nonce),
+            text.trim(),
+            data::bait(around.canary)
+        );
+        known.push_str("\nThe issue that the topic comes from:\n\n");
+        known.push_str(&data::between(around.nonce, "issue", &told));
+    }
+    known.push_str(&documents(around));
+    let (how, end) = if around.writes {
+        (
+            " in your working directory, whole and in one go, with the Write tool. Do not write it anywhere else, and do not \
+             give it as your answer.",
+            format!(
+                "When the file is written, answer with this line and nothing else: REPORT_CREATED: {}",
+                attempt.file
+            ),
+        )
+    } else {
+        (
+            ": what you print is the file, so print the report and nothing else.",
+            "Print the report now.".to_owned(),
+        )
+    };
+    filled(
+        template,
+        &[
+            ("file", attempt.file),
+            ("how", how),
+            ("topic", &topic),
+            ("around", &known),
+            ("nonce", around.nonce),
+            ("end", &end),
+            ("complaints", &listed(attempt.complaints.iter().cloned())),
+        ],
+    )
+}
+
+/// What there is to read, for a prompt.
+pub(super) fn documents(around: &Around<'_>) -> String {
+    let mut told = String::new();
+    if let Some(project) = around.project {
+        told.push_str(&format!(
+            "\nThe project is in the folder `{project}`. Read there what the task needs; change nothing in it. Name its files by \
+             their paths from that folder.\n"
+        ));
+    }
+    if !around.documents.is_empty() && around.writes {
+        let rows: Vec<String> = around
+            .documents
+            .iter()
+            .map(|one| {
+                format!(
+                    "- `{}` ({} bytes): {}, from {}\n",
+                    one.file,
+                    one.bytes,
+                    data::line(&one.title, around.nonce),
+                    data::line(&one.path, around.nonce)
+                )
+            })
+            .collect();
+        told.push_str(
+            "\nDocuments of the repository are in your working directory. Always read those on conventions and terms; of the others \
+             those that matter here:\n\n",
+        );
+        told.push_str(&data::between(around.nonce, "documents", &rows.concat()));
+    }
+    if !around.inline.is_empty() {
+        told.push_str("\nDocuments of the repository:\n\n");
+        told.push_str(&data::between(around.nonce, "documents", around.inline));
+    }
+    told
+}
+
+/// A document of the repository as an agent finds it.
+pub fn document(path: &str, text: &str, nonce: &str) -> String {
+    format!(
+        "Source: {}\n\n{}\n",
+        data::line(path, nonce),
+        data::text(text, nonce).trim_end()
+    )
+}

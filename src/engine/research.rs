@@ -1,0 +1,251 @@
+//! Research: several agents side by side, one topic each, and a report that is believed only where it is.
+//!
+//! ```text
+//! topics ─▶ first tries, side by side ─▶ retries, one after the other, in stricter words ─▶ reports in the order asked
+//!                 │ overload, rate limit: waits, other topics go on                       └▶ else what the agent said, marked
+//! ```
+//!
+//! What counts, in this order: the file at its path, a file of the agent's elsewhere, a write that its output shows and that
+//! succeeded; a claimed path and words count for nothing. A topic that has its report is never worked on again.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::agent::Spent;
+use super::clock::Millis;
+
+mod judge;
+mod team;
+#[cfg(test)]
+mod tests;
+
+pub use team::{Desk, Team, work};
+
+/// How research is done; the configuration file documents each under `[research]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResearchSettings {
+    /// Agents at once for one run.
+    pub concurrency: usize,
+    /// Most topics of one run.
+    pub most_topics: usize,
+    /// Tries of one topic, each in stricter words; at most [`WORDINGS`].
+    pub tries: u32,
+    /// Faults of one topic that may pass (overload, rate limit), before it is given up.
+    pub faults: u32,
+    /// First wait after such a fault; doubles, with up to half as much again by chance.
+    pub backoff: Duration,
+    /// Longest such wait.
+    pub backoff_most: Duration,
+}
+
+impl Default for ResearchSettings {
+    fn default() -> Self {
+        Self {
+            concurrency: 3,
+            most_topics: 8,
+            tries: WORDINGS,
+            faults: 4,
+            backoff: Duration::from_secs(5),
+            backoff_most: Duration::from_mins(5),
+        }
+    }
+}
+
+/// How many wordings there are: standard, ultra explicit, step by step.
+pub const WORDINGS: u32 = 3;
+
+/// Longest topic, in characters.
+pub const TOPIC_MAX: usize = 300;
+
+/// What is remembered of the research of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Research {
+    /// The topics, in the order they were asked for.
+    pub topics: Vec<Topic>,
+    /// Unguessable word in the delimiters of data.
+    pub nonce: String,
+    /// Unguessable word that only an agent that obeys data would write.
+    pub canary: String,
+}
+
+/// One topic and what came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Topic {
+    /// The topic, as it was asked for.
+    pub topic: String,
+    /// The file that the agent is to write: a name of ours.
+    pub file: String,
+    /// Where it stands.
+    pub state: State,
+    /// Tries that have ended without a report, for another reason than a passing one.
+    pub tries: u32,
+    /// Faults in a row that may pass.
+    pub faults: u32,
+    /// Turns that were begun.
+    pub turns: u32,
+    /// A turn has begun and not ended; after a crash it begins again.
+    pub at_work: bool,
+    /// When it may be tried again.
+    pub not_before: Option<Millis>,
+    /// What was wrong with the last try, one sentence each, for the agent and for people.
+    pub complaints: Vec<String>,
+    /// The longest of what it has said or left unfinished.
+    pub draft: Option<String>,
+    /// The report, or what stands in for it.
+    pub report: Option<String>,
+    /// How the report was found, where that is not at its path; or why there is none.
+    pub note: Option<String>,
+    /// What all turns have used.
+    pub spent: Spent,
+    /// Things that look like credentials and were taken out.
+    pub redacted: u32,
+    /// The comment that shows it.
+    pub comment: Option<u64>,
+    /// Its permalink.
+    pub url: String,
+}
+
+/// Where a topic stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// To be done.
+    #[default]
+    Open,
+    /// The agent wrote its report where it was told to.
+    Written,
+    /// The agent wrote its report, but somewhere else.
+    Recovered,
+    /// There is no report: what stands in for it was made from what the agent said. No success.
+    Degraded,
+    /// There is nothing.
+    Failed,
+}
+
+impl State {
+    /// A report of the agent's own: the only success.
+    pub fn is_success(self) -> bool {
+        matches!(self, Self::Written | Self::Recovered)
+    }
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// These topics side by side, by position.
+    Begin(Vec<usize>),
+    /// Nothing before this time.
+    Wait(Millis),
+    /// Nothing.
+    Done,
+}
+
+impl Research {
+    /// Research on `topics`, with the names of their files.
+    pub fn on(topics: &[String]) -> Self {
+        let topics = topics.iter().enumerate().map(|(at, topic)| Topic {
+            topic: topic.clone(),
+            file: crate::formats::report::report_file(&format!("{:03}", at + 1), topic),
+            ..Topic::default()
+        });
+        Self {
+            topics: topics.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// What is to be done now: all first tries side by side, then retries one at a time in order.
+    pub fn next(&self, now: Millis) -> Next {
+        let open = || {
+            let topics = self.topics.iter().enumerate();
+            topics.filter(|(_, topic)| topic.state == State::Open)
+        };
+        let ready = |topic: &Topic| topic.not_before.is_none_or(|until| until <= now);
+        let first: Vec<usize> = open()
+            .filter(|(_, topic)| topic.tries == 0 && ready(topic))
+            .map(|(at, _)| at)
+            .collect();
+        if !first.is_empty() {
+            return Next::Begin(first);
+        }
+        if let Some((at, _)) = open().find(|(_, topic)| ready(topic)) {
+            return Next::Begin(vec![at]);
+        }
+        match open().filter_map(|(_, topic)| topic.not_before).min() {
+            Some(until) => Next::Wait(until),
+            None => Next::Done,
+        }
+    }
+
+    /// How it went, counted.
+    pub fn tally(&self) -> crate::formats::report::Tally {
+        let count = |wanted: fn(State) -> bool| {
+            self.topics
+                .iter()
+                .filter(|topic| wanted(topic.state))
+                .count()
+        };
+        crate::formats::report::Tally {
+            expected: self.topics.len(),
+            ok: count(State::is_success),
+            degraded: count(|state| state == State::Degraded),
+            failed: count(|state| matches!(state, State::Failed | State::Open)),
+        }
+    }
+
+    /// What all topics have used.
+    pub fn spent(&self) -> Spent {
+        let mut all = Spent::default();
+        for topic in &self.topics {
+            all.add(&topic.spent);
+        }
+        all
+    }
+
+    /// Topics that failed or have no report of the agent's own are to be done again; the others stay as they are.
+    pub fn again(&mut self) {
+        for topic in &mut self.topics {
+            if !topic.state.is_success() {
+                *topic = Topic {
+                    topic: std::mem::take(&mut topic.topic),
+                    file: std::mem::take(&mut topic.file),
+                    turns: topic.turns,
+                    spent: topic.spent,
+                    comment: topic.comment,
+                    url: std::mem::take(&mut topic.url),
+                    ..Topic::default()
+                };
+            }
+        }
+    }
+}
+
+/// The topics of a command: divided by `;` and line ends, list marks taken off, each once.
+pub fn topics(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for part in text.split([';', '\n']) {
+        let part = part.trim();
+        let bare = part
+            .strip_prefix(['-', '*', '+', '•'])
+            .filter(|rest| rest.starts_with(char::is_whitespace))
+            .or_else(|| numbered(part))
+            .unwrap_or(part);
+        let topic = super::say::one_line(bare);
+        let same = |known: &String| known.to_lowercase() == topic.to_lowercase();
+        if topic.chars().any(char::is_alphanumeric) && !found.iter().any(same) {
+            found.push(topic);
+        }
+    }
+    found
+}
+
+/// What stands behind `1.` or `1)` and a blank.
+fn numbered(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = (rest.len() < text.len() && text.len() - rest.len() <= 3).then_some(rest)?;
+    rest.strip_prefix(['.', ')'])
+        .filter(|rest| rest.starts_with(char::is_whitespace))
+}

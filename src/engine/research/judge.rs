@@ -1,0 +1,238 @@
+//! What one try came to. What is there counts; what is said does not.
+
+use super::super::agent::{Ending, Limit, Report, Wrote};
+use super::super::clock::Millis;
+use super::super::say::research as sentences;
+use super::{ResearchSettings, State, Topic};
+use crate::formats::agent_stream::{Class, classify};
+use crate::formats::plan::enriched;
+use crate::formats::report;
+
+/// A text that stands for the report, with what is wrong with it.
+struct Text {
+    text: String,
+    complaints: Vec<String>,
+}
+
+/// Takes in what came of one try at `topic`. `canary` is the word that only an agent writes that obeys data; `chance`, from
+/// 0 to 1, moves the wait after a passing fault; `agent` is who worked on it and `date` the day, for a document that stands
+/// in for a report.
+pub(super) fn take(
+    topic: &mut Topic,
+    came: &Report,
+    canary: &str,
+    settings: &ResearchSettings,
+    now: Millis,
+    chance: f64,
+    agent: &str,
+) {
+    topic.at_work = false;
+    topic.spent.add(&came.spent);
+    topic.redacted = topic.redacted.saturating_add(came.redacted);
+    if matches!(came.ending, Ending::Cancelled) {
+        // The run was stopped, not the topic: whoever goes on begins this try again.
+        return;
+    }
+    if obeyed(came, canary) {
+        // Nothing of it is used: whoever wrote the data may have written it.
+        topic.draft = None;
+        fail(topic, sentences::OBEYED.to_owned());
+        return;
+    }
+    let finished = matches!(came.ending, Ending::Success { .. } | Ending::NoResult);
+    if finished && look(topic, came) {
+        return;
+    }
+    keep_draft(topic, came);
+    match class(&came.ending) {
+        Class::Transient => {
+            topic.faults += 1;
+            if topic.faults < settings.faults {
+                let wait = settings.wait(topic.faults, chance);
+                topic.not_before = Some(now.plus(wait));
+                topic.complaints.clear();
+                return;
+            }
+            let why = sentences::ended(&came.ending);
+            stand_in(topic, why, now, agent);
+        }
+        Class::Fatal | Class::SessionExpired if !finished => {
+            let why = sentences::ended(&came.ending);
+            stand_in(topic, why, now, agent);
+        }
+        _ => {
+            topic.tries += 1;
+            topic.faults = 0;
+            topic.not_before = None;
+            if topic.tries >= settings.tries.clamp(1, super::WORDINGS) {
+                let why = topic.complaints.join(" ");
+                stand_in(topic, why, now, agent);
+            }
+        }
+    }
+}
+
+impl ResearchSettings {
+    /// How long a topic waits after its `fault`th fault in a row, counted from 1.
+    pub(super) fn wait(&self, fault: u32, chance: f64) -> std::time::Duration {
+        let doubled = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
+        let wait = self
+            .backoff
+            .saturating_mul(doubled)
+            .min(self.backoff_most)
+            .as_secs_f64();
+        // Several topics that met the same overload do not come back together.
+        std::time::Duration::from_secs_f64(wait * (1.0 + chance.clamp(0.0, 1.0) / 2.0))
+    }
+}
+
+/// Whether the canary is anywhere in what the agent said or wrote.
+fn obeyed(came: &Report, canary: &str) -> bool {
+    let final_text = match &came.ending {
+        Ending::Success { text, .. } => Some(text),
+        _ => None,
+    };
+    let files = came.files.iter().flat_map(|file| [&file.path, &file.text]);
+    let wrote = came.wrote.iter().flat_map(|one| [&one.path, &one.text]);
+    let said = came.texts.iter().chain(final_text);
+    super::super::prompt::obeys(canary, said.chain(files).chain(wrote).map(String::as_str))
+}
+
+/// Looks for the report where it may be; true when there is one. Else the complaints say what was found.
+fn look(topic: &mut Topic, came: &Report) -> bool {
+    let own = came.files.iter().find(|file| file.path == topic.file);
+    if let Some(file) = own {
+        let found = checked(&file.text);
+        if found.complaints.is_empty() {
+            accept(topic, State::Written, found.text, None);
+            return true;
+        }
+        topic.draft = longer(topic.draft.take(), &found.text);
+        topic.complaints = found.complaints;
+    }
+    let elsewhere = came.files.iter().filter(|file| file.path != topic.file);
+    for file in elsewhere {
+        let found = checked(&file.text);
+        if found.complaints.is_empty() {
+            let note = sentences::elsewhere(&file.path);
+            accept(topic, State::Recovered, found.text, Some(note));
+            return true;
+        }
+        topic.draft = longer(topic.draft.take(), &found.text);
+    }
+    for Wrote { path, text, ok } in came.wrote.iter().rev() {
+        if *ok != Some(true) {
+            continue;
+        }
+        let found = checked(text);
+        if found.complaints.is_empty() {
+            let note = sentences::elsewhere(path);
+            accept(topic, State::Recovered, found.text, Some(note));
+            return true;
+        }
+    }
+    if own.is_none() {
+        topic.complaints = vec![missing(topic, came)];
+    }
+    false
+}
+
+fn checked(text: &str) -> Text {
+    let (text, _) = enriched::harmless(text);
+    let complaints = report::check_report(&text);
+    Text {
+        complaints: complaints.iter().map(ToString::to_string).collect(),
+        text,
+    }
+}
+
+fn accept(topic: &mut Topic, state: State, text: String, note: Option<String>) {
+    topic.state = state;
+    topic.report = Some(text);
+    topic.note = note;
+    topic.complaints.clear();
+    topic.not_before = None;
+    topic.draft = None;
+}
+
+/// Why there is no file, as far as what happened tells.
+fn missing(topic: &Topic, came: &Report) -> String {
+    let denials = match &came.ending {
+        Ending::Success { denials, .. } => *denials,
+        _ => 0,
+    };
+    let claimed = came
+        .texts
+        .iter()
+        .any(|text| text.contains("REPORT_CREATED"));
+    let tried: Vec<&Wrote> = came.wrote.iter().collect();
+    let why = match tried.last() {
+        Some(wrote) if wrote.ok == Some(false) => sentences::Missing::WriteFailed(&wrote.path),
+        Some(wrote) => sentences::Missing::WroteAway(&wrote.path),
+        None if denials > 0 => sentences::Missing::Denied(denials),
+        None if claimed => sentences::Missing::ClaimedOnly,
+        None if came.spent.tools == 0 => sentences::Missing::NoToolUsed,
+        None => sentences::Missing::NeverWritten,
+    };
+    sentences::missing(&topic.file, &why)
+}
+
+/// Keeps the longest text there is, for the day on which nothing better comes.
+fn keep_draft(topic: &mut Topic, came: &Report) {
+    let files = came.files.iter().map(|file| file.text.as_str());
+    // The final text, or all of it where the work was cut short.
+    let said = match &came.ending {
+        Ending::Success { text, .. } => text.clone(),
+        _ => came.texts.join("\n\n"),
+    };
+    let mut draft = topic.draft.take();
+    for text in files.chain([said.as_str()]) {
+        draft = longer(draft, text);
+    }
+    topic.draft = draft;
+}
+
+fn longer(known: Option<String>, text: &str) -> Option<String> {
+    let text = text.trim();
+    match known {
+        Some(known) if known.len() >= text.len() => Some(known),
+        known if text.is_empty() => known,
+        _ => Some(text.to_owned()),
+    }
+}
+
+/// The topic has no report and gets none: what the agent said stands in for it, where that is anything.
+fn stand_in(topic: &mut Topic, why: String, now: Millis, agent: &str) {
+    const LEAST: usize = 40;
+    let draft = topic.draft.take().unwrap_or_default();
+    let (draft, _) = enriched::harmless(&draft);
+    if draft.chars().count() < LEAST {
+        fail(topic, why);
+        return;
+    }
+    let date = now.iso();
+    let date = date.get(..10).unwrap_or(&date);
+    topic.report = Some(report::degraded(&topic.topic, date, agent, &draft));
+    topic.state = State::Degraded;
+    topic.note = Some(why);
+    topic.not_before = None;
+}
+
+fn fail(topic: &mut Topic, why: String) {
+    topic.state = State::Failed;
+    topic.report = None;
+    topic.note = Some(why);
+    topic.not_before = None;
+}
+
+/// Whether trying the same again can help.
+fn class(ending: &Ending) -> Class {
+    match ending {
+        Ending::AgentError {
+            message, status, ..
+        } => classify(message, *status),
+        // Two of twelve hang when several run at once (anthropics/claude-code#39700).
+        Ending::Limited(Limit::Silence) | Ending::ProcessError { .. } => Class::Transient,
+        _ => Class::Fatal,
+    }
+}

@@ -1,0 +1,159 @@
+//! What the bot says about specifications and the plans for them.
+
+use super::super::code::{Code, Failure};
+use super::code_span;
+use super::failures::shorten;
+use crate::formats::command::Command;
+use crate::formats::question::boxes::shown;
+use crate::formats::specification::{Specification, template};
+
+/// What the operator has to do.
+pub const OPERATOR: &str =
+    "Let the operator look at the agent's settings, then comment `/retry` here.";
+
+/// The specification says nothing.
+pub fn empty_specification(read: &Specification) -> Failure {
+    let mut details = Vec::new();
+    if !read.placeholders.is_empty() {
+        details.push(format!(
+            "What stands there is the template's own text, which counts as empty: {}",
+            listed(&read.placeholders, 3)
+        ));
+    }
+    let fence = template(&read.title);
+    Failure {
+        code: Code::InvalidInput,
+        message: "The issue's text is the specification, and it says nothing yet.".to_owned(),
+        details,
+        remedy: format!(
+            "Write into the issue what is wanted, then comment `/plan` again. Plain words are enough; a template:\n\n\
+             ```markdown\n{}\n```",
+            fence.trim_end()
+        ),
+    }
+}
+
+/// Somebody changed the specification after the command.
+pub fn changed_since() -> Failure {
+    Failure {
+        code: Code::InvalidInput,
+        message: "The issue's text was changed after the command: it is not what was asked about."
+            .to_owned(),
+        details: Vec::new(),
+        remedy: "Read the text as it is now, then comment `/plan` again.".to_owned(),
+    }
+}
+
+/// No agent is configured, and the command needs one.
+pub fn needs_agent(command: Command) -> Failure {
+    Failure {
+        code: Code::AgentUnavailable,
+        message: format!(
+            "`/{}` is an agent's work, and this bot has none.",
+            command.name()
+        ),
+        details: vec![
+            "Commands that only save and check what is there work without one".to_owned(),
+        ],
+        remedy: "Let the operator set `agent.kind`, then comment `/retry` here.".to_owned(),
+    }
+}
+
+/// Note: parts of the template that nobody filled in.
+pub fn placeholders(found: &[String]) -> Option<String> {
+    (!found.is_empty()).then(|| {
+        format!(
+            "Parts of the specification are the template's own text and count as empty: {}.",
+            listed(found, 3)
+        )
+    })
+}
+
+fn listed(texts: &[String], most: usize) -> String {
+    let shown: Vec<String> = texts
+        .iter()
+        .take(most)
+        .map(|text| format!("“{}”", shown(&shorten(text, 60))))
+        .collect();
+    let more = texts.len().saturating_sub(most);
+    if more == 0 {
+        shown.join(", ")
+    } else {
+        format!("{} and {more} more", shown.join(", "))
+    }
+}
+
+/// The documents cannot be put where the agent finds them.
+pub fn not_given(why: &str) -> String {
+    format!("{}.", shown(why.trim_end_matches('.')))
+}
+
+/// Complaint: a file was written, and another one was asked for.
+pub fn wrote_another(path: &str) -> String {
+    format!(
+        "The file `plan.md` does not exist; {} was written, which is no plan or is not there.",
+        code_span(&shorten(path, 200))
+    )
+}
+
+/// Complaint: the tool said no.
+pub fn write_failed(path: &str) -> String {
+    format!(
+        "The file `plan.md` does not exist: the Write of {} failed.",
+        code_span(&shorten(path, 200))
+    )
+}
+
+/// Complaint: nothing was written.
+pub const NOT_WRITTEN: &str = "The file `plan.md` does not exist: what is said is not the plan.";
+
+/// Complaint: too little.
+pub const TOO_SHORT: &str = "The plan is too short to be carried out: it needs phases with steps.";
+
+/// Complaint: the title.
+pub fn title(fault: &str) -> String {
+    format!("The title is refused: {}.", fault.trim_end_matches('.'))
+}
+
+/// Note: a file was found where it should not be.
+pub fn elsewhere(name: &str, path: &str) -> String {
+    format!(
+        "The agent wrote {name} to {} and not where it was told to.",
+        code_span(&shorten(path, 200))
+    )
+}
+
+/// Heading of a document that comes with a plan.
+pub fn attached(name: &str) -> String {
+    match name {
+        "context" => "**Context**: what to know before carrying out the plan".to_owned(),
+        "research" => "**Research**: what was looked at for the plan".to_owned(),
+        other => format!(
+            "**{}**",
+            super::one_line(&crate::formats::block::quiet(other))
+        ),
+    }
+}
+
+/// Note: pictures became links.
+pub fn pictures(count: usize) -> Option<String> {
+    (count > 0).then(|| {
+        format!("Pictures in the agent's text were made into links ({count}): who looks at one fetches its address.")
+    })
+}
+
+/// The agent wrote no plan that can be saved.
+pub fn no_plan_written(why: &str) -> Failure {
+    Failure {
+        code: Code::AgentFailed,
+        message: format!("There is no plan: {why}."),
+        details: Vec::new(),
+        remedy: "Comment `/retry` here to ask the agent again; more words in the issue help."
+            .to_owned(),
+    }
+}
+
+/// Note: this is no full success.
+pub fn incomplete(why: &str) -> String {
+    format!("Fallback: this plan did not pass the checks, because {why}.")
+}

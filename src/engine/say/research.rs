@@ -1,0 +1,417 @@
+//! What the bot says about research: the summary that is edited in place, a comment for each report, and what went wrong.
+
+use serde_json::{Map, Value, json};
+
+use super::super::agent::{Ending, Limit};
+use super::super::code::{Code, Failure};
+use super::super::research::{Research, State, TOPIC_MAX, Topic, WORDINGS};
+use super::super::run::RunId;
+use super::super::trigger::Trigger;
+use super::{RESULT_BLOCK, agent, asked, code_span, footer, one_line, person};
+use crate::formats::block::{quiet, render_content, render_yaml};
+use crate::formats::plan::title::cut;
+use crate::formats::question::boxes::shown;
+use crate::formats::report::{self, Reduction};
+
+/// Block that holds a report.
+pub const REPORT_BLOCK: &str = "planwright-report";
+
+/// Longest text of a report that one comment shows, in characters, and in bytes. Reports have at most 50,000 characters;
+/// neutralising makes them longer.
+const MOST: (usize, usize) = (60_000, 250_000);
+
+/// Why nothing of a topic is used.
+pub const OBEYED: &str = "The agent followed an instruction that stands in the data. Nothing it wrote is used: look for a text here or among \
+                          the repository's documents that talks to agents.";
+
+/// Why there is no file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing<'a> {
+    /// The tool said no.
+    WriteFailed(&'a str),
+    /// It wrote, but nothing that can be used is there.
+    WroteAway(&'a str),
+    /// It was not allowed to.
+    Denied(u32),
+    /// It says it did.
+    ClaimedOnly,
+    /// It did nothing at all.
+    NoToolUsed,
+    /// It did other things.
+    NeverWritten,
+}
+
+/// Complaint: the report is not there. For the agent and for people.
+pub fn missing(file: &str, why: &Missing<'_>) -> String {
+    let path = |path: &str| code_span(&super::failures::shorten(path, 200));
+    let why = match why {
+        Missing::WriteFailed(other) => format!("the Write of {} failed", path(other)),
+        Missing::WroteAway(other) => {
+            format!(
+                "what was written to {} is not there, or is no report",
+                path(other)
+            )
+        }
+        Missing::Denied(1) => "a tool call was refused".to_owned(),
+        Missing::Denied(count) => format!("{count} tool calls were refused"),
+        Missing::ClaimedOnly => "it was claimed to be written, and was not".to_owned(),
+        Missing::NoToolUsed => "no tool was used at all".to_owned(),
+        Missing::NeverWritten => "it was never written".to_owned(),
+    };
+    format!("The file `{file}` does not exist: {why}.")
+}
+
+/// Note: the report was found where it should not be.
+pub fn elsewhere(path: &str) -> String {
+    format!(
+        "Recovered: the agent wrote it to {} and not where it was told to.",
+        code_span(&super::failures::shorten(path, 200))
+    )
+}
+
+/// Why a topic gets no report, by how the last turn ended.
+pub fn ended(ending: &Ending) -> String {
+    match ending {
+        Ending::Limited(Limit::Silence) => {
+            "The agent fell silent, each time it was tried.".to_owned()
+        }
+        ending => agent::ended(ending).1,
+    }
+}
+
+/// There are no topics.
+pub fn no_topics() -> Failure {
+    Failure {
+        code: Code::InvalidInput,
+        message: "There is no topic to research.".to_owned(),
+        details: Vec::new(),
+        remedy:
+            "Write topics behind the command, divided by `;` or one a line: `/research how retries work; which queue fits`."
+                .to_owned(),
+    }
+}
+
+/// There are too many.
+pub fn too_many_topics(found: usize, most: usize) -> Failure {
+    Failure {
+        code: Code::InvalidInput,
+        message: format!("{found} topics are more than {most}, the most of one run."),
+        details: vec![
+            "Topics are divided by `;` and by line ends: a text of several lines is several topics"
+                .to_owned(),
+        ],
+        remedy: format!(
+            "Put topics together or split them over several commands; the operator can raise `research.most_topics` (now {most})."
+        ),
+    }
+}
+
+/// One is too long.
+pub fn long_topic(topic: &str) -> Failure {
+    Failure {
+        code: Code::InvalidInput,
+        message: format!(
+            "A topic is longer than {TOPIC_MAX} characters: {}.",
+            shown(&super::failures::shorten(topic, 80))
+        ),
+        details: Vec::new(),
+        remedy: "Say in a sentence what is to be found out; what is known belongs into the issue."
+            .to_owned(),
+    }
+}
+
+/// Too few topics have a report.
+pub fn too_few(research: &Research) -> Failure {
+    let tally = research.tally();
+    let mut details: Vec<String> = research
+        .topics
+        .iter()
+        .enumerate()
+        .filter(|(_, topic)| !topic.state.is_success())
+        .map(|(at, topic)| {
+            let note = topic.note.clone().unwrap_or_default();
+            let what = match topic.state {
+                State::Degraded => "degraded",
+                _ => "failed",
+            };
+            format!(
+                "Topic {} ({}): {what}. {}",
+                at + 1,
+                shown(&super::failures::shorten(&topic.topic, 60)),
+                super::failures::shorten(&note, 300)
+            )
+        })
+        .collect();
+    let used = agent::spent(&research.spent());
+    if !used.is_empty() {
+        details.push(format!("Used: {used}"));
+    }
+    Failure {
+        code: Code::AgentFailed,
+        message: format!(
+            "{} of {} topics have a report that an agent wrote; at least {} must.",
+            tally.ok,
+            tally.expected,
+            tally.needed()
+        ),
+        details,
+        remedy:
+            "Comment `/retry` here to do the missing topics again; the reports that are there stay."
+                .to_owned(),
+    }
+}
+
+/// What came of a topic, in a word or two with its mark.
+fn state(topic: &Topic) -> String {
+    match topic.state {
+        State::Open if topic.at_work && topic.turns > 1 => {
+            let try_ = (topic.tries + 1).min(WORDINGS);
+            format!("🔎 being researched (try {try_})")
+        }
+        State::Open if topic.at_work => "🔎 being researched".to_owned(),
+        State::Open if topic.not_before.is_some() => "⏳ waits after a fault".to_owned(),
+        State::Open if topic.turns > 0 => "⏳ is tried again".to_owned(),
+        State::Open => "⏳ not begun".to_owned(),
+        State::Written => "✅ written".to_owned(),
+        State::Recovered => "✅ written, recovered".to_owned(),
+        State::Degraded => "⚠️ degraded: no report, put together from the agent's words".to_owned(),
+        State::Failed => "❌ failed".to_owned(),
+    }
+}
+
+/// The topics and where they stand, one row each, in the order they were asked for.
+pub fn table(research: &Research) -> String {
+    let mut text = String::from("| # | Topic | State | Report |\n|---|---|---|---|\n");
+    for (at, topic) in research.topics.iter().enumerate() {
+        let link = match (&topic.report, topic.url.as_str()) {
+            (_, "") => String::new(),
+            (Some(report), url) => format!("[{} bytes]({url})", report.len()),
+            (None, url) => format!("[comment]({url})"),
+        };
+        text.push_str(&format!(
+            "| {} | {} | {} | {link} |\n",
+            at + 1,
+            cell(&topic.topic),
+            state(topic)
+        ));
+    }
+    text
+}
+
+/// A text of others in a cell of a table.
+fn cell(text: &str) -> String {
+    quiet(&shown(&one_line(text)))
+}
+
+/// Step of the status comment, with the table below it.
+pub fn working(trigger: &Trigger, run: &RunId, research: &Research) -> String {
+    let done = research
+        .topics
+        .iter()
+        .filter(|topic| topic.state != State::Open)
+        .count();
+    format!(
+        "👀 Working on {} for {}: {done} of {} topics are done.\n\n{}\n{}",
+        asked(trigger),
+        person(trigger),
+        research.topics.len(),
+        table(research),
+        footer(run)
+    )
+}
+
+/// Final status of research.
+pub fn done(trigger: &Trigger, run: &RunId, research: &Research, seconds: f64) -> String {
+    let tally = research.tally();
+    let mut text = format!(
+        "✅ Research finished: {} of {} topics have a report.\n\n{}\n",
+        tally.ok,
+        tally.expected,
+        table(research)
+    );
+    for (at, topic) in research.topics.iter().enumerate() {
+        let Some(note) = &topic.note else { continue };
+        let kind = if topic.state.is_success() {
+            "NOTE"
+        } else {
+            "WARNING"
+        };
+        text.push_str(&format!(
+            "> [!{kind}]\n> Topic {}: {}\n\n",
+            at + 1,
+            quiet(note).replace('\n', "\n> ")
+        ));
+    }
+    text.push_str(&format!("{}\n\n", reduced(research)));
+    text.push_str("**Next step:** comment `/plan` here for a plan that knows these reports.");
+    if tally.ok < tally.expected {
+        text.push_str(" A topic without a report can be asked for again with `/research`.");
+    }
+    text.push_str("\n\n");
+    let mut fields = Map::new();
+    let status = if tally.ok == tally.expected {
+        "succeeded"
+    } else {
+        "partial"
+    };
+    fields.insert("status".into(), json!(status));
+    fields.insert("run".into(), json!(run.0));
+    fields.insert("command".into(), json!(trigger.command.name()));
+    let comments: Vec<Option<u64>> = research.topics.iter().map(|topic| topic.comment).collect();
+    fields.insert("reports".into(), Value::from(comments));
+    let states: Vec<&str> = research.topics.iter().map(|topic| word(topic)).collect();
+    fields.insert("states".into(), json!(states));
+    text.push_str(&render_yaml(RESULT_BLOCK, &fields));
+    let used = agent::spent(&research.spent());
+    let used = if used.is_empty() {
+        used
+    } else {
+        format!(" · agents: {used}")
+    };
+    text.push_str(&format!(
+        "\n\n<sub>planwright · run `{run}` · {seconds:.1} s{used}</sub>"
+    ));
+    text
+}
+
+/// The state, for programs.
+fn word(topic: &Topic) -> &'static str {
+    match topic.state {
+        State::Open => "open",
+        State::Written => "written",
+        State::Recovered => "recovered",
+        State::Degraded => "degraded",
+        State::Failed => "failed",
+    }
+}
+
+/// How much of the reports a planner is given at first.
+pub fn reduced(research: &Research) -> String {
+    let (mut full, mut short) = (String::new(), String::new());
+    for topic in &research.topics {
+        if let Some(report) = &topic.report {
+            let metadata = report::metadata(report);
+            full.push_str(report);
+            short.push_str(&super::super::steps::planning::handed(
+                &topic.file,
+                report,
+                &metadata,
+            ));
+        }
+    }
+    let reduction = Reduction::of(&full, &short);
+    format!(
+        "**For a planner:** {} of {} bytes ({} of {} tokens, estimated) are given at first, {} % less; it opens the whole reports \
+         where it needs them.",
+        reduction.kept_bytes,
+        reduction.full_bytes,
+        reduction.kept_tokens,
+        reduction.full_tokens,
+        reduction.percent()
+    )
+}
+
+/// Note in a plan that was written with research.
+pub fn used(research: &Research) -> String {
+    let tally = research.tally();
+    let links: Vec<String> = research
+        .topics
+        .iter()
+        .enumerate()
+        .filter(|(_, topic)| topic.report.is_some() && !topic.url.is_empty())
+        .map(|(at, topic)| {
+            let mark = if topic.state == State::Degraded {
+                ", degraded"
+            } else {
+                ""
+            };
+            format!("[{}]({}){mark}", at + 1, topic.url)
+        })
+        .collect();
+    let links = if links.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", links.join(", "))
+    };
+    format!(
+        "Written with research on {} topics, {} of them with a report{links}.",
+        tally.expected, tally.ok
+    )
+}
+
+/// The comment of one topic.
+pub fn comment(trigger: &Trigger, run: &RunId, research: &Research, at: usize) -> String {
+    let Some(topic) = research.topics.get(at) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "### Research {} of {}: {}\n\n{}, for {}.\n\n",
+        at + 1,
+        research.topics.len(),
+        quiet(&shown(&one_line(&topic.topic))),
+        state(topic),
+        person(trigger)
+    );
+    if let Some(note) = &topic.note {
+        let kind = if topic.state.is_success() {
+            "NOTE"
+        } else {
+            "WARNING"
+        };
+        text.push_str(&format!(
+            "> [!{kind}]\n> {}\n\n",
+            quiet(note).replace('\n', "\n> ")
+        ));
+    } else if topic.state == State::Open && !topic.complaints.is_empty() {
+        text.push_str(&format!(
+            "The last try: {}\n\n",
+            quiet(&super::failures::shorten(&topic.complaints.join(" "), 500))
+        ));
+    }
+    if topic.redacted > 0
+        && let Some(note) = agent::redacted(topic.redacted)
+    {
+        text.push_str(&format!("> [!NOTE]\n> {note}\n\n"));
+    }
+    if let Some(report) = &topic.report {
+        text.push_str(&summary(report));
+        text.push_str(&framed(report));
+    }
+    text.push_str(&format!("\n\n{}", footer(run)));
+    text
+}
+
+/// What the report says in short.
+fn summary(report: &str) -> String {
+    let metadata = report::metadata(report);
+    let mut text = String::new();
+    if !metadata.summary.is_empty() {
+        text.push_str(&format!("{}\n\n", quiet(&shown(&metadata.summary))));
+    }
+    for recommendation in &metadata.recommendations {
+        text.push_str(&format!("- {}\n", quiet(&shown(recommendation))));
+    }
+    if !metadata.recommendations.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// The report in its block, cut where it does not fit: reports that long are not accepted from agents, but what stands in
+/// for one may be.
+fn framed(report: &str) -> String {
+    let bytes = report.len();
+    let title = format!("<strong>The whole report</strong> ({bytes} bytes)");
+    let mut most = MOST.0;
+    loop {
+        let mut text = cut(report, most);
+        if text.len() < report.len() {
+            text.push_str("\n\n(The rest has no room here.)\n");
+        }
+        let block = render_content(REPORT_BLOCK, &title, &text, false);
+        if (block.len() <= MOST.1 && block.chars().count() <= MOST.0) || most < 1_000 {
+            return block;
+        }
+        most = most * 4 / 5;
+    }
+}

@@ -1,0 +1,122 @@
+//! What a plan is written for: the specification, checked; the repository's documents; research where it was asked for.
+
+use std::sync::Arc;
+
+use super::super::super::agent::{Agent, Spent};
+use super::super::super::effects::Stop;
+use super::super::super::progress::{Brief, Progress};
+use super::super::super::research::{self, Research};
+use super::super::super::say::planning as sentences;
+use super::super::super::stop::StopFlag;
+use super::super::super::thread::Thread;
+use super::super::super::trigger::Trigger;
+use super::super::enrich::{renew_words, work};
+use super::super::extract::late;
+use super::super::{Context, prepare, research as researching};
+use super::documents;
+use crate::formats::command::{Command, read_options};
+use crate::formats::specification::{self, Specification};
+
+/// Gathers it, once.
+///
+/// # Errors
+/// [`Stop::Failed`] for a specification that says nothing or was changed after the command, for an option that cannot be
+/// used, and for research that came to too little; else as [`super::super::enrich::enrich`].
+pub(in crate::engine::steps) async fn begin(
+    context: &mut Context,
+    agent: &Arc<dyn Agent>,
+    stop: &StopFlag,
+) -> Result<(), Stop> {
+    if work(context).brief.is_some() {
+        return Ok(());
+    }
+    let topics = topics(context)?;
+    let thread = prepare::thread(context).await?;
+    stop.heed()?;
+    let specification = specification(&context.trigger, thread).await?;
+    let knowledge = documents::read(context).await?;
+    stop.heed()?;
+    if topics.is_empty() {
+        context.progress.research = earlier(context).await?;
+    } else {
+        let place = (specification.title.as_str(), specification.text());
+        researching::research(context, agent, &topics, Some(place), &knowledge, stop).await?;
+    }
+    let reports = context.progress.research.clone();
+    let mut notes = Vec::new();
+    notes.extend(sentences::placeholders(&specification.placeholders));
+    notes.extend(knowledge.note());
+    let (inline, writes) = (String::new(), agent.about().writes);
+    renew_words(work(context));
+    let nonce = work(context).nonce.clone();
+    let laid_out = documents::lay_out(&knowledge, reports.as_ref(), &nonce);
+    let mut brief = Brief {
+        title: specification.title.clone(),
+        text: specification.text().to_owned(),
+        documents: laid_out.index,
+        inline,
+        reports: laid_out.reports,
+        notes,
+    };
+    if writes {
+        documents::give(context, agent, laid_out.documents).await?;
+    } else {
+        brief.inline = documents::inline(&laid_out.documents);
+    }
+    work(context).brief = Some(brief);
+    context.progress.outage = None;
+    context.remember().await
+}
+
+/// The topics of `research=`; none where it is not given.
+fn topics(context: &Context) -> Result<Vec<String>, Stop> {
+    let trigger = &context.trigger;
+    let options = read_options(trigger.command, &trigger.options).map_err(|error| {
+        let spec = trigger.command.spec();
+        Stop::Failed(super::super::super::say::sources::invalid_option(
+            spec, &error,
+        ))
+    })?;
+    match options.research {
+        None => Ok(Vec::new()),
+        Some(text) => researching::checked(research::topics(&text), &context.settings.research),
+    }
+}
+
+/// How many earlier runs of the place are looked at for reports.
+const RUNS: u32 = 20;
+
+/// The reports of the newest research here that came to enough.
+async fn earlier(context: &Context) -> Result<Option<Research>, Stop> {
+    let place = context.trigger.place.key();
+    let runs = context.effects.store.runs_at(&place, RUNS).await?;
+    let word = Command::Research.name();
+    let mut done = runs
+        .iter()
+        .filter(|run| run.command == word)
+        .filter_map(|run| Progress::read(run.progress.as_deref()).ok()?.research)
+        .filter(|research| research.tally().passes());
+    let Some(mut found) = done.next() else {
+        return Ok(None);
+    };
+    for topic in &mut found.topics {
+        // That run has paid for it.
+        topic.spent = Spent::default();
+    }
+    Ok(Some(found))
+}
+
+/// Reads the specification: title and opening text of the place.
+async fn specification(trigger: &Trigger, thread: Thread) -> Result<Specification, Stop> {
+    let opening = thread.posts.iter().find(|post| post.id.is_none());
+    if opening.is_some_and(|post| late(post, trigger).is_some()) {
+        return Err(Stop::Failed(sentences::changed_since()));
+    }
+    let body = opening.map(|post| post.body.clone()).unwrap_or_default();
+    let title = thread.title;
+    let read = prepare::computing(move || specification::read(&title, &body)).await?;
+    if read.is_empty() {
+        return Err(Stop::Failed(sentences::empty_specification(&read)));
+    }
+    Ok(read)
+}

@@ -1,0 +1,223 @@
+//! What the planner wrote: a plan, or what is wrong with it.
+
+use super::super::super::agent::{Document, Report};
+use super::super::super::effects::Stop;
+use super::super::super::progress::{Attached, Enriched, Prepared};
+use super::super::super::say::agent as about_agents;
+use super::super::super::say::planning as sentences;
+use super::super::Context;
+use super::super::enrich::{Judged, open_questions, said_of_the_work, work};
+use super::super::verify::TITLE_MAX;
+use super::{CONTEXT, FILES, PLAN, RESEARCH};
+use crate::formats::plan::enriched;
+use crate::formats::plan::gate::gate_content;
+use crate::formats::plan::summary::summarise;
+use crate::formats::plan::title::{cut, gate_title, title_of};
+use crate::formats::report;
+
+/// What the planner's files come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// A plan.
+    Plan {
+        /// Its title, without `Plan:`.
+        title: String,
+        /// The document, with its heading.
+        document: String,
+        /// `context` and `research`, where they say something.
+        attached: Vec<Attached>,
+        /// What the reader should know.
+        notes: Vec<String>,
+    },
+    /// None.
+    Wrong {
+        /// The plan as far as it goes.
+        draft: Option<String>,
+        /// What is wrong with it, one sentence each.
+        complaints: Vec<String>,
+    },
+}
+
+/// Where a file was found.
+struct Found {
+    text: String,
+    /// Where, if not at its place.
+    elsewhere: Option<String>,
+}
+
+/// Looks for the plan in what the agent left and in what its output says it wrote; never in what it said.
+pub fn look(came: &Report) -> Outcome {
+    let Some(plan) = find(came, PLAN) else {
+        return Outcome::Wrong {
+            draft: None,
+            complaints: vec![missing(came)],
+        };
+    };
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend(plan.elsewhere.map(|path| sentences::elsewhere(PLAN, &path)));
+    let (document, pictures) = enriched::harmless(&plan.text);
+    let mut complaints: Vec<String> = report::check_plan(&document)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let title = title_of(&document).unwrap_or_default();
+    // A missing heading is a complaint of its own.
+    if !title.is_empty()
+        && let Err(fault) = gate_title(&title)
+    {
+        complaints.push(sentences::title(&fault.to_string()));
+    }
+    if complaints.is_empty() && gate_content(&document).is_err() {
+        complaints.push(sentences::TOO_SHORT.to_owned());
+    }
+    if !complaints.is_empty() {
+        return Outcome::Wrong {
+            draft: Some(document),
+            complaints,
+        };
+    }
+    let mut attached = Vec::new();
+    let mut all_pictures = pictures;
+    for (file, name) in [(CONTEXT, "context"), (RESEARCH, "research")] {
+        let Some(found) = find(came, file) else {
+            continue;
+        };
+        let (text, pictures) = enriched::harmless(&found.text);
+        all_pictures += pictures;
+        if text.trim().is_empty() {
+            continue;
+        }
+        notes.extend(
+            found
+                .elsewhere
+                .map(|path| sentences::elsewhere(file, &path)),
+        );
+        attached.push(Attached {
+            name: name.to_owned(),
+            text,
+        });
+    }
+    notes.extend(sentences::pictures(all_pictures));
+    Outcome::Plan {
+        title,
+        document,
+        attached,
+        notes,
+    }
+}
+
+/// A file at its place, else one of its name elsewhere, else what the output says was written under that name.
+fn find(came: &Report, name: &str) -> Option<Found> {
+    if let Some(own) = came.files.iter().find(|file| file.path == name) {
+        return Some(Found {
+            text: own.text.clone(),
+            elsewhere: None,
+        });
+    }
+    let named = |path: &str| path.rsplit(['/', '\\']).next() == Some(name);
+    let other = came.files.iter().find(|file| named(&file.path));
+    if let Some(Document { path, text }) = other {
+        return Some(Found {
+            text: text.clone(),
+            elsewhere: Some(path.clone()),
+        });
+    }
+    let mut wrote = came.wrote.iter().rev();
+    let wrote = wrote.find(|one| one.ok == Some(true) && named(&one.path))?;
+    Some(Found {
+        text: wrote.text.clone(),
+        elsewhere: Some(wrote.path.clone()),
+    })
+}
+
+/// Why there is no plan, as far as what happened tells.
+fn missing(came: &Report) -> String {
+    match came.wrote.last() {
+        Some(wrote) if wrote.ok == Some(false) => sentences::write_failed(&wrote.path),
+        Some(wrote) => sentences::wrote_another(&wrote.path),
+        None => sentences::NOT_WRITTEN.to_owned(),
+    }
+}
+
+/// Whether the planner wrote its plan, whatever it said.
+pub(in crate::engine::steps) fn wrote(context: &Context, came: &Report) -> bool {
+    let brief = context
+        .progress
+        .work
+        .as_ref()
+        .and_then(|work| work.brief.as_ref());
+    brief.is_some() && find(came, PLAN).is_some()
+}
+
+/// Takes in what the planner wrote.
+pub(in crate::engine::steps) fn judge(context: &mut Context, came: &Report) -> Judged {
+    let known = |file: &&Document| FILES.contains(&file.path.as_str());
+    work(context).written = came.files.iter().filter(known).cloned().collect();
+    match look(came) {
+        Outcome::Wrong { draft, complaints } => Judged::Wrong { draft, complaints },
+        Outcome::Plan {
+            title,
+            document,
+            attached,
+            notes,
+        } => {
+            let mut prepared = prepared(context, &title, document, Enriched::Yes);
+            prepared.notes.extend(notes);
+            prepared.attached = attached;
+            Judged::Done(Box::new(prepared))
+        }
+    }
+}
+
+/// The plan that did not pass all checks, where it is one at all: nothing that was paid for is lost, and it is marked.
+///
+/// # Errors
+/// [`Stop::Failed`] where there is none.
+pub(in crate::engine::steps) fn fallback(
+    context: &mut Context,
+    why: &str,
+) -> Result<Prepared, Stop> {
+    let draft = work(context).draft.clone().unwrap_or_default();
+    let title = title_of(&draft).unwrap_or_default();
+    if gate_content(&draft).is_err() || gate_title(&title).is_err() {
+        return Err(Stop::Failed(sentences::no_plan_written(why)));
+    }
+    let mut prepared = prepared(context, &title, draft, Enriched::Fallback);
+    prepared.notes.insert(0, sentences::incomplete(why));
+    Ok(prepared)
+}
+
+fn prepared(
+    context: &mut Context,
+    title: &str,
+    mut document: String,
+    enriched: Enriched,
+) -> Prepared {
+    let brief = work(context).brief.clone().unwrap_or_default();
+    let mut notes = brief.notes.clone();
+    notes.extend(said_of_the_work(context));
+    if !document.ends_with('\n') {
+        document.push('\n');
+    }
+    let warnings = open_questions(context, &mut document, &mut notes);
+    if let Some(research) = &context.progress.research {
+        notes.push(super::super::super::say::research::used(research));
+    }
+    let title = cut(title, TITLE_MAX);
+    let summary = summarise(&title, &document);
+    let prefix = &context.settings.title_prefix;
+    Prepared {
+        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
+        title,
+        document,
+        found: about_agents::PLANNED.to_owned(),
+        sentence: summary.sentence,
+        bullets: summary.bullets.into(),
+        notes,
+        source_title: brief.title,
+        log: None,
+        enriched,
+        warnings,
+        attached: Vec::new(),
+    }
+}

@@ -1,0 +1,351 @@
+//! `/research`: what counts as a report, what is tried again, and what is shown in which order.
+
+use std::sync::Mutex;
+
+use planwright::engine::agent::{Ending, Limit, Task, Wrote};
+use planwright::engine::progress::Progress;
+use planwright::engine::research::State as Topic;
+use planwright::engine::run::{RunId, State};
+use planwright::engine::store::Store;
+use planwright::formats::command::Command;
+
+use crate::engine_agent::{now, rig, status};
+use crate::support::fake_agent::{Act, FakeAgent};
+use crate::support::rig::{HERE, Rig};
+
+/// A report that holds.
+pub(crate) fn report(about: &str) -> String {
+    format!(
+        "# {about}\n\n## Executive Summary\n\nWhat is known of {about} in one sentence.\n\n## Findings\n\n### How it is\n\n{}\n\n## \
+         Recommendations\n\n- Keep it small, see `src/queue.rs:12`\n- Measure it\n",
+        "It is like this, and the code in `src/queue.rs` shows it. ".repeat(10)
+    )
+}
+
+/// Asks for research on `topics`.
+async fn ask(rig: &Rig, topics: &str) -> RunId {
+    let mut trigger = rig.trigger(Command::Research, "ada", 7, HERE);
+    trigger.guidance = topics.to_owned();
+    rig.deliver(trigger).await
+}
+
+/// The topic that a task is about: the file's name ends in it.
+fn topic(task: &Task) -> &str {
+    let name = task.wanted[0].trim_end_matches(".md");
+    name.split_once('-').unwrap().1
+}
+
+fn writes(task: &Task) -> Act {
+    // Leaked: the test's own, once.
+    let file: &'static str = String::leak(task.wanted[0].clone());
+    Act::Write(
+        vec![(file, report(topic(task)))],
+        format!("REPORT_CREATED: {file}"),
+    )
+}
+
+fn overloaded() -> Act {
+    Act::End(Ending::AgentError {
+        subtype: "error_during_execution".to_owned(),
+        message: "API Error: 529 overloaded_error".to_owned(),
+        status: Some(529),
+    })
+}
+
+async fn topics(rig: &Rig, run: &RunId) -> Vec<Topic> {
+    let view = rig.store.run(run).await.unwrap().unwrap();
+    let progress = Progress::read(view.progress.as_deref()).unwrap();
+    let research = progress.research.unwrap();
+    research.topics.iter().map(|topic| topic.state).collect()
+}
+
+#[tokio::test]
+async fn five_topics_come_to_what_is_there_and_not_to_what_is_said() {
+    let tries: Mutex<Vec<(String, u32)>> = Mutex::new(Vec::new());
+    let agent = FakeAgent::deciding(move |task| {
+        let name = topic(task).to_owned();
+        let mut tries = tries.lock().unwrap();
+        let before = tries.iter().filter(|(other, _)| *other == name).count();
+        tries.push((name.clone(), task.part));
+        match (name.as_str(), before) {
+            ("writes", _) => writes(task),
+            ("elsewhere", _) => Act::Write(
+                vec![("docs/findings.md", report("elsewhere"))],
+                "Done.".to_owned(),
+            ),
+            ("only-talks", _) => Act::Say(format!(
+                "REPORT_CREATED: {}. I looked at the limits: the gateway takes a hundred requests in a second.",
+                task.wanted[0]
+            )),
+            ("overload", 0 | 1) => overloaded(),
+            ("overload", _) => writes(task),
+            (_, _) => Act::End(Ending::Limited(Limit::Deadline)),
+        }
+    });
+    let rig = rig(&agent).await;
+    let run = ask(
+        &rig,
+        "writes; elsewhere; only talks\n- overload\n5. never ends; Writes",
+    )
+    .await;
+    rig.settle().await;
+    let said = status(&rig);
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{said}");
+    use Topic::{Degraded, Failed, Recovered, Written};
+    let states = topics(&rig, &run).await;
+    assert_eq!(states, [Written, Recovered, Degraded, Written, Failed]);
+    assert!(said.contains("3 of 5 topics have a report"), "{said}");
+    assert!(said.contains("status: partial"), "{said}");
+    // One comment for each topic behind the summary, in the order asked for.
+    let bodies = rig.forge.own_bodies(HERE);
+    assert_eq!(bodies.len(), 6, "{bodies:#?}");
+    for (at, name) in [
+        "writes",
+        "elsewhere",
+        "only talks",
+        "overload",
+        "never ends",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let head = format!("### Research {} of 5: {name}", at + 1);
+        assert!(bodies[at + 1].starts_with(&head), "{}", bodies[at + 1]);
+    }
+    assert!(bodies[2].contains("Recovered: the agent wrote it to `docs/findings.md`"));
+    assert!(bodies[3].contains("degraded"), "{}", bodies[3]);
+    assert!(bodies[3].contains("a hundred requests in a second"));
+    assert!(
+        bodies[5].contains("took longer than it may"),
+        "{}",
+        bodies[5]
+    );
+    // Who only talks is asked three times, in stricter words; who never ends once.
+    let prompts = agent.prompts();
+    let of = |file: &str| -> Vec<&String> {
+        prompts
+            .iter()
+            .filter(|prompt| prompt.contains(file))
+            .collect()
+    };
+    let talks = of("003-only-talks.md");
+    assert_eq!(talks.len(), 3);
+    assert!(talks[0].starts_with("ABSOLUTE REQUIREMENT"), "{}", talks[0]);
+    assert!(talks[1].contains("it was claimed to be written, and was not"));
+    assert!(talks[2].contains("STEP 1."), "{}", talks[2]);
+    assert_eq!(of("005-never-ends.md").len(), 1);
+    assert_eq!(of("004-overload.md").len(), 3);
+    assert!(of("004-overload.md")[2].starts_with("ABSOLUTE REQUIREMENT"));
+    let parts: Vec<u32> = agent
+        .tasks
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|task| task.part)
+        .collect();
+    assert_eq!(parts[..5], [1, 2, 3, 4, 5], "first tries come first");
+}
+
+#[tokio::test]
+async fn a_write_that_only_the_output_shows_counts_when_it_succeeded() {
+    let wrote = |ok| Wrote {
+        path: "/tmp/elsewhere/x.md".to_owned(),
+        text: report("it"),
+        ok,
+    };
+    for (ok, want) in [
+        (Some(true), Topic::Recovered),
+        (Some(false), Topic::Failed),
+        (None, Topic::Failed),
+    ] {
+        let agent = FakeAgent::deciding(move |_| Act::Claim(wrote(ok), "Done.".to_owned()));
+        let rig = rig(&agent).await;
+        let run = ask(&rig, "it").await;
+        rig.settle().await;
+        assert_eq!(topics(&rig, &run).await, [want], "{ok:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_stands_in_for_reports_never_counts_as_success() {
+    let agent = FakeAgent::deciding(|task| match topic(task) {
+        "one" => writes(task),
+        _ => Act::Say("I know a lot about this, and I say it here and in no file.".to_owned()),
+    });
+    let rig = rig(&agent).await;
+    let run = ask(&rig, "one; two; three").await;
+    rig.settle().await;
+    let said = status(&rig);
+    assert_eq!(rig.state(&run).await, State::Failed, "{said}");
+    assert!(said.contains("## Error: agent_failed"), "{said}");
+    assert!(
+        said.contains("1 of 3 topics have a report that an agent wrote; at least 2 must."),
+        "{said}"
+    );
+    assert!(said.contains("Topic 2 (two): degraded"), "{said}");
+}
+
+#[tokio::test]
+async fn a_retry_does_the_missing_topics_only() {
+    let good = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let now_good = std::sync::Arc::clone(&good);
+    let agent = FakeAgent::deciding(move |task| {
+        if topic(task) == "one" || now_good.load(std::sync::atomic::Ordering::SeqCst) {
+            return writes(task);
+        }
+        Act::End(Ending::Limited(Limit::Turns))
+    });
+    let rig = rig(&agent).await;
+    let run = ask(&rig, "one; two; three").await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Failed);
+    assert_eq!(agent.prompts().len(), 3);
+    good.store(true, std::sync::atomic::Ordering::SeqCst);
+    rig.say(Command::Retry).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert_eq!(agent.prompts().len(), 5, "the first topic had its report");
+    assert_eq!(topics(&rig, &run).await, [Topic::Written; 3]);
+    let reports = rig.forge.own_bodies(HERE);
+    let heads = reports
+        .iter()
+        .filter(|body| body.starts_with("### Research"));
+    assert_eq!(heads.count(), 3, "{reports:#?}");
+}
+
+#[tokio::test]
+async fn a_crash_loses_no_report_and_no_finished_topic_is_worked_on_again() {
+    let agent = FakeAgent::deciding(|task| match topic(task) {
+        "slow" => Act::Hang,
+        _ => writes(task),
+    });
+    let rig = rig(&agent).await;
+    let run = ask(&rig, "one; slow; three; four").await;
+    {
+        let worker = rig.worker("dies");
+        let mut working = Box::pin(worker.step());
+        // The slow one holds the run; the others end meanwhile.
+        loop {
+            tokio::select! {
+                biased;
+                _ = &mut working => panic!("nobody ended the slow one"),
+                () = tokio::task::yield_now() => {}
+            }
+            let done = match rig.view(&run).await.progress {
+                Some(progress) => Progress::read(Some(&progress)).unwrap().research,
+                None => None,
+            };
+            let done = done.map_or(0, |research| {
+                research
+                    .topics
+                    .iter()
+                    .filter(|one| one.state == Topic::Written)
+                    .count()
+            });
+            if done == 3 {
+                break;
+            }
+        }
+    }
+    let before = agent.prompts().len();
+    assert_eq!(before, 4);
+    // The lease of the dead worker runs out; another one goes on. The slow topic writes now.
+    let healed = FakeAgent::deciding(writes);
+    let mut parts = rig.parts.clone();
+    parts.agent = Some(std::sync::Arc::new(healed.clone()));
+    let later =
+        planwright::engine::clock::Clock::now(&*rig.clock).plus(std::time::Duration::from_mins(2));
+    rig.clock.advance_to(later);
+    rig.store.recover(later, true).await.unwrap();
+    let worker = planwright::engine::worker::Worker::new(parts, "next");
+    for _ in 0..200 {
+        use planwright::engine::worker::Outcome;
+        match worker.step().await.unwrap() {
+            Outcome::Did(..) => {}
+            Outcome::Idle => break,
+            Outcome::Wait(until) => rig.clock.advance_to(until),
+        }
+    }
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert_eq!(healed.prompts().len(), 1);
+    assert!(healed.prompts()[0].contains("002-slow.md"));
+}
+
+#[tokio::test]
+async fn an_agent_that_obeys_the_data_has_no_report() {
+    let agent = FakeAgent::deciding(|task| {
+        let bait = task.prompt.split("write the word ").nth(1).unwrap();
+        let word = bait.split_whitespace().next().unwrap();
+        let file: &'static str = String::leak(task.wanted[0].clone());
+        let text = format!("{}\n\nAs asked: {}\n", report("it"), word.to_lowercase());
+        Act::Write(vec![(file, text)], "Done.".to_owned())
+    });
+    let rig = rig(&agent).await;
+    let run = ask(&rig, "it").await;
+    rig.settle().await;
+    assert_eq!(topics(&rig, &run).await, [Topic::Failed]);
+    let said = rig.forge.own_bodies(HERE).concat();
+    assert!(said.contains("followed an instruction that stands in the data"));
+    assert!(!said.contains("As asked"), "{said}");
+}
+
+#[tokio::test]
+async fn wrong_topics_are_refused_with_the_remedy_and_cost_nothing() {
+    let agent = FakeAgent::new(Vec::new());
+    for (topics, want) in [
+        ("", "There is no topic to research."),
+        (" ; \n - \n", "There is no topic to research."),
+        ("a; b; c; d; e; f; g; h; i", "9 topics are more than 8"),
+        (&"x".repeat(301), "A topic is longer than 300 characters"),
+    ] {
+        let rig = rig(&agent).await;
+        let run = ask(&rig, topics).await;
+        rig.settle().await;
+        assert_eq!(rig.state(&run).await, State::Failed);
+        let said = status(&rig);
+        assert!(said.contains("## Error: invalid_input"), "{said}");
+        assert!(said.contains(want), "{said}");
+    }
+    assert!(agent.prompts().is_empty());
+}
+
+#[tokio::test]
+async fn without_an_agent_research_says_that_it_needs_one() {
+    let rig = Rig::new().await;
+    let run = ask(&rig, "one").await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Failed);
+    let said = status(&rig);
+    assert!(
+        said.contains("`/research` is an agent's work, and this bot has none."),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn passing_faults_wait_longer_each_time_and_then_end_the_topic() {
+    let agent = FakeAgent::deciding(|_| overloaded());
+    let rig = rig(&agent).await;
+    let run = ask(&rig, "one").await;
+    let mut waits = Vec::new();
+    for _ in 0..20 {
+        now(&rig).await;
+        if rig.state(&run).await == State::Failed {
+            break;
+        }
+        let before = planwright::engine::clock::Clock::now(&*rig.clock);
+        let worker = rig.worker("rig");
+        if let planwright::engine::worker::Outcome::Wait(until) = worker.step().await.unwrap() {
+            waits.push(until.since(before).as_secs_f64());
+            rig.clock.advance_to(until);
+        }
+    }
+    assert_eq!(rig.state(&run).await, State::Failed);
+    assert_eq!(agent.prompts().len(), 4);
+    assert_eq!(waits.len(), 3, "{waits:?}");
+    for (wait, least) in waits.iter().zip([5.0, 10.0, 20.0]) {
+        assert!(*wait >= least && *wait <= least * 1.5 + 0.1, "{waits:?}");
+    }
+    let said = status(&rig);
+    assert!(said.contains("The model's service answered 529"), "{said}");
+}
