@@ -83,6 +83,7 @@ mod vectors_plans;
 mod vectors_prompts;
 mod vectors_questions;
 mod vectors_reports;
+mod vectors_research;
 mod vectors_schemas;
 mod vectors_sessions;
 mod vectors_specifications;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use planwright::engine::agent::{
-    About, Agent, Document, Ending, Report, Session, Spent, Task, Wrote,
+    About, Agent, Document, Ending, Limit, Report, Session, Spent, Task, Wrote,
 };
 use planwright::engine::run::RunId;
 use tokio::sync::{Notify, watch};
@@ -22,6 +22,8 @@ pub(crate) enum Act {
     Write(Vec<(&'static str, String)>, String),
     /// Says it has written this, which is nowhere to be found.
     Claim(Wrote, String),
+    /// Leaves this file and runs into its deadline.
+    Cut(Document),
     /// Ends like this.
     End(Ending),
     /// Works until it is told to stop; `begun` is told.
@@ -145,6 +147,10 @@ impl Agent for FakeAgent {
                 success(text)
             }
             Some(Act::Answer(make)) => success(make(task)),
+            Some(Act::Cut(file)) => {
+                files.push(file);
+                Ending::Limited(Limit::Deadline)
+            }
             Some(Act::End(ending)) => ending,
             Some(Act::Hang) => {
                 self.begun.notify_one();
