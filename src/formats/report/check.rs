@@ -83,7 +83,8 @@ pub fn looks_like_plan(text: &str) -> bool {
         .find(|(level, _)| *level == 1)
         .is_some_and(|(_, text)| {
             let words = text.to_lowercase();
-            strip_prefix(text).len() < text.trim().len() || words.trim_end().ends_with(" plan")
+            strip_prefix(text).len() < text.trim().len()
+                || words.split_whitespace().next_back() == Some("plan")
         });
     let boxes = || {
         root.descendants()

@@ -207,6 +207,7 @@ fn plans_and_reports_are_told_apart() {
         ("# T\n\n## Phase 1: a\n", true),
         ("# T\n\n## Executive Summary\n\nx\n\n### Phase 1: a\n", true),
         ("# Plan: x\n", true),
+        ("# Plan\n", true),
         ("# Plan Mode - Implementation Plan\n", true),
         ("# T\n\n- [ ] a\n", true),
         ("# T\n\n## Findings\n\n- [ ] a\n", false),
