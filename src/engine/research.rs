@@ -247,5 +247,5 @@ fn numbered(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = (rest.len() < text.len() && text.len() - rest.len() <= 3).then_some(rest)?;
     rest.strip_prefix(['.', ')'])
-        .filter(|rest| rest.starts_with(char::is_whitespace))
+        .filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }

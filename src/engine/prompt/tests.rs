@@ -10,6 +10,8 @@ use crate::formats::command::Command;
 use crate::formats::plan::enriched::Complaint;
 use crate::formats::question::Choice;
 
+mod planning;
+
 const AT: Millis = Millis(1_780_000_000_000);
 
 fn repo() -> Repo {

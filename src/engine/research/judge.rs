@@ -82,7 +82,12 @@ impl ResearchSettings {
             .min(self.backoff_most)
             .as_secs_f64();
         // Several topics that met the same overload do not come back together.
-        std::time::Duration::from_secs_f64(wait * (1.0 + chance.clamp(0.0, 1.0) / 2.0))
+        let chance = if chance.is_finite() {
+            chance.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        std::time::Duration::from_secs_f64(wait * (1.0 + chance / 2.0))
     }
 }
 
