@@ -1,6 +1,6 @@
 //! Specifications: what somebody wants, from which a plan is written.
 //!
-//! Any text can be one: prose, an issue form, or our own [`template`] filled in. What a template asks for and nobody has
+//! Any text can be one: prose, an issue form, or our own [`template()`] filled in. What a template asks for and nobody has
 //! written counts as nothing, so that no agent takes `Add first requirement` for a requirement:
 //!
 //! | what | counts as nothing |
