@@ -1,6 +1,6 @@
 //! Specifications: what somebody wants, from which a plan is written.
 //!
-//! Any text can be one: prose, an issue form, or our own [`template`] filled in. What a template asks for and nobody has
+//! Any text can be one: prose, an issue form, or our own [`template()`] filled in. What a template asks for and nobody has
 //! written counts as nothing, so that no agent takes `Add first requirement` for a requirement:
 //!
 //! | what | counts as nothing |
@@ -12,7 +12,8 @@
 //! | HTML comments that are closed, items and boxes without words | everywhere |
 //!
 //! Capitals, a full stop at the end and emphasis make no difference. Only whole paragraphs, items of a list and comments
-//! go, and headings that nothing is left below when placeholders are gone. All else stays, byte for byte. Linear.
+//! go, and headings of a template or a form that nothing is left below when placeholders are gone. All else stays, byte for
+//! byte. Linear.
 
 mod name;
 mod place;
@@ -64,7 +65,8 @@ pub struct Section {
 }
 
 impl Specification {
-    /// Nothing in it says what is wanted. The title does not count.
+    /// Nothing in it says what is wanted. The title does not count, nor do headings alone, though [`Self::text`] keeps
+    /// those.
     pub fn is_empty(&self) -> bool {
         self.sections.iter().all(|section| section.empty)
     }
@@ -120,9 +122,11 @@ enum PieceKind {
         vacant: Vec<Range<usize>>,
         words: bool,
     },
-    /// Nothing of it is real. `words`: there is a placeholder in it, not only comments and items without words.
+    /// Nothing of it is real. `words`: there is a placeholder in it, not only comments and items without words; `form`:
+    /// it is what a form puts below a question.
     Vacant {
         words: bool,
+        form: bool,
     },
     /// A rule: neither.
     Neutral,
@@ -253,7 +257,7 @@ fn pieces(
             }
             let words = placeholders.len() > before;
             if empty.len() == items.len() {
-                PieceKind::Vacant { words }
+                PieceKind::Vacant { words, form: false }
             } else {
                 PieceKind::Real {
                     items: items.len() - empty.len(),
@@ -269,8 +273,10 @@ fn pieces(
                     && defines(lines.between(block.start, block.end))))
         {
             placeholders.extend(words);
+            let new = &placeholders[before..];
             PieceKind::Vacant {
-                words: placeholders.len() > before,
+                words: !new.is_empty(),
+                form: new.iter().any(|words| vacant::is_no_response(words)),
             }
         } else {
             PieceKind::Real {
@@ -294,7 +300,7 @@ fn defines(source: &str) -> bool {
 struct Fate {
     /// Nothing real is below it.
     empty: bool,
-    /// A placeholder was taken out below it, and nothing is left.
+    /// A placeholder was taken out below it, nothing is left, and it is a template's or a form's itself.
     gone: bool,
 }
 
@@ -308,14 +314,18 @@ fn fates(pieces: &[Piece]) -> Vec<Fate> {
     }
     // At `level`: what a heading of that level would have below it.
     let mut below = [Seen::default(); 7];
+    // Since the last heading.
+    let mut form = false;
     let mut fates = vec![Fate::default(); pieces.len()];
     for (piece, fate) in pieces.iter().zip(&mut fates).rev() {
         match &piece.kind {
-            PieceKind::Heading { level, .. } => {
+            PieceKind::Heading { level, title } => {
                 let level = usize::from(*level).min(6);
                 let own = below[level];
                 fate.empty = !own.real;
-                fate.gone = own.words && !own.kept;
+                let theirs = form || vacant::is_of_template(title);
+                fate.gone = own.words && !own.kept && theirs;
+                form = false;
                 for (upper, seen) in below.iter_mut().enumerate() {
                     if upper < level {
                         seen.kept |= !fate.gone;
@@ -324,12 +334,22 @@ fn fates(pieces: &[Piece]) -> Vec<Fate> {
                     }
                 }
             }
-            PieceKind::Real { words, .. } => below.iter_mut().for_each(|seen| {
-                seen.real = true;
-                seen.kept = true;
-                seen.words |= words;
-            }),
-            PieceKind::Vacant { words } => below.iter_mut().for_each(|seen| seen.words |= words),
+            PieceKind::Real { words, .. } => {
+                for seen in &mut below {
+                    seen.real = true;
+                    seen.kept = true;
+                    seen.words |= words;
+                }
+            }
+            PieceKind::Vacant {
+                words,
+                form: of_form,
+            } => {
+                form |= of_form;
+                for seen in &mut below {
+                    seen.words |= words;
+                }
+            }
             PieceKind::Neutral => {}
         }
     }

@@ -170,7 +170,15 @@ fn what_is_left_out_changes_nothing_beside_it() {
         ("\n\n    code\n", "    code"),
         (
             "# T\n\n## A\n\n### B\n\n_No response_\n\n## C\n\nc",
-            "# T\n\n## C\n\nc",
+            "# T\n\n## A\n\n## C\n\nc",
+        ),
+        (
+            "## Requirements\n\n### Constraints:\n\n- Add first constraint\n\n## Why\n\nx",
+            "## Why\n\nx",
+        ),
+        (
+            "## Support the dark mode\n\n- Add first requirement",
+            "## Support the dark mode",
         ),
         (
             "# T\n\n## A\n\n### B\n\n_No response_\n\n### Bare\n\n## C\n\nc",
@@ -319,6 +327,19 @@ proptest! {
         for word in before.split_whitespace().chain(after.split_whitespace()).filter(|word| word.chars().all(char::is_alphanumeric)) {
             prop_assert!(read.text().contains(word), "{}", word);
         }
+    }
+
+    #[test]
+    fn no_word_beside_a_placeholder_is_lost(parts in prop::collection::vec(prop::sample::select(vec![
+        "word", "word", "Add first requirement", " ", "\nAdd description for T here.\n", "\n# ", "\n## Overview\n",
+        "\n## Non-Goals\n", "Add non-goals", "\n- ", "\n  - ", "\n1. ", "\n- [x] ", "[ ] ", "\n> ", "\n```\n", "\n",
+        "\r\n", "    ", "\t", "\n---\n", "\n===\n", "*", "<b>", "\n<div>", "[a]: b", "\n[^1]: ", "`",
+    ]), 0..25)) {
+        let body = parts.concat();
+        let found = read("T", &body);
+        prop_assert_eq!(found.text().matches("word").count(), body.matches("word").count());
+        let again = read("T", found.text());
+        prop_assert_eq!(again.is_empty(), found.is_empty());
     }
 
     #[test]

@@ -13,6 +13,20 @@ const BELOW: [(&str, &str); 3] = [
     ("non-goals", "add non-goals"),
 ];
 
+/// The template's headings, but for the first.
+const HEADINGS: [&str; 7] = [
+    OVERVIEW,
+    "requirements",
+    "constraints",
+    "acceptance criteria",
+    "technical approach",
+    "success metrics",
+    "non-goals",
+];
+
+/// What its first heading begins with.
+const FEATURE: &str = "feature: ";
+
 /// The heading that [`DESCRIPTION`] stands below.
 const OVERVIEW: &str = "overview";
 const DESCRIPTION: (&str, &str) = ("add description for ", " here");
@@ -24,6 +38,17 @@ const NO_RESPONSE: &str = "no response";
 pub(super) fn is_non_goal(heading: &str) -> bool {
     let heading = normal(heading);
     ["non-goals", "out of scope", "not in scope"].contains(&heading.as_str())
+}
+
+/// Whether a heading is one of the template's.
+pub(super) fn is_of_template(heading: &str) -> bool {
+    let heading = normal(heading);
+    HEADINGS.contains(&heading.as_str()) || heading.starts_with(FEATURE)
+}
+
+/// Whether a placeholder is a form's.
+pub(super) fn is_no_response(words: &str) -> bool {
+    normal(words) == NO_RESPONSE
 }
 
 /// Where in a specification a text stands.
@@ -135,7 +160,7 @@ fn normal(text: &str) -> String {
 
 fn bare_title(title: &str) -> String {
     let title = normal(title);
-    match title.strip_prefix("feature: ") {
+    match title.strip_prefix(FEATURE) {
         Some(bare) => bare.to_owned(),
         None => title,
     }
