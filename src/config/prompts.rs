@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::ConfigError;
-use crate::engine::prompt::{OwnPrompts, Prompts};
+use crate::engine::prompt::{OwnPrompts, Prompts, Role};
 
-/// In the folder itself for every repository, in `OWNER/NAME` for one.
-const PLAN_EXTRACTOR: &str = "plan-extractor.md";
+/// What is looked for, for an error.
+const FILES: &str = "plan-extractor.md, planner.md or researcher.md";
 
 /// Longest instructions, in bytes. Every turn repeats them.
 const MOST: u64 = 200 * 1024;
@@ -27,7 +27,7 @@ pub(super) fn read(folder: &Path) -> Result<Prompts, ConfigError> {
             let Some(found) = instructions(&repository)? else {
                 return Err(wrong(
                     &repository,
-                    format!("holds no {PLAN_EXTRACTOR}; put it there, or take the folder away"),
+                    format!("holds no {FILES}; put one there, or take the folder away"),
                 ));
             };
             if own.iter().any(|(other, _)| other.as_ref() == Some(&name)) {
@@ -41,8 +41,8 @@ pub(super) fn read(folder: &Path) -> Result<Prompts, ConfigError> {
         return Err(wrong(
             folder,
             format!(
-                "the folder named by `agent.prompts` holds neither {PLAN_EXTRACTOR} nor OWNER/NAME/{PLAN_EXTRACTOR}; put one \
-                 there, or leave `agent.prompts` empty"
+                "the folder named by `agent.prompts` holds no {FILES}, and no OWNER/NAME with one; put \
+                 one there, or leave `agent.prompts` empty"
             ),
         ));
     }
@@ -82,13 +82,21 @@ fn folders(folder: &Path) -> Result<Vec<PathBuf>, ConfigError> {
 
 /// The instructions in one folder; `None` when there are none.
 fn instructions(folder: &Path) -> Result<Option<OwnPrompts>, ConfigError> {
-    let path = folder.join(PLAN_EXTRACTOR);
-    let text = match open(&path) {
+    let mut own = Vec::new();
+    for role in Role::ALL {
+        own.extend(text(&folder.join(role.file()))?.map(|text| (role, text)));
+    }
+    Ok((!own.is_empty()).then_some(OwnPrompts(own)))
+}
+
+/// The instructions in one file; `None` when it is not there.
+fn text(path: &Path) -> Result<Option<String>, ConfigError> {
+    let text = match open(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
             return Err(wrong(
-                &path,
+                path,
                 format!(
                     "the instructions cannot be read: {error}; make it a text file that this user may read, or take it \
                      away"
@@ -98,15 +106,13 @@ fn instructions(folder: &Path) -> Result<Option<OwnPrompts>, ConfigError> {
     };
     if text.trim().is_empty() {
         let why = "the instructions are empty; write some, or take the file away to use the built-in ones";
-        return Err(wrong(&path, why.to_owned()));
+        return Err(wrong(path, why.to_owned()));
     }
     if text.len() as u64 > MOST {
         let why = "the instructions are longer than 200 KB; shorten them";
-        return Err(wrong(&path, why.to_owned()));
+        return Err(wrong(path, why.to_owned()));
     }
-    Ok(Some(OwnPrompts {
-        plan_extractor: Some(text),
-    }))
+    Ok(Some(text))
 }
 
 /// The text of a file, one byte over [`MOST`] at the most.

@@ -21,8 +21,8 @@ mod research;
 mod tests;
 
 pub use canary::{new_words, obeys};
-pub use plan::{Handed, Specified, corrected, plan, planner};
-pub use research::{Around, Indexed, Try, document, report, researcher};
+pub use plan::{Handed, Specified, corrected, plan};
+pub use research::{Around, Indexed, Try, document, report};
 
 /// In which form the agent gives its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,12 +78,43 @@ pub struct Prompts {
     pub own: Arc<Vec<(Option<String>, OwnPrompts)>>,
 }
 
-/// Instructions of the operator's own; `None` keeps the compiled-in text.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OwnPrompts {
-    /// In place of `plan-extractor.md`.
-    pub plan_extractor: Option<String>,
+/// What an agent is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Extracts and enriches the plan of a conversation.
+    PlanExtractor,
+    /// Writes the plan for a specification.
+    Planner,
+    /// Writes a report on a topic.
+    Researcher,
 }
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::PlanExtractor, Self::Planner, Self::Researcher];
+
+    /// Name of the file with its instructions.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::PlanExtractor => "plan-extractor.md",
+            Self::Planner => "planner.md",
+            Self::Researcher => "researcher.md",
+        }
+    }
+
+    /// The compiled-in instructions.
+    pub fn instructions(self) -> &'static str {
+        match self {
+            Self::PlanExtractor => PLAN_EXTRACTOR,
+            Self::Planner => PLANNER,
+            Self::Researcher => RESEARCHER,
+        }
+    }
+}
+
+/// Instructions of the operator's own; a role without an entry keeps the compiled-in text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnPrompts(pub Vec<(Role, String)>);
 
 /// What a first prompt is made of.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +139,8 @@ pub struct Given<'a> {
 pub type Answered = Vec<(Question, Option<Answer>)>;
 
 const PLAN_EXTRACTOR: &str = include_str!("prompts/plan-extractor.md");
+const PLANNER: &str = include_str!("prompts/planner.md");
+const RESEARCHER: &str = include_str!("prompts/researcher.md");
 const FIRST: &str = include_str!("prompts/first.md");
 const ANSWERS: &str = include_str!("prompts/answers.md");
 const AFRESH: &str = include_str!("prompts/afresh.md");
@@ -116,19 +149,21 @@ const CORRECTIVE: &str = include_str!("prompts/corrective.md");
 const STRICTER: &str = include_str!("prompts/stricter.md");
 
 impl Prompts {
-    /// The fixed instructions for `repo`: the operator's own for it, else those for every repository, else the
+    /// The fixed instructions of `role` for `repo`: the operator's own for it, else those for every repository, else the
     /// compiled-in ones. The conversation never has a say in which.
-    pub fn system(&self, repo: &Repo) -> String {
+    pub fn system(&self, role: Role, repo: &Repo) -> String {
         let name = repo.full_name().to_lowercase();
         let own = |wanted: Option<&str>| {
             self.own
                 .iter()
                 .filter(|(repo, _)| repo.as_deref() == wanted)
-                .find_map(|(_, own)| own.plan_extractor.clone())
+                .flat_map(|(_, own)| &own.0)
+                .find(|(own, _)| *own == role)
+                .map(|(_, text)| text.clone())
         };
         own(Some(&name))
             .or_else(|| own(None))
-            .unwrap_or_else(|| PLAN_EXTRACTOR.to_owned())
+            .unwrap_or_else(|| role.instructions().to_owned())
     }
 }
 

@@ -92,7 +92,7 @@ fn labels_reach_the_decision_and_an_empty_one_means_none() {
     let facts = loaded("[labels]\nsave_raw_plan = \"\"\n", &[], &[])
         .config
         .facts();
-    assert_eq!(facts.labels.len(), 2);
+    assert_eq!(facts.labels.len(), 3);
     assert_eq!(facts.labels[0].1, "save-plan");
 }
 

@@ -3,14 +3,12 @@
 
 use std::fs;
 
-use planwright::engine::prompt::OwnPrompts;
+use planwright::engine::prompt::{OwnPrompts, Role};
 
 use crate::config_errors::{error, loaded};
 
 fn instructions(text: &str) -> OwnPrompts {
-    OwnPrompts {
-        plan_extractor: Some(text.to_owned()),
-    }
+    OwnPrompts(vec![(Role::PlanExtractor, text.to_owned())])
 }
 
 #[test]
@@ -24,6 +22,8 @@ fn own_instructions_are_for_all_repositories_or_for_one() {
     write("plan-extractor.md", "for all");
     write("Octo-Org/Hello.World/plan-extractor.md", "for one");
     write("octo-org/.github/plan-extractor.md", "for another");
+    write("octo-org/.github/planner.md", "for plans");
+    write("octo-org/.github/researcher.md", "for reports");
     write("README.md", "not meant for agents");
     write(".git/hooks/plan-extractor.md", "not an owner");
     let prompts = format!("agent.prompts={}", folder.path().display());
@@ -43,7 +43,11 @@ fn own_instructions_are_for_all_repositories_or_for_one() {
             ),
             (
                 Some("octo-org/.github".to_owned()),
-                instructions("for another")
+                OwnPrompts(vec![
+                    (Role::PlanExtractor, "for another".to_owned()),
+                    (Role::Planner, "for plans".to_owned()),
+                    (Role::Researcher, "for reports".to_owned()),
+                ])
             ),
         ]
     );
@@ -64,15 +68,15 @@ fn own_instructions_that_cannot_be_used_are_named() {
     );
     assert_eq!(
         refused(&prompts),
-        "DIR: the folder named by `agent.prompts` holds neither plan-extractor.md nor OWNER/NAME/plan-extractor.md; put one \
-         there, or leave `agent.prompts` empty"
+        "DIR: the folder named by `agent.prompts` holds no plan-extractor.md, planner.md or researcher.md, and no \
+         OWNER/NAME with one; put one there, or leave `agent.prompts` empty"
     );
     let one = folder.path().join("o/r");
     fs::create_dir_all(&one).unwrap();
     fs::write(one.join("plan_extractor.md"), "misspelt").unwrap();
     assert_eq!(
         refused(&prompts),
-        "DIR/o/r: holds no plan-extractor.md; put it there, or take the folder away"
+        "DIR/o/r: holds no plan-extractor.md, planner.md or researcher.md; put one there, or take the folder away"
     );
     let file = one.join("plan-extractor.md");
     let too_long = vec![b'x'; 200 * 1024 + 1];

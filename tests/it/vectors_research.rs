@@ -37,7 +37,14 @@ impl Desk for Nowhere {
             turns: 10,
             cost: None,
         };
-        Ok(task(self.0.clone(), research, at, limits, &prompt))
+        Ok(task(
+            self.0.clone(),
+            research,
+            at,
+            limits,
+            String::new(),
+            prompt,
+        ))
     }
 
     async fn ended(&mut self, _: &Research, _: usize, _: &Spent) -> Result<(), Stop> {

@@ -3,7 +3,6 @@
 use super::research::{Around, documents};
 use super::{Answered, Form, begun_anew, data, filled, listed};
 
-const PLANNER: &str = include_str!("../prompts/planner.md");
 const PLAN: &str = include_str!("../prompts/plan.md");
 
 /// A research report as the planner gets it: what it says in short, and where the whole of it is.
@@ -47,11 +46,6 @@ impl Specified<'_> {
             Form::Printed
         }
     }
-}
-
-/// Fixed instructions of the planner.
-pub fn planner() -> String {
-    PLANNER.to_owned()
 }
 
 /// The first prompt of a session, or of one that begins anew after the rounds `earlier`.

@@ -2,7 +2,6 @@
 
 use super::{data, filled, listed};
 
-const RESEARCHER: &str = include_str!("../prompts/researcher.md");
 const REPORT: &str = include_str!("../prompts/report.md");
 const EXPLICIT: &str = include_str!("../prompts/report-explicit.md");
 const STEPS: &str = include_str!("../prompts/report-steps.md");
@@ -52,11 +51,6 @@ pub struct Try<'a> {
     pub wording: u32,
     /// What was wrong with the last try.
     pub complaints: &'a [String],
-}
-
-/// Fixed instructions of a research agent.
-pub fn researcher() -> String {
-    RESEARCHER.to_owned()
 }
 
 /// Longest text of the place, in characters, that a research agent is told.

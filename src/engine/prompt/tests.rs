@@ -327,11 +327,9 @@ fn a_post_beyond_all_measure_is_cut_in_its_middle() {
 
 #[test]
 fn the_operators_instructions_come_first() {
-    let own = |text: &str| OwnPrompts {
-        plan_extractor: Some(text.into()),
-    };
+    let own = |text: &str| OwnPrompts(vec![(Role::PlanExtractor, text.into())]);
     let with = |own| Prompts { own: Arc::new(own) };
-    let system = |prompts: Prompts| prompts.system(&repo());
+    let system = |prompts: Prompts| prompts.system(Role::PlanExtractor, &repo());
     assert_eq!(system(Prompts::default()), PLAN_EXTRACTOR);
     assert_eq!(system(with(vec![(None, own("all"))])), "all");
     let both = vec![(None, own("all")), (Some("acme/search".into()), own("one"))];
@@ -343,6 +341,9 @@ fn the_operators_instructions_come_first() {
         (Some("acme/search".into()), OwnPrompts::default()),
     ];
     assert_eq!(system(with(unset)), "all");
+    // One role's instructions say nothing of another's.
+    let planner = with(vec![(None, own("all"))]).system(Role::Planner, &repo());
+    assert_eq!(planner, Role::Planner.instructions());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::super::agent::{Agent, Session, Spent, Task};
 use super::super::effects::Stop;
 use super::super::knowledge::Knowledge;
 use super::super::progress::Progress;
-use super::super::prompt::{self, Around, Indexed, Try, new_words};
+use super::super::prompt::{self, Around, Indexed, Role, Try, new_words};
 use super::super::research::{self, Desk, Research, ResearchSettings, TOPIC_MAX, Team};
 use super::super::say::agent as about_agents;
 use super::super::say::research as sentences;
@@ -229,7 +229,7 @@ impl Desk for OnGitHub<'_> {
         if let Some(most) = agent.run_cost.filter(|most| spent >= *most) {
             return Err(Stop::Failed(about_agents::run_cost(command, most)));
         }
-        let place = &self.context.trigger.place;
+        let place = self.context.trigger.place.clone();
         let payer = Payer {
             repo: place.repo.id,
             actor: self.context.trigger.actor.id,
@@ -255,13 +255,10 @@ impl Desk for OnGitHub<'_> {
             project: None,
             writes: self.writes,
         };
-        Ok(task(
-            self.context.run().clone(),
-            research,
-            at,
-            limits,
-            &prompt::report(&attempt.borrowed(), &around),
-        ))
+        let prompt = prompt::report(&attempt.borrowed(), &around);
+        let system = agent.prompts.system(Role::Researcher, &place.repo);
+        let run = self.context.run().clone();
+        Ok(task(run, research, at, limits, system, prompt))
     }
 
     async fn ended(&mut self, research: &Research, at: usize, spent: &Spent) -> Result<(), Stop> {
@@ -317,14 +314,15 @@ pub fn task(
     research: &Research,
     at: usize,
     limits: super::super::agent::Limits,
-    prompt: &str,
+    system: String,
+    prompt: String,
 ) -> Task {
     let file = research.topics.get(at).map(|topic| topic.file.clone());
     Task {
         run,
         part: u32::try_from(at + 1).unwrap_or(u32::MAX),
-        system: prompt::researcher(),
-        prompt: prompt.to_owned(),
+        system,
+        prompt,
         session: Session::New(uuid::Uuid::new_v4().to_string()),
         cost_before: 0,
         limits,

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::super::super::agent::{Agent, Ending, Limit, Micros, Report, Session, Spent, Task};
 use super::super::super::effects::Stop;
 use super::super::super::progress::{Came, Next, Work};
-use super::super::super::prompt;
+use super::super::super::prompt::Role;
 use super::super::super::say::{self, agent as sentences};
 use super::super::super::stop::StopFlag;
 use super::super::super::store::Payer;
@@ -158,12 +158,11 @@ fn task(context: &mut Context, prompt: String, session: Session) -> Task {
     };
     let mut limits = agent.limits;
     limits.cost = agent.run_cost.map(|most| most.saturating_sub(spent));
-    let (system, wanted, files) = if plans {
+    let (role, wanted, files) = if plans {
         let wanted = planning::FILES.map(str::to_owned).to_vec();
-        (prompt::planner(), wanted, work.written.clone())
+        (Role::Planner, wanted, work.written.clone())
     } else {
-        let repo = &context.trigger.place.repo;
-        (agent.prompts.system(repo), Vec::new(), Vec::new())
+        (Role::PlanExtractor, Vec::new(), Vec::new())
     };
     Task {
         part: 0,
@@ -171,7 +170,7 @@ fn task(context: &mut Context, prompt: String, session: Session) -> Task {
         files,
         model: None,
         run: context.run().clone(),
-        system,
+        system: agent.prompts.system(role, &context.trigger.place.repo),
         prompt,
         session,
         cost_before,
