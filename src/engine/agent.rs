@@ -198,7 +198,8 @@ pub struct Report {
     /// How many things that look like credentials were taken out of the texts.
     pub redacted: u32,
     /// Markdown files that were in its working directory or its scratch folder (`tmp/…`) in the end, but for those that
-    /// the run was given. Secrets taken out.
+    /// the run was given; of an agent without tools to write with, what it printed, as the first file that was asked for.
+    /// Secrets taken out.
     #[serde(default)]
     pub files: Vec<Document>,
     /// Files that it says it has written, in order.

@@ -7,6 +7,7 @@
 
 mod ends;
 mod errors;
+mod files;
 mod hostile;
 pub(crate) mod processes;
 mod rig;

@@ -9,6 +9,7 @@ use super::output::{self, Read};
 use crate::adapters::redact::Redactor;
 use crate::engine::agent::{Document, Ending, Limit, Report, Session, Spent, Task, Wrote};
 use crate::formats::agent_stream::{Final, Outcome, Summary, outcome};
+use crate::formats::question::marker::without_markers;
 
 /// What Claude Code says when the session to go on with is not there.
 const LOST: &str = "No conversation found";
@@ -66,6 +67,7 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
         mut files,
     } = turn;
     let mut wrote = Vec::new();
+    let printed = matches!(read, Read::Text(_));
     let (ending, texts, session, spent) = match read {
         Read::Json(summary) => {
             if !task.wanted.is_empty() {
@@ -105,7 +107,25 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
         wrote,
     };
     clean(&mut report, redactor);
+    if printed && let Some(file) = task.wanted.first() {
+        print_to(file, &mut report);
+    }
     report
+}
+
+/// What a program prints that has no tools to write with is the file that it was asked for, but for its questions. A file
+/// that it left at that place all the same comes first.
+fn print_to(file: &str, report: &mut Report) {
+    let Ending::Success { text, .. } = &report.ending else {
+        return;
+    };
+    let text = without_markers(text);
+    if !text.is_empty() && report.files.iter().all(|one| one.path != file) {
+        report.files.push(Document {
+            path: file.to_owned(),
+            text,
+        });
+    }
 }
 
 fn said_to_be_written(wrote: &crate::formats::agent_stream::Wrote) -> Wrote {

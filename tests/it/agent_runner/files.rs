@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planwright::adapters::agent::command::Command;
-use planwright::adapters::agent::{Client, LocalAgent, Program, Rooms};
+use planwright::adapters::agent::{Client, LocalAgent, Output, Program, Rooms};
 use planwright::adapters::clock::SystemClock;
 use planwright::engine::agent::{About, Ending, Task};
 
@@ -70,4 +70,53 @@ async fn a_file_that_cannot_be_written_is_said_and_nothing_starts() {
             && why.ends_with(": see to it that the disk of agent.folder is not full"),
         "{why}"
     );
+}
+
+#[tokio::test]
+async fn what_a_program_without_tools_prints_is_the_file_that_it_was_asked_for() {
+    let asks = "<!--QUESTION:{\"questions\":[{\"question\":\"Which?\"}]}-->";
+    for (script, want) in [
+        (
+            "printf '# Report\\n\\nIt is so.\\n'",
+            vec![("report.md", "# Report\n\nIt is so.")],
+        ),
+        // Its questions are no part of it, and what is only a question is no file.
+        (
+            &format!("echo '# Report'; echo '{asks}'"),
+            vec![("report.md", "# Report")],
+        ),
+        (&format!("echo '{asks}'"), Vec::new()),
+        // What is there comes before what is said.
+        (
+            "echo '# On disk' > report.md; echo '# Other' > other.md; echo '# Printed'",
+            vec![("other.md", "# Other\n"), ("report.md", "# On disk\n")],
+        ),
+        ("echo '# Report'; exit 1", Vec::new()),
+    ] {
+        let mut rig = Rig::new(script);
+        rig.command.output = Output::Markdown;
+        let mut task = rig.task("the prompt");
+        task.wanted = vec!["report.md".to_owned(), "more.md".to_owned()];
+        let agent = rig.open().unwrap();
+        let report = turn(&agent, &task).await;
+        let files = report.files.iter();
+        let files: Vec<_> = files
+            .map(|file| (file.path.as_str(), file.text.as_str()))
+            .collect();
+        assert_eq!(files, want, "{script}: {report:?}");
+        // Not asked for, it is an answer and no file.
+        task.wanted.clear();
+        assert_eq!(turn(&agent, &task).await.files, [], "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_credential_in_what_is_printed_is_taken_out_of_the_file_and_counted_once() {
+    let mut rig = Rig::new("echo '# Report: ghp_0123456789abcdefghijABCDEFGHIJ012345'");
+    rig.command.output = Output::Markdown;
+    let mut task = rig.task("the prompt");
+    task.wanted = vec!["report.md".to_owned()];
+    let report = turn(&rig.open().unwrap(), &task).await;
+    assert_eq!(report.redacted, 1, "{report:?}");
+    assert!(!report.files[0].text.contains("ghp_"), "{report:?}");
 }

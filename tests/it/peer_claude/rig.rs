@@ -10,7 +10,9 @@ use planwright::adapters::agent::sandbox::{Protection, active};
 use planwright::adapters::agent::{AgentSettings, Client, LocalAgent, Program, Rooms, Sandbox};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
-use planwright::engine::agent::{About, Agent, Ending, Limits, Report, Session, Spent, Task};
+use planwright::engine::agent::{
+    About, Agent, Document, Ending, Limits, Report, Session, Spent, Task,
+};
 use planwright::engine::run::RunId;
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
@@ -43,6 +45,8 @@ pub(super) struct Changed {
     pub(super) without: &'static [&'static str],
     /// Options without a value that are left out.
     pub(super) without_flags: &'static [&'static str],
+    /// Whether it runs in a sandbox.
+    pub(super) sandbox: Sandbox,
 }
 
 impl Client for Changed {
@@ -124,15 +128,16 @@ impl Rig {
             shell: None,
             without: &[],
             without_flags: &[],
+            sandbox: sandbox(),
         };
         change(&mut client);
         let folder = tempfile::tempdir().unwrap();
         let settings = AgentSettings {
             folder: folder.path().join("agents"),
-            sandbox: sandbox(),
+            sandbox: client.sandbox,
             helper: env!("CARGO_BIN_EXE_planwright").into(),
             secrets: Vec::new(),
-            concurrency: 1,
+            concurrency: 2,
             grace: Duration::from_millis(1_500),
             most_line: 8 * 1024 * 1024,
             most_output: 64 * 1024 * 1024,
@@ -195,10 +200,19 @@ impl Rig {
         Working { stop, seen, report }
     }
 
+    /// Keeps documents for the run.
+    pub(super) async fn give(&self, documents: Vec<Document>) {
+        self.agent.give(&self.run, documents).await.unwrap();
+    }
+
+    /// The run's own folder.
+    pub(super) fn own(&self) -> PathBuf {
+        self.folder.path().join("agents").join(&self.run.0)
+    }
+
     /// The home of its client.
     pub(super) fn home(&self) -> PathBuf {
-        let run = self.folder.path().join("agents").join(&self.run.0);
-        run.join("home")
+        self.own().join("home")
     }
 
     /// What its processes can be known by: a folder of this run's own is in their environment.
@@ -208,10 +222,15 @@ impl Rig {
 }
 
 impl Working {
+    /// What came of it, while others are at work.
+    pub(super) async fn outcome(self) -> Report {
+        let report = tokio::time::timeout(PATIENCE * 2, self.report).await;
+        report.expect("a turn ends in time").unwrap()
+    }
+
     /// What came of it.
     pub(super) async fn report(self, rig: &Rig) -> Report {
-        let report = tokio::time::timeout(PATIENCE * 2, self.report).await;
-        let report = report.expect("a turn ends in time").unwrap();
+        let report = self.outcome().await;
         let left = processes::with(&[rig.mark()]);
         assert!(left.is_empty(), "left: {left:?}\n{report:?}");
         for asked in rig.model.asked() {

@@ -180,6 +180,16 @@ impl Asked {
         texts.join("\n")
     }
 
+    /// How many results of tools it holds: how far the turns of the model have come.
+    pub(crate) fn results(&self) -> usize {
+        let messages = self.body["messages"].as_array().into_iter().flatten();
+        let blocks = messages.filter_map(|message| message["content"].as_array());
+        let results = blocks.flatten();
+        results
+            .filter(|block| block["type"] == "tool_result")
+            .count()
+    }
+
     /// Names of the tools that the model may call, sorted.
     pub(crate) fn tools(&self) -> Vec<&str> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
@@ -203,9 +213,12 @@ fn text_of(content: &Value) -> String {
     }
 }
 
+/// What is answered to a request.
+type Decision = Box<dyn Fn(&Asked) -> Turn + Send + Sync>;
+
 struct Shared {
     script: Mutex<VecDeque<Turn>>,
-    always: Option<Turn>,
+    otherwise: Option<Decision>,
     asked: Mutex<Vec<Asked>>,
     count: watch::Sender<usize>,
 }
@@ -231,13 +244,18 @@ impl Model {
 
     /// Gives every request the same answer.
     pub(crate) async fn always(turn: Turn) -> Self {
-        Self::serve(VecDeque::new(), Some(turn)).await
+        Self::deciding(move |_| turn.clone()).await
     }
 
-    async fn serve(script: VecDeque<Turn>, always: Option<Turn>) -> Self {
+    /// Answers each request as `decide` says: several clients at once are told apart by what they ask.
+    pub(crate) async fn deciding(decide: impl Fn(&Asked) -> Turn + Send + Sync + 'static) -> Self {
+        Self::serve(VecDeque::new(), Some(Box::new(decide))).await
+    }
+
+    async fn serve(script: VecDeque<Turn>, otherwise: Option<Decision>) -> Self {
         let shared = Arc::new(Shared {
             script: Mutex::new(script),
-            always,
+            otherwise,
             asked: Mutex::default(),
             count: watch::Sender::new(0),
         });
@@ -285,14 +303,14 @@ async fn answer(
 ) -> Response<Body> {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let model = body["model"].clone();
+    let own = Asked {
+        line: format!("{method} {uri}"),
+        headers,
+        body,
+    };
     let number = {
         let mut asked = shared.asked.lock().unwrap();
-        let line = format!("{method} {uri}");
-        asked.push(Asked {
-            line,
-            headers,
-            body,
-        });
+        asked.push(own.clone());
         asked.len()
     };
     shared.count.send_replace(number);
@@ -303,7 +321,8 @@ async fn answer(
         );
     }
     let next = shared.script.lock().unwrap().pop_front();
-    let Some(turn) = next.or_else(|| shared.always.clone()) else {
+    let decided = || shared.otherwise.as_ref().map(|decide| decide(&own));
+    let Some(turn) = next.or_else(decided) else {
         return refusal(
             StatusCode::FORBIDDEN,
             &json!({ "type": "error", "error": { "type": "permission_error", "message": "the script is over" } }),
