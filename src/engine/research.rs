@@ -68,6 +68,8 @@ pub struct Research {
     pub nonce: String,
     /// Unguessable word that only an agent that obeys data would write.
     pub canary: String,
+    /// The run has ended before all topics came to an end: nobody works on the open ones until it goes on.
+    pub stopped: bool,
 }
 
 /// One topic and what came of it.

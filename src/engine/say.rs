@@ -179,6 +179,8 @@ pub enum Exists {
     Perhaps,
     /// This one, complete or not.
     Issue(Saved),
+    /// No plan issue, but research reports: how many and where.
+    Reports(String),
 }
 
 /// Final status of a run that failed: the error marker for people and programs.
@@ -204,6 +206,7 @@ pub fn failed(
         Exists::Perhaps => text.push_str(
             "- What exists already: perhaps an unfinished plan issue of this run; a retry finds and completes it\n",
         ),
+        Exists::Reports(reports) => text.push_str(&format!("- What exists already: {reports}\n")),
         Exists::Nothing => text.push_str("- What exists already: nothing was saved\n"),
     }
     text.push_str(&format!("\n**What to do:** {}\n\n", failure.remedy));
@@ -216,7 +219,7 @@ pub fn failed(
         "plan_issue".into(),
         match exists {
             Exists::Issue(saved) => json!(saved.number),
-            Exists::Perhaps | Exists::Nothing => Value::Null,
+            Exists::Perhaps | Exists::Reports(_) | Exists::Nothing => Value::Null,
         },
     );
     text.push_str(&render_yaml(ERROR_BLOCK, &fields));

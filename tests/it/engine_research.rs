@@ -349,3 +349,26 @@ async fn passing_faults_wait_longer_each_time_and_then_end_the_topic() {
     let said = status(&rig);
     assert!(said.contains("The model's service answered 529"), "{said}");
 }
+
+#[tokio::test]
+async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_begin() {
+    let agent = FakeAgent::deciding(writes);
+    let rig = crate::engine_agent::with(&agent, |settings| settings.run_cost = Some(1)).await;
+    let run = ask(&rig, "one; two; three; four; five").await;
+    rig.settle().await;
+    // The first one that ended has cost more than the run may; two others were at work.
+    assert_eq!(rig.state(&run).await, State::Failed);
+    use Topic::{Open, Written};
+    let states = topics(&rig, &run).await;
+    assert_eq!(states, [Written, Written, Written, Open, Open]);
+    let said = status(&rig);
+    assert!(said.contains("## Error: agent_limit"), "{said}");
+    assert!(
+        said.contains("- What exists already: 3 of 5 topics have a report: [1]("),
+        "{said}"
+    );
+    let bodies = rig.forge.own_bodies(HERE);
+    for (body, mark) in bodies[1..].iter().zip(["✅", "✅", "✅", "⏹️", "⏹️"]) {
+        assert!(body.contains(&format!("\n\n{mark}")), "{body}");
+    }
+}

@@ -24,6 +24,8 @@ mod e2e_agent;
 mod e2e_boxes;
 mod e2e_check;
 mod e2e_crash;
+mod e2e_plan;
+mod e2e_research;
 mod e2e_save;
 mod e2e_seeds;
 mod e2e_source;

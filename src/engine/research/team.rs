@@ -72,7 +72,8 @@ pub async fn work(
     }
 }
 
-/// Works on `topics`, so many at once as the settings allow; returns when all of these turns have ended.
+/// Works on `topics`, so many at once as the settings allow; returns when all of these turns have ended, also where a limit
+/// lets no further one begin: those under way are paid for.
 async fn side_by_side(
     research: &mut Research,
     topics: Vec<usize>,
@@ -83,15 +84,19 @@ async fn side_by_side(
     // Dropped with whatever ends this: that ends the agents, too.
     let mut running: JoinSet<(usize, Report)> = JoinSet::new();
     let mut waiting = topics.into_iter();
+    let mut over = Ok(());
     loop {
-        while running.len() < team.settings.concurrency.max(1) {
+        while over.is_ok() && running.len() < team.settings.concurrency.max(1) {
             let Some(at) = waiting.next() else {
                 break;
             };
-            begin(research, at, &mut running, team, desk, stop).await?;
+            match begin(research, at, &mut running, team, desk, stop).await {
+                Err(Stop::Failed(failure)) => over = Err(Stop::Failed(failure)),
+                begun => begun?,
+            }
         }
         let Some(ended) = running.join_next().await else {
-            return Ok(());
+            return over;
         };
         let (at, came) = match ended {
             Ok(ended) => ended,
@@ -127,10 +132,18 @@ async fn begin(
         return Ok(());
     };
     debug_assert_eq!(topic.state, State::Open, "only open topics are begun");
+    let before = topic.clone();
     topic.turns += 1;
     topic.at_work = true;
     topic.not_before = None;
-    let task = desk.begin(research, at).await?;
+    let task = match desk.begin(research, at).await {
+        Ok(task) => task,
+        Err(stop) => {
+            // It has not begun.
+            research.topics[at] = before;
+            return Err(stop);
+        }
+    };
     let agent = Arc::clone(&team.agent);
     let token = stop.token();
     running.spawn(async move {

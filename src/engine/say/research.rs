@@ -162,8 +162,9 @@ pub fn too_few(research: &Research) -> Failure {
 }
 
 /// What came of a topic, in a word or two with its mark.
-fn state(topic: &Topic) -> String {
+fn state(research: &Research, topic: &Topic) -> String {
     match topic.state {
+        State::Open if research.stopped => "⏹️ not done, the run ended before".to_owned(),
         State::Open if topic.at_work && topic.turns > 1 => {
             let try_ = (topic.tries + 1).min(WORDINGS);
             format!("🔎 being researched (try {try_})")
@@ -192,7 +193,7 @@ pub fn table(research: &Research) -> String {
             "| {} | {} | {} | {link} |\n",
             at + 1,
             cell(&topic.topic),
-            state(topic)
+            state(research, topic)
         ));
     }
     text
@@ -314,6 +315,27 @@ pub fn reduced(research: &Research) -> String {
 /// Note in a plan that was written with research.
 pub fn used(research: &Research) -> String {
     let tally = research.tally();
+    let links = links(research);
+    format!(
+        "Written with research on {} topics, {} of them with a report{links}.",
+        tally.expected, tally.ok
+    )
+}
+
+/// What a run that ended early has left; `None` where it left no report.
+pub fn left(research: &Research) -> Option<String> {
+    let tally = research.tally();
+    let links = links(research);
+    (!links.is_empty()).then(|| {
+        format!(
+            "{} of {} topics have a report{links}",
+            tally.ok, tally.expected
+        )
+    })
+}
+
+/// Where the reports are, behind a colon; nothing where there are none.
+fn links(research: &Research) -> String {
     let links: Vec<String> = research
         .topics
         .iter()
@@ -328,15 +350,10 @@ pub fn used(research: &Research) -> String {
             format!("[{}]({}){mark}", at + 1, topic.url)
         })
         .collect();
-    let links = if links.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", links.join(", "))
-    };
-    format!(
-        "Written with research on {} topics, {} of them with a report{links}.",
-        tally.expected, tally.ok
-    )
+    if links.is_empty() {
+        return String::new();
+    }
+    format!(": {}", links.join(", "))
 }
 
 /// The comment of one topic.
@@ -349,7 +366,7 @@ pub fn comment(trigger: &Trigger, run: &RunId, research: &Research, at: usize) -
         at + 1,
         research.topics.len(),
         quiet(&shown(&one_line(&topic.topic))),
-        state(topic),
+        state(research, topic),
         person(trigger)
     );
     if let Some(note) = &topic.note {

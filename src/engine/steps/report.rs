@@ -198,11 +198,14 @@ pub(super) fn progress(
 }
 
 /// The status comment shows `body` now, whatever it showed before; written anew where somebody has deleted it. `stage` names
-/// its first writing among this run's effects.
+/// its first writing among this run's effects. Never over a final report: after a crash that one is not written again.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
 pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
+    if context.progress.closing == Some(context.round) {
+        return Ok(());
+    }
     if let Some(comment) = context.progress.status_comment {
         let repo = context.trigger.place.repo.clone();
         let made_by = status_key(context);
@@ -275,10 +278,14 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop> {
+    super::research::stopped(context).await?;
+    let reports = context.progress.research.as_ref();
     let exists = match &context.progress.saved {
         Some(saved) => say::Exists::Issue(saved.clone()),
         None if context.progress.publishing => say::Exists::Perhaps,
-        None => say::Exists::Nothing,
+        None => reports
+            .and_then(say::research::left)
+            .map_or(say::Exists::Nothing, say::Exists::Reports),
     };
     let used = context.progress.spent();
     let body = say::failed(

@@ -10,7 +10,7 @@ use super::super::effects::Stop;
 use super::super::knowledge::Knowledge;
 use super::super::progress::Progress;
 use super::super::prompt::{self, Around, Indexed, Role, Try, new_words};
-use super::super::research::{self, Desk, Research, ResearchSettings, TOPIC_MAX, Team};
+use super::super::research::{self, Desk, Research, ResearchSettings, State, TOPIC_MAX, Team};
 use super::super::say::agent as about_agents;
 use super::super::say::research as sentences;
 use super::super::stop::StopFlag;
@@ -101,7 +101,8 @@ pub(super) async fn research(
 
 /// What is remembered, or a new beginning.
 async fn begin(context: &mut Context, topics: &[String]) -> Result<Research, Stop> {
-    if let Some(known) = context.progress.research.clone() {
+    if let Some(mut known) = context.progress.research.clone() {
+        known.stopped = false;
         return Ok(known);
     }
     let mut new = Research::on(topics);
@@ -128,6 +129,26 @@ async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> 
         gone_is_fine(edited)?;
     }
     Ok(())
+}
+
+/// The run ends here: comments of topics that have not come to an end say so, and nobody waits for them.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub(super) async fn stopped(context: &mut Context) -> Result<(), Stop> {
+    let Some(research) = &mut context.progress.research else {
+        return Ok(());
+    };
+    if research.topics.iter().all(|one| one.state != State::Open) {
+        return Ok(());
+    }
+    research.stopped = true;
+    for topic in &mut research.topics {
+        topic.at_work = false;
+    }
+    let research = research.clone();
+    context.remember().await?;
+    finish(context, &research).await
 }
 
 /// Somebody deleted the comment: the run has its report all the same.

@@ -246,6 +246,34 @@ impl System {
         }
     }
 
+    /// Returns when what GitHub holds is as `wanted`; looks again at every request that is answered.
+    pub(crate) async fn shown(&self, what: &str, wanted: impl Fn() -> bool) {
+        let mut changes = self.gate.changes();
+        let waiting = async {
+            // Seen before the look, so that whatever comes after it wakes us.
+            changes.borrow_and_update();
+            while !wanted() {
+                changes.changed().await.unwrap();
+                changes.borrow_and_update();
+            }
+        };
+        if timeout(PATIENCE, waiting).await.is_err() {
+            self.give_up(&format!("no {what}: {:#?}", self.runs().await));
+        }
+    }
+
+    /// Most memory that the bot's process has held so far, in bytes, as the kernel counts it; `None` where there is no
+    /// `/proc`.
+    pub(crate) fn most_memory(&self) -> Option<u64> {
+        let id = self.child.as_ref()?.id()?;
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+
     /// Where the bot's agents have their folders; in the environment of each of their processes.
     pub(crate) fn agents(&self) -> String {
         format!("{}/planwright-agent/", self.folder.path().display())

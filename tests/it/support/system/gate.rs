@@ -56,6 +56,11 @@ impl Gate {
         *self.0.answered.borrow()
     }
 
+    /// Tells of every request that is answered.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.0.answered.subscribe()
+    }
+
     /// Returns when `count` requests have been answered since the start.
     pub(super) async fn answered(&self, count: u64) {
         let mut answered = self.0.answered.subscribe();

@@ -1,0 +1,248 @@
+//! The bot's process is killed (SIGKILL) at every point of research: the next one does the rest, and nothing twice.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt, stream};
+use planwright::engine::run::State;
+
+use super::{REPO, assert_comments, file, issue, no_process_left, only, requests, system, writes};
+use crate::engine_research::report;
+use crate::peer_claude::processes;
+use crate::support::model::{Asked, Model, Turn};
+use crate::support::system::{Moment, Options, System};
+
+/// Cases at work at the same time.
+const TOGETHER: usize = 4;
+
+/// A model that hangs where `hangs` says so, until it is healed.
+async fn ill(hangs: impl Fn(&Asked) -> bool + Send + Sync + 'static) -> (Model, Arc<AtomicBool>) {
+    let healed = Arc::new(AtomicBool::new(false));
+    let now = Arc::clone(&healed);
+    let model = Model::deciding(move |asked| {
+        if !now.load(Ordering::SeqCst) && hangs(asked) {
+            return Turn::text("I am thinking").hanging();
+        }
+        writes(&file(asked).expect("a researcher"), asked)
+    });
+    (model.await, healed)
+}
+
+/// Kills the bot and starts it again, with a model that answers; no agent of the first one lives on.
+async fn again(system: &mut System, healed: &AtomicBool) {
+    assert!(!processes::with(&[&system.agents()]).is_empty());
+    system.kill().await;
+    gone(system).await;
+    healed.store(true, Ordering::SeqCst);
+    system.start_bot().await;
+}
+
+/// Returns when no process of an agent is left: the helper ends them when the bot is gone. Looks as often as it can.
+async fn gone(system: &System) {
+    let looking = async {
+        while !processes::with(&[&system.agents()]).is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_secs(30), looking).await;
+    in_time.expect("agents end with the bot");
+}
+
+/// Three reports in three comments, one summary, one run.
+async fn assert_done(system: &System, issue: u64, topics: &[&str]) {
+    let runs = system.run_to_rest().await;
+    let said = system.said(REPO, issue);
+    assert_eq!(only(&runs, "research").state, State::Succeeded, "{said:#?}");
+    let reports = assert_comments(&said, topics);
+    for (at, (found, topic)) in reports.iter().zip(topics).enumerate() {
+        let own = report(&format!("{:03}-{topic}.md", at + 1));
+        assert_eq!(found.as_deref(), Some(own.as_str()));
+    }
+    let all = format!("{} of {} topics have a report", topics.len(), topics.len());
+    assert!(said[0].body.contains(&all), "{}", said[0].body);
+    no_process_left(system);
+    system.tap.assert_clean();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn before_any_report_all_are_done_again() {
+    let (model, healed) = ill(|_| true).await;
+    let Some(mut system) = system(&model, &[]).await else {
+        return;
+    };
+    let issue = issue(&system);
+    let command = "/research one; two; three";
+    system.sim.comment(REPO, issue, "ada", command).unwrap();
+    model.wait_for(3).await;
+    again(&mut system, &healed).await;
+    assert_done(&system, issue, &["one", "two", "three"]).await;
+    let counts = ["001-one.md", "002-two.md", "003-three.md"].map(|file| requests(&model, file));
+    assert_eq!(counts, [3, 3, 3]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_one_report_the_others_are_done_again() {
+    let (model, healed) = ill(|asked| file(asked).as_deref() != Some("002-two.md")).await;
+    let Some(mut system) = system(&model, &[]).await else {
+        return;
+    };
+    let issue = issue(&system);
+    let command = "/research one; two; three";
+    system.sim.comment(REPO, issue, "ada", command).unwrap();
+    let written = || {
+        let said = system.said(REPO, issue);
+        said.len() == 4 && said[2].body.contains("✅ written")
+    };
+    system.shown("report", written).await;
+    model.wait_for(4).await;
+    again(&mut system, &healed).await;
+    assert_done(&system, issue, &["one", "two", "three"]).await;
+    let counts = ["001-one.md", "002-two.md", "003-three.md"].map(|file| requests(&model, file));
+    assert_eq!(counts, [3, 2, 3], "the second one was finished");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn between_report_and_comment_nothing_is_done_again() {
+    let alone = || async {
+        let (model, _) = ill(|_| false).await;
+        let system = system(&model, &[]).await?;
+        let issue = issue(&system);
+        Some((model, system, issue))
+    };
+    let Some((_model, undisturbed, issue)) = alone().await else {
+        return;
+    };
+    undisturbed
+        .sim
+        .comment(REPO, issue, "ada", "/research one")
+        .unwrap();
+    assert_done(&undisturbed, issue, &["one"]).await;
+    let shown = first_shown(&undisturbed, 1);
+    for moment in [Moment::Before, Moment::During] {
+        let (model, mut system, issue) = alone().await.unwrap();
+        system.gate.arm(shown, moment);
+        system
+            .sim
+            .comment(REPO, issue, "ada", "/research one")
+            .unwrap();
+        system.caught().await;
+        system.kill().await;
+        system.start_bot().await;
+        assert_done(&system, issue, &["one"]).await;
+        assert_eq!(requests(&model, "001-one.md"), 2, "{moment:?}");
+    }
+}
+
+/// The first write that shows the report of a topic, counted from 1, among all writes.
+fn first_shown(system: &System, topic: usize) -> usize {
+    let requests = system.sim.requests();
+    let mut writes = requests
+        .iter()
+        .filter(|one| one.method != "GET" && one.path.contains("/repos/"));
+    let head = format!("### Research {topic} of ");
+    let shows = |body: &[u8]| {
+        let body = String::from_utf8_lossy(body);
+        body.contains(&head) && body.contains("✅ written")
+    };
+    writes
+        .position(|one| shows(&one.body))
+        .expect("it was shown")
+}
+
+/// An agent of the shell: notes what it is asked for, writes the report, and says so.
+const SHELL: &str = r#"file=$(sed -n 's/.*the file `\([0-9]*-[a-z]*\.md\)`.*/\1/p' | head -n 1)
+echo "$file" >> "$0.asked"
+sed "s/TOPIC/$file/" "$0.report" > "$file"
+echo '{"type":"result","subtype":"success","is_error":false,"result":"REPORT_CREATED","session_id":"s-1","num_turns":1}'
+"#;
+
+/// A system with it, and an issue. The folder holds what the agent reads and notes.
+async fn quick() -> (System, u64, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("agent.sh");
+    fs::write(&script, SHELL).unwrap();
+    fs::write(folder.path().join("agent.sh.report"), report("TOPIC")).unwrap();
+    let environment = [
+        ("KIND", "command"),
+        ("PATH", "/bin/sh"),
+        ("ARGS", script.to_str().unwrap()),
+        ("OUTPUT", "stream-json"),
+        // It notes in its own folder what it is asked for.
+        ("SANDBOX", "off"),
+    ];
+    let environment = environment.map(|(name, value)| {
+        let name: &'static str = String::leak(format!("PLANWRIGHT_AGENT_{name}"));
+        (name, value.to_owned())
+    });
+    let mut environment = Vec::from(environment);
+    // One after the other: the writes come in one order.
+    environment.push(("PLANWRIGHT_RESEARCH_CONCURRENCY", "1".to_owned()));
+    let system = System::with(Options {
+        judged: true,
+        environment,
+        ..Options::default()
+    });
+    let system = system.await;
+    system.repository(REPO, false);
+    let issue = issue(&system);
+    system.sim.settle().await;
+    (system, issue, folder)
+}
+
+/// How often the agent was asked for the file.
+fn asked(folder: &tempfile::TempDir, file: &str) -> usize {
+    let noted = fs::read_to_string(folder.path().join("agent.sh.asked")).unwrap();
+    noted.lines().filter(|line| *line == file).count()
+}
+
+async fn killed_at(write: usize, moment: Moment, shown: [usize; 2]) {
+    let case = format!("killed {moment:?} write {write}");
+    let (mut system, issue, folder) = quick().await;
+    system.gate.arm(write, moment);
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/research one; two")
+        .unwrap();
+    system.caught().await;
+    system.kill().await;
+    system.start_bot().await;
+    // The kill may have come before the acknowledgement.
+    system.redeliver_failed().await;
+    println!("{case}");
+    assert_done(&system, issue, &["one", "two"]).await;
+    for (file, shown) in ["001-one.md", "002-two.md"].iter().zip(shown) {
+        let times = asked(&folder, file);
+        // Before it is shown it may have been at work when the bot was killed.
+        let most = if write >= shown { 1 } else { 2 };
+        assert!((1..=most).contains(&times), "{case}: {file} {times} times");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_any_write_each_topic_has_one_comment_and_finished_ones_are_not_done_again() {
+    let (mut undisturbed, issue, folder) = quick().await;
+    undisturbed
+        .sim
+        .comment(REPO, issue, "ada", "/research one; two")
+        .unwrap();
+    assert_done(&undisturbed, issue, &["one", "two"]).await;
+    assert_eq!(
+        [asked(&folder, "001-one.md"), asked(&folder, "002-two.md")],
+        [1, 1]
+    );
+    let shown = [first_shown(&undisturbed, 1), first_shown(&undisturbed, 2)];
+    undisturbed.stop().await;
+    let writes = undisturbed.gate.writes().len();
+    assert!(
+        shown[0] > 5 && shown[1] > shown[0] && writes > shown[1],
+        "{writes} {shown:?}"
+    );
+    let began = Instant::now();
+    let moments = [Moment::Before, Moment::During, Moment::After];
+    let cases = (0..writes).flat_map(|write| moments.map(|moment| killed_at(write, moment, shown)));
+    let count = stream::iter(cases).buffer_unordered(TOGETHER).count().await;
+    println!("{count} kills in {:.1?}", began.elapsed());
+    assert_eq!(count, 3 * writes);
+}
