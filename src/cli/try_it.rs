@@ -17,12 +17,12 @@ use super::failure::print;
 use super::local::read_thread;
 use super::{Failure, Settings, block_on};
 use crate::adapters::clock::SystemClock;
-use crate::adapters::simulator::model::Role;
+use crate::adapters::simulator::model::{Comment, Role};
 use crate::adapters::simulator::{AppKeys, Simulator, SimulatorError, SimulatorOptions};
 use crate::config::agent::Kind;
 use crate::engine::clock::Clock;
 use crate::engine::progress::Progress;
-use crate::engine::run::State;
+use crate::engine::run::{RunId, State};
 use crate::engine::store::{RunView, Store};
 use crate::formats::command::Command;
 use crate::formats::thread_file::{FilePost, parse};
@@ -51,7 +51,7 @@ JSON fields:
   command, by   the command and who gave it
   run           id, state, code (an error code such as no_plan_found, or null)
   plan_issue    number, url, title, labels, comments (how many); null where none was saved
-  report        the bot's last comment in the conversation, or empty
+  report        the bot's last comment in the conversation, of research its summary, or empty
   requests      to GitHub, from the command on; writes of them
   milliseconds  all, start, acknowledged (the webhook), worked (the run)
 
@@ -224,6 +224,14 @@ async fn perform(
     result
 }
 
+/// The bot's last comment, but for those of single topics, which stand behind the summary of research.
+fn report(said: &[Comment], run: &RunId) -> Option<String> {
+    let topics = format!("planwright:effect {run}/report-");
+    let mut own = said.iter().rev().filter(|comment| comment.via_app);
+    let found = own.find(|comment| !comment.body.contains(&topics));
+    found.map(|comment| comment.body.clone())
+}
+
 /// Plays the conversation, sends its last post as one signed webhook, and waits for the run to end.
 async fn play(
     simulator: &Simulator,
@@ -280,11 +288,7 @@ async fn play(
         comments: issue.comments.len(),
     });
     let said = simulator.comments(REPOSITORY, number).map_err(failed)?;
-    let report = said
-        .iter()
-        .rev()
-        .find(|comment| comment.via_app)
-        .map(|comment| comment.body.clone());
+    let report = report(&said, &run.id);
     let first = command
         .body
         .lines()

@@ -206,3 +206,25 @@ fn what_try_makes_itself_cannot_be_set() {
     let said = text(&gone.stderr);
     assert!(said.contains("/nowhere/agent"), "{said}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_report_of_research_is_its_summary_and_not_the_comment_of_its_last_topic() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("agent.sh");
+    let report = crate::engine_research::report("Retries");
+    std::fs::write(&script, format!("cat <<'END'\n{report}\nEND\n")).unwrap();
+    let script = format!("agent.args={}", script.display());
+    let reads = format!("agent.reads={}", folder.path().display());
+    let arguments = ["agent.kind=command", "agent.path=/bin/sh", &script, &reads];
+    let mut all = vec!["--json"];
+    all.extend(arguments.iter().flat_map(|set| ["--set", set]));
+    let done = thread("/research retries; queues", &all);
+    assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), ""));
+    let shown: Value = serde_json::from_str(text(&done.stdout)).unwrap();
+    let report = shown["report"].as_str().unwrap();
+    assert!(
+        report.starts_with("✅ Research finished: 2 of 2 topics"),
+        "{report}"
+    );
+}

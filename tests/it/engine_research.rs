@@ -11,6 +11,7 @@ use planwright::formats::command::Command;
 
 use crate::engine_agent::{now, rig, status};
 use crate::support::fake_agent::{Act, FakeAgent};
+use crate::support::fake_forge::Fault;
 use crate::support::rig::{HERE, Rig};
 
 /// A report that holds.
@@ -370,5 +371,36 @@ async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_
     let bodies = rig.forge.own_bodies(HERE);
     for (body, mark) in bodies[1..].iter().zip(["✅", "✅", "✅", "⏹️", "⏹️"]) {
         assert!(body.contains(&format!("\n\n{mark}")), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn the_final_summary_stays_whatever_goes_wrong_behind_it() {
+    // A run that goes on showed how far its research is, over the final summary, which is written once.
+    let undisturbed = {
+        let rig = rig(&FakeAgent::deciding(writes)).await;
+        ask(&rig, "one").await;
+        rig.settle().await;
+        rig.forge.world.lock().unwrap().writes
+    };
+    assert!(undisturbed > 8, "{undisturbed}");
+    for write in 1..=undisturbed {
+        for fault in [Fault::LostBefore, Fault::LostAfter] {
+            let rig = rig(&FakeAgent::deciding(writes)).await;
+            rig.forge.fail(write, fault);
+            let run = ask(&rig, "one").await;
+            rig.settle().await;
+            assert_eq!(
+                rig.state(&run).await,
+                State::Succeeded,
+                "{fault:?} at {write}"
+            );
+            let said = status(&rig);
+            assert!(
+                said.starts_with("✅ Research finished"),
+                "{fault:?} at {write}: {said}"
+            );
+            assert_eq!(rig.forge.own_bodies(HERE).len(), 2, "{fault:?} at {write}");
+        }
     }
 }

@@ -210,6 +210,69 @@ mod tests {
         assert!(!run.exists());
     }
 
+    fn document(path: &str, text: &str) -> Document {
+        Document {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn documents_are_kept_all_or_none_and_the_later_ones_take_the_place_of_the_earlier() {
+        let place = tempfile::tempdir().unwrap();
+        let run = place.path().join("run");
+        assert!(!given(&run).exists());
+        give(&run, &[document("a.md", "a"), document("in/b.md", "b")]).unwrap();
+        let text = |path: &str| fs::read_to_string(given(&run).join(path)).ok();
+        assert_eq!(
+            (text("a.md"), text("in/b.md")),
+            (Some("a".into()), Some("b".into()))
+        );
+        for path in ["../c.md", "/c.md", "in/../../c.md", "a.md/c.md"] {
+            let both = [document("a.md", "new"), document(path, "c")];
+            give(&run, &both).unwrap_err();
+            assert_eq!(
+                (text("a.md"), text("in/b.md")),
+                (Some("a".into()), Some("b".into())),
+                "{path}"
+            );
+            assert!(
+                !run.join("c.md").exists() && !place.path().join("c.md").exists(),
+                "{path}"
+            );
+        }
+        give(&run, &[document("d.md", "d")]).unwrap();
+        assert_eq!((text("a.md"), text("d.md")), (None, Some("d".into())));
+        // The turns of the run leave them alone.
+        prepare(&run, 0).unwrap();
+        prepare(&run, 2).unwrap();
+        assert_eq!(text("d.md"), Some("d".into()));
+        give(&run, &[]).unwrap();
+        assert!(given(&run).is_dir());
+    }
+
+    #[test]
+    fn each_part_of_a_run_has_rooms_of_its_own() {
+        let place = tempfile::tempdir().unwrap();
+        let run = place.path().join("run");
+        let all: Vec<Rooms> = (0..3).map(|part| prepare(&run, part).unwrap()).collect();
+        for (at, rooms) in all.iter().enumerate() {
+            for room in [&rooms.home, &rooms.work, &rooms.scratch] {
+                fs::write(room.join("own"), at.to_string()).unwrap();
+            }
+            let others = all.iter().enumerate().filter(|(other, _)| *other != at);
+            for (_, other) in others {
+                assert!(
+                    !rooms.work.starts_with(&other.work) && !rooms.home.starts_with(&other.home)
+                );
+            }
+        }
+        // A new turn of one of them empties nothing of the others'.
+        prepare(&run, 1).unwrap();
+        assert!(!all[1].work.join("own").exists());
+        assert!(all[0].work.join("own").exists() && all[2].work.join("own").exists());
+    }
+
     #[cfg(unix)]
     #[test]
     fn folders_in_folders_do_not_exhaust_the_stack_when_they_are_removed() {

@@ -9,6 +9,7 @@ use super::*;
 mod cuts;
 mod errors;
 mod fixtures;
+mod writes;
 
 /// Everything a stream says, read in one push.
 fn read(stdout: &[u8]) -> (Summary, Vec<Event>) {

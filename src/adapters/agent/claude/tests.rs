@@ -114,6 +114,46 @@ fn tools_are_named_twice_as_existing_and_as_allowed() {
 }
 
 #[test]
+fn a_turn_that_asks_for_files_has_tools_to_read_and_write_with_and_no_others() {
+    let mut task = task(Session::New(ID.to_owned()));
+    task.wanted = vec!["plan.md".to_owned()];
+    for (own, want) in [
+        (&[][..], "Read,Grep,Glob,Write,Edit"),
+        (&["LS", "Glob"], "LS,Glob,Read,Grep,Write,Edit"),
+    ] {
+        let some = ClaudeSettings {
+            tools: own.iter().map(|tool| (*tool).to_owned()).collect(),
+            ..settings()
+        };
+        let line = line(some, &task);
+        let at = line.iter().position(|arg| arg == "--tools").unwrap();
+        assert_eq!(line[at..at + 4], ["--tools", want, "--allowedTools", want]);
+    }
+}
+
+#[test]
+fn the_model_of_a_task_comes_before_the_operators() {
+    let named = |own: Option<&str>, of_task: Option<&str>| {
+        let mut task = task(Session::New(ID.to_owned()));
+        task.model = of_task.map(str::to_owned);
+        let some = ClaudeSettings {
+            model: own.map(str::to_owned),
+            ..settings()
+        };
+        let line = line(some, &task);
+        let at = line.iter().position(|arg| arg == "--model")?;
+        Some(line[at + 1].clone())
+    };
+    assert_eq!(named(None, None), None);
+    assert_eq!(named(Some("opus"), None).as_deref(), Some("opus"));
+    assert_eq!(
+        named(Some("opus"), Some("sonnet")).as_deref(),
+        Some("sonnet")
+    );
+    assert_eq!(named(None, Some("sonnet")).as_deref(), Some("sonnet"));
+}
+
+#[test]
 fn without_a_limit_of_cost_there_is_no_budget() {
     let mut task = task(Session::New(ID.to_owned()));
     task.limits.cost = None;
