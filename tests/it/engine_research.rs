@@ -69,7 +69,6 @@ async fn five_topics_come_to_what_is_there_and_not_to_what_is_said() {
         let before = tries.iter().filter(|(other, _)| *other == name).count();
         tries.push((name.clone(), task.part));
         match (name.as_str(), before) {
-            ("writes", _) => writes(task),
             ("elsewhere", _) => Act::Write(
                 vec![("docs/findings.md", report("elsewhere"))],
                 "Done.".to_owned(),
@@ -79,7 +78,7 @@ async fn five_topics_come_to_what_is_there_and_not_to_what_is_said() {
                 task.wanted[0]
             )),
             ("overload", 0 | 1) => overloaded(),
-            ("overload", _) => writes(task),
+            ("writes" | "overload", _) => writes(task),
             (_, _) => Act::End(Ending::Limited(Limit::Deadline)),
         }
     });
@@ -92,9 +91,15 @@ async fn five_topics_come_to_what_is_there_and_not_to_what_is_said() {
     rig.settle().await;
     let said = status(&rig);
     assert_eq!(rig.state(&run).await, State::Succeeded, "{said}");
-    use Topic::{Degraded, Failed, Recovered, Written};
     let states = topics(&rig, &run).await;
-    assert_eq!(states, [Written, Recovered, Degraded, Written, Failed]);
+    let want = [
+        Topic::Written,
+        Topic::Recovered,
+        Topic::Degraded,
+        Topic::Written,
+        Topic::Failed,
+    ];
+    assert_eq!(states, want);
     assert!(said.contains("3 of 5 topics have a report"), "{said}");
     assert!(said.contains("status: partial"), "{said}");
     // One comment for each topic behind the summary, in the order asked for.
@@ -359,9 +364,12 @@ async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_
     rig.settle().await;
     // The first one that ended has cost more than the run may; two others were at work.
     assert_eq!(rig.state(&run).await, State::Failed);
-    use Topic::{Open, Written};
     let states = topics(&rig, &run).await;
-    assert_eq!(states, [Written, Written, Written, Open, Open]);
+    let (done, open) = states.split_at(3);
+    assert_eq!(
+        (done, open),
+        (&[Topic::Written; 3][..], &[Topic::Open; 2][..])
+    );
     let said = status(&rig);
     assert!(said.contains("## Error: agent_limit"), "{said}");
     assert!(

@@ -104,7 +104,9 @@ pub(super) fn left(given: &Path, rooms: &Rooms) -> io::Result<Vec<Document>> {
                 let shown = format!("{before}{name}");
                 if kind.is_dir() && depth < DEPTH {
                     to_do.push((entry.path(), format!("{shown}/"), depth + 1));
-                } else if kind.is_file() && name.ends_with(".md") {
+                } else if kind.is_file()
+                    && Path::new(&name).extension().is_some_and(|end| end == "md")
+                {
                     paths.insert((shown, entry.path()));
                 }
             }

@@ -64,7 +64,7 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
         read,
         stderr,
         millis,
-        mut files,
+        files,
     } = turn;
     let mut wrote = Vec::new();
     let printed = matches!(read, Read::Text(_));
@@ -84,15 +84,6 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
                 Ending::Success { text, .. } => vec![text.clone()],
                 _ => Vec::new(),
             };
-            // What such a program prints is the file, unless it has written that.
-            if let (Some(wanted), Some(text)) = (task.wanted.first(), texts.first())
-                && !files.iter().any(|file| file.path == *wanted)
-            {
-                files.push(Document {
-                    path: wanted.clone(),
-                    text: text.clone(),
-                });
-            }
             (ending, texts, None, Spent::default())
         }
     };
@@ -281,6 +272,9 @@ fn clean(report: &mut Report, redactor: &Redactor) {
         return;
     }
     let mut count = 0;
+    for file in &mut report.files {
+        count += redact(&mut file.text, redactor) + redact(&mut file.path, redactor);
+    }
     for wrote in &mut report.wrote {
         // The same text is on disk, as a rule, and counted there.
         redact(&mut wrote.text, redactor);
@@ -288,13 +282,6 @@ fn clean(report: &mut Report, redactor: &Redactor) {
     }
     for text in &mut report.texts {
         count += redact(text, redactor);
-    }
-    for file in &mut report.files {
-        let own = redact(&mut file.text, redactor) + redact(&mut file.path, redactor);
-        // What a program prints may be its file, and is counted already.
-        if !report.texts.contains(&file.text) {
-            count += own;
-        }
     }
     match &mut report.ending {
         Ending::Success {

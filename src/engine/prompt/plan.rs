@@ -61,7 +61,7 @@ pub fn plan(given: &Specified<'_>, earlier: &[Answered]) -> String {
 
 /// Asks to put right what was wrong with the plan.
 pub fn corrected(form: Form, complaints: &[String], strict: bool) -> String {
-    let list = listed(complaints.iter().cloned());
+    let named = listed(complaints.iter().cloned());
     let last = if strict {
         "\nThis is the last try: nothing counts but the plan itself. No questions, no summary, no offer to go on.\n"
     } else {
@@ -77,7 +77,7 @@ pub fn corrected(form: Form, complaints: &[String], strict: bool) -> String {
              words before or behind it."
         }
     };
-    format!("Your plan was not accepted:\n\n{list}{last}\n{how}\n")
+    format!("Your plan was not accepted:\n\n{named}{last}\n{how}\n")
 }
 
 /// With at most `most` characters: of what is inline, the documents are cut first, then the specification.

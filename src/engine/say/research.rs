@@ -260,8 +260,8 @@ pub fn done(trigger: &Trigger, run: &RunId, research: &Research, seconds: f64) -
     fields.insert("command".into(), json!(trigger.command.name()));
     let comments: Vec<Option<u64>> = research.topics.iter().map(|topic| topic.comment).collect();
     fields.insert("reports".into(), Value::from(comments));
-    let states: Vec<&str> = research.topics.iter().map(|topic| word(topic)).collect();
-    fields.insert("states".into(), json!(states));
+    let words: Vec<&str> = research.topics.iter().map(|topic| word(topic)).collect();
+    fields.insert("states".into(), json!(words));
     text.push_str(&render_yaml(RESULT_BLOCK, &fields));
     let used = agent::spent(&research.spent());
     let used = if used.is_empty() {

@@ -62,27 +62,6 @@ async fn markdown_is_the_answer_itself_and_no_answer_is_no_success() {
 }
 
 #[tokio::test]
-async fn what_a_program_prints_is_the_file_that_was_asked_for_unless_it_wrote_that() {
-    for (script, path, expected) in [
-        ("echo printed", "plan.md", "printed\n"),
-        ("echo said; echo written > plan.md", "plan.md", "written\n"),
-    ] {
-        let mut rig = Rig::new(script);
-        rig.command.output = Output::Markdown;
-        let agent = rig.open().unwrap();
-        let mut task = rig.task("the prompt");
-        task.wanted = vec!["plan.md".to_owned(), "context.md".to_owned()];
-        let report = turn(&agent, &task).await;
-        let files: Vec<(&str, &str)> = report
-            .files
-            .iter()
-            .map(|file| (file.path.as_str(), file.text.as_str()))
-            .collect();
-        assert_eq!(files, [(path, expected)], "{script}");
-    }
-}
-
-#[tokio::test]
 async fn without_a_result_the_process_says_how_it_ended() {
     let error = |code, signal| Ending::ProcessError { code, signal };
     let table = [

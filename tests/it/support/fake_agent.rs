@@ -12,6 +12,9 @@ use planwright::engine::run::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
+/// The documents of a run.
+type Given = (RunId, Vec<Document>);
+
 /// What one turn does.
 pub(crate) enum Act {
     /// Succeeds with this text.
@@ -37,7 +40,7 @@ pub(crate) struct FakeAgent {
     script: Arc<Mutex<VecDeque<Act>>>,
     decide: Option<Arc<Decide>>,
     /// Documents that runs were given.
-    pub(crate) given: Arc<Mutex<Vec<(RunId, Vec<Document>)>>>,
+    pub(crate) given: Arc<Mutex<Vec<Given>>>,
     pub(crate) tasks: Arc<Mutex<Vec<Task>>>,
     pub(crate) forgotten: Arc<Mutex<Vec<RunId>>>,
     pub(crate) begun: Arc<Notify>,

@@ -14,7 +14,7 @@ fn documents() -> Vec<Indexed> {
     }]
 }
 
-fn around<'a>(documents: &'a [Indexed], writes: bool) -> Around<'a> {
+fn around(documents: &[Indexed], writes: bool) -> Around<'_> {
     Around {
         nonce: NONCE,
         canary: "PW-0123456789ab",
