@@ -22,7 +22,7 @@ mod tests;
 
 pub use canary::{new_words, obeys};
 pub use plan::{Handed, Specified, corrected, plan};
-pub use research::{Around, Indexed, Try, document, report};
+pub use research::{Around, Indexed, Try, document, place, report};
 
 /// In which form the agent gives its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,15 +12,16 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::agent::Spent;
+use super::agent::{Micros, Spent};
 use super::clock::Millis;
+use super::prompt::Indexed;
 
 mod judge;
 mod team;
 #[cfg(test)]
 mod tests;
 
-pub use team::{Desk, Team, work};
+pub use team::{Desk, Team, ready, work};
 
 /// How research is done; the configuration file documents each under `[research]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +65,14 @@ pub const TOPIC_MAX: usize = 300;
 pub struct Research {
     /// The topics, in the order they were asked for.
     pub topics: Vec<Topic>,
+    /// Title of the place that the topics come from, where there is one.
+    pub title: String,
+    /// Its text as it was at the command, cut to what agents are told.
+    pub text: String,
+    /// Documents of the repository in the agents' working directories; `None` before they are there.
+    pub documents: Option<Vec<Indexed>>,
+    /// Taken over from an earlier run, which has paid for it.
+    pub adopted: bool,
     /// Unguessable word in the delimiters of data.
     pub nonce: String,
     /// Unguessable word that only an agent that obeys data would write.
@@ -84,7 +93,7 @@ pub struct Topic {
     pub state: State,
     /// Tries that have ended without a report, for another reason than a passing one.
     pub tries: u32,
-    /// Faults in a row that may pass.
+    /// Faults that may pass.
     pub faults: u32,
     /// Turns that were begun.
     pub turns: u32,
@@ -102,6 +111,8 @@ pub struct Topic {
     pub note: Option<String>,
     /// What all turns have used.
     pub spent: Spent,
+    /// What the turn under way may cost.
+    pub reserved: Micros,
     /// Things that look like credentials and were taken out.
     pub redacted: u32,
     /// The comment that shows it.
@@ -196,6 +207,26 @@ impl Research {
             degraded: count(|state| state == State::Degraded),
             failed: count(|state| matches!(state, State::Failed | State::Open)),
         }
+    }
+
+    /// What the next turn may cost of `most`, the limit of the whole run, of which `before` was spent before: an equal share
+    /// of what neither is spent nor reserved for a turn under way, for each of `places` agents. `None` when nothing is left.
+    pub fn share(&self, most: Micros, before: Micros, places: usize) -> Option<Micros> {
+        let others = || {
+            self.topics
+                .iter()
+                .filter(|topic| topic.state == State::Open)
+        };
+        let at_work = || others().filter(|topic| topic.at_work && topic.reserved > 0);
+        let reserved: Micros = at_work().map(|topic| topic.reserved).sum();
+        let used = before
+            .saturating_add(self.spent().cost)
+            .saturating_add(reserved);
+        let free = places.saturating_sub(at_work().count());
+        let open = others().count().saturating_sub(at_work().count());
+        let shares = free.min(open).max(1);
+        let left = most.saturating_sub(used) / Micros::try_from(shares).unwrap_or(1);
+        (left > 0).then_some(left)
     }
 
     /// What all topics have used.

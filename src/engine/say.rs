@@ -21,6 +21,7 @@ use super::run::RunId;
 use super::trigger::{Origin, Place, Trigger};
 use crate::formats::block::quiet;
 use crate::formats::block::render_yaml;
+use crate::formats::command::Command;
 use crate::formats::question::boxes::shown;
 
 /// Key of the block that tells programs how a run ended.
@@ -85,7 +86,7 @@ pub fn saved(
     seconds: f64,
     used: Option<&Spent>,
 ) -> String {
-    let raw = trigger.command == crate::formats::command::Command::SaveRawPlan;
+    let raw = trigger.command == Command::SaveRawPlan;
     let mut text = String::from("**Execution Summary:**\n\n");
     text.push_str(&quiet(&prepared.sentence));
     text.push_str("\n\n");
@@ -94,7 +95,11 @@ pub fn saved(
         text.push_str(&quiet(bullet));
         text.push('\n');
     }
+    let planned = trigger.command == Command::Plan;
     let what = match (prepared.enriched, raw) {
+        (Enriched::Fallback, _) if planned => {
+            "⚠️ Plan saved to GitHub issue, **not as it should be** (fallback)"
+        }
         (Enriched::Fallback, _) => "⚠️ Plan saved to GitHub issue, **not enriched** (fallback)",
         (_, true) => "✅ Raw plan saved to GitHub issue",
         (_, false) => "✅ Plan saved to GitHub issue",

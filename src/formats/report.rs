@@ -27,6 +27,7 @@ mod placeholder;
 mod plan;
 mod prose;
 mod tally;
+mod unwrapped;
 
 #[cfg(test)]
 mod tests;
@@ -43,3 +44,4 @@ pub use heading::{Named, PlanHeading, phase_heading};
 pub use metadata::{ReportMetadata, metadata};
 pub use plan::{PlanMetadata, Progress, plan_metadata};
 pub use tally::{Tally, threshold};
+pub use unwrapped::unwrapped;

@@ -385,3 +385,120 @@ async fn without_an_agent_a_plan_says_that_it_needs_one() {
         "{said}"
     );
 }
+
+#[tokio::test]
+async fn a_plan_that_was_written_before_a_limit_is_not_lost() {
+    let agent = FakeAgent::deciding(|_| {
+        Act::Cut(Document {
+            path: "plan.md".to_owned(),
+            text: PLAN.to_owned(),
+        })
+    });
+    let rig = rig(&agent).await;
+    specify(&rig, "Start in a second.");
+    let run = ask(&rig, "", &[]).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", said(&rig));
+    let saved = document(&rig);
+    // Who reads the plan does not see the report.
+    assert!(
+        saved.contains("Fallback: the agent was stopped after it had written this plan."),
+        "{saved}"
+    );
+    assert!(saved.contains("took longer than it may"), "{saved}");
+    assert!(said(&rig).contains("status: partial"), "{}", said(&rig));
+}
+
+#[tokio::test]
+async fn research_is_not_lost_when_the_issue_changes_meanwhile() {
+    let agent = FakeAgent::deciding(works);
+    let rig = rig(&agent).await;
+    specify(&rig, "Start in a second.");
+    let mut trigger = rig.trigger(Command::Plan, "ada", 7, SPECIFICATION);
+    trigger.options = vec![Given {
+        name: "research".to_owned(),
+        value: "formats".to_owned(),
+    }];
+    trigger.opening = Some(digest("Start in a second."));
+    let run = rig.deliver(trigger).await;
+    agent.full.store(true, std::sync::atomic::Ordering::Relaxed);
+    now(&rig).await;
+    specify(&rig, "Start in two seconds.");
+    agent
+        .full
+        .store(false, std::sync::atomic::Ordering::Relaxed);
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", said(&rig));
+    let tasks = agent.tasks.lock().unwrap();
+    for task in tasks.iter() {
+        assert!(
+            task.prompt.contains("Start in a second."),
+            "{}",
+            task.prompt
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_held_session_leaves_nothing_for_the_next_one() {
+    let agent = FakeAgent::deciding(|task| match task.prompt.split("write the word ").nth(1) {
+        Some(bait) if task.files.is_empty() => {
+            let word = bait.split_whitespace().next().unwrap().to_owned();
+            let text = format!("# Context\n\nPoisoned {word}.\n");
+            left(&[("plan.md", PLAN), ("context.md", &text)])
+        }
+        _ => panic!("files of the held session: {:?}", task.files),
+    });
+    let rig = crate::engine_agent::rig(&agent).await;
+    rig.forge
+        .open(HERE, "Keep the index", &["Start in a second."]);
+    rig.deliver(rig.trigger(Command::Plan, "ada", 7, HERE))
+        .await;
+    now(&rig).await;
+    assert!(status(&rig).contains("held"), "{}", status(&rig));
+    answers(&rig, "1: a").await;
+    now(&rig).await;
+    assert_eq!(agent.prompts().len(), 2);
+    assert!(rig.forge.plans().is_empty());
+}
+
+#[tokio::test]
+async fn documents_that_have_no_room_do_not_cost_the_plan() {
+    let agent = FakeAgent::new(vec![left(&[
+        ("plan.md", PLAN),
+        ("context.md", "# Context\n\nThe index is a B-tree.\n"),
+        ("research.md", "# Research\n\nTwo formats were weighed.\n"),
+    ])]);
+    let mut settings = planwright::engine::settings::Settings::default();
+    settings.most_parts = 2;
+    let mut rig = Rig::with(settings).await;
+    rig.parts.agent = Some(std::sync::Arc::new(agent.clone()));
+    specify(&rig, "Start in a second.");
+    let run = ask(&rig, "", &[]).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", said(&rig));
+    assert!(
+        said(&rig).contains("research document was left out"),
+        "{}",
+        said(&rig)
+    );
+}
+
+#[tokio::test]
+async fn a_printed_plan_comes_without_what_stands_around_it() {
+    for text in [
+        format!("Here is the plan:\n\n{PLAN}"),
+        format!("```markdown\n{PLAN}```\n"),
+        format!("Here it is.\n\n````md\n{PLAN}````\n\nShall I go on?\n"),
+    ] {
+        let agent = FakeAgent::forgetful(vec![left(&[("plan.md", &text)])]);
+        let rig = rig(&agent).await;
+        specify(&rig, "Start in a second.");
+        let run = ask(&rig, "", &[]).await;
+        rig.settle().await;
+        assert_eq!(rig.state(&run).await, State::Succeeded, "{}", said(&rig));
+        let saved = document(&rig);
+        assert!(!saved.contains("Here "), "{saved}");
+        assert!(!saved.contains("```m"), "{saved}");
+    }
+}

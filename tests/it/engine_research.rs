@@ -56,7 +56,7 @@ fn overloaded() -> Act {
 async fn topics(rig: &Rig, run: &RunId) -> Vec<Topic> {
     let view = rig.store.run(run).await.unwrap().unwrap();
     let progress = Progress::read(view.progress.as_deref()).unwrap();
-    let research = progress.research.unwrap();
+    let research = progress.research.unwrap_or_default();
     research.topics.iter().map(|topic| topic.state).collect()
 }
 
@@ -359,10 +359,10 @@ async fn passing_faults_wait_longer_each_time_and_then_end_the_topic() {
 #[tokio::test]
 async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_begin() {
     let agent = FakeAgent::deciding(writes);
-    let rig = crate::engine_agent::with(&agent, |settings| settings.run_cost = Some(1)).await;
+    let rig = crate::engine_agent::with(&agent, |settings| settings.run_cost = Some(30_000)).await;
     let run = ask(&rig, "one; two; three; four; five").await;
     rig.settle().await;
-    // The first one that ended has cost more than the run may; two others were at work.
+    // The three together have cost what the run may.
     assert_eq!(rig.state(&run).await, State::Failed);
     let states = topics(&rig, &run).await;
     let (done, open) = states.split_at(3);
@@ -372,6 +372,10 @@ async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_
     );
     let said = status(&rig);
     assert!(said.contains("## Error: agent_limit"), "{said}");
+    assert!(
+        said.contains("Comment `/research` with the topics that are missing"),
+        "{said}"
+    );
     assert!(
         said.contains("- What exists already: 3 of 5 topics have a report: [1]("),
         "{said}"
@@ -411,4 +415,73 @@ async fn the_final_summary_stays_whatever_goes_wrong_behind_it() {
             assert_eq!(rig.forge.own_bodies(HERE).len(), 2, "{fault:?} at {write}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_agents_asks_github_for_next_to_nothing() {
+    let agent = FakeAgent::deciding(writes);
+    let rig = rig(&agent).await;
+    let run = ask(&rig, "one").await;
+    agent.full.store(true, std::sync::atomic::Ordering::Relaxed);
+    now(&rig).await;
+    let before = rig.forge.world.lock().unwrap().calls;
+    let worker = rig.worker("rig");
+    let mut wakes = 0;
+    for _ in 0..40 {
+        use planwright::engine::worker::Outcome;
+        match worker.step().await.unwrap() {
+            Outcome::Wait(until) => rig.clock.advance_to(until),
+            _ => wakes += 1,
+        }
+    }
+    let calls = rig.forge.world.lock().unwrap().calls - before;
+    // One to see that who asked still may.
+    assert!(
+        wakes >= 10 && calls <= wakes,
+        "{calls} calls in {wakes} wakes"
+    );
+    agent
+        .full
+        .store(false, std::sync::atomic::Ordering::Relaxed);
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+}
+
+#[tokio::test]
+async fn what_others_finish_is_remembered_while_github_is_slow() {
+    // The first edit that shows progress never returns: the process dies there.
+    let agent = FakeAgent::deciding(writes);
+    // 👀, the status comment, the summary, three comments and the summary again come before any agent begins.
+    let before = 7;
+    let rig = rig(&agent).await;
+    let run = ask(&rig, "one; two; three").await;
+    rig.forge.fail(before + 1, Fault::DieBefore);
+    {
+        let worker = rig.worker("dies");
+        let mut working = Box::pin(worker.step());
+        for _ in 0..5_000 {
+            tokio::select! {
+                biased;
+                _ = &mut working => panic!("GitHub answered"),
+                () = tokio::task::yield_now() => {}
+            }
+            if topics(&rig, &run).await == [Topic::Written; 3] {
+                break;
+            }
+        }
+    }
+    assert_eq!(topics(&rig, &run).await, [Topic::Written; 3]);
+}
+
+#[tokio::test]
+async fn a_text_that_was_changed_after_the_command_is_not_told() {
+    let agent = FakeAgent::deciding(writes);
+    let rig = rig(&agent).await;
+    let mut trigger = rig.trigger(Command::Research, "ada", 7, HERE);
+    trigger.guidance = "one".to_owned();
+    trigger.opening = Some(planwright::engine::trigger::digest("What it was."));
+    rig.deliver(trigger).await;
+    rig.settle().await;
+    let prompts = agent.prompts();
+    assert!(!prompts[0].contains("It takes a minute."), "{}", prompts[0]);
 }

@@ -1,9 +1,11 @@
 //! The agent's vectors for research: what counts as a report, and what is tried again.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use planwright::engine::agent::{Document, Ending, Limits, Spent, Task, Wrote};
 use planwright::engine::clock::Clock;
 use planwright::engine::effects::Stop;
@@ -29,7 +31,7 @@ impl Desk for Nowhere {
             writes: true,
             ..Around::default()
         };
-        let prompt = prompt::report(&attempt(research, at, None).borrowed(), &around);
+        let prompt = prompt::report(&attempt(research, at).borrowed(), &around, 600_000);
         let minute = Duration::from_mins(1);
         let limits = Limits {
             deadline: minute,
@@ -49,6 +51,10 @@ impl Desk for Nowhere {
 
     async fn ended(&mut self, _: &Research, _: usize, _: &Spent) -> Result<(), Stop> {
         Ok(())
+    }
+
+    fn show(&mut self, _: &Research, _: &BTreeSet<usize>) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
     }
 }
 

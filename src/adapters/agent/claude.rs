@@ -144,7 +144,8 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     if let Some(model) = task.model.as_ref().or(settings.model.as_ref()) {
         option("--model", model.clone());
     }
-    if settings.structured {
+    // Its form is that of the plan extractor; files have none.
+    if settings.structured && task.wanted.is_empty() {
         option("--json-schema", schema().to_string());
     }
     match &task.session {

@@ -10,7 +10,7 @@ use crate::engine::agent::Document;
 
 /// Most files that a program leaves and that are looked at.
 const MOST_LEFT: usize = 32;
-/// Most bytes of one of them; longer ones are cut.
+/// Most bytes of one of them; longer ones are passed over: a part of a document is none.
 const MOST_BYTES: u64 = 1024 * 1024;
 /// Folders in folders that are looked into.
 const DEPTH: usize = 4;
@@ -79,9 +79,9 @@ pub(super) fn furnish(given: &Path, rooms: &Rooms, own: &[Document]) -> io::Resu
     write(&rooms.work, own)
 }
 
-/// The Markdown files in the working directory and, as `tmp/…`, in the scratch folder, in the order of their paths; those
-/// that the run was given are not among them. Links are not followed. To be called when no process of the turn is left.
-pub(super) fn left(given: &Path, rooms: &Rooms) -> io::Result<Vec<Document>> {
+/// The Markdown files in the working directory and, as `tmp/…`, in the scratch folder, those that were
+/// `wanted` first, then in the order of their paths; those that the run was given are not among them. Links are not followed. To be called when no process of the turn is left.
+pub(super) fn left(given: &Path, rooms: &Rooms, wanted: &[String]) -> io::Result<Vec<Document>> {
     let mut paths = BTreeSet::new();
     let mut seen = 0;
     for (room, before) in [(&rooms.work, ""), (&rooms.scratch, "tmp/")] {
@@ -107,7 +107,8 @@ pub(super) fn left(given: &Path, rooms: &Rooms) -> io::Result<Vec<Document>> {
                 } else if kind.is_file()
                     && Path::new(&name).extension().is_some_and(|end| end == "md")
                 {
-                    paths.insert((shown, entry.path()));
+                    // Whoever writes many others does not hide the one that is asked for.
+                    paths.insert((!wanted.contains(&shown), shown, entry.path()));
                 }
             }
         }
@@ -118,7 +119,7 @@ pub(super) fn left(given: &Path, rooms: &Rooms) -> io::Result<Vec<Document>> {
     };
     let system = rooms.scratch.join(super::claude::SYSTEM_FILE);
     let mut found = Vec::new();
-    for (shown, path) in paths {
+    for (_, shown, path) in paths {
         if was_given(&path) || path == system || found.len() >= MOST_LEFT {
             continue;
         }
@@ -126,7 +127,14 @@ pub(super) fn left(given: &Path, rooms: &Rooms) -> io::Result<Vec<Document>> {
         let Ok(file) = fs::File::open(&path) else {
             continue;
         };
-        file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            tracing::warn!(
+                file = shown,
+                "a file that the agent wrote is too long to be read"
+            );
+            continue;
+        }
         found.push(Document {
             path: shown,
             text: String::from_utf8_lossy(&bytes).into_owned(),

@@ -109,7 +109,7 @@ pub(super) async fn work(
     let files = if task.wanted.is_empty() {
         Vec::new()
     } else {
-        left(given.documents.clone(), rooms.clone()).await
+        left(given.documents.clone(), rooms.clone(), task.wanted.clone()).await
     };
     let report = report::report(
         Turn {
@@ -127,8 +127,8 @@ pub(super) async fn work(
 }
 
 /// What the program has left in its folders; nothing where they cannot be read.
-async fn left(documents: std::path::PathBuf, rooms: Rooms) -> Vec<Document> {
-    let left = super::blocking(move || files::left(&documents, &rooms)).await;
+async fn left(documents: std::path::PathBuf, rooms: Rooms, wanted: Vec<String>) -> Vec<Document> {
+    let left = super::blocking(move || files::left(&documents, &rooms, &wanted)).await;
     left.unwrap_or_else(|error| {
         tracing::warn!(%error, "the files that the agent wrote cannot be read");
         Vec::new()

@@ -101,6 +101,8 @@ pub struct Brief {
     pub reports: Vec<Handed>,
     /// What the reader should know.
     pub notes: Vec<String>,
+    /// All of it is gathered.
+    pub ready: bool,
 }
 
 /// What there was before the agent was asked.

@@ -56,8 +56,29 @@ pub struct Try<'a> {
 /// Longest text of the place, in characters, that a research agent is told.
 const PLACE_MOST: usize = 20_000;
 
-/// The prompt of one try.
-pub fn report(attempt: &Try<'_>, around: &Around<'_>) -> String {
+/// The text of a place as it is told, of any length: kept, so that all tries are told the same.
+pub fn place(text: &str) -> String {
+    data::cut(text, PLACE_MOST)
+}
+
+/// The prompt of one try, with at most `most` characters: documents that stand in it are cut.
+pub fn report(attempt: &Try<'_>, around: &Around<'_>, most: usize) -> String {
+    let whole = write(attempt, around);
+    let over = whole.chars().count().saturating_sub(most);
+    if over == 0 || around.inline.is_empty() {
+        return whole;
+    }
+    // A cut says how much is gone; the line takes some room.
+    let length = around.inline.chars().count();
+    let inline = data::cut(around.inline, length.saturating_sub(over + 100));
+    let around = Around {
+        inline: &inline,
+        ..*around
+    };
+    write(attempt, &around)
+}
+
+fn write(attempt: &Try<'_>, around: &Around<'_>) -> String {
     let template = match attempt.wording {
         0 => REPORT,
         1 => EXPLICIT,
@@ -109,6 +130,8 @@ pub fn report(attempt: &Try<'_>, around: &Around<'_>) -> String {
             "Print the report now.".to_owned(),
         )
     };
+    let complaints = data::text(&listed(attempt.complaints.iter().cloned()), around.nonce);
+    let complaints = data::between(around.nonce, "complaints", &complaints);
     filled(
         template,
         &[
@@ -118,7 +141,7 @@ pub fn report(attempt: &Try<'_>, around: &Around<'_>) -> String {
             ("around", &known),
             ("nonce", around.nonce),
             ("end", &end),
-            ("complaints", &listed(attempt.complaints.iter().cloned())),
+            ("complaints", &complaints),
         ],
     )
 }

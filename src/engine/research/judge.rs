@@ -14,61 +14,86 @@ struct Text {
     complaints: Vec<String>,
 }
 
-/// Takes in what came of one try at `topic`. `canary` is the word that only an agent writes that obeys data; `chance`, from
-/// 0 to 1, moves the wait after a passing fault; `agent` is who worked on it and `date` the day, for a document that stands
-/// in for a report.
-pub(super) fn take(
-    topic: &mut Topic,
-    came: &Report,
-    canary: &str,
-    settings: &ResearchSettings,
-    now: Millis,
-    chance: f64,
-    agent: &str,
-) {
-    topic.at_work = false;
-    topic.spent.add(&came.spent);
-    topic.redacted = topic.redacted.saturating_add(came.redacted);
-    if matches!(came.ending, Ending::Cancelled) {
-        // The run was stopped, not the topic: whoever goes on begins this try again.
-        return;
-    }
-    if obeyed(came, canary) {
-        // Nothing of it is used: whoever wrote the data may have written it.
-        topic.draft = None;
-        fail(topic, sentences::OBEYED.to_owned());
-        return;
-    }
-    let finished = matches!(came.ending, Ending::Success { .. } | Ending::NoResult);
-    if finished && look(topic, came) {
-        return;
-    }
-    keep_draft(topic, came);
-    match class(&came.ending) {
-        Class::Transient => {
-            topic.faults += 1;
-            if topic.faults < settings.faults {
-                let wait = settings.wait(topic.faults, chance);
-                topic.not_before = Some(now.plus(wait));
+/// What a try is judged with.
+pub(super) struct Judging {
+    /// The word that only an agent writes that obeys data.
+    pub(super) canary: String,
+    /// Tries and waits.
+    pub(super) settings: ResearchSettings,
+    /// The time.
+    pub(super) now: Millis,
+    /// From 0 to 1: moves the wait after a passing fault.
+    pub(super) chance: f64,
+    /// Who worked on it, for a document that stands in for a report.
+    pub(super) agent: String,
+}
+
+impl Judging {
+    /// The topic after a try that came to this.
+    pub(super) fn take(&self, mut topic: Topic, came: &Report) -> Topic {
+        topic.at_work = false;
+        topic.reserved = 0;
+        topic.spent.add(&came.spent);
+        topic.redacted = topic.redacted.saturating_add(came.redacted);
+        if matches!(came.ending, Ending::Cancelled) {
+            // The run was stopped, not the topic: whoever goes on begins this try again.
+            return topic;
+        }
+        if obeyed(came, &self.canary) {
+            // Nothing of it is used: whoever wrote the data may have written it.
+            topic.draft = None;
+            fail(&mut topic, sentences::OBEYED.to_owned());
+            return topic;
+        }
+        let finished = matches!(came.ending, Ending::Success { .. } | Ending::NoResult);
+        if finished && look(&mut topic, came) {
+            return topic;
+        }
+        keep_draft(&mut topic, came);
+        match class(&came.ending) {
+            Class::Transient => {
+                topic.faults += 1;
                 topic.complaints.clear();
-                return;
+                if topic.faults < self.settings.faults {
+                    let wait = self.settings.wait(topic.faults, self.chance);
+                    topic.not_before = Some(self.now.plus(wait));
+                } else {
+                    self.stand_in(&mut topic, sentences::ended(&came.ending));
+                }
             }
-            let why = sentences::ended(&came.ending);
-            stand_in(topic, why, now, agent);
-        }
-        Class::Fatal | Class::SessionExpired if !finished => {
-            let why = sentences::ended(&came.ending);
-            stand_in(topic, why, now, agent);
-        }
-        _ => {
-            topic.tries += 1;
-            topic.faults = 0;
-            topic.not_before = None;
-            if topic.tries >= settings.tries.clamp(1, super::WORDINGS) {
-                let why = topic.complaints.join(" ");
-                stand_in(topic, why, now, agent);
+            Class::Fatal | Class::SessionExpired if !finished => {
+                self.stand_in(&mut topic, sentences::ended(&came.ending));
+            }
+            _ => {
+                topic.tries += 1;
+                topic.not_before = None;
+                if !finished {
+                    topic.complaints = vec![sentences::ended(&came.ending)];
+                }
+                if topic.tries >= self.settings.tries.clamp(1, super::WORDINGS) {
+                    let why = topic.complaints.join(" ");
+                    self.stand_in(&mut topic, why);
+                }
             }
         }
+        topic
+    }
+
+    /// The topic has no report and gets none: what the agent said stands in for it, where that is anything.
+    fn stand_in(&self, topic: &mut Topic, why: String) {
+        const LEAST: usize = 40;
+        let draft = topic.draft.take().unwrap_or_default();
+        let (draft, _) = enriched::harmless(&draft);
+        if draft.chars().count() < LEAST {
+            fail(topic, why);
+            return;
+        }
+        let date = self.now.iso();
+        let date = date.get(..10).unwrap_or(&date);
+        topic.report = Some(report::degraded(&topic.topic, date, &self.agent, &draft));
+        topic.state = State::Degraded;
+        topic.note = Some(why);
+        topic.not_before = None;
     }
 }
 
@@ -115,7 +140,12 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
         topic.draft = longer(topic.draft.take(), &found.text);
         topic.complaints = found.complaints;
     }
-    let elsewhere = came.files.iter().filter(|file| file.path != topic.file);
+    // What is far too long is no report, and need not be read.
+    let may_be = |text: &str| text.len() <= 8 * report::LARGEST_REPORT;
+    let elsewhere = came
+        .files
+        .iter()
+        .filter(|file| file.path != topic.file && may_be(&file.text));
     for file in elsewhere {
         let found = checked(&file.text);
         if found.complaints.is_empty() {
@@ -126,7 +156,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
         topic.draft = longer(topic.draft.take(), &found.text);
     }
     for Wrote { path, text, ok } in came.wrote.iter().rev() {
-        if *ok != Some(true) {
+        if *ok != Some(true) || !may_be(text) {
             continue;
         }
         let found = checked(text);
@@ -143,7 +173,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
 }
 
 fn checked(text: &str) -> Text {
-    let (text, _) = enriched::harmless(text);
+    let (text, _) = enriched::harmless(report::unwrapped(text));
     let complaints = report::check_report(&text);
     Text {
         complaints: complaints.iter().map(ToString::to_string).collect(),
@@ -197,30 +227,19 @@ fn keep_draft(topic: &mut Topic, came: &Report) {
     topic.draft = draft;
 }
 
+/// The longer text, up to as much as is ever shown of it.
 fn longer(known: Option<String>, text: &str) -> Option<String> {
     let text = text.trim();
+    let end = text
+        .char_indices()
+        .nth(report::LARGEST_REPORT)
+        .map_or(text.len(), |(at, _)| at);
+    let text = &text[..end];
     match known {
         Some(known) if known.len() >= text.len() => Some(known),
         known if text.is_empty() => known,
         _ => Some(text.to_owned()),
     }
-}
-
-/// The topic has no report and gets none: what the agent said stands in for it, where that is anything.
-fn stand_in(topic: &mut Topic, why: String, now: Millis, agent: &str) {
-    const LEAST: usize = 40;
-    let draft = topic.draft.take().unwrap_or_default();
-    let (draft, _) = enriched::harmless(&draft);
-    if draft.chars().count() < LEAST {
-        fail(topic, why);
-        return;
-    }
-    let date = now.iso();
-    let date = date.get(..10).unwrap_or(&date);
-    topic.report = Some(report::degraded(&topic.topic, date, agent, &draft));
-    topic.state = State::Degraded;
-    topic.note = Some(why);
-    topic.not_before = None;
 }
 
 fn fail(topic: &mut Topic, why: String) {

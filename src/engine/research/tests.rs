@@ -144,3 +144,30 @@ fn what_an_older_version_remembers_is_read() {
     let old: Research = serde_json::from_str(r#"{"topics":[{"topic":"a"}]}"#).unwrap();
     assert_eq!(old.topics[0].state, State::Open);
 }
+
+#[test]
+fn turns_side_by_side_share_what_the_run_may_cost() {
+    let mut research = research(&[State::Open; 5]);
+    let begin = |research: &mut Research, at: usize| {
+        research.topics[at].at_work = true;
+        let share = research.share(6_000, 0, 3).unwrap();
+        research.topics[at].reserved = share;
+        share
+    };
+    for at in 0..3 {
+        assert_eq!(begin(&mut research, at), 2_000);
+    }
+    // One ends for less: what it leaves is there for the next.
+    research.topics[0].state = State::Written;
+    research.topics[0].at_work = false;
+    research.topics[0].spent.cost = 500;
+    assert_eq!(begin(&mut research, 3), 1_500);
+    // All together never more than the limit.
+    let reserved: u64 = research.topics[1..4].iter().map(|one| one.reserved).sum();
+    assert!(500 + reserved <= 6_000);
+    assert_eq!(research.share(500, 0, 3), None);
+    assert_eq!(research.share(6_000, 6_000, 3), None);
+    // A retry is alone.
+    let alone = super::tests::research(&[State::Written, State::Open]);
+    assert_eq!(alone.share(6_000, 1_000, 3), Some(5_000));
+}

@@ -13,6 +13,7 @@ pub use failures::{ended, exceeded, failed, held_for_good, no_plan, nothing_hold
 
 use super::super::agent::{Micros, Spent};
 use crate::formats::block::quiet;
+use crate::formats::command::Command;
 use crate::formats::question::{Question, boxes};
 
 /// Most of what an agent wrote that a message quotes.
@@ -53,11 +54,15 @@ pub fn dollars(micros: Micros) -> String {
 }
 
 /// Step of the status comment while the agent works.
-pub fn at_work(name: &str, so_far: &Spent) -> String {
+pub fn at_work(command: Command, name: &str, so_far: &Spent) -> String {
     let used = spent(so_far);
     let name = quiet(name);
     if used.is_empty() {
-        return format!("{name} reads the conversation");
+        let what = match command {
+            Command::Plan => "the specification",
+            _ => "the conversation",
+        };
+        return format!("{name} reads {what}");
     }
     format!("{name} is at work ({used} so far)")
 }

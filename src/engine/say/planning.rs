@@ -3,6 +3,7 @@
 use super::super::code::{Code, Failure};
 use super::code_span;
 use super::failures::shorten;
+use crate::formats::block::quiet;
 use crate::formats::command::Command;
 use crate::formats::question::boxes::shown;
 use crate::formats::specification::{Specification, template};
@@ -128,10 +129,7 @@ pub fn attached(name: &str) -> String {
     match name {
         "context" => "**Context**: what to know before carrying out the plan".to_owned(),
         "research" => "**Research**: what was looked at for the plan".to_owned(),
-        other => format!(
-            "**{}**",
-            super::one_line(&crate::formats::block::quiet(other))
-        ),
+        other => format!("**{}**", super::one_line(&quiet(other))),
     }
 }
 
@@ -156,4 +154,19 @@ pub fn no_plan_written(why: &str) -> Failure {
 /// Note: this is no full success.
 pub fn incomplete(why: &str) -> String {
     format!("Fallback: this plan did not pass the checks, because {why}.")
+}
+
+/// Note: the turn that wrote the plan was ended.
+pub fn cut_short(why: &str) -> String {
+    format!(
+        "Fallback: the agent was stopped after it had written this plan. {}",
+        quiet(why)
+    )
+}
+
+/// Note: a document has no room.
+pub fn no_room(name: &str, most: usize) -> String {
+    format!(
+        "The planner's {name} document was left out: plan and documents may take {most} comments together."
+    )
 }

@@ -301,6 +301,12 @@ pub fn reduced(research: &Research) -> String {
         }
     }
     let reduction = Reduction::of(&full, &short);
+    if reduction.percent() <= 0 {
+        return format!(
+            "**For a planner:** the reports are short ({} bytes): it is given all of them.",
+            reduction.full_bytes
+        );
+    }
     format!(
         "**For a planner:** {} of {} bytes ({} of {} tokens, estimated) are given at first, {} % less; it opens the whole reports \
          where it needs them.",

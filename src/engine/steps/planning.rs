@@ -15,7 +15,7 @@ pub(super) use begin::begin;
 pub(super) use documents::{give, inline, provide, read};
 pub use documents::{handed, lay_out};
 pub use judge::{Outcome, look};
-pub(super) use judge::{fallback, judge, wrote};
+pub(super) use judge::{fallback, judge, keep, rescued, wrote};
 
 use super::super::progress::{Brief, Work};
 use super::super::prompt::{Around, Specified};

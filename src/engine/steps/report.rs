@@ -180,11 +180,23 @@ pub(super) fn progress(
     context: &Context,
     said: &str,
 ) -> impl Future<Output = Result<(), Stop>> + Send + use<> {
+    rewrite(context, say::working(&context.trigger, context.run(), said))
+}
+
+/// The status comment shows `body`; nothing where there is none yet, and nothing over a final report. Not recorded, as
+/// [`progress`].
+///
+/// # Errors
+/// GitHub did not do it.
+pub(super) fn rewrite(
+    context: &Context,
+    body: String,
+) -> impl Future<Output = Result<(), Stop>> + Send + use<> {
     let effects = context.effects.clone();
     let comment = context.progress.status_comment;
+    let comment = comment.filter(|_| context.progress.closing != Some(context.round));
     let repo = context.trigger.place.repo.clone();
     let made_by = status_key(context);
-    let body = say::working(&context.trigger, context.run(), said);
     async move {
         match comment {
             Some(comment) => {

@@ -1,20 +1,22 @@
 //! `/research`, and the research before a plan: a summary that is edited in place, and one comment for each topic, in the
 //! order they were asked for. The work itself is [`super::super::research`].
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 
 use super::super::agent::{Agent, Session, Spent, Task};
 use super::super::effects::Stop;
-use super::super::knowledge::Knowledge;
 use super::super::progress::Progress;
-use super::super::prompt::{self, Around, Indexed, Role, Try, new_words};
+use super::super::prompt::{self, Around, Role, Try, new_words};
 use super::super::research::{self, Desk, Research, ResearchSettings, State, TOPIC_MAX, Team};
 use super::super::say::agent as about_agents;
 use super::super::say::research as sentences;
 use super::super::stop::StopFlag;
 use super::super::store::Payer;
+use super::extract::late;
 use super::{Context, planning, prepare, report};
 
 /// The topics, when there are some and not too many.
@@ -43,18 +45,45 @@ pub async fn command(
     agent: &Arc<dyn Agent>,
     stop: &StopFlag,
 ) -> Result<Research, Stop> {
-    let topics = research::topics(&context.trigger.guidance);
-    let topics = checked(topics, &context.settings.research)?;
-    let knowledge = planning::read(context).await?;
-    let thread = prepare::thread(context).await?;
-    stop.heed()?;
-    let opening = thread.posts.iter().find(|post| post.id.is_none());
-    let body = opening.map_or("", |post| post.body.as_str());
-    let place = Some((thread.title.as_str(), body));
-    research(context, agent, &topics, place, &knowledge, stop).await
+    if let Some(known) = &context.progress.research
+        && context.progress.closing == Some(context.round)
+        && known.tally().passes()
+    {
+        // All is done but for the last reactions.
+        return Ok(known.clone());
+    }
+    if context.progress.research.is_none() {
+        let topics = research::topics(&context.trigger.guidance);
+        let topics = checked(topics, &context.settings.research)?;
+        let thread = prepare::thread(context).await?;
+        stop.heed()?;
+        let opening = thread.posts.iter().find(|post| post.id.is_none());
+        // Somebody may have changed it for the agents.
+        let opening = opening.filter(|post| late(post, &context.trigger).is_none());
+        let body = opening.map_or("", |post| post.body.as_str());
+        begin(context, &topics, (&thread.title, body)).await?;
+    }
+    research(context, agent, stop).await
 }
 
-/// Research on `topics`: agents, comments, summary. What is remembered as done is not done again.
+/// Remembers what is to be researched: topics, and the title and text they come from.
+///
+/// # Errors
+/// [`Stop::Store`].
+pub(super) async fn begin(
+    context: &mut Context,
+    topics: &[String],
+    (title, text): (&str, &str),
+) -> Result<(), Stop> {
+    let mut new = Research::on(topics);
+    (new.nonce, new.canary) = new_words();
+    title.clone_into(&mut new.title);
+    new.text = prompt::place(text);
+    context.progress.research = Some(new);
+    context.remember().await
+}
+
+/// Works on what was begun: agents, comments, summary. What is remembered as done is not done again.
 ///
 /// # Errors
 /// [`Stop::Failed`] when too few topics have a report, or a limit is reached; [`Stop::Wait`], [`Stop::Cancelled`];
@@ -62,36 +91,30 @@ pub async fn command(
 pub(super) async fn research(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
-    topics: &[String],
-    place: Option<(&str, &str)>,
-    knowledge: &Knowledge,
     stop: &StopFlag,
 ) -> Result<Research, Stop> {
-    let mut research = begin(context, topics).await?;
-    let laid_out = planning::lay_out(knowledge, None, &research.nonce);
-    let mut inline = String::new();
-    if agent.about().writes {
-        planning::give(context, agent, laid_out.documents).await?;
-    } else {
-        inline = planning::inline(&laid_out.documents);
-    }
+    let mut research = context.progress.research.clone().unwrap_or_default();
+    research.stopped = false;
+    announce(context, &mut research).await?;
     let team = Team {
         agent: Arc::clone(agent),
         clock: Arc::clone(&context.effects.clock),
         settings: context.settings.research.clone(),
     };
-    let mut desk = OnGitHub {
-        context,
-        place,
-        documents: &laid_out.index,
-        inline: &inline,
-        writes: agent.about().writes,
-    };
-    desk.announce(&mut research).await?;
-    let worked = research::work(&mut research, &team, &mut desk, stop).await;
-    context.progress.research = Some(research.clone());
-    context.remember().await?;
-    worked?;
+    research::ready(&research, &team)?;
+    let open = research.topics.iter().any(|one| one.state == State::Open);
+    if open {
+        let inline = documents(context, agent, &mut research).await?;
+        let mut desk = OnGitHub {
+            context,
+            inline: &inline,
+            writes: agent.about().writes,
+        };
+        let worked = research::work(&mut research, &team, &mut desk, stop).await;
+        context.progress.research = Some(research.clone());
+        context.remember().await?;
+        worked?;
+    }
     finish(context, &research).await?;
     if !research.tally().passes() {
         return Err(Stop::Failed(sentences::too_few(&research)));
@@ -99,17 +122,52 @@ pub(super) async fn research(
     Ok(research)
 }
 
-/// What is remembered, or a new beginning.
-async fn begin(context: &mut Context, topics: &[String]) -> Result<Research, Stop> {
-    if let Some(mut known) = context.progress.research.clone() {
-        known.stopped = false;
-        return Ok(known);
+/// The repository's documents for the agents: kept with them, or, for agents without tools, as a text.
+async fn documents(
+    context: &mut Context,
+    agent: &Arc<dyn Agent>,
+    research: &mut Research,
+) -> Result<String, Stop> {
+    let writes = agent.about().writes;
+    if writes && research.documents.is_some() && agent.given(context.run()).await {
+        return Ok(String::new());
     }
-    let mut new = Research::on(topics);
-    (new.nonce, new.canary) = new_words();
-    context.progress.research = Some(new.clone());
-    context.remember().await?;
-    Ok(new)
+    let knowledge = planning::read(context).await?;
+    let laid_out = planning::lay_out(&knowledge, None, &research.nonce);
+    if !writes {
+        return Ok(planning::inline(&laid_out.documents));
+    }
+    planning::give(context, agent, laid_out.documents).await?;
+    research.documents = Some(laid_out.index);
+    Ok(String::new())
+}
+
+/// The summary, then a comment for each topic: made in order before any agent begins, so that they stand in order. Those
+/// that are there stay.
+async fn announce(context: &mut Context, research: &mut Research) -> Result<(), Stop> {
+    if research.topics.iter().all(|one| one.comment.is_some()) {
+        return Ok(());
+    }
+    let summary = sentences::working(&context.trigger, context.run(), research);
+    report::show(context, "research", &summary).await?;
+    let place = context.trigger.place.clone();
+    for at in 0..research.topics.len() {
+        if research.topics[at].comment.is_some() {
+            continue;
+        }
+        let body = sentences::comment(&context.trigger, context.run(), research, at);
+        let posted = context
+            .effects
+            .create_comment(&comment_key(at), &place.repo, place.number, &body)
+            .await?;
+        research.topics[at].comment = Some(posted.id());
+        posted.url().clone_into(&mut research.topics[at].url);
+        context.progress.research = Some(research.clone());
+        context.remember().await?;
+    }
+    context.progress.outage = None;
+    let summary = sentences::working(&context.trigger, context.run(), research);
+    report::show(context, "research-announced", &summary).await
 }
 
 /// Every topic's comment shows what came of it: exactly once, whatever was shown while agents worked.
@@ -167,8 +225,6 @@ fn comment_key(at: usize) -> String {
 /// Remembers in the run and shows on GitHub.
 struct OnGitHub<'c> {
     context: &'c mut Context,
-    place: Option<(&'c str, &'c str)>,
-    documents: &'c [Indexed],
     inline: &'c str,
     writes: bool,
 }
@@ -177,59 +233,6 @@ impl OnGitHub<'_> {
     async fn remember(&mut self, research: &Research) -> Result<(), Stop> {
         self.context.progress.research = Some(research.clone());
         self.context.remember().await
-    }
-
-    /// The summary, then a comment for each topic: made in order before any agent begins, so that they stand in order.
-    async fn announce(&mut self, research: &mut Research) -> Result<(), Stop> {
-        self.summary(research, "research").await?;
-        let place = self.context.trigger.place.clone();
-        for at in 0..research.topics.len() {
-            if research.topics[at].comment.is_some() {
-                continue;
-            }
-            let body = sentences::comment(&self.context.trigger, self.context.run(), research, at);
-            let posted = self
-                .context
-                .effects
-                .create_comment(&comment_key(at), &place.repo, place.number, &body)
-                .await?;
-            research.topics[at].comment = Some(posted.id());
-            posted.url().clone_into(&mut research.topics[at].url);
-            self.remember(research).await?;
-        }
-        self.context.progress.outage = None;
-        self.summary(research, "research-announced").await
-    }
-
-    async fn summary(&mut self, research: &Research, stage: &str) -> Result<(), Stop> {
-        let body = sentences::working(&self.context.trigger, self.context.run(), research);
-        report::show(self.context, stage, &body).await
-    }
-
-    /// Shows where topic `at` stands. A run that ends sees to it that all is shown: this may fail.
-    async fn show(&mut self, research: &Research, at: usize) -> Result<(), Stop> {
-        let repo = self.context.trigger.place.repo.clone();
-        if let Some(comment) = research.topics.get(at).and_then(|topic| topic.comment) {
-            let body = sentences::comment(&self.context.trigger, self.context.run(), research, at);
-            let made_by = comment_key(at);
-            let effects = &self.context.effects;
-            let edited = effects
-                .edit_unrecorded(&repo, comment, &made_by, &body)
-                .await;
-            later(edited)?;
-        }
-        later(self.summary(research, "research-progress").await)
-    }
-}
-
-/// An edit that GitHub did not do now is made up for at the end.
-fn later(edited: Result<(), Stop>) -> Result<(), Stop> {
-    match edited {
-        Err(Stop::Forge(error)) => {
-            tracing::debug!(error = %error, "the progress of research was not shown");
-            Ok(())
-        }
-        done => done,
     }
 }
 
@@ -242,54 +245,86 @@ fn turn_key(research: &Research, at: usize) -> String {
 #[async_trait]
 impl Desk for OnGitHub<'_> {
     async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, Stop> {
-        let key = turn_key(research, at);
         let settings = Arc::clone(&self.context.settings);
         let agent = &settings.agent;
-        let spent = research.spent().cost;
         let command = self.context.trigger.command;
-        if let Some(most) = agent.run_cost.filter(|most| spent >= *most) {
-            return Err(Stop::Failed(about_agents::run_cost(command, most)));
+        let mut limits = agent.limits;
+        if let Some(most) = agent.run_cost {
+            let places = settings.research.concurrency;
+            limits.cost = research.share(most, 0, places);
+            if limits.cost.is_none() {
+                return Err(Stop::Failed(about_agents::run_cost(command, most)));
+            }
         }
         let place = self.context.trigger.place.clone();
         let payer = Payer {
             repo: place.repo.id,
             actor: self.context.trigger.actor.id,
         };
-        let repo = place.repo.full_name();
+        let key = turn_key(research, at);
         let effects = &self.context.effects;
         let now = effects.clock.now();
         let judged = effects
             .store
             .begin_turn(&effects.lease, &key, payer, &agent.budget, now)
             .await?;
+        let repo = place.repo.full_name();
         judged.map_err(|which| Stop::Failed(about_agents::exceeded(command, &which, &repo)))?;
         self.remember(research).await?;
-        self.show(research, at).await?;
-        let mut limits = agent.limits;
-        limits.cost = agent.run_cost.map(|most| most.saturating_sub(spent));
-        let attempt = attempt(research, at, self.place);
+        let attempt = attempt(research, at);
         let around = Around {
             nonce: &research.nonce,
             canary: &research.canary,
-            documents: self.documents,
+            documents: research.documents.as_deref().unwrap_or_default(),
             inline: self.inline,
             project: None,
             writes: self.writes,
         };
-        let prompt = prompt::report(&attempt.borrowed(), &around);
+        let prompt = prompt::report(&attempt.borrowed(), &around, agent.most_prompt);
         let system = agent.prompts.system(Role::Researcher, &place.repo);
         let run = self.context.run().clone();
         Ok(task(run, research, at, limits, system, prompt))
     }
 
     async fn ended(&mut self, research: &Research, at: usize, spent: &Spent) -> Result<(), Stop> {
-        self.remember(research).await?;
+        // Accounted for first: a topic that is remembered as done is not looked at again.
         let effects = &self.context.effects;
         effects
             .store
             .end_turn(&effects.lease, &turn_key(research, at), spent)
             .await?;
-        self.show(research, at).await
+        self.remember(research).await
+    }
+
+    fn show(&mut self, research: &Research, topics: &BTreeSet<usize>) -> BoxFuture<'static, ()> {
+        let context = &self.context;
+        let mut edits = Vec::new();
+        for at in topics {
+            if let Some(comment) = research.topics.get(*at).and_then(|topic| topic.comment) {
+                let body = sentences::comment(&context.trigger, context.run(), research, *at);
+                edits.push((comment, comment_key(*at), body));
+            }
+        }
+        let summary = sentences::working(&context.trigger, context.run(), research);
+        let summary = report::rewrite(context, summary);
+        let effects = context.effects.clone();
+        let repo = context.trigger.place.repo.clone();
+        Box::pin(async move {
+            for (comment, made_by, body) in edits {
+                let edited = effects
+                    .edit_unrecorded(&repo, comment, &made_by, &body)
+                    .await;
+                not_now(edited);
+            }
+            not_now(summary.await);
+        })
+    }
+}
+
+/// An edit that is not done now is made up for at the end.
+fn not_now(edited: Result<(), Stop>) {
+    if let Err(stop) = edited {
+        tracing::debug!(error = %stop, "the progress of research was not shown");
     }
 }
 
@@ -301,17 +336,14 @@ pub struct Attempt<'a> {
 }
 
 /// The next try at topic `at`.
-pub fn attempt<'a>(
-    research: &'a Research,
-    at: usize,
-    place: Option<(&'a str, &'a str)>,
-) -> Attempt<'a> {
+pub fn attempt(research: &Research, at: usize) -> Attempt<'_> {
     let others = research.topics.iter().enumerate();
     let others = others.filter(|(other, _)| *other != at);
+    let place = (research.title.as_str(), research.text.as_str());
     Attempt {
         others: others.map(|(_, topic)| topic.topic.clone()).collect(),
         topic: &research.topics[at],
-        place,
+        place: (!research.title.is_empty()).then_some(place),
     }
 }
 

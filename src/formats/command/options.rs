@@ -160,7 +160,12 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
                 spec.name
             )));
         }
-        if QUOTES.iter().any(|(open, _)| one.value.starts_with(*open)) {
+        // A value that was in quotes may begin with other ones, and closes those.
+        let unclosed = |(open, close): &(char, char)| {
+            let rest = one.value.strip_prefix(*open);
+            rest.is_some_and(|rest| !rest.contains(*close))
+        };
+        if QUOTES.iter().any(unclosed) {
             return Err(wrong("its quote is not closed"));
         }
         if one.value.chars().any(char::is_control) {

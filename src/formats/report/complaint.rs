@@ -61,7 +61,9 @@ impl fmt::Display for Complaint {
             ),
             Self::Placeholder { line, text } => write!(
                 f,
-                "line {line}: `{text}` is left over from a template; write what belongs there, or take it out"
+                "line {line}: `{}` is left over from a template; write what belongs there, or take it out",
+                // A back-tick would end the code span, and what stands behind it would mean something.
+                text.replace('`', "'")
             ),
         }
     }

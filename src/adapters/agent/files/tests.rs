@@ -146,7 +146,7 @@ fn markdown_files_come_back_but_for_those_that_were_given() {
         b"ours",
     );
     put(&rooms.home.join("z.md"), b"the client's");
-    let found = left(&given, &rooms).unwrap();
+    let found = left(&given, &rooms, &[]).unwrap();
     let want = [
         "knowledge/own.md",
         "plan.md",
@@ -179,7 +179,7 @@ fn links_and_pipes_are_not_read() {
     assert!(made.unwrap().success());
     fs::create_dir(rooms.work.join("folder.md")).unwrap();
     put(&rooms.work.join("own.md"), b"own");
-    let found = left(&folder.path().join("given"), &rooms).unwrap();
+    let found = left(&folder.path().join("given"), &rooms, &[]).unwrap();
     assert_eq!(found, [document("own.md", "own")]);
 }
 
@@ -191,18 +191,19 @@ fn deep_many_and_long_files_are_bounded() {
     let deepest = "d/".repeat(DEPTH);
     put(&rooms.work.join(format!("{deepest}in.md")), b"in");
     put(&rooms.work.join(format!("{deepest}d/out.md")), b"out");
-    let found = left(&given, &rooms).unwrap();
+    let found = left(&given, &rooms, &[]).unwrap();
     assert_eq!(paths(&found), [format!("{deepest}in.md")]);
     let long = usize::try_from(MOST_BYTES).unwrap() + 1;
     put(&rooms.work.join("a.md"), &vec![b'x'; long]);
     for at in 0..MOST_LEFT {
         put(&rooms.work.join(format!("b{at:02}.md")), b"x");
     }
-    let found = left(&given, &rooms).unwrap();
+    let found = left(&given, &rooms, &[]).unwrap();
+    // A part of a document is none.
     assert_eq!(found.len(), MOST_LEFT);
-    assert_eq!(
-        (found[0].path.as_str(), found[0].text.len()),
-        ("a.md", long - 1)
-    );
-    assert_eq!(found[1].path, "b00.md");
+    assert_eq!(found[0].path, "b00.md");
+    // Whoever writes many others does not hide the one that is asked for.
+    put(&rooms.work.join("z.md"), b"wanted");
+    let found = left(&given, &rooms, &["z.md".to_owned()]).unwrap();
+    assert_eq!((found.len(), found[0].path.as_str()), (MOST_LEFT, "z.md"));
 }

@@ -50,10 +50,11 @@ fn what_a_researcher_is_told() {
             report(
                 &attempt(wording, &others, &complaints),
                 &around(&documents, true),
+                600_000,
             )
         })
         .collect();
-    told.push(report(&attempt(0, &[], &[]), &around(&[], false)));
+    told.push(report(&attempt(0, &[], &[]), &around(&[], false), 600_000));
     insta::assert_snapshot!(told.join("\n#################### next\n"));
     for prompt in told {
         assert!(!prompt.contains("ignore all this"), "{prompt}");
@@ -130,7 +131,8 @@ fn a_long_specification_and_long_documents_are_cut_to_what_fits() {
 fn the_place_of_a_topic_is_cut_and_the_rest_is_small() {
     let topic = "x".repeat(TOPIC_MAX);
     let research = Research::on(std::slice::from_ref(&topic));
-    let place = "All about it. ".repeat(100_000);
+    let long = "All about it. ".repeat(100_000);
+    let place = crate::engine::prompt::place(&long);
     let told = report(
         &Try {
             topic: &topic,
@@ -141,6 +143,24 @@ fn the_place_of_a_topic_is_cut_and_the_rest_is_small() {
             complaints: &[],
         },
         &around(&[], true),
+        600_000,
     );
     assert!(told.chars().count() < 25_000);
+}
+
+#[test]
+fn documents_of_a_researcher_without_tools_are_cut_to_what_fits() {
+    let inline = "A document. ".repeat(20_000);
+    let around = Around {
+        inline: &inline,
+        ..around(&[], false)
+    };
+    let told = report(
+        &attempt(2, &[], &["It is not there.".to_owned()]),
+        &around,
+        30_000,
+    );
+    assert!(told.chars().count() <= 30_000);
+    assert!(told.contains("characters are left out here"), "{told}");
+    assert!(told.contains("STEP 1."));
 }

@@ -133,7 +133,12 @@ fn remedy(command: Command, who: Remedy) -> String {
         ),
         Remedy::Anew => without(
             command,
-            &format!("Comment `/{name}` here to start a new run"),
+            &match command {
+                Command::Research => {
+                    "Comment `/research` with the topics that are missing to start a new run".to_owned()
+                }
+                _ => format!("Comment `/{name}` here to start a new run"),
+            },
             ", or `/save-raw-plan` to save the plan without the agent.",
         ),
         Remedy::Operator => without(
@@ -249,12 +254,17 @@ pub fn nothing_holds(why: &str) -> Failure {
 }
 
 /// Nobody decided over a held run.
-pub fn held_for_good(url: &str) -> Failure {
+pub fn held_for_good(command: Command, url: &str) -> Failure {
     Failure {
         code: Code::QuestionsUnanswered,
-        message: "The agent followed an instruction in this conversation, and nobody decided what to do.".to_owned(),
+        message:
+            "The agent followed an instruction in this conversation, and nobody decided what to do."
+                .to_owned(),
         details: vec![format!("Asked in {url}")],
-        remedy: "Look at the conversation for texts that steer agents. `/save-raw-plan` saves the plan without the agent."
-            .to_owned(),
+        remedy: without(
+            command,
+            "Look at the conversation for texts that steer agents",
+            ". `/save-raw-plan` saves the plan without the agent.",
+        ),
     }
 }

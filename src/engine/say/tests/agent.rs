@@ -254,7 +254,7 @@ fn failures() -> Vec<(String, Failure)> {
     all.push(("nothing_holds".into(), agent::nothing_holds("No steps.")));
     all.push((
         "held_for_good".into(),
-        agent::held_for_good("https://github.test/asked"),
+        agent::held_for_good(Command::SavePlan, "https://github.test/asked"),
     ));
     all
 }
@@ -266,11 +266,11 @@ fn what_was_used_in_words() {
     assert_eq!(agent::dollars(1), "$0.01", "never nothing");
     assert_eq!(agent::dollars(5_000_000), "$5.00");
     assert_eq!(
-        agent::at_work("Claude Code", &Spent::default()),
+        agent::at_work(Command::SavePlan, "Claude Code", &Spent::default()),
         "Claude Code reads the conversation"
     );
     assert_eq!(
-        agent::at_work("Claude Code", &spent()),
+        agent::at_work(Command::SavePlan, "Claude Code", &spent()),
         "Claude Code is at work (3 turns, 1 tool call, $0.13, 62 s so far)"
     );
 }

@@ -192,7 +192,7 @@ async fn expired(context: &mut Context) -> Result<Step, Stop> {
     round.closed = true;
     if round.hold {
         let url = round.url.clone();
-        let failure = sentences::held_for_good(&url);
+        let failure = sentences::held_for_good(context.trigger.command, &url);
         context.remember().await?;
         return Err(Stop::Failed(failure));
     }

@@ -46,6 +46,9 @@ pub(super) async fn turn(
         let until = now.plus(PLACE);
         return Err(Stop::Wait { until, why });
     }
+    if context.trigger.command == Command::Plan {
+        planning::provide(context, agent).await?;
+    }
     let goes_on = agent.about().resumes && work(context).session.is_some();
     let writes = agent.about().writes;
     let prompt = prompts::ask(context, thread, goes_on, writes).await?;
@@ -55,16 +58,13 @@ pub(super) async fn turn(
         Some(id) => Session::Resume(id),
         None => Session::New(uuid::Uuid::new_v4().to_string()),
     };
-    if context.trigger.command == Command::Plan {
-        planning::provide(context, agent).await?;
-    }
     let task = task(context, prompt, session);
     let before = work(context).spent;
     // Remembered before it begins: a crash must not make it look as if nothing had been spent.
     work(context).turns += 1;
     work(context).not_before = None;
     context.remember().await?;
-    let said = sentences::at_work(&agent.about().name, &before);
+    let said = sentences::at_work(context.trigger.command, &agent.about().name, &before);
     let body = say::working(&context.trigger, context.run(), &said);
     report::show(context, &key, &body).await?;
     let came = run(context, agent, &task, stop).await?;
@@ -198,7 +198,10 @@ async fn run(
         }
         let mut so_far = before;
         so_far.add(&now.borrow());
-        let telling = report::progress(context, &sentences::at_work(&name, &so_far));
+        let telling = report::progress(
+            context,
+            &sentences::at_work(context.trigger.command, &name, &so_far),
+        );
         let mut telling = std::pin::pin!(telling);
         // The agent is at work meanwhile: a slow GitHub must not stop it.
         let ended = tokio::select! {
@@ -235,6 +238,7 @@ async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Came
 /// What the ending means for the run.
 async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<Step, Stop> {
     let resumed = matches!(came.session, Session::Resume(_));
+    planning::keep(context, &came.report);
     let (Session::New(id) | Session::Resume(id)) = came.session;
     let came = came.report;
     let class = match &came.ending {
@@ -298,6 +302,9 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
     work_now.faults = work_now.faults.saturating_add(1);
     if class != Class::Transient || work_now.faults >= tries {
         work_now.faults = 0;
+        if let Some(prepared) = planning::rescued(context, &came) {
+            return Ok(Step::Done(Box::new(prepared)));
+        }
         return Err(Stop::Failed(sentences::failed(
             context.trigger.command,
             &came,
@@ -338,4 +345,5 @@ pub(super) fn begin_again(work: &mut Work) {
     work.next = Next::Plan;
     work.corrections = 0;
     work.draft = None;
+    work.written.clear();
 }

@@ -17,7 +17,7 @@ use super::documents;
 use crate::formats::command::{Command, read_options};
 use crate::formats::specification::{self, Specification};
 
-/// Gathers it, once.
+/// Gathers it, once, and remembers each part before the next one is begun.
 ///
 /// # Errors
 /// [`Stop::Failed`] for a specification that says nothing or was changed after the command, for an option that cannot be
@@ -27,44 +27,55 @@ pub(in crate::engine::steps) async fn begin(
     agent: &Arc<dyn Agent>,
     stop: &StopFlag,
 ) -> Result<(), Stop> {
-    if work(context).brief.is_some() {
-        return Ok(());
+    if work(context).brief.is_none() {
+        specified(context, stop).await?;
     }
-    let topics = topics(context)?;
-    let thread = prepare::thread(context).await?;
-    stop.heed()?;
-    let specification = specification(&context.trigger, thread).await?;
+    let Some(mut brief) = work(context).brief.clone().filter(|brief| !brief.ready) else {
+        return Ok(());
+    };
+    let own = |research: &&Research| !research.adopted;
+    if context.progress.research.as_ref().filter(own).is_some() {
+        researching::research(context, agent, stop).await?;
+    }
     let knowledge = documents::read(context).await?;
     stop.heed()?;
-    if topics.is_empty() {
-        context.progress.research = earlier(context).await?;
-    } else {
-        let place = (specification.title.as_str(), specification.text());
-        researching::research(context, agent, &topics, Some(place), &knowledge, stop).await?;
-    }
-    let reports = context.progress.research.clone();
-    let mut notes = Vec::new();
-    notes.extend(sentences::placeholders(&specification.placeholders));
-    notes.extend(knowledge.note());
-    let (inline, writes) = (String::new(), agent.about().writes);
-    renew_words(work(context));
+    brief.notes.extend(knowledge.note());
     let nonce = work(context).nonce.clone();
-    let laid_out = documents::lay_out(&knowledge, reports.as_ref(), &nonce);
-    let mut brief = Brief {
-        title: specification.title.clone(),
-        text: specification.text().to_owned(),
-        documents: laid_out.index,
-        inline,
-        reports: laid_out.reports,
-        notes,
-    };
-    if writes {
+    let laid_out = documents::lay_out(&knowledge, context.progress.research.as_ref(), &nonce);
+    brief.documents = laid_out.index;
+    brief.reports = laid_out.reports;
+    if agent.about().writes {
         documents::give(context, agent, laid_out.documents).await?;
     } else {
         brief.inline = documents::inline(&laid_out.documents);
     }
+    brief.ready = true;
     work(context).brief = Some(brief);
     context.progress.outage = None;
+    context.remember().await
+}
+
+/// Reads what is wanted, as it was at the command.
+async fn specified(context: &mut Context, stop: &StopFlag) -> Result<(), Stop> {
+    let topics = topics(context)?;
+    let thread = prepare::thread(context).await?;
+    stop.heed()?;
+    let specification = specification(&context.trigger, thread).await?;
+    let (title, text) = (specification.title.clone(), specification.text().to_owned());
+    if topics.is_empty() {
+        context.progress.research = earlier(context).await?;
+    } else {
+        researching::begin(context, &topics, (&title, &text)).await?;
+    }
+    renew_words(work(context));
+    work(context).brief = Some(Brief {
+        title,
+        text,
+        notes: sentences::placeholders(&specification.placeholders)
+            .into_iter()
+            .collect(),
+        ..Brief::default()
+    });
     context.remember().await
 }
 
@@ -86,19 +97,20 @@ fn topics(context: &Context) -> Result<Vec<String>, Stop> {
 /// How many earlier runs of the place are looked at for reports.
 const RUNS: u32 = 20;
 
-/// The reports of the newest research here that came to enough.
+/// The reports of the newest research here that came to enough, of a `/research` or of an earlier plan.
 async fn earlier(context: &Context) -> Result<Option<Research>, Stop> {
     let place = context.trigger.place.key();
     let runs = context.effects.store.runs_at(&place, RUNS).await?;
-    let word = Command::Research.name();
+    let words = [Command::Research.name(), Command::Plan.name()];
     let mut done = runs
         .iter()
-        .filter(|run| run.command == word)
+        .filter(|run| words.contains(&run.command.as_str()) && run.id != *context.run())
         .filter_map(|run| Progress::read(run.progress.as_deref()).ok()?.research)
-        .filter(|research| research.tally().passes());
+        .filter(|research| !research.adopted && research.tally().passes());
     let Some(mut found) = done.next() else {
         return Ok(None);
     };
+    found.adopted = true;
     for topic in &mut found.topics {
         // That run has paid for it.
         topic.spent = Spent::default();

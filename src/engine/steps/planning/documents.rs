@@ -125,5 +125,10 @@ pub(in crate::engine::steps) async fn provide(
     let knowledge = read(context).await?;
     let nonce = work(context).nonce.clone();
     let laid_out = lay_out(&knowledge, context.progress.research.as_ref(), &nonce);
-    give(context, agent, laid_out.documents).await
+    give(context, agent, laid_out.documents).await?;
+    // The repository may have changed meanwhile, and with it the names of the files.
+    if let Some(brief) = &mut work(context).brief {
+        brief.documents = laid_out.index;
+    }
+    context.remember().await
 }

@@ -3,12 +3,14 @@
 use super::super::super::agent::{Document, Report};
 use super::super::super::effects::Stop;
 use super::super::super::progress::{Attached, Enriched, Prepared};
+use super::super::super::prompt::obeys;
 use super::super::super::say::agent as about_agents;
 use super::super::super::say::planning as sentences;
-use super::super::Context;
 use super::super::enrich::{Judged, open_questions, said_of_the_work, work};
 use super::super::verify::TITLE_MAX;
+use super::super::{Context, publish};
 use super::{CONTEXT, FILES, PLAN, RESEARCH};
+use crate::formats::markdown::{self, Kind};
 use crate::formats::plan::enriched;
 use crate::formats::plan::gate::gate_content;
 use crate::formats::plan::summary::summarise;
@@ -55,7 +57,7 @@ pub fn look(came: &Report) -> Outcome {
     };
     let mut notes: Vec<String> = Vec::new();
     notes.extend(plan.elsewhere.map(|path| sentences::elsewhere(PLAN, &path)));
-    let (document, pictures) = enriched::harmless(&plan.text);
+    let (document, pictures) = enriched::harmless(report::unwrapped(&plan.text));
     let mut complaints: Vec<String> = report::check_plan(&document)
         .iter()
         .map(ToString::to_string)
@@ -149,10 +151,62 @@ pub(in crate::engine::steps) fn wrote(context: &Context, came: &Report) -> bool 
     brief.is_some() && find(came, PLAN).is_some()
 }
 
+/// Keeps the planner's own files for its next turn, where they come from an agent that does not obey the data.
+pub(in crate::engine::steps) fn keep(context: &mut Context, came: &Report) {
+    let known = |file: &&Document| FILES.contains(&file.path.as_str());
+    let work = work(context);
+    if work.brief.is_some() && !obeyed(&work.canary, came) {
+        work.written = came.files.iter().filter(known).cloned().collect();
+    }
+}
+
+fn obeyed(canary: &str, came: &Report) -> bool {
+    let files = came.files.iter().flat_map(|file| [&file.path, &file.text]);
+    let wrote = came.wrote.iter().flat_map(|one| [&one.path, &one.text]);
+    let said = came.texts.iter().chain(files).chain(wrote);
+    obeys(canary, said.map(String::as_str))
+}
+
+/// The plan of a turn that did not end well: what was written is paid for, and marked.
+pub(in crate::engine::steps) fn rescued(context: &mut Context, came: &Report) -> Option<Prepared> {
+    let work = work(context);
+    if work.brief.is_none() || obeyed(&work.canary, came) {
+        return None;
+    }
+    let Outcome::Plan {
+        title,
+        document,
+        attached,
+        notes,
+    } = look(came)
+    else {
+        return None;
+    };
+    let why = about_agents::ended(&came.ending).1;
+    let why = sentences::cut_short(&why);
+    let mut prepared = prepared(context, &title, document, Enriched::Fallback, &[why]);
+    prepared.notes.extend(notes);
+    attach(context, &mut prepared, attached);
+    Some(prepared)
+}
+
+/// Puts the documents beside the plan into as many comments as are left for them; says which have no room.
+fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
+    prepared.attached = attached;
+    let most = context.settings.most_parts;
+    let plan = publish::comments(&prepared.document).len();
+    while plan + publish::attachments(prepared).len() > most {
+        let Some(left_out) = prepared.attached.pop() else {
+            return;
+        };
+        prepared
+            .notes
+            .push(sentences::no_room(&left_out.name, most));
+    }
+}
+
 /// Takes in what the planner wrote.
 pub(in crate::engine::steps) fn judge(context: &mut Context, came: &Report) -> Judged {
-    let known = |file: &&Document| FILES.contains(&file.path.as_str());
-    work(context).written = came.files.iter().filter(known).cloned().collect();
     match look(came) {
         Outcome::Wrong { draft, complaints } => Judged::Wrong { draft, complaints },
         Outcome::Plan {
@@ -161,9 +215,9 @@ pub(in crate::engine::steps) fn judge(context: &mut Context, came: &Report) -> J
             attached,
             notes,
         } => {
-            let mut prepared = prepared(context, &title, document, Enriched::Yes);
+            let mut prepared = prepared(context, &title, document, Enriched::Yes, &[]);
             prepared.notes.extend(notes);
-            prepared.attached = attached;
+            attach(context, &mut prepared, attached);
             Judged::Done(Box::new(prepared))
         }
     }
@@ -182,9 +236,17 @@ pub(in crate::engine::steps) fn fallback(
     if gate_content(&draft).is_err() || gate_title(&title).is_err() {
         return Err(Stop::Failed(sentences::no_plan_written(why)));
     }
-    let mut prepared = prepared(context, &title, draft, Enriched::Fallback);
-    prepared.notes.insert(0, sentences::incomplete(why));
-    Ok(prepared)
+    let why = sentences::incomplete(why);
+    Ok(prepared(context, &title, draft, Enriched::Fallback, &[why]))
+}
+
+/// Where the first heading ends; the start of a text without one.
+fn below_title(document: &str) -> usize {
+    let blocks = markdown::blocks(document);
+    let title = blocks
+        .iter()
+        .find(|block| matches!(block.kind, Kind::Heading { .. }));
+    title.map_or(0, |block| block.span.end)
 }
 
 fn prepared(
@@ -192,9 +254,16 @@ fn prepared(
     title: &str,
     mut document: String,
     enriched: Enriched,
+    marks: &[String],
 ) -> Prepared {
     let brief = work(context).brief.clone().unwrap_or_default();
-    let mut notes = brief.notes.clone();
+    let mut notes = marks.to_vec();
+    notes.extend(brief.notes.iter().cloned());
+    for mark in marks {
+        // Who reads the plan does not see the report.
+        let at = below_title(&document);
+        document.insert_str(at, &format!("\n\n> [!WARNING]\n> {mark}\n"));
+    }
     notes.extend(said_of_the_work(context));
     if !document.ends_with('\n') {
         document.push('\n');

@@ -147,6 +147,18 @@ fn a_path_is_inside_the_repository() {
 }
 
 #[test]
+fn a_value_in_quotes_may_begin_with_others() {
+    let comment = "/plan research=\"`Vec` growth; 'strict' mode\" soon";
+    let asked = &crate::formats::command::parse(comment)[0];
+    let options = read(Command::Plan, &asked.options).unwrap();
+    assert_eq!(
+        options.research.as_deref(),
+        Some("`Vec` growth; 'strict' mode")
+    );
+    assert_eq!(asked.guidance, "soon");
+}
+
+#[test]
 fn what_a_fork_pushed_to_a_pull_request_is_no_source() {
     for reference in [
         "refs/pull/5/head",
