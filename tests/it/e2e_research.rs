@@ -2,6 +2,7 @@
 //! asks for: what comes of it, in which order, and that a killed bot finishes the rest and nothing twice.
 
 mod killed;
+pub(crate) mod shell;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
