@@ -1,6 +1,7 @@
 //! `/plan` the whole way with the real Claude Code client on a stub of the model's API, from the specification to the plan
 //! issue. Each exchange with GitHub is judged by its published description.
 
+mod killed;
 mod large;
 
 use std::sync::Arc;

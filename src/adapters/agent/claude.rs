@@ -6,6 +6,8 @@
 //! |---|---|
 //! | hooks, MCP servers, key helpers, other API addresses in the work folder's settings | `--restricted`, `--setting-sources user`, `--strict-mcp-config` |
 //! | tools that write, run or fetch | `--tools` names the only ones; none by default |
+//! | tools that write elsewhere: the client's home, another part's or run's folders | `--restricted` keeps them to the work folder, and the sandbox, where there is one, to this part's folders |
+//! | settings that a model writes for the next turn (`.claude`, `.mcp.json`, `CLAUDE.md`) | the client refuses or does not read them; the work folder is emptied |
 //! | questions on the terminal that nobody answers | `--permission-prompts none` |
 //! | a prompt that is a command (`/`, `!`) or an option (`-`) | standard input, and a line of ours before it; `--disable-slash-commands` |
 //! | a prompt that attaches files (`@path`): needs no tool and no permission | `--restricted` keeps to the work folder, which is empty; the prompt breaks `@` |

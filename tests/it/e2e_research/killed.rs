@@ -1,6 +1,5 @@
 //! The bot's process is killed (SIGKILL) at every point of research: the next one does the rest, and nothing twice.
 
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,11 +7,12 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt, stream};
 use planwright::engine::run::State;
 
+use super::shell::{asked, first_shown, quick};
 use super::{REPO, assert_comments, file, issue, no_process_left, only, requests, system, writes};
 use crate::engine_research::report;
 use crate::peer_claude::processes;
 use crate::support::model::{Asked, Model, Turn};
-use crate::support::system::{Moment, Options, System};
+use crate::support::system::{Moment, System};
 
 /// Cases at work at the same time.
 const TOGETHER: usize = 4;
@@ -133,68 +133,6 @@ async fn between_report_and_comment_nothing_is_done_again() {
         assert_done(&system, issue, &["one"]).await;
         assert_eq!(requests(&model, "001-one.md"), 2, "{moment:?}");
     }
-}
-
-/// The first write that shows the report of a topic, counted from 1, among all writes.
-fn first_shown(system: &System, topic: usize) -> usize {
-    let requests = system.sim.requests();
-    let mut writes = requests
-        .iter()
-        .filter(|one| one.method != "GET" && one.path.contains("/repos/"));
-    let head = format!("### Research {topic} of ");
-    let shows = |body: &[u8]| {
-        let body = String::from_utf8_lossy(body);
-        body.contains(&head) && body.contains("✅ written")
-    };
-    writes
-        .position(|one| shows(&one.body))
-        .expect("it was shown")
-}
-
-/// An agent of the shell: notes what it is asked for, writes the report, and says so.
-const SHELL: &str = r#"file=$(sed -n 's/.*the file `\([0-9]*-[a-z]*\.md\)`.*/\1/p' | head -n 1)
-echo "$file" >> "$0.asked"
-sed "s/TOPIC/$file/" "$0.report" > "$file"
-echo '{"type":"result","subtype":"success","is_error":false,"result":"REPORT_CREATED","session_id":"s-1","num_turns":1}'
-"#;
-
-/// A system with it, and an issue. The folder holds what the agent reads and notes.
-async fn quick() -> (System, u64, tempfile::TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("agent.sh");
-    fs::write(&script, SHELL).unwrap();
-    fs::write(folder.path().join("agent.sh.report"), report("TOPIC")).unwrap();
-    let environment = [
-        ("KIND", "command"),
-        ("PATH", "/bin/sh"),
-        ("ARGS", script.to_str().unwrap()),
-        ("OUTPUT", "stream-json"),
-        // It notes in its own folder what it is asked for.
-        ("SANDBOX", "off"),
-    ];
-    let environment = environment.map(|(name, value)| {
-        let name: &'static str = String::leak(format!("PLANWRIGHT_AGENT_{name}"));
-        (name, value.to_owned())
-    });
-    let mut environment = Vec::from(environment);
-    // One after the other: the writes come in one order.
-    environment.push(("PLANWRIGHT_RESEARCH_CONCURRENCY", "1".to_owned()));
-    let system = System::with(Options {
-        judged: true,
-        environment,
-        ..Options::default()
-    });
-    let system = system.await;
-    system.repository(REPO, false);
-    let issue = issue(&system);
-    system.sim.settle().await;
-    (system, issue, folder)
-}
-
-/// How often the agent was asked for the file.
-fn asked(folder: &tempfile::TempDir, file: &str) -> usize {
-    let noted = fs::read_to_string(folder.path().join("agent.sh.asked")).unwrap();
-    noted.lines().filter(|line| *line == file).count()
 }
 
 async fn killed_at(write: usize, moment: Moment, shown: [usize; 2]) {

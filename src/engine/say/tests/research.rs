@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::agent::{Ending, Limit, Spent};
-use crate::engine::research::{Research, State, Topic};
+use crate::engine::research::{Research, State, TOPIC_MAX, Topic};
 use crate::engine::say::research::Missing;
 use crate::engine::say::{planning, research as about};
 use crate::formats::plan::enriched::harmless;
@@ -80,6 +80,17 @@ pub(super) fn everything() -> Vec<(String, String)> {
         add(&format!("comment_{}", at + 1), text);
     }
     add("used", about::used(&all_five));
+    let stopped = Research {
+        stopped: true,
+        ..research()
+    };
+    add(
+        "stopped_comment",
+        about::comment(&asked, &run(), &stopped, 4),
+    );
+    let left = Exists::Reports(about::left(&stopped).unwrap_or_default());
+    let failure = crate::engine::say::failures::cancelled("ada");
+    add("stopped", failed(&asked, &run(), &failure, &left, None));
     for (name, why) in [
         ("write_failed", Missing::WriteFailed("/etc/x.md")),
         ("wrote_away", Missing::WroteAway("y.md")),
@@ -142,5 +153,41 @@ fn a_report_of_any_size_fits_into_one_comment() {
         let body = about::comment(&trigger(Command::Research), &run(), &research, 0);
         let chars = body.chars().count();
         assert!(chars <= 65_536 && body.len() <= 262_144, "{chars}");
+    }
+}
+
+#[test]
+fn as_many_topics_as_there_may_be_fit_into_one_summary() {
+    for text in ["<!-- @ -->|", "@a/b#1 [x](y) ", "`|` ", "&<b>"] {
+        let long: String = text.chars().cycle().take(TOPIC_MAX).collect();
+        for state in [
+            State::Open,
+            State::Recovered,
+            State::Degraded,
+            State::Failed,
+        ] {
+            let one = Topic {
+                note: Some(about::elsewhere(&long)),
+                report: state.is_success().then(|| harmless(REPORT).0),
+                ..topic(&long, state)
+            };
+            let research = Research {
+                topics: vec![one; 20],
+                ..Research::default()
+            };
+            let asked = trigger(Command::Research);
+            let failure = about::too_few(&research);
+            for body in [
+                about::working(&asked, &run(), &research),
+                about::done(&asked, &run(), &research, 1.0),
+                failed(&asked, &run(), &failure, &Exists::Nothing, None),
+            ] {
+                let chars = body.chars().count();
+                assert!(
+                    chars <= 65_536 && body.len() <= 262_144,
+                    "{state:?} {text}: {chars}"
+                );
+            }
+        }
     }
 }

@@ -1,0 +1,90 @@
+//! The bot's process is killed (SIGKILL) at every write of a plan with research before it: one plan issue, one comment for
+//! each topic, nothing paid for twice.
+
+use std::time::Instant;
+
+use futures_util::{StreamExt, stream};
+
+use super::assert_planned;
+use crate::e2e_research::REPO;
+use crate::e2e_research::shell::{asked, first_shown, quick};
+use crate::support::system::{Moment, System};
+
+/// Cases at work at the same time.
+const TOGETHER: usize = 4;
+const COMMAND: &str = "/plan research=\"one; two\" keep it small";
+
+/// The plan with its one comment, and one comment with a report for each topic.
+async fn assert_whole(system: &System, issue: u64) {
+    let (_, comments) = assert_planned(system, issue).await;
+    assert_eq!(comments.len(), 1, "{comments:#?}");
+    let said = system.said(REPO, issue);
+    assert_eq!(said.len(), 3, "{said:#?}");
+    for (at, comment) in said[1..].iter().enumerate() {
+        let head = format!("### Research {} of 2: ", at + 1);
+        assert!(comment.body.starts_with(&head), "{}", comment.body);
+        assert!(
+            comment.body.contains("✅ written, for ada"),
+            "{}",
+            comment.body
+        );
+    }
+}
+
+/// The write that makes the plan issue, among all writes.
+fn made(system: &System) -> usize {
+    let requests = system.sim.requests();
+    let mut writes = requests
+        .iter()
+        .filter(|one| one.method != "GET" && one.path.contains("/repos/"));
+    let made = writes.position(|one| one.method == "POST" && one.path.ends_with("/issues"));
+    made.expect("it was made")
+}
+
+async fn killed_at(write: usize, moment: Moment, done: [usize; 3]) {
+    let case = format!("killed {moment:?} write {write}");
+    let (mut system, issue, folder) = quick().await;
+    system.gate.arm(write, moment);
+    system.sim.comment(REPO, issue, "ada", COMMAND).unwrap();
+    system.caught().await;
+    system.kill().await;
+    system.start_bot().await;
+    // The kill may have come before the acknowledgement.
+    system.redeliver_failed().await;
+    println!("{case}");
+    assert_whole(&system, issue).await;
+    for (file, done) in ["001-one.md", "002-two.md", "plan.md"].iter().zip(done) {
+        let times = asked(&folder, file);
+        // Before its outcome is on GitHub it may have been at work when the bot was killed.
+        let most = if write >= done { 1 } else { 2 };
+        assert!((1..=most).contains(&times), "{case}: {file} {times} times");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_any_write_there_is_one_plan_and_nothing_finished_is_done_again() {
+    let (mut undisturbed, issue, folder) = quick().await;
+    undisturbed
+        .sim
+        .comment(REPO, issue, "ada", COMMAND)
+        .unwrap();
+    assert_whole(&undisturbed, issue).await;
+    assert_eq!(asked(&folder, "plan.md"), 1);
+    let done = [
+        first_shown(&undisturbed, 1),
+        first_shown(&undisturbed, 2),
+        made(&undisturbed),
+    ];
+    undisturbed.stop().await;
+    let writes = undisturbed.gate.writes().len();
+    assert!(
+        done.is_sorted() && done[2] + 3 < writes,
+        "{writes} {done:?}"
+    );
+    let began = Instant::now();
+    let moments = [Moment::Before, Moment::During, Moment::After];
+    let cases = (0..writes).flat_map(|write| moments.map(|moment| killed_at(write, moment, done)));
+    let count = stream::iter(cases).buffer_unordered(TOGETHER).count().await;
+    println!("{count} kills in {:.1?}", began.elapsed());
+    assert_eq!(count, 3 * writes);
+}

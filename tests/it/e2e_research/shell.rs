@@ -1,0 +1,73 @@
+//! An agent that is quick and the same every time, for many kills: a shell script in place of the real client.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::{REPO, issue};
+use crate::engine_plan::PLAN;
+use crate::engine_research::report;
+use crate::support::system::{Options, System};
+
+/// The first write that shows the report of a topic, counted from 1, among all writes.
+pub(crate) fn first_shown(system: &System, topic: usize) -> usize {
+    let requests = system.sim.requests();
+    let mut writes = requests
+        .iter()
+        .filter(|one| one.method != "GET" && one.path.contains("/repos/"));
+    let head = format!("### Research {topic} of ");
+    let shows = |body: &[u8]| {
+        let body = String::from_utf8_lossy(body);
+        body.contains(&head) && body.contains("✅ written")
+    };
+    writes
+        .position(|one| shows(&one.body))
+        .expect("it was shown")
+}
+
+/// An agent of the shell: notes what it is asked for, writes the report or the plan, and says so.
+const SHELL: &str = r#"file=$(sed -n 's/.*the file `\([0-9]*-[a-z]*\.md\)`.*/\1/p' | head -n 1)
+echo "${file:-plan.md}" >> "$0.asked"
+if [ -n "$file" ]; then sed "s/TOPIC/$file/" "$0.report" > "$file"; else cat "$0.plan" > plan.md; fi
+echo '{"type":"result","subtype":"success","is_error":false,"result":"REPORT_CREATED","session_id":"s-1","num_turns":1}'
+"#;
+
+/// A system with it, and an issue. The folder holds what the agent reads and notes.
+pub(crate) async fn quick() -> (System, u64, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("agent.sh");
+    fs::write(&script, SHELL).unwrap();
+    fs::write(folder.path().join("agent.sh.report"), report("TOPIC")).unwrap();
+    fs::write(folder.path().join("agent.sh.plan"), PLAN).unwrap();
+    let environment = [
+        ("KIND", "command"),
+        ("PATH", "/bin/sh"),
+        ("ARGS", script.to_str().unwrap()),
+        ("OUTPUT", "stream-json"),
+        // It notes in its own folder what it is asked for.
+        ("SANDBOX", "off"),
+    ];
+    let environment = environment.map(|(name, value)| {
+        let name: &'static str = String::leak(format!("PLANWRIGHT_AGENT_{name}"));
+        (name, value.to_owned())
+    });
+    let mut environment = Vec::from(environment);
+    // One after the other: the writes come in one order.
+    environment.push(("PLANWRIGHT_RESEARCH_CONCURRENCY", "1".to_owned()));
+    let system = System::with(Options {
+        judged: true,
+        environment,
+        ..Options::default()
+    });
+    let system = system.await;
+    system.repository(REPO, false);
+    let issue = issue(&system);
+    system.sim.settle().await;
+    (system, issue, folder)
+}
+
+/// How often the agent was asked for the file.
+pub(crate) fn asked(folder: &TempDir, file: &str) -> usize {
+    let noted = fs::read_to_string(folder.path().join("agent.sh.asked")).unwrap();
+    noted.lines().filter(|line| *line == file).count()
+}
