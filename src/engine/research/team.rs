@@ -78,7 +78,9 @@ pub async fn work(
     stop: &StopFlag,
 ) -> Result<(), Stop> {
     for topic in &mut research.topics {
+        // Turns of an attempt that was cut short.
         topic.at_work = false;
+        topic.reserved = 0;
     }
     loop {
         stop.heed()?;
@@ -191,6 +193,7 @@ impl Crew<'_> {
         let before = topic.clone();
         topic.turns += 1;
         topic.at_work = true;
+        topic.reserved = 0;
         topic.not_before = None;
         let task = match self.desk.begin(self.research, at).await {
             Ok(task) => task,

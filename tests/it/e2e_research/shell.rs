@@ -25,6 +25,15 @@ pub(crate) fn first_shown(system: &System, topic: usize) -> usize {
         .expect("it was shown")
 }
 
+/// Whether the report of a topic has been shown, so that it must be remembered.
+pub(crate) fn is_shown(system: &System, topic: usize) -> bool {
+    let head = format!("### Research {topic} of ");
+    system.sim.requests().iter().any(|one| {
+        let body = String::from_utf8_lossy(&one.body);
+        one.method != "GET" && body.contains(&head) && body.contains("✅ written")
+    })
+}
+
 /// An agent of the shell: notes what it is asked for, writes the report or the plan, and says so.
 const SHELL: &str = r#"file=$(sed -n 's/.*the file `\([0-9]*-[a-z]*\.md\)`.*/\1/p' | head -n 1)
 echo "${file:-plan.md}" >> "$0.asked"

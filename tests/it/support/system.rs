@@ -288,6 +288,16 @@ impl System {
         }
     }
 
+    /// Returns when the armed gate has caught its write, or all runs have ended without it: progress that is shown while
+    /// agents work takes no fixed number of writes. Whether it was caught.
+    pub(crate) async fn caught_or_rest(&self) -> bool {
+        tokio::select! {
+            biased;
+            () = self.gate.caught() => true,
+            _ = self.run_to_rest() => false,
+        }
+    }
+
     /// Returns when the armed gate has caught its write.
     pub(crate) async fn caught(&self) {
         let caught = timeout(PATIENCE, self.gate.caught()).await;
