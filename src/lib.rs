@@ -33,6 +33,7 @@
 //! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
 //! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
 //! | the agent's part: turns, questions, corrections, fallback; nothing of it without an agent | [`engine::steps::enrich`] |
+//! | the decisions of turns that bot and terminal share; a planner without GitHub | [`engine::turns`], [`engine::planner`] |
 //! | what an agent is told: instructions, the conversation as data, the bait | [`engine::prompt`], `src/engine/prompts` |
 //! | `/answer` and ticked boxes: who may, which run they are for | [`engine::steps::answer`] |
 //! | what an agent is to the engine: a task in, a report out | [`engine::agent`] |

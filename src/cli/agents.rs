@@ -96,6 +96,7 @@ fn client(agent: &Agent, secrets: &Secrets) -> Option<Arc<dyn Client>> {
             retries: RETRIES,
             environment,
             reads,
+            project: None,
         }))),
         Kind::Command => Some(Arc::new(Command(CommandSettings {
             path,

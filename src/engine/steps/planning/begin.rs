@@ -10,7 +10,8 @@ use super::super::super::say::planning as sentences;
 use super::super::super::stop::StopFlag;
 use super::super::super::thread::Thread;
 use super::super::super::trigger::Trigger;
-use super::super::enrich::{renew_words, work};
+use super::super::super::turns;
+use super::super::enrich::work;
 use super::super::extract::late;
 use super::super::{Context, prepare, research as researching};
 use super::documents;
@@ -47,7 +48,7 @@ pub(in crate::engine::steps) async fn begin(
     notes.extend(sentences::placeholders(&specification.placeholders));
     notes.extend(knowledge.note());
     let (inline, writes) = (String::new(), agent.about().writes);
-    renew_words(work(context));
+    turns::renew_words(work(context));
     let nonce = work(context).nonce.clone();
     let laid_out = documents::lay_out(&knowledge, reports.as_ref(), &nonce);
     let mut brief = Brief {
