@@ -1,7 +1,11 @@
-//! `planwright plan`: plans as they are saved on GitHub.
+//! `planwright plan`: a plan for a specification, and plans as they are saved on GitHub.
 
 mod get;
 mod list;
+mod output;
+mod turns;
+mod wanted;
+mod write;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -19,11 +23,19 @@ Token:
   Public repositories can be read without one.
   On GitHub Enterprise Server: --set github.api_url=https://HOST/api/v3";
 
-/// Read saved plans back from GitHub
+/// Let an agent write a plan for a specification, or read saved plans back from GitHub
 #[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true,
+    after_help = write::help()
+)]
 pub(super) struct Plan {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    write: Option<write::Write>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -34,9 +46,13 @@ enum Command {
 
 impl Plan {
     pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
-        match self.command {
-            Command::Get(get) => get.run(settings),
-            Command::List(list) => list.run(settings),
+        match (self.command, self.write) {
+            (Some(Command::Get(get)), _) => get.run(settings),
+            (Some(Command::List(list)), _) => list.run(settings),
+            (None, Some(write)) => settings.refuse().and_then(|()| write.run()),
+            (None, None) => Err(Failure::Usage(
+                "name a specification, see `planwright plan --help`".to_owned(),
+            )),
         }
     }
 }

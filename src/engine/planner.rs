@@ -12,6 +12,7 @@ use super::progress::{Attached, Came, Next, Round, Work};
 use super::prompt::{self, Specified};
 use super::steps::planning::{FILES, Outcome, holds_plan, look};
 use super::turns::{self, Meaning};
+use crate::formats::question::Answer;
 use crate::formats::question::turn::{End, Next as Asked, gather, next};
 
 /// What follows from a turn.
@@ -161,11 +162,17 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
     }
 }
 
-/// The open round has its answers: `None` for a question that is left to the agent.
-pub fn answered(work: &mut Work, answers: Vec<Option<crate::formats::question::Answer>>) {
-    if let Some(round) = work.rounds.last_mut() {
-        round.answers = answers;
-        round.answers.resize(round.questions.len(), None);
+/// The answer to question `at` of the open round; `None` leaves it to the agent. When it was the last one, the agent is
+/// told.
+pub fn answered(work: &mut Work, at: usize, answer: Option<Answer>) {
+    let Some(round) = work.rounds.last_mut() else {
+        return;
+    };
+    match round.answers.get_mut(at) {
+        Some(slot) if answer.is_some() => *slot = answer,
+        _ => round.skipped.push(at),
+    }
+    if round.open().is_empty() {
         round.closed = true;
         work.next = Next::Answers;
     }

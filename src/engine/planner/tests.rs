@@ -8,7 +8,6 @@
 use super::*;
 use crate::engine::agent::{Limit, Spent};
 use crate::engine::prompt::Around;
-use crate::formats::question::Answer;
 
 const PLAN: &str = include_str!("../../../fixtures/plans/planner.md");
 const ASKS: &str = r#"<!--QUESTION:{"questions":[{"question":"Where?","header":"Place"}]}-->"#;
@@ -101,7 +100,7 @@ fn questions_come_before_the_plan_and_a_session_that_is_lost_is_told_the_answers
         text,
         ..Answer::default()
     };
-    answered(&mut work, vec![Some(answer)]);
+    answered(&mut work, 0, Some(answer));
     let goes_on = ask(&work, &given(&work), true);
     assert!(goes_on.contains("In src.") && !goes_on.contains("It is slow."));
     let mut lost = ended(Ending::SessionLost);
