@@ -27,7 +27,6 @@ Token:
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
     arg_required_else_help = true,
     after_help = write::help()
 )]
@@ -35,7 +34,7 @@ pub(super) struct Plan {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    write: Option<write::Write>,
+    write: write::Write,
 }
 
 #[derive(Debug, Subcommand)]
@@ -46,13 +45,10 @@ enum Command {
 
 impl Plan {
     pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
-        match (self.command, self.write) {
-            (Some(Command::Get(get)), _) => get.run(settings),
-            (Some(Command::List(list)), _) => list.run(settings),
-            (None, Some(write)) => settings.refuse().and_then(|()| write.run()),
-            (None, None) => Err(Failure::Usage(
-                "name a specification, see `planwright plan --help`".to_owned(),
-            )),
+        match self.command {
+            Some(Command::Get(get)) => get.run(settings),
+            Some(Command::List(list)) => list.run(settings),
+            None => settings.refuse().and_then(|()| self.write.run()),
         }
     }
 }

@@ -55,7 +55,7 @@ pub fn anew(work: &Work, mut first: String, later: Option<String>) -> String {
             first.push_str(&prompt::draft(&work.nonce, draft));
             first.push_str(&later);
         }
-        (Next::Unanswered, _, Some(later)) => {
+        (Next::Correct { .. } | Next::Unanswered, _, Some(later)) => {
             first.push_str("\n\n");
             first.push_str(&later);
         }

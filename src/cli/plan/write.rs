@@ -68,7 +68,7 @@ pub(super) fn help() -> String {
 pub(super) struct Write {
     /// The specification: a file, or a name in .planwright/specs
     #[arg(value_name = "SPEC")]
-    specification: String,
+    specification: Option<String>,
     /// Write the plan into this folder
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -124,8 +124,12 @@ impl Write {
     }
 
     fn prepare(&self) -> Result<Prepared, Failure> {
+        let Some(named) = &self.specification else {
+            let why = "name a specification: a file, or what is in .planwright/specs, see `planwright plan --help`";
+            return Err(Failure::Usage(why.to_owned()));
+        };
         let project = self.place.project()?;
-        let wanted = Wanted::read(&self.specification, &project)?;
+        let wanted = Wanted::read(named, &project)?;
         let answers = self.answers.as_deref().map(Answers::read).transpose()?;
         let topics = match &self.research {
             Some(texts) => topics::read(texts, &topics::settings(&project))?,

@@ -137,7 +137,8 @@ impl Ready {
 fn program(project: &Project, command: &str) -> Result<PathBuf, Failure> {
     let name = Path::new(command);
     if name.components().count() > 1 || name.is_absolute() {
-        let path = project.root.join(name);
+        // Without the `.` of `./name`.
+        let path: PathBuf = project.root.join(name).components().collect();
         return if is_program(&path) {
             Ok(path)
         } else {

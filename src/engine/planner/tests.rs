@@ -88,6 +88,16 @@ fn a_plan_is_what_is_in_the_file_and_never_what_is_said() {
 }
 
 #[test]
+fn a_session_that_begins_anew_is_told_what_was_wrong_also_where_nothing_was_written() {
+    let mut work = work();
+    assert_eq!(take(&mut work, came("Done.", &[]), 3, 3), Step::Again);
+    assert_eq!(work.draft, None);
+    let asked = ask(&work, &given(&work), false);
+    assert!(asked.contains("It is slow."), "{asked}");
+    assert!(asked.contains("Your plan was not accepted:"), "{asked}");
+}
+
+#[test]
 fn questions_come_before_the_plan_and_a_session_that_is_lost_is_told_the_answers() {
     let mut work = work();
     assert_eq!(
