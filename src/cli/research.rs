@@ -121,7 +121,8 @@ impl ResearchTopics {
         drop(researchers);
         let enough = research.tally().passes();
         let last = if enough {
-            run.done()
+            run.done();
+            Ok(())
         } else {
             Err(too_few(&research))
         };

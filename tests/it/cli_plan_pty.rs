@@ -16,6 +16,9 @@ use crate::peer_claude::processes;
 /// Longest wait for a text or for the end of a process.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The agent waits until the test lets it go on.
+const WAITS: &str = "until [ -f \"$here/go\" ]; do sleep 0.05; done";
+
 /// The program at a terminal of its own.
 struct Terminal {
     pty: Pty,
@@ -100,10 +103,11 @@ impl Terminal {
 fn progress_is_seen_and_questions_are_answered_by_number_and_in_own_words() {
     let shop = Shop::new(&format!(
         "if asked 'Answer 1: Disk' && asked 'Answer 2: the ops people'; then {GOOD}\n\
-         elif asked 'Answer 1:'; then say done; else sleep 0.3; say asks; fi"
+         elif asked 'Answer 1:'; then say done; else {WAITS}; say asks; fi"
     ));
     let mut terminal = Terminal::plan(&shop, &[]);
     terminal.until("agent.sh is at work");
+    shop.write("go", "");
     terminal.until("1/2 Place: Where does the file live?");
     terminal.until("  1. Cache: may be lost");
     terminal.until("  2. Disk");
@@ -205,11 +209,12 @@ fn ctrl_c_at_a_question_keeps_the_answers_before_it() {
 
 #[test]
 fn topics_are_seen_side_by_side() {
-    let shop = Shop::new("sleep 0.3; say chat");
+    let shop = Shop::new(&format!("{WAITS}; say chat"));
     shop.write("say/chat", &crate::cli_plan_spec::events("x"));
     let mut terminal = Terminal::plan(&shop, &["--research", "how it is stored; which format"]);
     terminal.until("1/2 how it is stored");
     terminal.until("2/2 which format");
+    shop.write("go", "");
     terminal.until("failed.");
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(1), "{shown}");

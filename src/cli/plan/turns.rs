@@ -60,7 +60,8 @@ impl Planner<'_> {
     /// # Errors
     /// They cannot be written.
     pub(super) async fn provide(&self, knowledge: &Knowledge) -> Result<(), Failure> {
-        if !self.agent.about().writes {
+        // What the planner was told of them is remembered: they stay as they were, where they are still there.
+        if !self.agent.about().writes || self.agent.given(&self.run.id).await {
             return Ok(());
         }
         let kept = &self.run.kept;

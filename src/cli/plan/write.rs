@@ -237,7 +237,7 @@ impl Write {
         let last = answers.all_used(&run.kept.work.rounds);
         // Its lock and its processes end before its folder goes.
         drop(agent);
-        run.done()?;
+        run.done();
         let done = Done {
             text: files.join("\n") + "\n",
             json: json!({
@@ -275,11 +275,13 @@ impl Write {
         notes.extend(sentences::placeholders(&specification.placeholders));
         let nonce = &run.kept.work.nonce;
         let laid_out = planning::lay_out(with.knowledge, run.kept.research.as_ref(), nonce);
-        let inline = if with.agent.about().writes {
-            String::new()
+        let mut inline = String::new();
+        if with.agent.about().writes {
+            let given = with.agent.give(&run.id, laid_out.documents).await;
+            given.map_err(Failure::Failed)?;
         } else {
-            planning::inline(&laid_out.documents)
-        };
+            inline = planning::inline(&laid_out.documents);
+        }
         run.kept.work.brief = Some(Brief {
             title: specification.title.clone(),
             text: specification.text().to_owned(),

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 
-use super::Project;
+use super::{Project, note_on_stderr};
 use crate::adapters::agent::claude::{Claude, ClaudeSettings};
 use crate::adapters::agent::command::{Command, CommandSettings};
+use crate::adapters::agent::sandbox::{Protection, active};
 use crate::adapters::agent::{AgentSettings, Client, LocalAgent, MOST_OUTPUT, Sandbox};
 use crate::adapters::redact::Redactor;
 use crate::cli::agents::{GRACE, RETRIES, helper, known_in};
@@ -127,6 +128,11 @@ impl Ready {
             most_output: MOST_OUTPUT,
             redactor: Redactor::new(self.known),
         };
+        if let Protection::None { why } = active(Sandbox::Auto) {
+            note_on_stderr(&format!(
+                "agents have no sandbox here ({why}): what they start reaches what you reach"
+            ));
+        }
         let local = LocalAgent::open(settings, self.client, Arc::clone(clock));
         let local = local.map_err(|error| Failure::failed(error.to_string()))?;
         Ok(Arc::new(local))

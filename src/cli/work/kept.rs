@@ -170,13 +170,13 @@ impl Run {
         Ok(self.project.write_over(&path(&self.id), &text)?)
     }
 
-    /// The work is done: nothing of it is kept. To be called when no agent of it is open any more.
-    ///
-    /// # Errors
-    /// A folder cannot be removed.
-    pub(in crate::cli) fn done(self) -> Result<(), Failure> {
+    /// The work is done: nothing of it is kept. To be called when no agent of it is open any more. What cannot be removed is
+    /// said.
+    pub(in crate::cli) fn done(self) {
         let all = self.agents.parent().map(PathBuf::from).unwrap_or_default();
-        self.remove(&self.id, &all)
+        if let Err(failure) = self.remove(&self.id, &all) {
+            note_on_stderr(&failure.to_string());
+        }
     }
 
     fn remove(&self, id: &RunId, agents: &std::path::Path) -> Result<(), Failure> {

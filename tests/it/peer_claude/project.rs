@@ -5,7 +5,7 @@ use std::path::Path;
 
 use planwright::adapters::agent::Sandbox;
 use planwright::engine::agent::{Report, Task};
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::hostile::{left, trap};
@@ -38,10 +38,6 @@ async fn rig(turns: Vec<Turn>, folder: &Path, open: bool) -> Option<Rig> {
     .await
 }
 
-fn tool(name: &str, input: Value) -> Turn {
-    Turn::tool(name, &input)
-}
-
 /// A turn that is asked for a plan.
 fn planning(rig: &Rig) -> Task {
     let mut task = rig.task("Write the plan.");
@@ -64,15 +60,15 @@ async fn the_tools_read_find_and_search_the_project() {
     ]);
     let root = folder.path().canonicalize().unwrap();
     let turns = vec![
-        tool("Read", json!({ "file_path": root.join("src/heron.rs") })),
-        tool("Glob", json!({ "pattern": "**/*.rs", "path": root })),
-        tool(
+        Turn::tool("Read", &json!({ "file_path": root.join("src/heron.rs") })),
+        Turn::tool("Glob", &json!({ "pattern": "**/*.rs", "path": root })),
+        Turn::tool(
             "Grep",
-            json!({ "pattern": "dances", "path": root, "output_mode": "content" }),
+            &json!({ "pattern": "dances", "path": root, "output_mode": "content" }),
         ),
-        tool(
+        Turn::tool(
             "Write",
-            json!({ "file_path": "plan.md", "content": "# Plan: x\n" }),
+            &json!({ "file_path": "plan.md", "content": "# Plan: x\n" }),
         ),
         Turn::text("PLAN_CREATED: plan.md"),
     ];
@@ -100,18 +96,18 @@ async fn nothing_is_written_into_the_project_with_or_without_a_sandbox() {
         let folder = project(&[("notes.md", "The heron.\n".to_owned())]);
         let root = folder.path().canonicalize().unwrap();
         let turns = vec![
-            tool(
+            Turn::tool(
                 "Write",
-                json!({ "file_path": root.join("plan.md"), "content": "# Plan: x\n" }),
+                &json!({ "file_path": root.join("plan.md"), "content": "# Plan: x\n" }),
             ),
-            tool("Read", json!({ "file_path": root.join("notes.md") })),
-            tool(
+            Turn::tool("Read", &json!({ "file_path": root.join("notes.md") })),
+            Turn::tool(
                 "Edit",
-                json!({ "file_path": root.join("notes.md"), "old_string": "heron", "new_string": "crane" }),
+                &json!({ "file_path": root.join("notes.md"), "old_string": "heron", "new_string": "crane" }),
             ),
-            tool(
+            Turn::tool(
                 "Write",
-                json!({ "file_path": "plan.md", "content": "# Plan: y\n" }),
+                &json!({ "file_path": "plan.md", "content": "# Plan: y\n" }),
             ),
             Turn::text("PLAN_CREATED: plan.md"),
         ];
@@ -134,10 +130,10 @@ async fn nothing_of_a_hostile_project_runs_or_is_heard() {
     let folder = project(&trap(&thief));
     let root = folder.path().canonicalize().unwrap();
     let turns = vec![
-        tool("Read", json!({ "file_path": root.join("sub/notes.txt") })),
-        tool(
+        Turn::tool("Read", &json!({ "file_path": root.join("sub/notes.txt") })),
+        Turn::tool(
             "Write",
-            json!({ "file_path": "plan.md", "content": "# Plan: x\n" }),
+            &json!({ "file_path": "plan.md", "content": "# Plan: x\n" }),
         ),
         Turn::text("Done."),
     ];
