@@ -17,7 +17,7 @@ use crate::engine::clock::Clock;
 use crate::engine::knowledge::Knowledge;
 use crate::engine::planner::{self, Step};
 use crate::engine::progress::{Attached, Came, Round};
-use crate::engine::prompt::{self, Around, Specified};
+use crate::engine::prompt::{Around, Role, Specified};
 use crate::engine::say;
 use crate::engine::settings::{AgentSettings, Settings};
 use crate::engine::steps::planning::{self, FILES};
@@ -229,7 +229,7 @@ impl Planner<'_> {
         Ok(Task {
             run: self.run.id.clone(),
             part: 0,
-            system: prompt::planner(),
+            system: Role::Planner.instructions().to_owned(),
             prompt: planner::ask(work, &given, goes_on),
             session,
             cost_before,

@@ -13,7 +13,7 @@ use crate::engine::clock::Clock;
 use crate::engine::code::{Code, Failure as Decided};
 use crate::engine::effects::Stop;
 use crate::engine::knowledge::Knowledge;
-use crate::engine::prompt::{self, Around, Indexed, new_words};
+use crate::engine::prompt::{self, Around, Indexed, Role, new_words};
 use crate::engine::research::{self, Desk, Research, ResearchSettings, State, Team, Topic};
 use crate::engine::say;
 use crate::engine::steps::planning;
@@ -218,7 +218,15 @@ impl Desk for AtTerminal<'_, '_> {
             writes: self.writes,
         };
         let prompt = prompt::report(&attempt.borrowed(), &around);
-        Ok(task(self.run.id.clone(), research, at, limits, &prompt))
+        let system = Role::Researcher.instructions().to_owned();
+        Ok(task(
+            self.run.id.clone(),
+            research,
+            at,
+            limits,
+            system,
+            prompt,
+        ))
     }
 
     async fn ended(&mut self, research: &Research, at: usize, _spent: &Spent) -> Result<(), Stop> {
