@@ -59,6 +59,7 @@
 //! | Claude Code session logs, read as a stream | [`formats::session`] |
 //! | what a coding agent prints (`stream-json`), outcomes, error classes | [`formats::agent_stream`] |
 //! | research reports: what a planner is told of them, their numbers and names, what is wrong with them | [`formats::report`] |
+//! | `plan SPEC`, `research`: the agent, questions, what is remembered until it is done | `src/cli/plan/write.rs`, `src/cli/research.rs`, `src/cli/work.rs` |
 //! | `metadata`: what a report or plan says of itself | `src/cli/metadata.rs` |
 //! | what an agent asks, the comment with boxes, `/answer` | [`formats::question`] |
 //! | Markdown as GitHub reads it | [`formats::markdown`] |

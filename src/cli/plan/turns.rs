@@ -12,7 +12,7 @@ use crate::cli::work::kept::Run;
 use crate::cli::work::progress::{Progress, Shown};
 use crate::cli::work::{Project, stopped};
 use crate::cli::{Failure, terminal};
-use crate::engine::agent::{Agent, Report, Session, Spent, Task};
+use crate::engine::agent::{Agent, Ending, Report, Session, Spent, Task};
 use crate::engine::clock::Clock;
 use crate::engine::knowledge::Knowledge;
 use crate::engine::planner::{self, Step};
@@ -84,7 +84,9 @@ impl Planner<'_> {
                 self.ask().await?;
                 continue;
             }
-            let came = match self.run.kept.work.came.take() {
+            // A turn that was stopped is begun again by whoever goes on.
+            let came = self.run.kept.work.came.take();
+            let came = match came.filter(|came| came.report.ending != Ending::Cancelled) {
                 Some(came) => came,
                 None => self.turn(before).await?,
             };
