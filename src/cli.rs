@@ -18,6 +18,7 @@ mod metadata;
 mod new;
 mod plan;
 mod replay;
+mod research;
 mod save;
 mod serve;
 mod session;
@@ -25,6 +26,7 @@ mod session_transcript;
 mod terminal;
 mod trouble;
 mod try_it;
+mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -90,6 +92,7 @@ enum Command {
     Init(init::Init),
     New(new::New),
     Plan(plan::Plan),
+    Research(research::ResearchTopics),
     Blocks(blocks::Blocks),
     Session(session::Session),
     Save(save::Save),
@@ -113,6 +116,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Init(init) => settings.refuse().and_then(|()| init.run()),
         Command::New(new) => settings.refuse().and_then(|()| new.run()),
         Command::Plan(plan) => plan.run(&settings),
+        Command::Research(research) => settings.refuse().and_then(|()| research.run()),
         Command::Blocks(blocks) => settings.refuse().and_then(|()| blocks.run()),
         Command::Session(session) => settings.refuse().and_then(|()| session.run()),
         Command::Save(save) => save.run(&settings),

@@ -33,6 +33,7 @@
 //! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
 //! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
 //! | the agent's part: turns, questions, corrections, fallback; nothing of it without an agent | [`engine::steps::enrich`] |
+//! | the decisions of turns that bot and terminal share; a planner without GitHub | [`engine::turns`], [`engine::planner`] |
 //! | what an agent is told: instructions, the conversation as data, the bait | [`engine::prompt`], `src/engine/prompts` |
 //! | `/answer` and ticked boxes: who may, which run they are for | [`engine::steps::answer`] |
 //! | what an agent is to the engine: a task in, a report out | [`engine::agent`] |
@@ -58,6 +59,7 @@
 //! | Claude Code session logs, read as a stream | [`formats::session`] |
 //! | what a coding agent prints (`stream-json`), outcomes, error classes | [`formats::agent_stream`] |
 //! | research reports: what a planner is told of them, their numbers and names, what is wrong with them | [`formats::report`] |
+//! | `plan SPEC`, `research`: the agent, questions, what is remembered until it is done | `src/cli/plan/write.rs`, `src/cli/research.rs`, `src/cli/work.rs` |
 //! | `metadata`: what a report or plan says of itself | `src/cli/metadata.rs` |
 //! | what an agent asks, the comment with boxes, `/answer` | [`formats::question`] |
 //! | Markdown as GitHub reads it | [`formats::markdown`] |

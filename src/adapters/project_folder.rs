@@ -9,6 +9,8 @@ use std::path::Path;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
+mod keeping;
+
 /// The folder of a project.
 #[derive(Debug)]
 pub struct ProjectFolder {
@@ -39,6 +41,14 @@ pub enum FolderError {
     NoFolder {
         /// In the project.
         path: String,
+    },
+    /// A file is there and cannot be read.
+    #[error("{path} cannot be read: {why}; see that a text of yours is there")]
+    Read {
+        /// In the project.
+        path: String,
+        /// Why.
+        why: String,
     },
     /// Anything else.
     #[error("{path} cannot be written: {why}; see that you may write there")]
@@ -131,6 +141,20 @@ impl ProjectFolder {
     /// # Errors
     /// It cannot be written, or too many are kept already.
     pub fn replace(&self, path: &str, text: &str) -> Result<String, FolderError> {
+        let kept = self.set_aside(path)?;
+        if self.write_new(path, text)? {
+            Ok(kept)
+        } else {
+            let why = "somebody else is writing it";
+            Err(failed(path, io::Error::other(why)))
+        }
+    }
+
+    /// Gives the file `path` the name that [`Self::replace`] keeps it under.
+    ///
+    /// # Errors
+    /// It is not there, or too many are kept already.
+    pub fn set_aside(&self, path: &str) -> Result<String, FolderError> {
         let names = (2..100).map(|number| format!("{path}.bak.{number}"));
         let kept = std::iter::once(format!("{path}.bak"))
             .chain(names)
@@ -139,12 +163,7 @@ impl ProjectFolder {
         self.root
             .rename(path, &self.root, &kept)
             .map_err(|error| failed(path, error))?;
-        if self.write_new(path, text)? {
-            Ok(kept)
-        } else {
-            let why = "somebody else is writing it";
-            Err(failed(path, io::Error::other(why)))
-        }
+        Ok(kept)
     }
 
     /// Names of what is in the folder `path`, without an order; those that are not UTF-8 left out.

@@ -20,10 +20,10 @@ use crate::engine::clock::Clock;
 use crate::formats::agent_stream::LINE_MAX;
 
 /// How long an agent that is told to end has before it is killed. Claude Code takes up to 1.3 s to end its own children.
-const GRACE: Duration = Duration::from_secs(3);
+pub(super) const GRACE: Duration = Duration::from_secs(3);
 
 /// How often Claude Code itself tries a request again; a turn that fails for good is tried again as a whole.
-const RETRIES: u32 = 2;
+pub(super) const RETRIES: u32 = 2;
 
 /// Parts of names of variables whose values are secrets: no text that holds such a value is given on.
 const SECRET_NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
@@ -61,7 +61,7 @@ pub(super) fn agent(
 }
 
 /// This program. Its path may lead to another version of it by the time a turn begins; Linux has a name for what runs.
-fn helper() -> std::io::Result<PathBuf> {
+pub(super) fn helper() -> std::io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if cfg!(target_os = "linux") && running.exists() {
         return Ok(running.to_owned());
@@ -96,6 +96,7 @@ fn client(agent: &Agent, secrets: &Secrets) -> Option<Arc<dyn Client>> {
             retries: RETRIES,
             environment,
             reads,
+            project: None,
         }))),
         Kind::Command => Some(Arc::new(Command(CommandSettings {
             path,
@@ -109,16 +110,21 @@ fn client(agent: &Agent, secrets: &Secrets) -> Option<Arc<dyn Client>> {
 
 /// Every secret that an agent could have got hold of.
 fn known(secrets: &Secrets) -> Vec<SecretString> {
-    let named = secrets.agent_environment.iter().filter(|(name, _)| {
-        let name = name.to_ascii_uppercase();
-        SECRET_NAMES.iter().any(|part| name.contains(part))
-    });
     let mut known = secrets.webhook.clone();
     known.extend(secrets.private_key.clone());
     known.extend(secrets.agent_key.clone());
-    known.extend(named.map(|(_, value)| value.clone()));
-    let environment = secrets.agent_environment.iter();
-    known.extend(environment.filter_map(|(_, value)| password(value)));
+    known.extend(known_in(&secrets.agent_environment));
+    known
+}
+
+/// The secrets among variables that an agent gets.
+pub(super) fn known_in(environment: &[(String, SecretString)]) -> Vec<SecretString> {
+    let named = environment.iter().filter(|(name, _)| {
+        let name = name.to_ascii_uppercase();
+        SECRET_NAMES.iter().any(|part| name.contains(part))
+    });
+    let mut known: Vec<_> = named.map(|(_, value)| value.clone()).collect();
+    known.extend(environment.iter().filter_map(|(_, value)| password(value)));
     known
 }
 

@@ -25,6 +25,12 @@ pub enum Failure {
     /// It was tried and failed: 1.
     #[error("{0}")]
     Failed(String),
+    /// People have to answer first: 3.
+    #[error("{0}")]
+    Waiting(String),
+    /// Somebody stopped it (SIGINT, SIGTERM): 130, as shells say it.
+    #[error("{0}")]
+    Stopped(String),
 }
 
 impl Failure {
@@ -35,6 +41,8 @@ impl Failure {
     pub(super) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Failed(_) => 1,
+            Self::Waiting(_) => 3,
+            Self::Stopped(_) => 130,
             Self::Config(_) | Self::Missing(_) | Self::Project(_) | Self::Usage(_) => 2,
         })
     }

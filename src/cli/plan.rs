@@ -1,7 +1,11 @@
-//! `planwright plan`: plans as they are saved on GitHub.
+//! `planwright plan`: a plan for a specification, and plans as they are saved on GitHub.
 
 mod get;
 mod list;
+mod output;
+mod turns;
+mod wanted;
+mod write;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -19,11 +23,18 @@ Token:
   Public repositories can be read without one.
   On GitHub Enterprise Server: --set github.api_url=https://HOST/api/v3";
 
-/// Read saved plans back from GitHub
+/// Let an agent write a plan for a specification, or read saved plans back from GitHub
 #[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    arg_required_else_help = true,
+    after_help = write::help()
+)]
 pub(super) struct Plan {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    write: write::Write,
 }
 
 #[derive(Debug, Subcommand)]
@@ -35,8 +46,9 @@ enum Command {
 impl Plan {
     pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
         match self.command {
-            Command::Get(get) => get.run(settings),
-            Command::List(list) => list.run(settings),
+            Some(Command::Get(get)) => get.run(settings),
+            Some(Command::List(list)) => list.run(settings),
+            None => settings.refuse().and_then(|()| self.write.run()),
         }
     }
 }

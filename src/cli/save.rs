@@ -30,6 +30,7 @@ use crate::engine::steps::{extract, verify};
 use crate::engine::trigger::Place;
 use crate::formats::plan::title::gate_title;
 use state::State;
+pub(super) use state::{make as make_private, of_user as state_folder};
 
 const HELP: &str = "\
 Which plan: the one that `planwright session plan` with the same options prints, or
@@ -312,7 +313,7 @@ impl From<Failure> for Box<Failed> {
             Failure::Config(_) | Failure::Missing(_) | Failure::Project(_) => {
                 Some("config_invalid")
             }
-            Failure::Failed(_) => None,
+            Failure::Failed(_) | Failure::Waiting(_) | Failure::Stopped(_) => None,
         };
         Self::new(Failed { failure, code })
     }

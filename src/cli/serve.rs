@@ -78,7 +78,7 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
 }
 
 /// Returns at SIGINT or SIGTERM.
-async fn asked() {
+pub(super) async fn asked() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -223,7 +223,7 @@ impl Agent {
 }
 
 /// A file that may be run.
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     let Ok(found) = path.metadata() else {
         return false;
     };

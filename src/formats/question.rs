@@ -6,6 +6,7 @@
 //! | ask, take the text or give up after a turn | [`turn`] |
 //! | the comment with boxes, and what is ticked in it | [`boxes`] |
 //! | what stands behind `/answer` | [`answer`] |
+//! | what is typed in a terminal | [`typed`] |
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,7 @@ pub mod answer;
 pub mod boxes;
 pub mod marker;
 pub mod turn;
+pub mod typed;
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

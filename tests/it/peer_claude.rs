@@ -10,6 +10,7 @@ mod errors;
 mod files;
 mod hostile;
 pub(crate) mod processes;
+mod project;
 mod rig;
 mod sandbox;
 mod sessions;

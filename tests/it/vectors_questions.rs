@@ -2,7 +2,7 @@
 
 use planwright::formats::agent_stream::{Outcome, Stream, Summary, outcome};
 use planwright::formats::question::turn::{self, End, Next};
-use planwright::formats::question::{Question, answer, marker};
+use planwright::formats::question::{Question, answer, marker, typed};
 use serde_json::{Value, json};
 
 use crate::vectors::{claude_streams, hold_agent};
@@ -46,6 +46,32 @@ fn marker_detect() {
             ours["action"] = json!(matches!(next, Next::Ask(_)).then_some("ask"));
         }
         (ours, case["expect"].clone())
+    });
+}
+
+/// What is typed at a terminal, question by question.
+#[test]
+fn answer_format_at_a_terminal() {
+    const DEPARTURES: &[(&str, &str)] = &[(
+        "AF-04",
+        "0 asks for words of one's own: as an answer it says nothing",
+    )];
+    hold_agent("answer_format", DEPARTURES, |case| {
+        let input = &case["input"];
+        let questions = input["questions"].as_array().unwrap().iter();
+        let words = questions
+            .zip(input["typed"].as_array().unwrap())
+            .map(|(question, typed)| {
+                let mut question = question.clone();
+                question["question"] = json!("?");
+                let question: Question = serde_json::from_value(question).unwrap();
+                match typed::read(typed.as_str().unwrap(), &question) {
+                    typed::Typed::Answer(answer) => answer.words(&question),
+                    other => format!("{other:?}"),
+                }
+            });
+        let words: Vec<String> = words.collect();
+        (json!(words.join("; ")), case["expect"]["prompt"].clone())
     });
 }
 

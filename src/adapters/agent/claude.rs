@@ -10,7 +10,9 @@
 //! | settings that a model writes for the next turn (`.claude`, `.mcp.json`, `CLAUDE.md`) | the client refuses or does not read them; the work folder is emptied |
 //! | questions on the terminal that nobody answers | `--permission-prompts none` |
 //! | a prompt that is a command (`/`, `!`) or an option (`-`) | standard input, and a line of ours before it; `--disable-slash-commands` |
-//! | a prompt that attaches files (`@path`): needs no tool and no permission | `--restricted` keeps to the work folder, which is empty; the prompt breaks `@` |
+//! | a prompt that attaches files (`@path`): needs no tool and no permission | `--restricted` keeps to the work folder, which is empty, and to the project where one may be read; the prompt breaks `@` |
+//! | a project that may be read ([`ClaudeSettings::project`]): its settings, hooks, MCP servers, `CLAUDE.md`, skills | the flags above hold for `--add-dir` too, and the client reads no `CLAUDE.md` there |
+//! | writing into that project | allowed are only writes into the work folder (`Edit(./**)`), whatever the sandbox does |
 //! | a long answer taken for silence: it is printed when it is whole, minutes later | `--include-partial-messages`: its pieces are printed, too, and not read |
 //! | a session that goes on with instructions of its first turn | `--system-prompt-snapshot off`; every flag is repeated |
 //! | instructions longer than an argument may be (131,071 bytes on Linux), or read by others in the list of processes | a private file, `--system-prompt-file` |
@@ -35,6 +37,9 @@ pub(super) const SYSTEM_FILE: &str = "system.md";
 /// directory, and the sandbox sees to it.
 const FILES: [&str; 5] = ["Read", "Grep", "Glob", "Write", "Edit"];
 
+/// Tools that change files.
+const WRITE: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
+
 /// How Claude Code is called.
 #[derive(Debug, Clone)]
 pub struct ClaudeSettings {
@@ -57,6 +62,8 @@ pub struct ClaudeSettings {
     pub environment: Vec<(String, SecretString)>,
     /// Files and folders it reads besides its own folder and the system's libraries.
     pub reads: Vec<PathBuf>,
+    /// Folder of a project that its tools read and do not write to, an absolute path.
+    pub project: Option<PathBuf>,
 }
 
 impl Default for ClaudeSettings {
@@ -71,6 +78,7 @@ impl Default for ClaudeSettings {
             retries: 2,
             environment: Vec::new(),
             reads: Vec::new(),
+            project: None,
         }
     }
 }
@@ -105,7 +113,8 @@ impl Client for Claude {
     }
 
     fn reads(&self) -> Vec<PathBuf> {
-        self.0.reads.clone()
+        let project = self.0.project.iter();
+        self.0.reads.iter().chain(project).cloned().collect()
     }
 }
 
@@ -131,13 +140,16 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     .map(OsString::from)
     .into();
     args.push(system.into());
+    if let Some(project) = &settings.project {
+        args.extend(["--add-dir".into(), project.into()]);
+    }
     let mut option = |name: &str, value: String| args.extend([name.into(), value.into()]);
     let tools = tools(settings, task);
     // `--tools` says which ones exist and `--allowedTools` which ones need no permission. An empty list of the latter
     // would take the next argument for a tool.
-    option("--tools", tools.clone());
+    option("--tools", tools.join(","));
     if !tools.is_empty() {
-        option("--allowedTools", tools);
+        option("--allowedTools", allowed(settings, tools).join(","));
     }
     option("--max-turns", task.limits.turns.to_string());
     if let Some(cost) = task.limits.cost {
@@ -182,7 +194,7 @@ fn environment(settings: &ClaudeSettings) -> Vec<(String, SecretString)> {
 }
 
 /// The tools of a turn: the operator's, and where files are asked for those that read and write.
-fn tools(settings: &ClaudeSettings, task: &Task) -> String {
+fn tools(settings: &ClaudeSettings, task: &Task) -> Vec<String> {
     let mut tools = settings.tools.clone();
     if !task.wanted.is_empty() {
         for tool in FILES {
@@ -191,7 +203,21 @@ fn tools(settings: &ClaudeSettings, task: &Task) -> String {
             }
         }
     }
-    tools.join(",")
+    tools
+}
+
+/// Tools that need no permission. Beside a project, those that write are held to the work folder: what the client does not
+/// allow it would ask for, and nobody answers.
+fn allowed(settings: &ClaudeSettings, mut tools: Vec<String>) -> Vec<String> {
+    if settings.project.is_some() {
+        let before = tools.len();
+        tools.retain(|tool| !WRITE.contains(&tool.as_str()));
+        if tools.len() < before {
+            // The rule is for every tool that changes files.
+            tools.push("Edit(./**)".to_owned());
+        }
+    }
+    tools
 }
 
 /// US dollars with six decimal places.

@@ -99,6 +99,8 @@ pub(super) fn report(turn: Turn<'_>, redactor: &Redactor) -> Report {
     };
     clean(&mut report, redactor);
     if printed && let Some(file) = task.wanted.first() {
+        // What it finds there of an earlier turn is not what it leaves.
+        report.files.retain(|one| !task.files.contains(one));
         print_to(file, &mut report);
     }
     report

@@ -18,10 +18,7 @@ impl State {
     /// Opens the database below `$XDG_STATE_HOME`, or `~/.local/state`
     /// (<https://specifications.freedesktop.org/basedir-spec/latest/>).
     pub(super) async fn open() -> Result<Self, Failure> {
-        let folder = folder(
-            std::env::var_os("XDG_STATE_HOME").map(PathBuf::from),
-            std::env::home_dir(),
-        )?;
+        let folder = of_user()?;
         let failed = |path: &Path, error: &dyn std::fmt::Display| {
             Failure::failed(format!(
                 "{}: {error}; set XDG_STATE_HOME to a folder that can be written",
@@ -61,6 +58,14 @@ impl State {
     }
 }
 
+/// The program's folder below `$XDG_STATE_HOME`, or `~/.local/state`.
+pub(in crate::cli) fn of_user() -> Result<PathBuf, Failure> {
+    folder(
+        std::env::var_os("XDG_STATE_HOME").map(PathBuf::from),
+        std::env::home_dir(),
+    )
+}
+
 fn folder(state: Option<PathBuf>, home: Option<PathBuf>) -> Result<PathBuf, Failure> {
     // A relative path there is to be ignored, says the specification.
     let state = state.filter(|state| state.is_absolute());
@@ -73,7 +78,7 @@ fn folder(state: Option<PathBuf>, home: Option<PathBuf>) -> Result<PathBuf, Fail
 }
 
 /// Makes the folder for its owner alone: it holds plans.
-fn make(folder: &Path) -> std::io::Result<()> {
+pub(in crate::cli) fn make(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -20,9 +20,9 @@ pub(super) use judge::{Judged, open_questions, said_of_the_work};
 use super::super::agent::Agent;
 use super::super::effects::Stop;
 use super::super::progress::{Found, Next, Prepared, Work};
-use super::super::prompt::new_words;
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
+use super::super::turns;
 use super::{Context, planning, prepare, verify};
 use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
@@ -70,7 +70,7 @@ pub async fn enrich(
                 Err(stop) => {
                     if !held {
                         // A retry asks again; it would only find the same otherwise.
-                        turn::begin_again(work(context));
+                        turns::begin_again(work(context));
                     }
                     return Err(stop);
                 }
@@ -135,16 +135,11 @@ async fn begin(
     let trigger = context.trigger.clone();
     let found = prepare::computing(move || verify::find(&trigger, &read, &logs)).await?;
     let work = work(context);
-    renew_words(work);
+    turns::renew_words(work);
     work.found = Some(found);
     context.progress.logs = None;
     context.progress.outage = None;
     context.remember().await
-}
-
-/// New unguessable words.
-pub(super) fn renew_words(work: &mut Work) {
-    (work.nonce, work.canary) = new_words();
 }
 
 /// The conversation, read at most once in an attempt.

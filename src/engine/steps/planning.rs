@@ -12,9 +12,9 @@ mod documents;
 mod judge;
 
 pub(super) use begin::begin;
-pub(super) use documents::{give, inline, provide, read};
-pub use documents::{handed, lay_out};
-pub use judge::{Outcome, look};
+pub(super) use documents::{give, provide, read};
+pub use documents::{handed, inline, lay_out};
+pub use judge::{Outcome, holds_plan, look};
 pub(super) use judge::{fallback, judge, keep, rescued, wrote};
 
 use super::super::progress::{Brief, Work};

@@ -9,7 +9,7 @@ use crate::support::model::{Model, Turn};
 const LEFT: &str = "left-by-";
 
 /// Names of the files that commands of the trap have left, sorted.
-fn left(rig: &Rig) -> Vec<String> {
+pub(super) fn left(rig: &Rig) -> Vec<String> {
     let names = rig.home().read_dir().unwrap().flatten();
     let names = names.map(|entry| entry.file_name().into_string().unwrap());
     let mut left: Vec<_> = names.filter(|name| name.starts_with(LEFT)).collect();
@@ -18,7 +18,7 @@ fn left(rig: &Rig) -> Vec<String> {
 }
 
 /// What a repository can hold to make the client do things; every command of it leaves a file where the sandbox lets it.
-fn trap(thief: &Model) -> Vec<(&'static str, String)> {
+pub(super) fn trap(thief: &Model) -> Vec<(&'static str, String)> {
     let leave = |name: &str| format!("touch \"$HOME/{LEFT}{name}\"");
     let hook = |name: &str| json!([{ "hooks": [{ "type": "command", "command": leave(name) }] }]);
     let settings = json!({

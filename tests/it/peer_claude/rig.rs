@@ -82,7 +82,9 @@ impl Client for Changed {
     }
 
     fn reads(&self) -> Vec<PathBuf> {
-        vec![self.settings.path.parent().unwrap().to_owned()]
+        let mut reads = Claude(self.settings.clone()).reads();
+        reads.push(self.settings.path.parent().unwrap().to_owned());
+        reads
     }
 }
 

@@ -154,6 +154,32 @@ fn the_model_of_a_task_comes_before_the_operators() {
 }
 
 #[test]
+fn beside_a_project_nothing_is_written_but_in_the_work_folder() {
+    let mut task = task(Session::New(ID.to_owned()));
+    task.wanted = vec!["plan.md".to_owned()];
+    let settings = ClaudeSettings {
+        project: Some("/home/ada/shop".into()),
+        tools: vec!["Read".to_owned(), "TodoWrite".to_owned()],
+        ..settings()
+    };
+    assert_eq!(
+        Claude(settings.clone()).reads(),
+        [PathBuf::from("/home/ada/shop")]
+    );
+    let line = line(settings, &task);
+    let behind = |name: &str| {
+        let at = line.iter().position(|arg| arg == name).unwrap();
+        line[at + 1].as_str()
+    };
+    assert_eq!(behind("--add-dir"), "/home/ada/shop");
+    assert_eq!(behind("--tools"), "Read,TodoWrite,Grep,Glob,Write,Edit");
+    assert_eq!(
+        behind("--allowedTools"),
+        "Read,TodoWrite,Grep,Glob,Edit(./**)"
+    );
+}
+
+#[test]
 fn without_a_limit_of_cost_there_is_no_budget() {
     let mut task = task(Session::New(ID.to_owned()));
     task.limits.cost = None;

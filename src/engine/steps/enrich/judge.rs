@@ -3,9 +3,9 @@
 
 use super::super::super::agent::Report;
 use super::super::super::effects::Stop;
-use super::super::super::progress::{Enriched, Found, Next, Prepared};
-use super::super::super::prompt::obeys;
+use super::super::super::progress::{Enriched, Found, Prepared};
 use super::super::super::say::agent as sentences;
+use super::super::super::turns;
 use super::super::planning;
 use super::super::verify::{self, TITLE_MAX};
 use super::{Context, Step, ask, turn, work};
@@ -17,9 +17,6 @@ use crate::formats::plan::title::{cut, gate_title};
 use crate::formats::question::Question;
 use crate::formats::question::marker::without_markers;
 use crate::formats::question::turn::{End, Next as Asked, gather, next};
-
-/// Corrections that are asked for, the second one stricter, before the bot goes on without the agent.
-const CORRECTIONS: u32 = 2;
 
 /// Takes in a turn that ended well: `result` is its final text, where there is one, `came` everything the assistant said
 /// and wrote in it. `None` when it said nothing at all.
@@ -33,11 +30,11 @@ pub(super) async fn judge(
     came: &Report,
 ) -> Result<Option<Step>, Stop> {
     let questions = gather(&came.texts, structured).questions;
-    if obeyed(context, result, structured, came, &questions) {
+    if turns::obeyed(&work(context).canary, came, &questions) {
         // Nothing of this answer is used: whoever wrote the data may have written the answer.
         tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is held");
         // Nor is anything of its session, whatever is decided: not after a retry either.
-        turn::begin_again(work(context));
+        turns::begin_again(work(context));
         let decision = ask::hold(context);
         work(context).rounds.push(decision);
         context.remember().await?;
@@ -73,24 +70,6 @@ pub(super) async fn judge(
             Ok(Some(Step::Again))
         }
     }
-}
-
-/// Whether the agent wrote the word that only an instruction in the data asks for, also escaped within its questions.
-fn obeyed(
-    context: &mut Context,
-    result: Option<&str>,
-    structured: Option<&serde_json::Value>,
-    came: &Report,
-    questions: &[Question],
-) -> bool {
-    let structured = structured.map(ToString::to_string).unwrap_or_default();
-    let asked = serde_json::to_string(questions).unwrap_or_default();
-    let said = came.texts.iter().map(String::as_str).chain(result);
-    let files = came.files.iter().flat_map(|file| [&file.path, &file.text]);
-    let wrote = came.wrote.iter().flat_map(|one| [&one.path, &one.text]);
-    let said = said.chain(files.chain(wrote).map(String::as_str));
-    let said = said.chain([structured.as_str(), asked.as_str()]);
-    obeys(&work(context).canary, said)
 }
 
 /// What an answer that asks nothing comes to.
@@ -142,18 +121,7 @@ async fn wrong(
     complaints: Vec<String>,
 ) -> Result<(), Stop> {
     tracing::info!(run.id = %context.run(), complaints = complaints.join("; "), "the agent's answer does not hold");
-    let work = work(context);
-    if draft.is_some() {
-        work.draft = draft;
-    }
-    if work.corrections < CORRECTIONS {
-        work.corrections += 1;
-        work.next = Next::Correct { complaints };
-    } else {
-        work.next = Next::Nothing {
-            why: sentences::does_not_hold(&complaints),
-        };
-    }
+    turns::complain(work(context), draft, complaints);
     context.remember().await
 }
 

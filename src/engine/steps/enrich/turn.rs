@@ -7,15 +7,15 @@ use tokio::sync::watch;
 
 use super::super::super::agent::{Agent, Ending, Limit, Micros, Report, Session, Spent, Task};
 use super::super::super::effects::Stop;
-use super::super::super::progress::{Came, Next, Work};
+use super::super::super::progress::{Came, Work};
 use super::super::super::prompt::Role;
 use super::super::super::say::{self, agent as sentences};
 use super::super::super::stop::StopFlag;
 use super::super::super::store::Payer;
 use super::super::super::thread::Thread;
+use super::super::super::turns::{self, Meaning};
 use super::super::{Context, planning, report};
 use super::{Step, judge, prompts, work};
-use crate::formats::agent_stream::{Class, classify};
 use crate::formats::command::Command;
 
 /// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
@@ -241,7 +241,7 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
     planning::keep(context, &came.report);
     let (Session::New(id) | Session::Resume(id)) = came.session;
     let came = came.report;
-    let class = match &came.ending {
+    let meaning = match &came.ending {
         Ending::Success {
             text,
             structured,
@@ -260,7 +260,7 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
                 return Ok(step);
             }
             self::work(context).faults = faults;
-            Class::Transient
+            Meaning::Passing
         }
         Ending::NoResult => {
             // A question may be all it said (a session that ends there can be resumed).
@@ -269,38 +269,25 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
                 return Ok(step);
             }
             work(context).session = before;
-            Class::Transient
-        }
-        Ending::SessionLost if resumed => {
-            // Everything said so far is told again.
-            work(context).forget_session();
-            context.remember().await?;
-            return Ok(Step::Again);
+            Meaning::Passing
         }
         Ending::Cancelled => {
             stop.heed()?;
             // Who asked for it was heeded in an earlier round; this one goes on.
-            Class::Transient
+            Meaning::Passing
         }
-        Ending::AgentError {
-            message, status, ..
-        } => match classify(message, *status) {
-            Class::SessionExpired if resumed => {
-                work(context).forget_session();
-                context.remember().await?;
-                return Ok(Step::Again);
-            }
-            Class::Transient => Class::Transient,
-            _ => Class::Fatal,
-        },
-        // Two of twelve hang when several run at once (anthropics/claude-code#39700): worth another try.
-        Ending::Limited(Limit::Silence) | Ending::ProcessError { .. } => Class::Transient,
-        _ => Class::Fatal,
+        ending => turns::meaning(ending, resumed),
     };
+    if meaning == Meaning::Anew {
+        // Everything said so far is told again.
+        work(context).forget_session();
+        context.remember().await?;
+        return Ok(Step::Again);
+    }
     let tries = context.settings.agent.tries;
     let work_now = work(context);
     work_now.faults = work_now.faults.saturating_add(1);
-    if class != Class::Transient || work_now.faults >= tries {
+    if meaning == Meaning::Final || work_now.faults >= tries {
         work_now.faults = 0;
         if let Some(prepared) = planning::rescued(context, &came) {
             return Ok(Step::Done(Box::new(prepared)));
@@ -336,14 +323,4 @@ fn kind(ending: &Ending) -> &'static str {
         Ending::NotStarted(_) => "not_started",
         Ending::Leaked { .. } => "leaked",
     }
-}
-
-/// A new conversation with the agent: other words, no session.
-pub(super) fn begin_again(work: &mut Work) {
-    super::renew_words(work);
-    work.forget_session();
-    work.next = Next::Plan;
-    work.corrections = 0;
-    work.draft = None;
-    work.written.clear();
 }

@@ -10,7 +10,8 @@ use super::super::super::say::planning as sentences;
 use super::super::super::stop::StopFlag;
 use super::super::super::thread::Thread;
 use super::super::super::trigger::Trigger;
-use super::super::enrich::{renew_words, work};
+use super::super::super::turns;
+use super::super::enrich::work;
 use super::super::extract::late;
 use super::super::{Context, prepare, research as researching};
 use super::documents;
@@ -67,7 +68,7 @@ async fn specified(context: &mut Context, stop: &StopFlag) -> Result<(), Stop> {
     } else {
         researching::begin(context, &topics, (&title, &text)).await?;
     }
-    renew_words(work(context));
+    turns::renew_words(work(context));
     work(context).brief = Some(Brief {
         title,
         text,

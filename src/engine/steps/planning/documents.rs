@@ -75,7 +75,7 @@ pub fn handed(file: &str, report: &str, metadata: &reports::ReportMetadata) -> S
 }
 
 /// All documents as one text, for an agent that cannot open files.
-pub(in crate::engine::steps) fn inline(documents: &[Document]) -> String {
+pub fn inline(documents: &[Document]) -> String {
     let texts = documents.iter().map(|one| one.text.as_str());
     texts.collect::<Vec<_>>().join("\n\n-----\n\n")
 }

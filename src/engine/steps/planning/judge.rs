@@ -148,7 +148,12 @@ pub(in crate::engine::steps) fn wrote(context: &Context, came: &Report) -> bool 
         .work
         .as_ref()
         .and_then(|work| work.brief.as_ref());
-    brief.is_some() && find(came, PLAN).is_some()
+    brief.is_some() && holds_plan(came)
+}
+
+/// There is a `plan.md`, whatever it is worth.
+pub fn holds_plan(came: &Report) -> bool {
+    find(came, PLAN).is_some()
 }
 
 /// Keeps the planner's own files for its next turn, where they come from an agent that does not obey the data.

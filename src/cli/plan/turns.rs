@@ -1,0 +1,358 @@
+//! The planner's turns at a terminal: what is remembered before what is shown, questions, waits, the end.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::output::Target;
+use crate::cli::failure::print;
+use crate::cli::work::answers::{Answers, Found};
+use crate::cli::work::asking::{self, NoAnswer};
+use crate::cli::work::kept::Run;
+use crate::cli::work::progress::{Progress, Shown};
+use crate::cli::work::{Project, stopped};
+use crate::cli::{Failure, terminal};
+use crate::engine::agent::{Agent, Ending, Report, Session, Spent, Task};
+use crate::engine::clock::Clock;
+use crate::engine::knowledge::Knowledge;
+use crate::engine::planner::{self, Step};
+use crate::engine::progress::{Attached, Came, Round};
+use crate::engine::prompt::{Around, Role, Specified};
+use crate::engine::say;
+use crate::engine::settings::{AgentSettings, Settings};
+use crate::engine::steps::planning::{self, FILES};
+use crate::engine::stop::StopFlag;
+use crate::engine::turns::begin_again;
+use crate::formats::question::Answer;
+
+/// A plan that may be written.
+pub(super) struct Plan {
+    /// Its title, without `Plan:`.
+    pub(super) title: String,
+    /// The document.
+    pub(super) document: String,
+    /// `context` and `research`, where they say something.
+    pub(super) attached: Vec<Attached>,
+    /// What the reader should know.
+    pub(super) notes: Vec<String>,
+}
+
+/// A planner at work.
+pub(super) struct Planner<'p> {
+    pub(super) project: &'p Project,
+    pub(super) agent: Arc<dyn Agent>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) progress: Arc<Progress>,
+    pub(super) stop: &'p StopFlag,
+    pub(super) guidance: &'p str,
+    pub(super) answers: &'p Answers,
+    /// Most rounds of questions.
+    pub(super) rounds: u32,
+    /// Questions that wait are printed as JSON, too.
+    pub(super) json: bool,
+    pub(super) target: &'p Target,
+    pub(super) run: Run,
+}
+
+impl Planner<'_> {
+    /// Sees to it that the agent finds its documents, also when its folder was lost.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(super) async fn provide(&self, knowledge: &Knowledge) -> Result<(), Failure> {
+        // What the planner was told of them is remembered: they stay as they were, where they are still there.
+        if !self.agent.about().writes || self.agent.given(&self.run.id).await {
+            return Ok(());
+        }
+        let kept = &self.run.kept;
+        let laid_out = planning::lay_out(knowledge, kept.research.as_ref(), &kept.work.nonce);
+        let given = self.agent.give(&self.run.id, laid_out.documents).await;
+        given.map_err(Failure::Failed)
+    }
+
+    /// Works until there is a plan.
+    ///
+    /// # Errors
+    /// There is none, questions wait, or it was stopped; what was done is remembered.
+    pub(super) async fn work(&mut self) -> Result<Plan, Failure> {
+        let before = self.run.kept.work.spent.cost;
+        loop {
+            if self.stop.token().is_cancelled() {
+                return Err(stopped());
+            }
+            if self.run.kept.work.open_round().is_some() {
+                self.ask().await?;
+                continue;
+            }
+            // A turn that was stopped is begun again by whoever goes on.
+            let came = self.run.kept.work.came.take();
+            let came = match came.filter(|came| came.report.ending != Ending::Cancelled) {
+                Some(came) => came,
+                None => self.turn(before).await?,
+            };
+            let rounds = planner::rounds_left(&self.run.kept.work, self.rounds);
+            let tries = self.project.config.limits.tries;
+            let step = planner::take(&mut self.run.kept.work, came, rounds, tries);
+            if let Some(plan) = self.step(step).await? {
+                return Ok(plan);
+            }
+        }
+    }
+
+    /// What follows from a turn; everything is remembered first.
+    async fn step(&mut self, step: Step) -> Result<Option<Plan>, Failure> {
+        match step {
+            Step::Plan {
+                title,
+                document,
+                attached,
+                mut notes,
+            } => {
+                let work = &self.run.kept.work;
+                let first = work.brief.as_ref().map(|brief| brief.notes.clone());
+                notes.splice(0..0, first.unwrap_or_default());
+                notes.extend(say::agent::redacted(work.redacted));
+                return Ok(Some(Plan {
+                    title,
+                    document,
+                    attached,
+                    notes,
+                }));
+            }
+            Step::Ask | Step::Again => self.run.save()?,
+            Step::Wait(faults) => {
+                self.run.save()?;
+                let wait = Settings::default().backoff_after(faults);
+                let seconds = wait.as_secs();
+                let again =
+                    format!("the agent failed for a reason that may pass; again in {seconds} s");
+                self.progress.say(&again);
+                let token = self.stop.token();
+                tokio::select! {
+                    () = self.clock.sleep(wait) => {}
+                    () = token.cancelled() => {}
+                }
+            }
+            Step::Stopped => {
+                self.run.save()?;
+                return Err(stopped());
+            }
+            Step::Obeyed => {
+                self.run.save()?;
+                return Err(Failure::failed(
+                    "the agent followed an instruction that stands in the specification, the project or its documents, so \
+                     nothing it wrote is used; look there for a text that talks to agents, then run the same command again",
+                ));
+            }
+            Step::GivenUp { why } => {
+                let draft = self.run.kept.work.draft.clone();
+                begin_again(&mut self.run.kept.work);
+                self.run.save()?;
+                let there = match draft {
+                    Some(draft) => {
+                        format!("what there is of it is in {}", self.target.draft(&draft)?)
+                    }
+                    None => "nothing was written".to_owned(),
+                };
+                return Err(Failure::failed(format!(
+                    "there is no plan: {why}; {there}; run the same command again to ask anew"
+                )));
+            }
+            Step::Failed(report) => {
+                self.run.save()?;
+                return Err(agent_failed(&report));
+            }
+        }
+        Ok(None)
+    }
+
+    /// One turn of the agent; what came of it is remembered.
+    async fn turn(&mut self, before: u64) -> Result<Came, Failure> {
+        let task = self.task(before)?;
+        self.run.kept.work.turns += 1;
+        self.run.save()?;
+        let shown = Shown {
+            agent: Arc::clone(&self.agent),
+            progress: Arc::clone(&self.progress),
+            names: vec!["plan".to_owned()],
+        };
+        let (seen, _) = tokio::sync::watch::channel(Spent::default());
+        let report = shown.work(&task, &seen, self.stop.token()).await;
+        let work = &mut self.run.kept.work;
+        work.add(&report.spent);
+        work.redacted = work.redacted.saturating_add(report.redacted);
+        let came = Came {
+            report,
+            session: task.session,
+        };
+        work.came = Some(came.clone());
+        self.run.save()?;
+        self.run.kept.work.came = None;
+        Ok(came)
+    }
+
+    fn task(&self, before: u64) -> Result<Task, Failure> {
+        let work = &self.run.kept.work;
+        let about = self.agent.about();
+        let goes_on = about.resumes && work.session.is_some();
+        let brief = work.brief.clone().unwrap_or_default();
+        let given = Specified {
+            title: &brief.title,
+            text: &brief.text,
+            guidance: self.guidance,
+            reports: &brief.reports,
+            around: Around {
+                nonce: &work.nonce,
+                canary: &work.canary,
+                documents: &brief.documents,
+                inline: &brief.inline,
+                project: Some(&self.project.shown),
+                writes: about.writes,
+            },
+            rounds: planner::rounds_left(work, self.rounds),
+            most: AgentSettings::default().most_prompt,
+        };
+        let (session, cost_before) = match work.session.clone().filter(|_| goes_on) {
+            Some(id) => (Session::Resume(id), work.session_cost),
+            None => (Session::New(uuid::Uuid::new_v4().to_string()), 0),
+        };
+        let mut limits = self.project.limits();
+        if let Some(most) = self.project.config.limits.max_cost {
+            let left = most.saturating_sub(work.spent.cost.saturating_sub(before));
+            if left == 0 {
+                return Err(Failure::failed(format!(
+                    "the plan has cost what one plan may cost ({}); run the same command again to spend as much again, or \
+                     raise limits.max_cost_usd",
+                    say::agent::dollars(most)
+                )));
+            }
+            limits.cost = Some(left);
+        }
+        Ok(Task {
+            run: self.run.id.clone(),
+            part: 0,
+            system: Role::Planner.instructions().to_owned(),
+            prompt: planner::ask(work, &given, goes_on),
+            session,
+            cost_before,
+            limits,
+            wanted: FILES.map(str::to_owned).into(),
+            files: work.written.clone(),
+            model: None,
+        })
+    }
+
+    /// Takes answers from the file, then from whoever is there.
+    async fn ask(&mut self) -> Result<(), Failure> {
+        if self.rounds == 0 {
+            planner::left_open(&mut self.run.kept.work);
+            return self.run.save();
+        }
+        let rounds = &self.run.kept.work.rounds;
+        let Some((round, earlier)) = rounds.split_last() else {
+            return Ok(());
+        };
+        let first: usize = earlier.iter().map(|round| round.questions.len()).sum();
+        let (round, count) = (round.clone(), round.questions.len());
+        for at in round.open() {
+            let question = &round.questions[at];
+            let found = self.answers.find(question, first + at + 1)?;
+            if let Found::Answer(answer) = found {
+                self.take(at, Some(answer))?;
+            } else if found == Found::Left {
+                self.take(at, None)?;
+            } else if asking::somebody() {
+                let token = self.stop.token();
+                match asking::ask(at, count, question, &token).await {
+                    Ok(answer) => self.take(at, answer)?,
+                    Err(NoAnswer::Stopped) => return Err(stopped()),
+                    Err(NoAnswer::Gone) => return self.wait(first),
+                }
+            }
+        }
+        let open = self.run.kept.work.open_round().is_some();
+        if open { self.wait(first) } else { Ok(()) }
+    }
+
+    fn take(&mut self, at: usize, answer: Option<Answer>) -> Result<(), Failure> {
+        planner::answered(&mut self.run.kept.work, at, answer);
+        self.run.save()
+    }
+
+    /// Nobody is there: the open questions are shown with how to answer them. `first` were asked in earlier rounds.
+    fn wait(&self, first: usize) -> Result<(), Failure> {
+        let Some((_, round)) = self.run.kept.work.open_round() else {
+            return Ok(());
+        };
+        let open = round.open();
+        let count = round.questions.len();
+        for at in &open {
+            eprint!("{}", asking::shown(*at, count, &round.questions[*at]));
+        }
+        if self.json {
+            let text = format!("{:#}\n", waiting(round, first));
+            print(&terminal::json(&text))?;
+        }
+        let questions = match open.len() {
+            1 => "1 question waits".to_owned(),
+            many => format!("{many} questions wait"),
+        };
+        let at = open.first().copied().unwrap_or(0);
+        let example = json!({ key(round, at, first): "1" });
+        Err(Failure::Waiting(format!(
+            "{questions} for answers; run the same command in a terminal, or with --answers FILE that holds e.g. {example}, or \
+             with --no-questions to let the agent decide"
+        )))
+    }
+}
+
+/// By what a question is named in a file of answers.
+fn key(round: &Round, at: usize, first: usize) -> String {
+    let header = round
+        .questions
+        .get(at)
+        .map(|question| question.header.trim());
+    let header = header.filter(|header| !header.is_empty());
+    header.map_or_else(|| (first + at + 1).to_string(), ToOwned::to_owned)
+}
+
+/// The open questions for programs.
+fn waiting(round: &Round, first: usize) -> serde_json::Value {
+    let questions: Vec<_> = round
+        .open()
+        .into_iter()
+        .map(|at| {
+            let question = &round.questions[at];
+            json!({
+                "number": first + at + 1,
+                "header": question.header,
+                "question": question.question,
+                "multi": question.multi,
+                "options": question.options,
+            })
+        })
+        .collect();
+    json!({ "success": false, "waiting": true, "questions": questions })
+}
+
+/// The agent failed, in the words of the terminal.
+fn agent_failed(report: &Report) -> Failure {
+    let (_, message) = say::agent::ended(&report.ending);
+    let stderr = report.stderr.trim();
+    let tail: String = match stderr.char_indices().rev().nth(299) {
+        Some((at, _)) => stderr[at..].to_owned(),
+        None => stderr.to_owned(),
+    };
+    let said = if tail.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; the end of its error output: {}",
+            terminal::one_line(&tail)
+        )
+    };
+    Failure::failed(format!(
+        "{}{said}; run the same command again to go on",
+        message.trim_end_matches('.')
+    ))
+}

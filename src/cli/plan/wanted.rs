@@ -1,0 +1,138 @@
+//! The specification that a plan is written for, as it was named on the command line.
+
+use std::path::Path;
+
+use crate::cli::work::Project;
+use crate::cli::{Failure, input};
+use crate::formats::plan::title::title_of;
+use crate::formats::specification::{self, Kind, Specification, resolve, slug, title_of_name};
+
+/// Longest specification in bytes.
+const MOST: u64 = 1024 * 1024;
+
+/// A specification in a file.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// What it says.
+    pub(super) specification: Specification,
+    /// Its path for people and for what is remembered.
+    pub(super) path: String,
+    /// Name of its file without `.md`, harmless: the plan's folder is called so.
+    pub(super) name: String,
+}
+
+impl Wanted {
+    /// Reads the one that `arg` names.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: it is not there, cannot be read, or says nothing.
+    pub(super) fn read(arg: &str, project: &Project) -> Result<Self, Failure> {
+        let here = std::env::current_dir().unwrap_or_default();
+        let folder = project.config.output.specs.as_str();
+        // As it is given, it is a path from here; everywhere else from the project's folder.
+        let is_file = |path: &Path| {
+            path == Path::new(arg) && here.join(path).is_file() || project.root.join(path).is_file()
+        };
+        let found = resolve(arg, Kind::Specification, Path::new(folder), &is_file)
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let direct = here.join(&found);
+        let given = found == Path::new(arg) && direct.is_file();
+        let file = if given {
+            direct
+        } else {
+            project.root.join(&found)
+        };
+        let within = project.within(&file);
+        let text = match &within {
+            // A link in a stranger's project must not make a file of elsewhere a specification.
+            Some(path) => project
+                .folder
+                .read(path, MOST)
+                .map_err(|error| Failure::Usage(error.to_string()))?
+                .unwrap_or_default(),
+            None => input::text(&file)?,
+        };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let title = title_of(text).unwrap_or_else(|| title_of_name(&stem));
+        let specification = specification::read(&title, text);
+        let path = within.unwrap_or_else(|| file.display().to_string());
+        if specification.is_empty() {
+            return Err(empty(&path, &specification));
+        }
+        Ok(Self {
+            specification,
+            path,
+            name: folder_name(&stem),
+        })
+    }
+}
+
+/// The file's own name where that can be one folder, else what is harmless of it.
+fn folder_name(stem: &str) -> String {
+    let harmless = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
+    let good = !stem.is_empty()
+        && !stem.starts_with(['.', '-', ' '])
+        && stem.chars().all(harmless)
+        && stem.len() <= 200;
+    if good {
+        stem.to_owned()
+    } else {
+        slug(stem, "plan")
+    }
+}
+
+/// What there is to fill in.
+fn empty(path: &str, read: &Specification) -> Failure {
+    let sections = read.empty_sections();
+    let to_fill = if sections.is_empty() {
+        "write what is wanted into it, in plain words; `planwright new NAME` makes one with headings"
+            .to_owned()
+    } else {
+        format!("fill in: {}", sections.join(", "))
+    };
+    let template = if read.placeholders.is_empty() {
+        ""
+    } else {
+        " (the template's own words count as empty)"
+    };
+    Failure::Usage(format!("{path} says nothing yet{template}; {to_fill}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plans_folder_is_called_like_its_specification_and_leads_nowhere() {
+        for (stem, want) in [
+            ("000001_csv-export", "000001_csv-export"),
+            ("Größe 2.0", "Größe 2.0"),
+            ("..", "plan"),
+            (".hidden", "hidden"),
+            ("-x", "x"),
+            ("a\\b:c", "a-b-c"),
+            ("", "plan"),
+        ] {
+            assert_eq!(folder_name(stem), want);
+        }
+    }
+
+    #[test]
+    fn an_empty_specification_says_what_to_fill_in() {
+        let text = specification::template("Export");
+        let read = specification::read("Export", &text);
+        let said = empty("x.md", &read).to_string();
+        assert!(
+            said.starts_with(
+                "x.md says nothing yet (the template's own words count as empty); fill in: "
+            ) && said.contains("Requirements"),
+            "{said}"
+        );
+        let read = specification::read("x", "\n");
+        assert_eq!(
+            empty("x.md", &read).to_string(),
+            "x.md says nothing yet; write what is wanted into it, in plain words; `planwright new NAME` makes one with headings"
+        );
+    }
+}

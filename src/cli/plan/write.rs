@@ -1,0 +1,296 @@
+//! `planwright plan SPEC`: an agent writes a plan for a specification.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+
+use super::output::Target;
+use super::turns::Planner;
+use super::wanted::Wanted;
+use crate::adapters::clock::SystemClock;
+use crate::cli::work::answers::Answers;
+use crate::cli::work::kept::{Begun, Run, hash};
+use crate::cli::work::progress::Progress;
+use crate::cli::work::topics::{self, Researchers};
+use crate::cli::work::{
+    AGENT, Done, EXIT_CODES, Project, Where, agent, dollars, listen, note_on_stderr,
+};
+use crate::cli::{Failure, block_on};
+use crate::engine::agent::Agent;
+use crate::engine::clock::Clock;
+use crate::engine::progress::Brief;
+use crate::engine::say::planning as sentences;
+use crate::engine::steps::planning;
+use crate::engine::stop::StopFlag;
+use crate::engine::turns::renew_words;
+use crate::formats::specification::complexity;
+
+const HELP: &str = "\
+SPEC is a file, or a name in .planwright/specs or .spektacular/specs; `.md` may be left out
+(a specification called `get` or `list` is given as ./get). The plan goes to
+.planwright/plans/NAME/plan.md, with context.md, research.md and reports/ beside it where there
+is something to say. Only files of the agent's that pass the checks become a plan, never what it
+says; what does not pass stays in plan.draft.md. Paths go to standard output, the rest to standard
+error.
+
+Questions:
+  In a terminal they are asked there. Elsewhere they are printed, and the same command with
+  --answers goes on. The file is JSON or TOML; each answer is what would be typed: a number, several
+  numbers, a label, own words, or nothing to leave the question to the agent.
+    {\"Place\": \"1\", \"Which formats?\": [1, 3], \"3\": \"own words\"}
+  Questions are found by their words, their header, or their number over all rounds; a list holds
+  answers in order (TOML: answers = [\"1\", \"own words\"]). An answer that nothing asked for makes
+  the command end with 1, after the plan was written.
+
+JSON fields:
+  success, plan, files, kept    paths: the plan, all that was written, what was there before
+  title, notes, turns, cost_usd
+On failure: success false, error, resumable. While questions wait: success false, waiting true,
+questions with number, header, question, multi and options.";
+
+const EXAMPLES: &str = "\
+Examples:
+  planwright plan csv-export
+  planwright plan csv-export --research \"how reports are stored; which CSV library fits\"
+  planwright plan docs/wish.md --output plans/wish --guidance \"no new dependency\"
+  planwright plan csv-export --answers answers.json --json
+  planwright plan csv-export --again --no-questions";
+
+/// What stands below the options.
+pub(super) fn help() -> String {
+    format!("{HELP}\n\n{AGENT}\n\n{EXIT_CODES}\n\n{EXAMPLES}")
+}
+
+/// The plan of a specification
+#[derive(Debug, Args)]
+pub(super) struct Write {
+    /// The specification: a file, or a name in .planwright/specs
+    #[arg(value_name = "SPEC")]
+    specification: Option<String>,
+    /// Write the plan into this folder
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Answers to the agent's questions, JSON or TOML
+    #[arg(long, value_name = "FILE", conflicts_with = "no_questions")]
+    answers: Option<PathBuf>,
+    /// Topics to research first, divided by `;`
+    #[arg(long, value_name = "TOPICS")]
+    research: Option<String>,
+    /// What the agent should heed
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    guidance: String,
+    #[command(flatten)]
+    place: Where,
+    /// Write a plan that is there anew; the old one is kept as plan.md.bak
+    #[arg(long)]
+    again: bool,
+    /// The agent decides everything itself
+    #[arg(long)]
+    no_questions: bool,
+}
+
+/// All that was found out before anything is started.
+struct Prepared {
+    project: Project,
+    wanted: Wanted,
+    answers: Answers,
+    topics: Vec<String>,
+    ready: agent::Ready,
+    target: Target,
+    /// Tier and model, for people.
+    model: String,
+}
+
+impl Write {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let done = self.prepare().and_then(|prepared| {
+            // On a runtime of its own; what it leaves behind ends with the program.
+            block_on(self.work(prepared))
+        });
+        match done {
+            Ok((done, last)) => {
+                self.place.finish(Ok(done))?;
+                last
+            }
+            Err(failure) => self.place.finish(Err(failure)),
+        }
+    }
+
+    fn prepare(&self) -> Result<Prepared, Failure> {
+        let Some(named) = &self.specification else {
+            let why = "name a specification: a file, or what is in .planwright/specs, see `planwright plan --help`";
+            return Err(Failure::Usage(why.to_owned()));
+        };
+        let project = self.place.project()?;
+        let wanted = Wanted::read(named, &project)?;
+        let answers = self.answers.as_deref().map(Answers::read).transpose()?;
+        let topics = match &self.research {
+            Some(texts) => topics::read(texts, &topics::settings(&project))?,
+            None => Vec::new(),
+        };
+        let models = &project.config.models;
+        let tier = models.tier(complexity(&wanted.specification));
+        let model = models.model(tier);
+        let ready = agent::ready(&project, model)?;
+        let said = match model {
+            Some(model) => format!("{} specification, model {model}", tier.name()),
+            None => format!("{} specification", tier.name()),
+        };
+        let target = Target::open(self.output.as_deref(), &project, &wanted.name)?;
+        if !self.again {
+            target.must_be_free()?;
+        }
+        Ok(Prepared {
+            wanted,
+            answers: answers.unwrap_or_default(),
+            topics,
+            ready,
+            target,
+            model: said,
+            project,
+        })
+    }
+
+    /// Research where it is asked for, the agent's turns, and the files. What is given beside [`Done`] is how it ends when
+    /// that is printed.
+    async fn work(&self, prepared: Prepared) -> Result<(Done, Result<(), Failure>), Failure> {
+        let Prepared {
+            project,
+            wanted,
+            answers,
+            topics,
+            ready,
+            target,
+            model,
+        } = prepared;
+        let stop = listen();
+        let specification = &wanted.specification;
+        let asked_for = [&specification.title, specification.text(), &self.guidance];
+        let content = hash(
+            asked_for
+                .into_iter()
+                .chain(topics.iter().map(String::as_str)),
+        );
+        let place = format!("plan {}", wanted.path);
+        let (mut run, begun) = Run::open(&project, &place, &content)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let local: Arc<dyn Agent> = ready.open(&run.agents, &clock)?;
+        let progress = Arc::new(Progress::new());
+        let name = local.about().name;
+        progress.say(&match begun {
+            Begun::New => format!("{} ({model}), with {name}", wanted.path),
+            Begun::Again => format!("{} ({model}), with {name}: going on", wanted.path),
+            Begun::Changed => format!(
+                "{} ({model}), with {name}: specification, guidance or topics were changed, so it begins anew",
+                wanted.path
+            ),
+        });
+        let known = project.knowledge()?;
+        if run.kept.work.brief.is_none() {
+            let researchers = Researchers {
+                project: &project,
+                agent: Arc::clone(&local),
+                clock: Arc::clone(&clock),
+                progress: Arc::clone(&progress),
+                knowledge: &known,
+                place: Some((&specification.title, specification.text())),
+            };
+            self.begin(&mut run, &researchers, &wanted, &topics, &stop)
+                .await?;
+        }
+        let mut planner = Planner {
+            project: &project,
+            agent: local,
+            clock,
+            progress: Arc::clone(&progress),
+            stop: &stop,
+            guidance: &self.guidance,
+            answers: &answers,
+            rounds: if self.no_questions {
+                0
+            } else {
+                project.config.limits.question_rounds
+            },
+            json: self.place.json,
+            target: &target,
+            run,
+        };
+        planner.provide(&known).await?;
+        let plan = planner.work().await?;
+        let Planner { run, agent, .. } = planner;
+        let research = run.kept.research.as_ref();
+        let (files, kept) = target.write(&plan.document, &plan.attached, research)?;
+        for path in &kept {
+            note_on_stderr(&format!("what was there before is {path}"));
+        }
+        for note in &plan.notes {
+            note_on_stderr(note);
+        }
+        let spent = run.kept.work.spent;
+        let last = answers.all_used(&run.kept.work.rounds);
+        // Its lock and its processes end before its folder goes.
+        drop(agent);
+        run.done();
+        let done = Done {
+            text: files.join("\n") + "\n",
+            json: json!({
+                "success": true,
+                "plan": files.first(),
+                "files": files,
+                "kept": kept,
+                "title": plan.title,
+                "notes": plan.notes,
+                "turns": spent.turns,
+                "cost_usd": dollars(spent.cost),
+            }),
+        };
+        Ok((done, last))
+    }
+
+    /// Research, and what the planner is told first.
+    async fn begin(
+        &self,
+        run: &mut Run,
+        with: &Researchers<'_>,
+        wanted: &Wanted,
+        topics: &[String],
+        stop: &StopFlag,
+    ) -> Result<(), Failure> {
+        if !topics.is_empty() {
+            let research = with.work(run, topics, stop).await?;
+            if !research.tally().passes() {
+                return Err(topics::too_few(&research));
+            }
+        }
+        renew_words(&mut run.kept.work);
+        let specification = &wanted.specification;
+        let mut notes = Vec::new();
+        notes.extend(sentences::placeholders(&specification.placeholders));
+        let nonce = &run.kept.work.nonce;
+        let laid_out = planning::lay_out(with.knowledge, run.kept.research.as_ref(), nonce);
+        let mut inline = String::new();
+        if with.agent.about().writes {
+            let given = with.agent.give(&run.id, laid_out.documents).await;
+            given.map_err(Failure::Failed)?;
+        } else {
+            inline = planning::inline(&laid_out.documents);
+        }
+        run.kept.work.brief = Some(Brief {
+            title: specification.title.clone(),
+            text: specification.text().to_owned(),
+            documents: laid_out.index,
+            inline,
+            reports: laid_out.reports,
+            notes,
+            ready: true,
+        });
+        run.save()
+    }
+}

@@ -1,0 +1,266 @@
+//! What `plan SPEC` and `research` have in common: the project and its settings, the agent, what is remembered until the
+//! work is done, questions, progress, and being stopped.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::failure::print;
+use super::serve::asked;
+use super::{Failure, terminal};
+use crate::adapters::project_folder::ProjectFolder;
+use crate::adapters::working_copy::knowledge;
+use crate::config::project::{CONFIG, OLD_CONFIG, ProjectConfig, Source, Text, load};
+use crate::engine::agent::{self as engine_agent, Micros};
+use crate::engine::code::Failure as Decided;
+use crate::engine::effects::Stop;
+use crate::engine::knowledge::{Knowledge, Limits};
+use crate::engine::stop::StopFlag;
+
+pub(super) mod agent;
+pub(super) mod answers;
+pub(super) mod asking;
+pub(super) mod kept;
+pub(super) mod progress;
+pub(super) mod topics;
+
+/// What both help texts say of the agent.
+pub(super) const AGENT: &str = "\
+Agent:
+  The one that .planwright/config.toml names, else Claude Code. Its key: PLANWRIGHT_AGENT_API_KEY,
+  else ANTHROPIC_API_KEY, else CLAUDE_CODE_OAUTH_TOKEN; ANTHROPIC_BASE_URL is passed on.
+  It reads the whole project, .env files and keys in it too, and writes into a private folder below
+  $XDG_STATE_HOME/planwright (~/.local/state) only. Nothing in the project has power over Claude
+  Code: no hook, no MCP server, no CLAUDE.md. Settings that start other programs or pass on
+  variables count only with --trust.
+
+Being stopped:
+  Ctrl-C ends the agents. What is done is kept in .planwright/runs; the same command goes on there.";
+
+/// What both help texts say of exit codes.
+pub(super) const EXIT_CODES: &str = "\
+Exit codes:
+  0    it is written
+  1    it was tried and failed
+  2    the arguments, the settings or the specification are wrong; nothing was tried
+  3    questions wait for answers
+  130  it was stopped; the same command goes on";
+
+/// Which project, and how far its settings are trusted.
+#[derive(Debug, Args)]
+pub(super) struct Where {
+    /// The project's folder; the agent may read all of it [default: the working directory]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Take over settings of the project that start programs or pass on variables
+    #[arg(long)]
+    trust: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A project that agents may work on.
+pub(super) struct Project {
+    /// Where it really is.
+    pub(super) root: PathBuf,
+    /// The same as text, for prompts.
+    pub(super) shown: String,
+    /// Its folder.
+    pub(super) folder: ProjectFolder,
+    /// Its settings.
+    pub(super) config: ProjectConfig,
+}
+
+impl Where {
+    /// Opens the project and reads its settings; what is odd about them goes to standard error.
+    ///
+    /// # Errors
+    /// The folder or the settings cannot be used, or they ask for more than a stranger may.
+    pub(super) fn project(&self) -> Result<Project, Failure> {
+        let root = self.root.as_deref().unwrap_or(Path::new("."));
+        let folder = ProjectFolder::open(root)?;
+        let root = root.canonicalize().map_err(|error| {
+            Failure::Usage(format!(
+                "the folder {} cannot be opened: {error}; name another with --root",
+                root.display()
+            ))
+        })?;
+        let shown = root
+            .to_str()
+            .filter(|path| !path.chars().any(char::is_control));
+        let Some(shown) = shown.map(ToOwned::to_owned) else {
+            return Err(Failure::Usage(format!(
+                "the path of the project {:?} is no plain text; rename the folder",
+                root.display()
+            )));
+        };
+        let loaded = load(&root, &|variable| std::env::var(variable).ok())?;
+        let asks = loaded.config.needs_trust();
+        if !asks.is_empty() && !self.trust {
+            let file = match loaded.source {
+                Source::Spektacular => OLD_CONFIG,
+                Source::Planwright | Source::Default => CONFIG,
+            };
+            return Err(Failure::Usage(format!(
+                "{file} sets what could start programs of its choice, pass on your variables or spend more: {}; look at \
+                 these keys, then add --trust",
+                asks.join(", ")
+            )));
+        }
+        for note in &loaded.notes {
+            note_on_stderr(note);
+        }
+        Ok(Project {
+            root,
+            shown,
+            folder,
+            config: loaded.config,
+        })
+    }
+
+    /// Prints the result, or as JSON why there is none.
+    pub(super) fn finish(&self, done: Result<Done, Failure>) -> Result<(), Failure> {
+        match done {
+            Ok(done) if self.json => print(&terminal::json(&format!("{:#}\n", done.json))),
+            Ok(done) => print(&terminal::lines(&done.text)),
+            Err(failure) => {
+                if self.json && !matches!(failure, Failure::Waiting(_)) {
+                    let shown = serde_json::json!({
+                        "success": false,
+                        "error": failure.to_string(),
+                        "resumable": matches!(failure, Failure::Stopped(_)),
+                    });
+                    print(&terminal::json(&format!("{shown:#}\n")))?;
+                }
+                Err(failure)
+            }
+        }
+    }
+}
+
+/// What is printed when it worked.
+pub(super) struct Done {
+    /// Paths, one a line.
+    pub(super) text: String,
+    /// The same and more as JSON.
+    pub(super) json: serde_json::Value,
+}
+
+impl Project {
+    /// The path in the project of a file that lies in its folder, by their names alone.
+    pub(super) fn within(&self, file: &Path) -> Option<String> {
+        let folder = file.parent()?.canonicalize().ok();
+        let placed = folder.and_then(|folder| Some(folder.join(file.file_name()?)));
+        // Below the folder by its name: where its links lead is not asked.
+        let named = file.strip_prefix(&self.root).ok();
+        let real = placed
+            .as_deref()
+            .and_then(|file| file.strip_prefix(&self.root).ok());
+        let path = named.or(real)?;
+        let plain = path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        plain
+            .then(|| path.to_str().map(ToOwned::to_owned))
+            .flatten()
+    }
+
+    /// A path in the project for people: from the working directory, where the project is that.
+    pub(super) fn seen_from_here(&self, path: &str) -> PathBuf {
+        let here = std::env::current_dir().and_then(|here| here.canonicalize());
+        if here.is_ok_and(|here| here == self.root) {
+            PathBuf::from(path)
+        } else {
+            self.root.join(path)
+        }
+    }
+
+    /// What its people keep for agents. What is left out is said, once.
+    ///
+    /// # Errors
+    /// The project's folder cannot be read.
+    pub(super) fn knowledge(&self) -> Result<Knowledge, Failure> {
+        let folders = self.config.output.knowledge.iter().map(Text::as_str);
+        let folders: Vec<&str> = folders
+            .map(|folder| folder.trim_start_matches("./").trim_end_matches('/'))
+            .collect();
+        let found = knowledge(&self.root, &folders, Limits::default());
+        let found = found.map_err(|error| Failure::failed(error.to_string()))?;
+        if let Some(note) = found.note() {
+            note_on_stderr(&note);
+        }
+        Ok(found)
+    }
+
+    /// Limits of one turn, but for its cost.
+    pub(super) fn limits(&self) -> engine_agent::Limits {
+        let limits = &self.config.limits;
+        engine_agent::Limits {
+            deadline: limits.deadline,
+            silence: limits.silence,
+            turns: limits.max_turns,
+            cost: None,
+        }
+    }
+}
+
+/// A note for people, one sentence. Others may have written parts of it.
+pub(super) fn note_on_stderr(note: &str) {
+    eprintln!("note: {}", terminal::lines(note));
+}
+
+/// Is set at SIGINT and SIGTERM. To be called on a runtime.
+pub(super) fn listen() -> Arc<StopFlag> {
+    let stop = Arc::new(StopFlag::default());
+    let flag = Arc::clone(&stop);
+    tokio::spawn(async move {
+        asked().await;
+        flag.set("a signal");
+    });
+    stop
+}
+
+/// A folder that was named on the command line, made where it is missing.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn made(folder: &Path) -> Result<ProjectFolder, Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::failed(format!(
+            "{} cannot be made: {error}; name another folder with --output",
+            folder.display()
+        ))
+    })?;
+    Ok(ProjectFolder::open(folder)?)
+}
+
+/// Millionths as dollars, for programs.
+pub(super) fn dollars(micros: Micros) -> serde_json::Value {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    let number = text.parse::<f64>();
+    number.map_or(serde_json::Value::Null, Into::into)
+}
+
+/// It was stopped.
+pub(super) fn stopped() -> Failure {
+    Failure::Stopped("stopped; resumable: run the same command again".to_owned())
+}
+
+/// What the engine decided, in the words of the terminal; `remedy` in place of the one for GitHub.
+pub(super) fn failed(stop: Stop, remedy: &str) -> Failure {
+    match stop {
+        Stop::Cancelled(_) => stopped(),
+        Stop::Failed(Decided {
+            message, details, ..
+        }) => {
+            let mut text = message.trim_end_matches('.').to_owned();
+            for detail in details {
+                text.push_str(&format!("; {}", detail.trim_end_matches('.')));
+            }
+            Failure::Failed(format!("{text}; {remedy}"))
+        }
+        other => Failure::Failed(format!("{other}; {remedy}")),
+    }
+}

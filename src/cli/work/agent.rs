@@ -1,0 +1,198 @@
+//! The agent that a project's settings name, for the person at this terminal: their key, their private folder.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use sha2::{Digest, Sha256};
+
+use super::{Project, note_on_stderr};
+use crate::adapters::agent::claude::{Claude, ClaudeSettings};
+use crate::adapters::agent::command::{Command, CommandSettings};
+use crate::adapters::agent::sandbox::{Protection, active};
+use crate::adapters::agent::{AgentSettings, Client, LocalAgent, MOST_OUTPUT, Sandbox};
+use crate::adapters::redact::Redactor;
+use crate::cli::agents::{GRACE, RETRIES, helper, known_in};
+use crate::cli::{Failure, save};
+use crate::config::agent::is_program;
+use crate::config::project::{Kind, Text};
+use crate::engine::clock::Clock;
+use crate::formats::agent_stream::LINE_MAX;
+
+/// Names under which the key of the model's API is looked for, best first.
+const KEYS: [&str; 2] = ["PLANWRIGHT_AGENT_API_KEY", "ANTHROPIC_API_KEY"];
+/// A subscription's token, in place of a key.
+const TOKEN: &str = "CLAUDE_CODE_OAUTH_TOKEN";
+/// Another address of the model's API.
+const BASE_URL: &str = "ANTHROPIC_BASE_URL";
+
+/// An agent that can be started; nothing has been yet.
+pub(in crate::cli) struct Ready {
+    client: Arc<dyn Client>,
+    known: Vec<SecretString>,
+    concurrency: usize,
+}
+
+/// Looks whether the agent of `project` can be started, with `model` where it takes one.
+///
+/// # Errors
+/// [`Failure::Usage`]: there is no such program, or nothing lets it in at its model.
+pub(in crate::cli) fn ready(project: &Project, model: Option<&str>) -> Result<Ready, Failure> {
+    let agent = &project.config.agent;
+    let path = program(project, agent.command.as_str())?;
+    let set = |name: &str| {
+        let value = std::env::var(name).ok()?;
+        (!value.is_empty()).then(|| SecretString::from(value))
+    };
+    let named = agent.environment.iter().map(Text::as_str);
+    let mut environment: Vec<(String, SecretString)> = named
+        .filter_map(|name| Some((name.to_owned(), set(name)?)))
+        .collect();
+    let mut known = known_in(&environment);
+    let client: Arc<dyn Client> = match agent.kind {
+        Kind::Command => Arc::new(Command(CommandSettings {
+            path,
+            args: agent
+                .args
+                .iter()
+                .map(Text::as_str)
+                .map(OsString::from)
+                .collect(),
+            environment,
+            reads: vec![project.root.clone()],
+            output: agent.output,
+        })),
+        Kind::Claude => {
+            let key = KEYS.iter().find_map(|name| set(name));
+            let token = set(TOKEN).filter(|_| key.is_none());
+            let lets_in = |name: &str| name.starts_with("ANTHROPIC_") || name == TOKEN;
+            if key.is_none()
+                && token.is_none()
+                && !environment.iter().any(|(name, _)| lets_in(name))
+            {
+                return Err(Failure::Usage(format!(
+                    "nothing lets the agent in at its model: set {}, {} or {TOKEN}; it has a HOME of its own, so a login of \
+                     yours does not count",
+                    KEYS[0], KEYS[1]
+                )));
+            }
+            known.extend(key.clone());
+            known.extend(token.clone());
+            environment.extend(token.map(|token| (TOKEN.to_owned(), token)));
+            Arc::new(Claude(ClaudeSettings {
+                path,
+                key,
+                api_url: std::env::var(BASE_URL).ok().filter(|url| !url.is_empty()),
+                model: model.map(ToOwned::to_owned),
+                tools: agent
+                    .tools
+                    .iter()
+                    .map(|tool| tool.as_str().to_owned())
+                    .collect(),
+                structured: false,
+                retries: RETRIES,
+                environment,
+                reads: Vec::new(),
+                project: Some(project.root.clone()),
+            }))
+        }
+    };
+    Ok(Ready {
+        client,
+        known,
+        concurrency: project.config.limits.concurrency,
+    })
+}
+
+impl Ready {
+    /// Opens it with `folder` for what it keeps.
+    ///
+    /// # Errors
+    /// The folder cannot be used.
+    pub(in crate::cli) fn open(
+        self,
+        folder: &Path,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Arc<LocalAgent>, Failure> {
+        let settings = AgentSettings {
+            folder: folder.to_owned(),
+            sandbox: Sandbox::Auto,
+            helper: helper().map_err(|error| {
+                Failure::failed(format!("this program's own path cannot be told: {error}"))
+            })?,
+            secrets: Vec::new(),
+            concurrency: self.concurrency,
+            grace: GRACE,
+            most_line: LINE_MAX,
+            most_output: MOST_OUTPUT,
+            redactor: Redactor::new(self.known),
+        };
+        if let Protection::None { why } = active(Sandbox::Auto) {
+            note_on_stderr(&format!(
+                "agents have no sandbox here ({why}): what they start reaches what you reach"
+            ));
+        }
+        let local = LocalAgent::open(settings, self.client, Arc::clone(clock));
+        let local = local.map_err(|error| Failure::failed(error.to_string()))?;
+        Ok(Arc::new(local))
+    }
+}
+
+/// Where the program is: a path from the project's folder, or a name in `PATH`.
+fn program(project: &Project, command: &str) -> Result<PathBuf, Failure> {
+    let name = Path::new(command);
+    if name.components().count() > 1 || name.is_absolute() {
+        // Without the `.` of `./name`.
+        let path: PathBuf = project.root.join(name).components().collect();
+        return if is_program(&path) {
+            Ok(path)
+        } else {
+            Err(Failure::Usage(format!(
+                "the agent's program {} is not there or cannot be run; install it, or set agent.command to where it is",
+                path.display()
+            )))
+        };
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| is_program(file))
+        .ok_or_else(|| {
+            Failure::Usage(format!(
+                "there is no `{command}` in PATH; install it, or set agent.command to where it is"
+            ))
+        })
+}
+
+/// Where agents that work on `root` keep what they need: outside of the project, for this user only.
+///
+/// # Errors
+/// There is no such place, or it is in the project, which agents may read.
+pub(in crate::cli) fn folder(root: &Path) -> Result<PathBuf, Failure> {
+    let state = save::state_folder().map_err(|_| {
+        Failure::Usage(
+            "there is no home directory for the agents' files; set XDG_STATE_HOME".to_owned(),
+        )
+    })?;
+    let hash = hex::encode(Sha256::digest(root.as_os_str().as_encoded_bytes()));
+    let folder = state.join("agents").join(hash.get(..16).unwrap_or(&hash));
+    let failed = |error: std::io::Error| {
+        Failure::failed(format!(
+            "{}: {error}; set XDG_STATE_HOME to a folder that can be written",
+            folder.display()
+        ))
+    };
+    save::make_private(&folder).map_err(failed)?;
+    let folder = folder.canonicalize().map_err(failed)?;
+    if folder.starts_with(root) {
+        return Err(Failure::Usage(format!(
+            "the agents' folder {} would lie in the project {}, which they may read; name a narrower --root, or set \
+             XDG_STATE_HOME elsewhere",
+            folder.display(),
+            root.display()
+        )));
+    }
+    Ok(folder)
+}

@@ -1,0 +1,312 @@
+//! Answers in a file, for `--answers`: JSON or TOML.
+//!
+//! ```text
+//! {"Place": "1", "Which formats?": [1, "CSV"], "3": ""}     by header, by question, by its number over all rounds
+//! ["1", "own words"]                                        in order; in TOML: answers = ["1", "own words"]
+//! ```
+//!
+//! A value is what would be typed; nothing leaves the question to the agent.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::cli::{Failure, input};
+use crate::engine::progress::Round;
+use crate::formats::question::typed::{self, Typed};
+use crate::formats::question::{Answer, Question};
+
+/// Where a list is in TOML, which has no lists at its root.
+const LIST: &str = "answers";
+
+/// Answers from a file.
+#[derive(Debug, Clone, Default)]
+pub(in crate::cli) struct Answers {
+    file: String,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    /// Header, question, or number from 1.
+    name: String,
+    /// What would be typed, one after the other.
+    values: Vec<String>,
+}
+
+/// What a file says of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum Found {
+    /// Nothing.
+    Nothing,
+    /// It is left to the agent.
+    Left,
+    /// This.
+    Answer(Answer),
+}
+
+impl Answers {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: it cannot be read, or holds no answers.
+    pub(in crate::cli) fn read(file: &Path) -> Result<Self, Failure> {
+        Self::of(&file.display().to_string(), &input::text(file)?)
+    }
+
+    fn of(file: &str, text: &str) -> Result<Self, Failure> {
+        let wrong = |why: &str| {
+            Failure::Usage(format!(
+                "{file}: {why}; write e.g. {{\"Place\": \"1\", \"Which formats?\": [1, 3]}}, see `planwright plan --help`"
+            ))
+        };
+        let value: Value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(json) => toml::from_str(text).map_err(|toml| {
+                let toml = toml.message();
+                wrong(&format!("it is neither JSON ({json}) nor TOML ({toml})"))
+            })?,
+        };
+        let mut entries = Vec::new();
+        let mut list = |values: &[Value]| -> Result<(), Failure> {
+            for (number, value) in (1..).zip(values) {
+                let values = texts(value).ok_or_else(|| {
+                    wrong(&format!("answer {number} is {value}, no text or number"))
+                })?;
+                let name = number.to_string();
+                entries.push(Entry { name, values });
+            }
+            Ok(())
+        };
+        match &value {
+            Value::Array(values) => list(values)?,
+            Value::Object(named) => {
+                if let Some(Value::Array(values)) = named.get(LIST)
+                    && named.len() == 1
+                {
+                    list(values)?;
+                } else {
+                    for (name, value) in named {
+                        let values = texts(value).ok_or_else(|| {
+                            wrong(&format!(
+                                "the answer to {name:?} is {value}, no text or number"
+                            ))
+                        })?;
+                        let name = name.clone();
+                        entries.push(Entry { name, values });
+                    }
+                }
+            }
+            other => return Err(wrong(&format!("it holds {other} and no answers"))),
+        }
+        Ok(Self {
+            file: file.to_owned(),
+            entries,
+        })
+    }
+
+    /// The answer to question `number` (from 1, over all rounds).
+    ///
+    /// # Errors
+    /// One sentence: the answer cannot be taken.
+    pub(in crate::cli) fn find(
+        &self,
+        question: &Question,
+        number: usize,
+    ) -> Result<Found, Failure> {
+        let Some(at) = self.position(question, number) else {
+            return Ok(Found::Nothing);
+        };
+        let Entry { name, values } = &self.entries[at];
+        let wrong = |why: &str| {
+            Err(Failure::failed(format!(
+                "{}: the answer to {name:?} {why}; correct it and run the same command again",
+                self.file
+            )))
+        };
+        let mut whole = Answer::default();
+        let mut words: Vec<String> = Vec::new();
+        for value in values {
+            match typed::read(value, question) {
+                Typed::Nothing => {}
+                Typed::Other => return wrong("is 0, which stands for words that are not there"),
+                Typed::Several => return wrong("names several options, and one can be chosen"),
+                Typed::Answer(answer) => {
+                    whole.chosen.extend(answer.chosen);
+                    words.extend(answer.text);
+                }
+            }
+        }
+        whole.chosen.sort_unstable();
+        whole.chosen.dedup();
+        if whole.chosen.len() > 1 && !question.multi {
+            return wrong("names several options, and one can be chosen");
+        }
+        whole.text = (!words.is_empty()).then(|| words.join("; "));
+        if whole == Answer::default() {
+            return Ok(Found::Left);
+        }
+        Ok(Found::Answer(whole))
+    }
+
+    /// The entry for a question: by its words before its number.
+    fn position(&self, question: &Question, number: usize) -> Option<usize> {
+        let same = |name: &str, text: &str| {
+            !text.trim().is_empty() && name.trim().to_lowercase() == text.trim().to_lowercase()
+        };
+        let by = |wanted: &dyn Fn(&str) -> bool| {
+            let mut names = self.entries.iter().map(|entry| entry.name.as_str());
+            names.position(wanted)
+        };
+        by(&|name| same(name, &question.question))
+            .or_else(|| by(&|name| same(name, &question.header)))
+            .or_else(|| by(&|name| name.trim() == number.to_string()))
+    }
+
+    /// What was never asked for, of all that was asked in `rounds`.
+    ///
+    /// # Errors
+    /// There is something: its names.
+    pub(in crate::cli) fn all_used(&self, rounds: &[Round]) -> Result<(), Failure> {
+        let questions = rounds.iter().flat_map(|round| &round.questions);
+        let used: Vec<usize> = (1..)
+            .zip(questions)
+            .filter_map(|(number, question)| self.position(question, number))
+            .collect();
+        let unused: Vec<String> = (0..self.entries.len())
+            .filter(|at| !used.contains(at))
+            .map(|at| format!("{:?}", self.entries[at].name))
+            .collect();
+        if unused.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::failed(format!(
+            "it is written, but {} answers what was never asked: {}; look whether the plan decides that as you want",
+            self.file,
+            unused.join(", ")
+        )))
+    }
+}
+
+/// What would be typed; `None` for what nobody can type.
+fn texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::Null => Some(Vec::new()),
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Number(number) => Some(vec![number.to_string()]),
+        Value::Array(values) => {
+            let one = |value: &Value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            };
+            values.iter().map(one).collect()
+        }
+        Value::Bool(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::formats::question::Choice;
+
+    fn question(text: &str, header: &str, multi: bool) -> Question {
+        let options = ["Cache", "Disk", "Both"].map(|label| Choice {
+            label: label.to_owned(),
+            description: String::new(),
+        });
+        Question {
+            question: text.to_owned(),
+            header: header.to_owned(),
+            choice: true,
+            multi,
+            options: options.into(),
+        }
+    }
+
+    fn words(answers: &Answers, question: &Question, number: usize) -> String {
+        match answers.find(question, number).unwrap() {
+            Found::Nothing => "nothing".to_owned(),
+            Found::Left => "left".to_owned(),
+            Found::Answer(answer) => answer.words(question),
+        }
+    }
+
+    #[test]
+    fn answers_are_found_by_question_header_and_number_in_json_and_toml() {
+        let one = question("Where does it live?", "Place", false);
+        let two = question("Which formats?", "Formats", true);
+        for text in [
+            r#"{"place": 2, "Which formats? ": [1, "Both", "or JSON"], "3": ""}"#,
+            "place = 2\n\"Which formats?\" = [1, 3, \"or JSON\"]\n3 = \"\"\n",
+            r#"["2", ["1", "3", "or JSON"], null]"#,
+            "answers = [\"Disk\", [1, 3, \"or JSON\"], \"\"]",
+        ] {
+            let answers = Answers::of("a", text).unwrap();
+            assert_eq!(words(&answers, &one, 1), "Disk");
+            assert_eq!(words(&answers, &two, 2), "Cache; Both; or JSON", "{text}");
+            assert_eq!(words(&answers, &question("?", "", false), 3), "left");
+            assert_eq!(words(&answers, &question("?", "", false), 4), "nothing");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_an_answer_is_said_with_its_place() {
+        for (text, want) in [
+            (
+                "{",
+                "a: it is neither JSON (EOF while parsing an object at line 1 column 1) nor TOML (",
+            ),
+            ("7", "a: it holds 7 and no answers; "),
+            (
+                "{\"x\": true}",
+                "a: the answer to \"x\" is true, no text or number; ",
+            ),
+            ("[[[1]]]", "a: answer 1 is [[1]], no text or number; "),
+        ] {
+            let said = Answers::of("a", text).unwrap_err().to_string();
+            let remedy = "write e.g. {\"Place\": \"1\", \"Which formats?\": [1, 3]}, see `planwright plan --help`";
+            assert!(said.starts_with(want) && said.ends_with(remedy), "{said}");
+        }
+        let one = question("Where?", "Place", false);
+        for (text, why) in [
+            (
+                "{\"Place\": [1, 2]}",
+                "names several options, and one can be chosen",
+            ),
+            (
+                "{\"Place\": \"1 2\"}",
+                "names several options, and one can be chosen",
+            ),
+            (
+                "{\"Place\": 0}",
+                "is 0, which stands for words that are not there",
+            ),
+        ] {
+            let answers = Answers::of("a", text).unwrap();
+            assert_eq!(
+                answers.find(&one, 1).unwrap_err().to_string(),
+                format!(
+                    "a: the answer to \"Place\" {why}; correct it and run the same command again"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn answers_that_nothing_asked_for_are_named() {
+        let answers = Answers::of("a", r#"{"Place": 1, "Plaice": 1, "9": 1}"#).unwrap();
+        let round = Round {
+            questions: vec![question("Where?", "Place", false)],
+            ..Round::default()
+        };
+        assert_eq!(
+            answers.all_used(&[round]).unwrap_err().to_string(),
+            "it is written, but a answers what was never asked: \"Plaice\", \"9\"; look whether the plan decides that as you want"
+        );
+        assert!(Answers::default().all_used(&[]).is_ok());
+    }
+}

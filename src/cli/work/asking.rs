@@ -1,0 +1,135 @@
+//! Questions in the terminal. What an agent asks is shown, and what is typed is read by [`typed`].
+
+use std::io::{self, IsTerminal as _, stderr, stdin};
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::terminal;
+use crate::formats::question::typed::{self, Typed};
+use crate::formats::question::{Answer, Question};
+
+/// Somebody is there to be asked.
+pub(in crate::cli) fn somebody() -> bool {
+    stdin().is_terminal() && stderr().is_terminal()
+}
+
+/// Question `at` of `count`, from 0, as it is shown.
+pub(in crate::cli) fn shown(at: usize, count: usize, question: &Question) -> String {
+    let header = match question.header.trim() {
+        "" => String::new(),
+        header => format!("{header}: "),
+    };
+    let mut text = format!("{}/{count} {header}{}\n", at + 1, question.question.trim());
+    for (number, option) in (1..).zip(&question.options) {
+        text.push_str(&format!("  {number}. {}", option.label));
+        if !option.description.trim().is_empty() {
+            text.push_str(&format!(": {}", option.description));
+        }
+        text.push('\n');
+    }
+    terminal::lines(&text)
+}
+
+/// How to answer it.
+fn how(question: &Question) -> &'static str {
+    match (question.options.is_empty(), question.multi) {
+        (true, _) => "Your answer, or Enter to leave it to the agent: ",
+        (false, true) => {
+            "Numbers, your own words (or 0 for them), or Enter to leave it to the agent: "
+        }
+        (false, false) => {
+            "A number, your own words (or 0 for them), or Enter to leave it to the agent: "
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum NoAnswer {
+    /// It was stopped.
+    Stopped,
+    /// Nobody types any more.
+    Gone,
+}
+
+/// Asks and waits; `None` when the question is left to the agent.
+///
+/// # Errors
+/// There is no answer.
+pub(in crate::cli) async fn ask(
+    at: usize,
+    count: usize,
+    question: &Question,
+    stop: &CancellationToken,
+) -> Result<Option<Answer>, NoAnswer> {
+    eprint!("\n{}", shown(at, count, question));
+    loop {
+        match typed::read(&line(how(question), stop).await?, question) {
+            Typed::Nothing => return Ok(None),
+            Typed::Answer(answer) => return Ok(Some(answer)),
+            Typed::Other => {
+                let words = line("Your own words: ", stop).await?;
+                if let Some(answer) = typed::own_words(&words) {
+                    return Ok(Some(answer));
+                }
+            }
+            Typed::Several => eprintln!("One option only, or your own words."),
+        }
+    }
+}
+
+/// A line of standard input. Nothing waits for whoever reads it when the program ends.
+async fn line(prompt: &str, stop: &CancellationToken) -> Result<String, NoAnswer> {
+    eprint!("{prompt}");
+    let (sender, receiver) = oneshot::channel::<io::Result<Option<String>>>();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = stdin().read_line(&mut line);
+        // Nobody waits any more when it was stopped.
+        let _ = sender.send(read.map(|bytes| (bytes > 0).then_some(line)));
+    });
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => {
+            eprintln!();
+            Err(NoAnswer::Stopped)
+        }
+        read = receiver => match read {
+            Ok(Ok(Some(line))) => Ok(line),
+            _ => Err(NoAnswer::Gone),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::question::Choice;
+
+    #[test]
+    fn a_question_is_shown_with_its_number_and_without_power_over_the_terminal() {
+        let option = |label: &str, description: &str| Choice {
+            label: label.to_owned(),
+            description: description.to_owned(),
+        };
+        let question = Question {
+            question: "Where does the\u{1b}[31m file live?".to_owned(),
+            header: "Place".to_owned(),
+            choice: true,
+            multi: false,
+            options: vec![option("Cache", "may be lost"), option("Disk", "")],
+        };
+        assert_eq!(
+            shown(0, 2, &question),
+            "1/2 Place: Where does the\u{fffd}[31m file live?\n  1. Cache: may be lost\n  2. Disk\n"
+        );
+        let open = Question {
+            header: String::new(),
+            options: Vec::new(),
+            ..question
+        };
+        assert!(shown(1, 2, &open).starts_with("2/2 Where does"));
+        assert!(how(&open).starts_with("Your answer"));
+    }
+}

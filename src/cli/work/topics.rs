@@ -1,0 +1,268 @@
+//! Research at a terminal: the desk at which topics are remembered and shown.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+
+use super::kept::Run;
+use super::progress::{Progress, Shown};
+use super::{Project, failed, stopped};
+use crate::cli::Failure;
+use crate::engine::agent::{Agent, Micros, Spent, Task};
+use crate::engine::clock::Clock;
+use crate::engine::code::{Code, Failure as Decided};
+use crate::engine::effects::Stop;
+use crate::engine::knowledge::Knowledge;
+use crate::engine::prompt::{self, Around, Role, new_words};
+use crate::engine::research::{self, Desk, Research, ResearchSettings, State, Team, Topic};
+use crate::engine::say;
+use crate::engine::settings::AgentSettings;
+use crate::engine::steps::planning;
+use crate::engine::steps::research::{attempt, checked, task};
+use crate::engine::stop::StopFlag;
+
+/// What to do when it failed.
+const REMEDY: &str =
+    "run the same command again to do the missing topics again; the reports that are there stay";
+
+/// Rules of the project's settings.
+pub(in crate::cli) fn settings(project: &Project) -> ResearchSettings {
+    let limits = &project.config.limits;
+    ResearchSettings {
+        concurrency: limits.concurrency,
+        faults: limits.tries,
+        ..ResearchSettings::default()
+    }
+}
+
+/// The topics in `texts`, when there are some and not too many.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub(in crate::cli) fn read(
+    texts: &str,
+    settings: &ResearchSettings,
+) -> Result<Vec<String>, Failure> {
+    checked(research::topics(texts), settings).map_err(|stop| match stop {
+        Stop::Failed(Decided { message, .. }) => Failure::Usage(format!(
+            "{}; name at most {} topics, divided by `;`, each in a sentence",
+            message.trim_end_matches('.'),
+            settings.most_topics
+        )),
+        other => Failure::Usage(other.to_string()),
+    })
+}
+
+/// Who researches, and with what.
+pub(in crate::cli) struct Researchers<'p> {
+    /// The project.
+    pub(in crate::cli) project: &'p Project,
+    /// The agents.
+    pub(in crate::cli) agent: Arc<dyn Agent>,
+    /// Time.
+    pub(in crate::cli) clock: Arc<dyn Clock>,
+    /// Where progress is shown.
+    pub(in crate::cli) progress: Arc<Progress>,
+    /// What there is to read.
+    pub(in crate::cli) knowledge: &'p Knowledge,
+    /// Title and text of the specification that the topics come from.
+    pub(in crate::cli) place: Option<(&'p str, &'p str)>,
+}
+
+impl Researchers<'_> {
+    /// Works on `topics` until each has come to an end; those that have are left alone, those without a report are done
+    /// again. Whether there are enough reports is for the caller to say.
+    ///
+    /// # Errors
+    /// [`Failure::Stopped`]; the state cannot be written.
+    pub(in crate::cli) async fn work(
+        &self,
+        run: &mut Run,
+        topics: &[String],
+        stop: &StopFlag,
+    ) -> Result<Research, Failure> {
+        let mut research = if let Some(mut known) = run.kept.research.clone() {
+            let ended = known.topics.iter().all(|topic| topic.state != State::Open);
+            if ended && !known.tally().passes() {
+                known.again();
+            }
+            known
+        } else {
+            let mut new = Research::on(topics);
+            (new.nonce, new.canary) = new_words();
+            if let Some((title, text)) = self.place {
+                title.clone_into(&mut new.title);
+                new.text = prompt::place(text);
+            }
+            new
+        };
+        run.kept.research = Some(research.clone());
+        run.save()?;
+        let laid_out = planning::lay_out(self.knowledge, None, &research.nonce);
+        research.documents = Some(laid_out.index);
+        let writes = self.agent.about().writes;
+        let mut inline = String::new();
+        if writes {
+            let given = self.agent.give(&run.id, laid_out.documents).await;
+            given.map_err(Failure::Failed)?;
+        } else {
+            inline = planning::inline(&laid_out.documents);
+        }
+        let count = research.topics.len();
+        let names = research.topics.iter().enumerate();
+        let names = names.map(|(at, topic)| name(at, count, topic));
+        let team = Team {
+            agent: Arc::new(Shown {
+                agent: Arc::clone(&self.agent),
+                progress: Arc::clone(&self.progress),
+                names: std::iter::once(String::new()).chain(names).collect(),
+            }),
+            clock: Arc::clone(&self.clock),
+            settings: settings(self.project),
+        };
+        let spent = research.topics.iter().map(|topic| topic.spent.cost);
+        let mut desk = AtTerminal {
+            with: self,
+            run,
+            before: spent.collect(),
+            inline: &inline,
+            writes,
+        };
+        loop {
+            match research::work(&mut research, &team, &mut desk, stop).await {
+                Ok(()) => break,
+                Err(Stop::Wait { until, why }) => {
+                    self.progress.say(&why);
+                    let wait = until.since(self.clock.now());
+                    let token = stop.token();
+                    tokio::select! {
+                        () = self.clock.sleep(wait) => {}
+                        () = token.cancelled() => {}
+                    }
+                }
+                Err(error) => {
+                    desk.remember(&research).map_err(Failure::Failed)?;
+                    return Err(failed(error, REMEDY));
+                }
+            }
+        }
+        desk.remember(&research).map_err(Failure::Failed)?;
+        if stop.token().is_cancelled() {
+            return Err(stopped());
+        }
+        Ok(research)
+    }
+}
+
+/// Why there are too few reports.
+pub(in crate::cli) fn too_few(research: &Research) -> Failure {
+    failed(Stop::Failed(say::research::too_few(research)), REMEDY)
+}
+
+fn name(at: usize, count: usize, topic: &Topic) -> String {
+    format!("{}/{count} {}", at + 1, topic.topic)
+}
+
+/// What came of a topic, in a word or two.
+pub(in crate::cli) fn state(topic: &Topic) -> &'static str {
+    match topic.state {
+        State::Open => "not done",
+        State::Written => "written",
+        State::Recovered => "written elsewhere, recovered",
+        State::Degraded => "degraded: put together from the agent's words",
+        State::Failed => "failed",
+    }
+}
+
+/// Remembers in the run and shows on standard error.
+struct AtTerminal<'d, 'p> {
+    with: &'d Researchers<'p>,
+    run: &'d mut Run,
+    /// What each topic had cost before: who starts it again grants it as much again.
+    before: Vec<Micros>,
+    inline: &'d str,
+    writes: bool,
+}
+
+impl AtTerminal<'_, '_> {
+    fn remember(&mut self, research: &Research) -> Result<(), String> {
+        self.run.kept.research = Some(research.clone());
+        self.run.save().map_err(|failure| failure.to_string())
+    }
+}
+
+/// The run cannot be remembered: nothing goes on that would be forgotten.
+fn cannot(message: String) -> Stop {
+    Stop::Failed(Decided {
+        code: Code::Internal,
+        message,
+        details: Vec::new(),
+        remedy: String::new(),
+    })
+}
+
+#[async_trait]
+impl Desk for AtTerminal<'_, '_> {
+    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, Stop> {
+        self.remember(research).map_err(cannot)?;
+        let project = self.with.project;
+        let mut limits = project.limits();
+        let spent = research.topics.get(at).map_or(0, |topic| topic.spent.cost);
+        let spent = spent.saturating_sub(self.before.get(at).copied().unwrap_or(0));
+        // One that has nothing left is stopped by its first cent.
+        let most = project.config.limits.max_cost;
+        limits.cost = most.map(|most| most.saturating_sub(spent).max(1));
+        let attempt = attempt(research, at);
+        let around = Around {
+            nonce: &research.nonce,
+            canary: &research.canary,
+            documents: research.documents.as_deref().unwrap_or_default(),
+            inline: self.inline,
+            project: Some(&project.shown),
+            writes: self.writes,
+        };
+        let prompt = prompt::report(
+            &attempt.borrowed(),
+            &around,
+            AgentSettings::default().most_prompt,
+        );
+        let system = Role::Researcher.instructions().to_owned();
+        Ok(task(
+            self.run.id.clone(),
+            research,
+            at,
+            limits,
+            system,
+            prompt,
+        ))
+    }
+
+    async fn ended(&mut self, research: &Research, at: usize, _spent: &Spent) -> Result<(), Stop> {
+        self.remember(research).map_err(cannot)?;
+        let Some(topic) = research.topics.get(at) else {
+            return Ok(());
+        };
+        let name = name(at, research.topics.len(), topic);
+        let (mark, what) = match topic.state {
+            // Stopped: said once for all.
+            State::Open if topic.complaints.is_empty() && topic.not_before.is_none() => {
+                return Ok(());
+            }
+            State::Open => ("…", format!("again, {}", topic.complaints.join(" "))),
+            State::Written | State::Recovered => ("✓", state(topic).to_owned()),
+            State::Degraded | State::Failed => {
+                let why = topic.note.as_deref().unwrap_or_default();
+                ("✗", format!("{}. {why}", state(topic)))
+            }
+        };
+        self.with.progress.say(&format!("{mark} {name}: {what}"));
+        Ok(())
+    }
+
+    fn show(&mut self, _: &Research, _: &BTreeSet<usize>) -> BoxFuture<'static, ()> {
+        // Lines of agents at work show themselves.
+        Box::pin(std::future::ready(()))
+    }
+}

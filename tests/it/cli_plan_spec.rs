@@ -1,0 +1,373 @@
+//! `planwright plan SPEC`: the built program in a project whose agent is a script.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+mod claude;
+mod kept;
+mod refused;
+
+/// A plan that holds.
+pub(crate) const PLAN: &str = include_str!("../../fixtures/plans/planner.md");
+
+/// A specification that says something.
+pub(crate) const SPECIFICATION: &str =
+    "# Feature: Keep the index\n\n## Requirements\n\n- [ ] Start in a second\n";
+
+/// Two questions.
+pub(crate) const ASKS: &str = r#"I must know.
+<!--QUESTION:{"questions":[{"question":"Where does the file live?","header":"Place","type":"choice","options":[{"label":"Cache","description":"may be lost"},{"label":"Disk"}]},{"question":"Who may read it?","header":"Readers","type":"text"}]}-->"#;
+
+/// A project with a script as its agent, and a home of its own.
+pub(crate) struct Shop {
+    /// The project.
+    pub(crate) root: TempDir,
+    /// `XDG_STATE_HOME`.
+    pub(crate) state: TempDir,
+}
+
+/// What the client prints for a text.
+pub(crate) fn events(text: &str) -> String {
+    let lines = [
+        json!({"type": "system", "subtype": "init", "session_id": "s"}),
+        json!({"type": "assistant", "session_id": "s", "message": {
+            "id": "m", "role": "assistant", "content": [{"type": "text", "text": text}],
+        }}),
+        json!({"type": "result", "subtype": "success", "is_error": false, "result": text, "session_id": "s",
+            "num_turns": 1, "total_cost_usd": 0.01}),
+    ];
+    lines.map(|line| format!("{line}\n")).concat()
+}
+
+impl Shop {
+    /// With an agent that runs these shell lines; `$prompt` is what it was asked, `say NAME` prints `say/NAME`, and `$here`
+    /// is the project.
+    pub(crate) fn new(lines: &str) -> Self {
+        Self::printing("stream-json", lines)
+    }
+
+    /// The same for a program that prints in another form.
+    pub(crate) fn printing(output: &str, lines: &str) -> Self {
+        let shop = Self {
+            root: tempfile::tempdir().unwrap(),
+            state: tempfile::tempdir().unwrap(),
+        };
+        let config = format!(
+            "[agent]\ncommand = \"./agent.sh\"\nkind = \"command\"\noutput = \"{output}\"\n"
+        );
+        shop.write(".planwright/config.toml", &config);
+        shop.write(".planwright/specs/index.md", SPECIFICATION);
+        shop.write("plan.good", PLAN);
+        for (name, text) in [
+            ("done", "PLAN_CREATED: plan.md"),
+            ("asks", ASKS),
+            ("chat", "Great choice. Would you like me to proceed…?"),
+        ] {
+            shop.write(&format!("say/{name}"), &events(text));
+        }
+        shop.act(lines);
+        shop
+    }
+
+    /// The agent runs these lines from now on.
+    pub(crate) fn act(&self, lines: &str) {
+        let script = format!(
+            "#!/bin/sh\nhere=$(dirname \"$0\")\nprompt=$(cat)\nsay() {{ cat \"$here/say/$1\"; }}\n\
+             asked() {{ case $prompt in *\"$1\"*) return 0;; esac; return 1; }}\n{lines}\n"
+        );
+        self.write("agent.sh", &script);
+        let path = self.root.path().join("agent.sh");
+        let may = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(path, may).unwrap();
+    }
+
+    /// Writes a file into the project.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A file of the project.
+    pub(crate) fn text(&self, path: &str) -> String {
+        let read = fs::read_to_string(self.root.path().join(path));
+        read.unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Something is there in the project.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        self.root.path().join(path).exists()
+    }
+
+    /// The program in the project.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
+        command
+            .env_clear()
+            .env("XDG_STATE_HOME", self.state.path())
+            .current_dir(self.root.path())
+            .args(arguments);
+        command
+    }
+
+    /// What comes of it, standard input being no terminal.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// `planwright plan index --trust` and more; its exit code, standard output and standard error.
+    pub(crate) fn plan(&self, more: &[&str]) -> (i32, String, String) {
+        told(&self.run(&[&["plan", "index", "--trust"], more].concat()))
+    }
+
+    /// Names of the runs that are remembered.
+    pub(crate) fn runs(&self) -> Vec<String> {
+        let listed = fs::read_dir(self.root.path().join(".planwright/runs"));
+        let names = listed.into_iter().flatten();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name != ".gitignore").collect()
+    }
+
+    /// What the only run remembers.
+    pub(crate) fn remembered(&self) -> Value {
+        let runs = self.runs();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        let state = self.text(&format!(".planwright/runs/{}/state.json", runs[0]));
+        serde_json::from_str(&state).unwrap()
+    }
+
+    /// Private folders of runs.
+    pub(crate) fn private(&self) -> Vec<PathBuf> {
+        let agents = self.state.path().join("planwright/agents");
+        let folders = fs::read_dir(agents)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let inside = folders.flat_map(|folder| fs::read_dir(folder).unwrap());
+        let paths = inside.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.is_dir()).collect()
+    }
+}
+
+pub(crate) fn told(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(&output.stdout), text(&output.stderr))
+}
+
+/// Leaves the good plan.
+pub(crate) const GOOD: &str = "cp \"$here/plan.good\" plan.md; say done";
+
+#[test]
+fn a_plan_is_written_with_what_comes_with_it_and_nothing_is_kept() {
+    let shop = Shop::new(
+        "asked 'Start in a second' || exit 9\nasked 'no new dependency' || exit 9\n\
+         asked 'always-this.md' || exit 9\ngrep -q 'Tabs, always' knowledge/*.md || exit 9\n\
+         echo '# Context' > context.md; echo >> context.md; echo 'A B-tree.' >> context.md\n\
+         cp \"$here/plan.good\" plan.md; say chat",
+    );
+    shop.write(
+        ".planwright/knowledge/conventions/always-this.md",
+        "# Style\n\nTabs, always.\n",
+    );
+    shop.write(".planwright/knowledge/odd.md", "bad\0");
+    let (code, out, err) = shop.plan(&["--guidance", "no new dependency"]);
+    assert_eq!(code, 0, "{err}");
+    let folder = ".planwright/plans/index";
+    assert_eq!(out, format!("{folder}/plan.md\n{folder}/context.md\n"));
+    assert_eq!(shop.text(&format!("{folder}/plan.md")), PLAN);
+    assert_eq!(
+        shop.text(&format!("{folder}/context.md")),
+        "# Context\n\nA B-tree.\n"
+    );
+    assert!(!shop.holds(&format!("{folder}/research.md")));
+    assert!(err.contains("plan: agent.sh is at work\n"), "{err}");
+    assert!(err.contains("odd.md"), "{err}");
+    assert!(!err.contains("Great choice"), "{err}");
+    assert!(shop.runs().is_empty() && shop.private().is_empty());
+    assert_eq!(shop.text(".planwright/runs/.gitignore"), "*\n");
+}
+
+#[test]
+fn a_plan_that_is_there_is_never_lost() {
+    let shop = Shop::new(GOOD);
+    shop.write(".planwright/plans/index/plan.md", "mine");
+    shop.write(".planwright/plans/index/context.md", "mine, too");
+    let (code, out, err) = shop.plan(&[]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert_eq!(
+        err,
+        "error: .planwright/plans/index/plan.md exists already; --again writes it anew and keeps this one as plan.md.bak, \
+         --output writes elsewhere\n"
+    );
+    assert!(shop.runs().is_empty());
+    let (code, out, err) = shop.plan(&["--again", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(said["success"], true);
+    assert_eq!(said["title"], "Keep the search index between starts");
+    assert_eq!(said["plan"], ".planwright/plans/index/plan.md");
+    assert_eq!(said["cost_usd"], 0.01);
+    assert_eq!(
+        said["kept"],
+        json!([
+            ".planwright/plans/index/context.md.bak",
+            ".planwright/plans/index/plan.md.bak"
+        ])
+    );
+    assert_eq!(shop.text(".planwright/plans/index/plan.md.bak"), "mine");
+    assert_eq!(
+        shop.text(".planwright/plans/index/context.md.bak"),
+        "mine, too"
+    );
+    assert_eq!(shop.text(".planwright/plans/index/plan.md"), PLAN);
+    assert!(!shop.holds(".planwright/plans/index/context.md"));
+    let (code, out, _) = shop.plan(&["--output", "out/here"]);
+    assert_eq!((code, out.as_str()), (0, "out/here/plan.md\n"));
+}
+
+#[test]
+fn chat_is_corrected_twice_and_never_becomes_a_plan() {
+    let shop = Shop::new(
+        "echo x >> \"$HOME/turns\"\nif asked 'This is the last try'; then printf '# Plan: Keep it\\n\\n- small\\n' > plan.md; fi\nsay chat",
+    );
+    let (code, out, err) = shop.plan(&[]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(
+        err.contains("error: there is no plan: the agent's answer did not pass the checks"),
+        "{err}"
+    );
+    assert!(
+        err.ends_with(
+            "what there is of it is in .planwright/plans/index/plan.draft.md; run the same command again to ask anew\n"
+        ),
+        "{err}"
+    );
+    assert!(!shop.holds(".planwright/plans/index/plan.md"));
+    let draft = shop.text(".planwright/plans/index/plan.draft.md");
+    assert_eq!(draft, "# Plan: Keep it\n\n- small\n");
+    assert_eq!(shop.remembered()["work"]["turns"], 3);
+    shop.act(GOOD);
+    assert_eq!(shop.plan(&[]).0, 0);
+}
+
+#[test]
+fn what_a_program_without_tools_prints_is_the_plan() {
+    let shop = Shop::printing(
+        "markdown",
+        "asked 'Your plan was not accepted' && exec cat \"$here/plan.good\"\necho 'Here is what I would do: nothing.'",
+    );
+    let (code, out, err) = shop.plan(&[]);
+    assert_eq!(
+        (code, out.as_str()),
+        (0, ".planwright/plans/index/plan.md\n"),
+        "{err}"
+    );
+    assert_eq!(shop.text(".planwright/plans/index/plan.md"), PLAN);
+}
+
+#[test]
+fn the_agent_reads_the_project_and_writes_nothing_into_it() {
+    let shop = Shop::new(&format!(
+        "asked \"$here\" || exit 9\ngrep -q heron \"$here/src/birds.rs\" || exit 9\necho x > \"$here/made\"; {GOOD}"
+    ));
+    shop.write("src/birds.rs", "// heron\n");
+    let (code, _, err) = shop.plan(&[]);
+    assert_eq!(code, 0, "{err}");
+    let landlock =
+        planwright::adapters::agent::sandbox::active(planwright::adapters::agent::Sandbox::Auto);
+    if matches!(
+        landlock,
+        planwright::adapters::agent::sandbox::Protection::Landlock { .. }
+    ) {
+        assert!(!shop.holds("made"));
+    } else {
+        println!("skipped: without a sandbox nothing holds a script back");
+    }
+}
+
+#[test]
+fn without_a_terminal_questions_wait_for_a_file_of_answers() {
+    let shop = Shop::new(&format!(
+        "if asked 'Cache' && asked 'Everybody, it is public'; then {GOOD}; else say asks; fi"
+    ));
+    let (code, out, err) = shop.plan(&["--json"]);
+    assert_eq!(code, 3, "{err}");
+    assert!(
+        err.contains("1/2 Place: Where does the file live?\n  1. Cache: may be lost\n  2. Disk\n"),
+        "{err}"
+    );
+    assert!(err.contains("2/2 Readers: Who may read it?\n"), "{err}");
+    assert!(
+        err.ends_with(
+            "error: 2 questions wait for answers; run the same command in a terminal, or with --answers FILE that holds e.g. \
+             {\"Place\":\"1\"}, or with --no-questions to let the agent decide\n"
+        ),
+        "{err}"
+    );
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&said["success"], &said["waiting"]),
+        (&json!(false), &json!(true))
+    );
+    assert_eq!(said["questions"][1]["number"], 2);
+    shop.write("half.toml", "place = 1\n");
+    let (code, _, err) = shop.plan(&["--answers", "half.toml"]);
+    assert_eq!(code, 3, "{err}");
+    assert!(
+        err.contains("1 question waits") && err.contains("{\"Readers\":\"1\"}"),
+        "{err}"
+    );
+    let round = &shop.remembered()["work"]["rounds"][0];
+    assert_eq!(round["answers"][0]["chosen"], json!([0]));
+    shop.write(
+        "rest.json",
+        r#"{"2": "Everybody, it is public", "Colour": "red"}"#,
+    );
+    let (code, out, err) = shop.plan(&["--answers", "rest.json"]);
+    assert_eq!(
+        (code, out.as_str()),
+        (1, ".planwright/plans/index/plan.md\n"),
+        "{err}"
+    );
+    assert!(
+        err.ends_with(
+            "error: it is written, but rest.json answers what was never asked: \"Colour\"; look whether the plan decides that \
+             as you want\n"
+        ),
+        "{err}"
+    );
+}
+
+#[test]
+fn no_questions_leaves_those_that_wait_to_the_agent() {
+    let shop = Shop::new(&format!(
+        "if asked 'Rounds of questions you may still ask: 0' && asked '- Who may read it?'; then {GOOD}; else say asks; fi"
+    ));
+    assert_eq!(shop.plan(&[]).0, 3);
+    let (code, _, err) = shop.plan(&["--no-questions"]);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn an_agent_that_obeys_the_project_is_not_used() {
+    let shop = Shop::new(
+        "word=$(printf '%s' \"$prompt\" | sed -n 's/.*write the word \\([^ ]*\\) somewhere.*/\\1/p')\n\
+         sed \"s/B-tree/$word/\" \"$here/plan.good\" > plan.md; say done",
+    );
+    let (code, _, err) = shop.plan(&[]);
+    assert_eq!(code, 1);
+    assert!(
+        err.ends_with(
+            "look there for a text that talks to agents, then run the same command again\n"
+        ),
+        "{err}"
+    );
+    assert!(!shop.holds(".planwright/plans/index/plan.md"));
+    let kept = shop.remembered().to_string();
+    assert!(!kept.contains("Keep the search index"), "{kept}");
+}

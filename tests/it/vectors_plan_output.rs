@@ -1,0 +1,50 @@
+//! The vectors for what becomes a plan: files that the agent has left, and never what it says.
+#![cfg(unix)]
+
+use serde_json::{Value, json};
+
+use crate::cli_plan_spec::Shop;
+use crate::vectors::hold_agent;
+
+/// A plan that was there before stays: it is written anew only when somebody asks for it, and never counts as what came.
+const DEPARTURES: &[(&str, &str)] = &[(
+    "PV-03",
+    "the old plan is not removed before there is a new one; it is refused as a result all the same",
+)];
+
+const FOLDER: &str = ".planwright/plans/index";
+
+#[test]
+fn plan_output_verify() {
+    hold_agent("plan_output_verify", DEPARTURES, |case| {
+        let (input, expect) = (&case["input"], &case["expect"]);
+        let shop =
+            Shop::new("if [ -f \"$here/wrote\" ]; then cp \"$here/wrote\" plan.md; fi; say said");
+        let said = input["result_text"].as_str().unwrap();
+        shop.write("say/said", &crate::cli_plan_spec::events(said));
+        if let Some(before) = input["before"].as_str() {
+            shop.write(&format!("{FOLDER}/plan.md"), before);
+        }
+        if let Some(wrote) = input["agent_wrote"].as_str() {
+            shop.write("wrote", wrote);
+        }
+        let (code, _, err) = shop.plan(&["--again"]);
+        let outcome = if code == 0 { "ok" } else { "error" };
+        let written = format!("{FOLDER}/plan.md");
+        let text = shop.holds(&written).then(|| shop.text(&written));
+        let mut ours = json!({ "outcome": outcome });
+        let mut want =
+            json!({ "outcome": if expect["outcome"] == "error" { "error" } else { "ok" } });
+        if let Some(plan) = expect.get("plan_md") {
+            ours["plan_md"] = text.clone().map_or(Value::Null, Value::from);
+            want["plan_md"] = plan.clone();
+        }
+        // Our words: what is wrong is said, in one of two ways.
+        if expect["outcome"] == "error" {
+            let says = err.contains("did not pass the checks, although it was corrected twice");
+            ours["says"] = json!(says && !text.is_some_and(|text| text.contains(said)));
+            want["says"] = json!(true);
+        }
+        (ours, want)
+    });
+}
