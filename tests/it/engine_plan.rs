@@ -469,8 +469,10 @@ async fn documents_that_have_no_room_do_not_cost_the_plan() {
         ("context.md", "# Context\n\nThe index is a B-tree.\n"),
         ("research.md", "# Research\n\nTwo formats were weighed.\n"),
     ])]);
-    let mut settings = planwright::engine::settings::Settings::default();
-    settings.most_parts = 2;
+    let settings = planwright::engine::settings::Settings {
+        most_parts: 2,
+        ..Default::default()
+    };
     let mut rig = Rig::with(settings).await;
     rig.parts.agent = Some(std::sync::Arc::new(agent.clone()));
     specify(&rig, "Start in a second.");

@@ -34,8 +34,8 @@ pub(in crate::engine::steps) async fn begin(
     let Some(mut brief) = work(context).brief.clone().filter(|brief| !brief.ready) else {
         return Ok(());
     };
-    let own = |research: &&Research| !research.adopted;
-    if context.progress.research.as_ref().filter(own).is_some() {
+    let research = context.progress.research.as_ref();
+    if research.is_some_and(|research| !research.adopted) {
         researching::research(context, agent, stop).await?;
     }
     let knowledge = documents::read(context).await?;
