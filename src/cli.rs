@@ -131,7 +131,10 @@ pub fn run(cli: Cli) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {}", terminal::lines(&failure.to_string()));
+            terminal::tell(&format!(
+                "error: {}\n",
+                terminal::lines(&failure.to_string())
+            ));
             failure.exit_code()
         }
     }

@@ -68,6 +68,17 @@ impl New {
         };
         let root = Path::new(".");
         let loaded = load(root, &|variable| std::env::var(variable).ok())?;
+        if loaded
+            .config
+            .needs_trust()
+            .contains(&"output.specs".to_owned())
+        {
+            // A variable would become the name of a folder, which everybody sees.
+            return Err(Failure::Usage(
+                "output.specs in .planwright/config.toml puts in an environment variable; write the folder itself there"
+                    .to_owned(),
+            ));
+        }
         let folder = loaded.config.output.specs.as_str();
         let project = ProjectFolder::open(root)?;
         project.make_folder(folder)?;

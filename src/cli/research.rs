@@ -91,7 +91,7 @@ impl ResearchTopics {
         let stop = listen();
         let all = hash(topics.iter().map(String::as_str));
         let place = format!("research {}", topics.join("; "));
-        let (mut run, begun) = Run::open(project, &place, &all)?;
+        let (mut run, begun) = Run::open(project, &place, &all, &[])?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let local: Arc<dyn Agent> = ready.open(&run.agents, &clock)?;
         let progress = Arc::new(Progress::new());

@@ -1,7 +1,7 @@
 //! Other people's text on a terminal: nothing in it may move the cursor, change colours, or turn the reading order.
 
 use std::ffi::OsStr;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 
 use clap::builder::styling::Style;
 
@@ -37,6 +37,14 @@ impl Colours {
             text.to_owned()
         }
     }
+}
+
+/// Writes on standard error. Whoever reads it may have gone away: nothing ends for that.
+pub(super) fn tell(text: &str) {
+    let mut stream = std::io::stderr().lock();
+    let _ = stream
+        .write_all(text.as_bytes())
+        .and_then(|()| stream.flush());
 }
 
 /// `text` on one line: every character that a terminal would obey becomes U+FFFD, and a line end or tab a blank.

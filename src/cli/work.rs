@@ -208,7 +208,7 @@ impl Project {
 
 /// A note for people, one sentence. Others may have written parts of it.
 pub(super) fn note_on_stderr(note: &str) {
-    eprintln!("note: {}", terminal::lines(note));
+    terminal::tell(&format!("note: {}\n", terminal::lines(note)));
 }
 
 /// Is set at SIGINT and SIGTERM. To be called on a runtime.

@@ -10,6 +10,8 @@
 use super::agent::{Document, Ending, Report, Session};
 use super::progress::{Attached, Came, Next, Round, Work};
 use super::prompt::{self, Specified};
+use super::say::agent as about_agents;
+use super::say::planning as sentences;
 use super::steps::planning::{FILES, Outcome, holds_plan, look};
 use super::turns::{self, Meaning};
 use crate::formats::question::Answer;
@@ -99,12 +101,40 @@ pub fn take(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step {
         work.forget_session();
         return Step::Again;
     }
+    if !turns::obeyed(&work.canary, &came, &[]) {
+        // What is written is paid for, however the turn ended.
+        if let Outcome::Plan {
+            title,
+            document,
+            attached,
+            mut notes,
+        } = look(&came)
+        {
+            notes.insert(
+                0,
+                sentences::cut_short(&about_agents::ended(&came.ending).1),
+            );
+            return Step::Plan {
+                title,
+                document,
+                attached,
+                notes,
+            };
+        }
+        keep(work, &came);
+    }
     work.faults = work.faults.saturating_add(1);
     if meaning == Meaning::Final || work.faults >= tries {
         work.faults = 0;
         return Step::Failed(Box::new(came));
     }
     Step::Wait(work.faults)
+}
+
+/// The planner's own files stand there at its next turn, too.
+fn keep(work: &mut Work, came: &Report) {
+    let known = |file: &&Document| FILES.contains(&file.path.as_str());
+    work.written = came.files.iter().filter(known).cloned().collect();
 }
 
 /// What the agent said and wrote; `None` when that is nothing at all.
@@ -138,8 +168,7 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
         // What an agent writes counts, whatever it says beside it.
         Asked::Nothing | Asked::Failed | Asked::Done(_) | Asked::TooManyRounds(_) => {}
     }
-    let known = |file: &&Document| FILES.contains(&file.path.as_str());
-    work.written = came.files.iter().filter(known).cloned().collect();
+    keep(work, came);
     match look(came) {
         Outcome::Plan {
             title,

@@ -170,6 +170,12 @@ impl Research {
         }
     }
 
+    /// Whether it is on exactly these topics.
+    pub fn is_on(&self, topics: &[String]) -> bool {
+        let own = self.topics.iter().map(|topic| &topic.topic);
+        own.eq(topics)
+    }
+
     /// What is to be done now: all first tries side by side, then retries one at a time in order.
     pub fn next(&self, now: Millis) -> Next {
         let open = || {

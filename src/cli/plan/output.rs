@@ -58,14 +58,18 @@ impl Target {
     /// Nothing is written over in silence.
     ///
     /// # Errors
-    /// There is a plan already.
+    /// There is a plan already, or another file of one.
     pub(super) fn must_be_free(&self) -> Result<(), Failure> {
-        if !self.folder.holds(&format!("{}{PLAN}", self.within)) {
+        let there = |name: &&str| self.folder.holds(&format!("{}{name}", self.within));
+        let Some(name) = [PLAN, CONTEXT, RESEARCH]
+            .into_iter()
+            .find(|name| there(&name))
+        else {
             return Ok(());
-        }
-        let plan = self.shown(PLAN);
+        };
+        let shown = self.shown(name);
         Err(Failure::failed(format!(
-            "{plan} exists already; --again writes it anew and keeps this one as {PLAN}.bak, --output writes elsewhere"
+            "{shown} exists already; --again writes it anew and keeps this one as {name}.bak, --output writes elsewhere"
         )))
     }
 
@@ -119,8 +123,15 @@ impl Target {
     /// It cannot be written.
     pub(super) fn draft(&self, text: &str) -> Result<String, Failure> {
         let path = format!("{}{DRAFT}", self.within);
+        let before = if self.folder.holds(&path) {
+            let aside = self.folder.set_aside(&path)?;
+            let aside = aside.strip_prefix(&self.within).unwrap_or(&aside);
+            format!(" (what was there before is {})", self.shown(aside))
+        } else {
+            String::new()
+        };
         self.folder.write_over(&path, &ended(text))?;
-        Ok(self.shown(DRAFT))
+        Ok(format!("{}{before}", self.shown(DRAFT)))
     }
 }
 

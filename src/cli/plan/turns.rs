@@ -145,15 +145,15 @@ impl Planner<'_> {
                 ));
             }
             Step::GivenUp { why } => {
-                let draft = self.run.kept.work.draft.clone();
-                begin_again(&mut self.run.kept.work);
-                self.run.save()?;
-                let there = match draft {
+                // Before it is forgotten: it is paid for.
+                let there = match self.run.kept.work.draft.clone() {
                     Some(draft) => {
                         format!("what there is of it is in {}", self.target.draft(&draft)?)
                     }
                     None => "nothing was written".to_owned(),
                 };
+                begin_again(&mut self.run.kept.work);
+                self.run.save()?;
                 return Err(Failure::failed(format!(
                     "there is no plan: {why}; {there}; run the same command again to ask anew"
                 )));
@@ -248,7 +248,7 @@ impl Planner<'_> {
             planner::left_open(&mut self.run.kept.work);
             return self.run.save();
         }
-        let rounds = &self.run.kept.work.rounds;
+        let rounds = self.run.kept.work.rounds.clone();
         let Some((round, earlier)) = rounds.split_last() else {
             return Ok(());
         };
@@ -256,7 +256,7 @@ impl Planner<'_> {
         let (round, count) = (round.clone(), round.questions.len());
         for at in round.open() {
             let question = &round.questions[at];
-            let found = self.answers.find(question, first + at + 1)?;
+            let found = self.answers.find(question, first + at + 1, &rounds)?;
             if let Found::Answer(answer) = found {
                 self.take(at, Some(answer))?;
             } else if found == Found::Left {

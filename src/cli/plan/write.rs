@@ -179,7 +179,7 @@ impl Write {
                 .chain(topics.iter().map(String::as_str)),
         );
         let place = format!("plan {}", wanted.path);
-        let (mut run, begun) = Run::open(&project, &place, &content)?;
+        let (mut run, begun) = Run::open(&project, &place, &content, &topics)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let local: Arc<dyn Agent> = ready.open(&run.agents, &clock)?;
         let progress = Arc::new(Progress::new());
@@ -233,7 +233,14 @@ impl Write {
         for note in &plan.notes {
             note_on_stderr(note);
         }
-        let spent = run.kept.work.spent;
+        let mut spent = run.kept.work.spent;
+        spent.add(
+            &run.kept
+                .research
+                .as_ref()
+                .map(crate::engine::research::Research::spent)
+                .unwrap_or_default(),
+        );
         let last = answers.all_used(&run.kept.work.rounds);
         // Its lock and its processes end before its folder goes.
         drop(agent);

@@ -113,8 +113,9 @@ impl Answers {
         &self,
         question: &Question,
         number: usize,
+        earlier: &[Round],
     ) -> Result<Found, Failure> {
-        let Some(at) = self.position(question, number) else {
+        let Some(at) = self.position(question, number, earlier) else {
             return Ok(Found::Nothing);
         };
         let Entry { name, values } = &self.entries[at];
@@ -149,8 +150,9 @@ impl Answers {
         Ok(Found::Answer(whole))
     }
 
-    /// The entry for a question: by its words before its number.
-    fn position(&self, question: &Question, number: usize) -> Option<usize> {
+    /// The entry for a question: by its words, its header or its number. A header stands for the first question that has it:
+    /// another one is another question.
+    fn position(&self, question: &Question, number: usize, earlier: &[Round]) -> Option<usize> {
         let same = |name: &str, text: &str| {
             !text.trim().is_empty() && name.trim().to_lowercase() == text.trim().to_lowercase()
         };
@@ -158,8 +160,13 @@ impl Answers {
             let mut names = self.entries.iter().map(|entry| entry.name.as_str());
             names.position(wanted)
         };
+        let asked = earlier.iter().flat_map(|round| &round.questions);
+        let before = asked.take(number.saturating_sub(1));
+        let first = !before
+            .into_iter()
+            .any(|other| same(&other.header, &question.header));
         by(&|name| same(name, &question.question))
-            .or_else(|| by(&|name| same(name, &question.header)))
+            .or_else(|| by(&|name| first && same(name, &question.header)))
             .or_else(|| by(&|name| name.trim() == number.to_string()))
     }
 
@@ -171,7 +178,7 @@ impl Answers {
         let questions = rounds.iter().flat_map(|round| &round.questions);
         let used: Vec<usize> = (1..)
             .zip(questions)
-            .filter_map(|(number, question)| self.position(question, number))
+            .filter_map(|(number, question)| self.position(question, number, rounds))
             .collect();
         let unused: Vec<String> = (0..self.entries.len())
             .filter(|at| !used.contains(at))
@@ -228,7 +235,7 @@ mod tests {
     }
 
     fn words(answers: &Answers, question: &Question, number: usize) -> String {
-        match answers.find(question, number).unwrap() {
+        match answers.find(question, number, &[]).unwrap() {
             Found::Nothing => "nothing".to_owned(),
             Found::Left => "left".to_owned(),
             Found::Answer(answer) => answer.words(question),
@@ -288,7 +295,7 @@ mod tests {
         ] {
             let answers = Answers::of("a", text).unwrap();
             assert_eq!(
-                answers.find(&one, 1).unwrap_err().to_string(),
+                answers.find(&one, 1, &[]).unwrap_err().to_string(),
                 format!(
                     "a: the answer to \"Place\" {why}; correct it and run the same command again"
                 )

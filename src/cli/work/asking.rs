@@ -63,7 +63,8 @@ pub(in crate::cli) async fn ask(
     question: &Question,
     stop: &CancellationToken,
 ) -> Result<Option<Answer>, NoAnswer> {
-    eprint!("\n{}", shown(at, count, question));
+    forget_typed();
+    terminal::tell(&format!("\n{}", shown(at, count, question)));
     loop {
         match typed::read(&line(how(question), stop).await?, question) {
             Typed::Nothing => return Ok(None),
@@ -74,14 +75,23 @@ pub(in crate::cli) async fn ask(
                     return Ok(Some(answer));
                 }
             }
-            Typed::Several => eprintln!("One option only, or your own words."),
+            Typed::Several => terminal::tell("One option only, or your own words.\n"),
         }
+    }
+}
+
+/// What was typed before a question was shown answers nothing.
+fn forget_typed() {
+    #[cfg(unix)]
+    if std::io::IsTerminal::is_terminal(&stdin()) {
+        // Where that cannot be done it is as it was.
+        let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
     }
 }
 
 /// A line of standard input. Nothing waits for whoever reads it when the program ends.
 async fn line(prompt: &str, stop: &CancellationToken) -> Result<String, NoAnswer> {
-    eprint!("{prompt}");
+    terminal::tell(prompt);
     let (sender, receiver) = oneshot::channel::<io::Result<Option<String>>>();
     std::thread::spawn(move || {
         let mut line = String::new();
@@ -92,7 +102,7 @@ async fn line(prompt: &str, stop: &CancellationToken) -> Result<String, NoAnswer
     tokio::select! {
         biased;
         () = stop.cancelled() => {
-            eprintln!();
+            terminal::tell("\n");
             Err(NoAnswer::Stopped)
         }
         read = receiver => match read {

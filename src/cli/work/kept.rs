@@ -74,7 +74,8 @@ pub(in crate::cli) fn hash<'t>(parts: impl IntoIterator<Item = &'t str>) -> Stri
 }
 
 impl Run {
-    /// The run for `place`, where what was `asked` is the same; else a new one.
+    /// The run for `place`, where what was `asked` is the same; else a new one, which keeps the research of the other where it
+    /// was on the same `topics`.
     ///
     /// # Errors
     /// Another process works on it, or the folders cannot be used.
@@ -82,6 +83,7 @@ impl Run {
         project: &Project,
         place: &str,
         asked: &str,
+        topics: &[String],
     ) -> Result<(Self, Begun), Failure> {
         let all = agent::folder(&project.root)?;
         let name = format!("{}.lock", &hash([place])[..16]);
@@ -94,6 +96,7 @@ impl Run {
         folder.make_folder(RUNS)?;
         folder.write_new(&format!("{RUNS}/.gitignore"), IGNORED)?;
         let mut begun = Begun::New;
+        let mut research = None;
         let mut run = Self {
             id: RunId::new(),
             kept: Kept::default(),
@@ -113,6 +116,8 @@ impl Run {
                 run.kept = kept;
                 begun = Begun::Again;
             } else if kept.asked != asked {
+                // The same topics need not be paid for again.
+                research = research.or(kept.research);
                 run.remove(&id, &all)?;
                 if begun == Begun::New {
                     begun = Begun::Changed;
@@ -124,6 +129,7 @@ impl Run {
             run.kept = Kept {
                 place: place.to_owned(),
                 asked: asked.to_owned(),
+                research: research.filter(|known| known.is_on(topics)),
                 ..Kept::default()
             };
         }

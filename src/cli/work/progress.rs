@@ -39,8 +39,8 @@ impl Progress {
         let text = terminal::lines(text);
         match &self.lines {
             // A terminal that went away is nothing to end the work for.
-            Some(lines) => lines.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(lines) => lines.suspend(|| terminal::tell(&format!("{text}\n"))),
+            None => terminal::tell(&format!("{text}\n")),
         }
     }
 

@@ -34,19 +34,18 @@ pub fn read(text: &str, question: &Question) -> Typed {
     if options.is_empty() {
         return Typed::Answer(words(text));
     }
-    if let Some(at) = options
-        .iter()
-        .position(|option| option.label.trim().to_lowercase() == text.to_lowercase())
-    {
-        return Typed::Answer(chosen(vec![at]));
-    }
     let numbers: Option<Vec<usize>> = text
         .split([',', ';', ' ', '\t'])
         .filter(|part| !part.is_empty())
         .map(number)
         .collect();
+    // A label that looks like the number of another option does not stand before that number: numbers are what is shown.
+    let labelled = options
+        .iter()
+        .position(|option| option.label.trim().to_lowercase() == text.to_lowercase());
+    let own = || Typed::Answer(labelled.map_or_else(|| words(text), |at| chosen(vec![at])));
     let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) else {
-        return Typed::Answer(words(text));
+        return own();
     };
     if numbers == [0] {
         return Typed::Other;
@@ -55,7 +54,7 @@ pub fn read(text: &str, question: &Question) -> Typed {
         .iter()
         .any(|number| !(1..=options.len()).contains(number))
     {
-        return Typed::Answer(words(text));
+        return own();
     }
     let mut numbers: Vec<usize> = numbers.into_iter().map(|number| number - 1).collect();
     numbers.sort_unstable();

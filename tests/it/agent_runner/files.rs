@@ -89,7 +89,7 @@ async fn what_a_program_without_tools_prints_is_the_file_that_it_was_asked_for()
         // What is there comes before what is said.
         (
             "echo '# On disk' > report.md; echo '# Other' > other.md; echo '# Printed'",
-            vec![("other.md", "# Other\n"), ("report.md", "# On disk\n")],
+            vec![("report.md", "# On disk\n"), ("other.md", "# Other\n")],
         ),
         ("echo '# Report'; exit 1", Vec::new()),
     ] {

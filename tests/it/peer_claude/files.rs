@@ -79,8 +79,8 @@ async fn documents_are_read_and_the_file_that_is_written_comes_back() {
     );
     let found = asked[3].said();
     assert_eq!(found.matches("001-herons.md").count(), 2, "{found}");
-    assert_eq!(paths(&report), ["docs/other.md", "report.md"]);
-    assert_eq!(report.files[1].text, "# Herons\n\nThey wade.\n");
+    assert_eq!(paths(&report), ["report.md", "docs/other.md"]);
+    assert_eq!(report.files[0].text, "# Herons\n\nThey wade.\n");
     let all_well = ["report.md", "docs/other.md", "left.txt"].map(|path| (path, Some(true)));
     assert_eq!(wrote(&report), all_well);
     assert_eq!(report.wrote[0].text, "# Herons\n\nThey stand.\n");
