@@ -340,3 +340,20 @@ fn helps_fit_a_terminal_and_server_settings_are_refused() {
         );
     }
 }
+
+#[test]
+fn a_variable_does_not_become_the_name_of_a_folder() {
+    let folder = project(&[(CONFIG, "[output]\nspecs = \"docs/${SECRET}\"\n")]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
+    command
+        .env_clear()
+        .env("SECRET", "sk-1")
+        .current_dir(folder.path());
+    let output = command.args(["new", "hello"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "error: output.specs in .planwright/config.toml puts in an environment variable; write the folder itself there\n"
+    );
+    assert!(!folder.path().join("docs").exists());
+}

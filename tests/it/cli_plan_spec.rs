@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 mod claude;
 mod kept;
+mod paid;
 mod refused;
 
 /// A plan that holds.
