@@ -63,7 +63,7 @@ impl Target {
         let there = |name: &&str| self.folder.holds(&format!("{}{name}", self.within));
         let Some(name) = [PLAN, CONTEXT, RESEARCH]
             .into_iter()
-            .find(|name| there(&name))
+            .find(|name| there(name))
         else {
             return Ok(());
         };
