@@ -1,3 +1,4 @@
+//! Tests of the planner without GitHub.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

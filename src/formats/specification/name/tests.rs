@@ -1,3 +1,4 @@
+//! Tests of names and ids of specifications.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use chrono::DateTime;
