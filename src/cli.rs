@@ -41,7 +41,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  it worked
   1  it was tried and failed
-  2  the arguments or the configuration are wrong; nothing was tried";
+  2  the arguments or the configuration are wrong; nothing was tried
+Some commands have more; their --help says which.";
 
 /// Saves implementation plans from GitHub conversations as issues, exactly once.
 #[derive(Debug, Parser)]
