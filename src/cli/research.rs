@@ -1,5 +1,6 @@
 //! `planwright research`: agents look into topics side by side and leave a report for each.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -61,15 +62,16 @@ pub(super) struct ResearchTopics {
 
 impl ResearchTopics {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let done = self
-            .prepare()
-            .and_then(|(project, topics, ready)| block_on(self.work(&project, &topics, ready)));
+        let kept = Cell::new(false);
+        let done = self.prepare().and_then(|(project, topics, ready)| {
+            block_on(self.work(&project, &topics, ready, &kept))
+        });
         match done {
             Ok((done, last)) => {
-                self.place.finish(Ok(done))?;
+                self.place.finish(Ok(done), false)?;
                 last
             }
-            Err(failure) => self.place.finish(Err(failure)),
+            Err(failure) => self.place.finish(Err(failure), kept.get()),
         }
     }
 
@@ -87,11 +89,13 @@ impl ResearchTopics {
         project: &Project,
         topics: &[String],
         ready: agent::Ready,
+        is_kept: &Cell<bool>,
     ) -> Result<(Done, Result<(), Failure>), Failure> {
         let stop = listen();
         let all = hash(topics.iter().map(String::as_str));
         let place = format!("research {}", topics.join("; "));
         let (mut run, begun) = Run::open(project, &place, &all, &[])?;
+        is_kept.set(true);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let local: Arc<dyn Agent> = ready.open(&run.agents, &clock)?;
         let progress = Arc::new(Progress::new());

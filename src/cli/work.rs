@@ -120,8 +120,8 @@ impl Where {
         })
     }
 
-    /// Prints the result, or as JSON why there is none.
-    pub(super) fn finish(&self, done: Result<Done, Failure>) -> Result<(), Failure> {
+    /// Prints the result, or as JSON why there is none; `kept`: what was done is remembered, and the same command goes on.
+    pub(super) fn finish(&self, done: Result<Done, Failure>, kept: bool) -> Result<(), Failure> {
         match done {
             Ok(done) if self.json => print(&terminal::json(&format!("{:#}\n", done.json))),
             Ok(done) => print(&terminal::lines(&done.text)),
@@ -130,7 +130,7 @@ impl Where {
                     let shown = serde_json::json!({
                         "success": false,
                         "error": failure.to_string(),
-                        "resumable": matches!(failure, Failure::Stopped(_)),
+                        "resumable": kept,
                     });
                     print(&terminal::json(&format!("{shown:#}\n")))?;
                 }

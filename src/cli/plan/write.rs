@@ -1,5 +1,6 @@
 //! `planwright plan SPEC`: an agent writes a plan for a specification.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -110,16 +111,17 @@ struct Prepared {
 
 impl Write {
     pub(super) fn run(self) -> Result<(), Failure> {
+        let kept = Cell::new(false);
         let done = self.prepare().and_then(|prepared| {
             // On a runtime of its own; what it leaves behind ends with the program.
-            block_on(self.work(prepared))
+            block_on(self.work(prepared, &kept))
         });
         match done {
             Ok((done, last)) => {
-                self.place.finish(Ok(done))?;
+                self.place.finish(Ok(done), false)?;
                 last
             }
-            Err(failure) => self.place.finish(Err(failure)),
+            Err(failure) => self.place.finish(Err(failure), kept.get()),
         }
     }
 
@@ -160,7 +162,11 @@ impl Write {
 
     /// Research where it is asked for, the agent's turns, and the files. What is given beside [`Done`] is how it ends when
     /// that is printed.
-    async fn work(&self, prepared: Prepared) -> Result<(Done, Result<(), Failure>), Failure> {
+    async fn work(
+        &self,
+        prepared: Prepared,
+        is_kept: &Cell<bool>,
+    ) -> Result<(Done, Result<(), Failure>), Failure> {
         let Prepared {
             project,
             wanted,
@@ -180,6 +186,7 @@ impl Write {
         );
         let place = format!("plan {}", wanted.path);
         let (mut run, begun) = Run::open(&project, &place, &content, &topics)?;
+        is_kept.set(true);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let local: Arc<dyn Agent> = ready.open(&run.agents, &clock)?;
         let progress = Arc::new(Progress::new());

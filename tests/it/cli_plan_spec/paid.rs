@@ -76,3 +76,17 @@ fn the_end_of_whoever_reads_standard_error_ends_nothing() {
     assert_eq!(told(&output).0, 0);
     assert!(shop.holds(".planwright/plans/index/plan.md"));
 }
+
+#[test]
+fn programs_are_told_whether_the_same_command_goes_on() {
+    let shop = Shop::new("say chat");
+    for (more, resumable) in [
+        (&["--json"][..], true),
+        (&["--json", "--answers", "none.json"], false),
+    ] {
+        let (code, printed, _) = shop.plan(more);
+        assert_ne!(code, 0);
+        let printed: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        assert_eq!(printed["resumable"], resumable, "{printed}");
+    }
+}
