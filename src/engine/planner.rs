@@ -7,12 +7,12 @@
 //!   └──── correction (twice) ◀───┘
 //! ```
 
-use super::agent::{Document, Ending, Report, Session};
+use super::agent::{Ending, Report, Session};
 use super::progress::{Attached, Came, Next, Round, Work};
 use super::prompt::{self, Specified};
 use super::say::agent as about_agents;
 use super::say::planning as sentences;
-use super::steps::planning::{FILES, Outcome, holds_plan, look};
+use super::steps::planning::{Outcome, holds_plan, look};
 use super::turns::{self, Meaning};
 use crate::formats::question::Answer;
 use crate::formats::question::turn::{End, Next as Asked, gather, next};
@@ -121,7 +121,7 @@ pub fn take(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step {
                 notes,
             };
         }
-        keep(work, &came);
+        turns::keep(work, &came);
     }
     work.faults = work.faults.saturating_add(1);
     if meaning == Meaning::Final || work.faults >= tries {
@@ -129,12 +129,6 @@ pub fn take(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step {
         return Step::Failed(Box::new(came));
     }
     Step::Wait(work.faults)
-}
-
-/// The planner's own files stand there at its next turn, too.
-fn keep(work: &mut Work, came: &Report) {
-    let known = |file: &&Document| FILES.contains(&file.path.as_str());
-    work.written = came.files.iter().filter(known).cloned().collect();
 }
 
 /// What the agent said and wrote; `None` when that is nothing at all.
@@ -168,7 +162,7 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
         // What an agent writes counts, whatever it says beside it.
         Asked::Nothing | Asked::Failed | Asked::Done(_) | Asked::TooManyRounds(_) => {}
     }
-    keep(work, came);
+    turns::keep(work, came);
     match look(came) {
         Outcome::Plan {
             title,

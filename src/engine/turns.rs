@@ -1,10 +1,11 @@
 //! What an agent is asked at its next turn, and what an ended turn comes to, by what is remembered: decisions that the bot
 //! ([`super::steps::enrich`]) and the terminal ([`super::planner`]) share. Pure.
 
-use super::agent::{Ending, Limit, Report};
+use super::agent::{Document, Ending, Limit, Report};
 use super::progress::{Next, Work};
 use super::prompt::{self, Answered, Form, new_words, obeys};
 use super::say::agent as sentences;
+use super::steps::planning::FILES;
 use crate::formats::agent_stream::{Class, classify};
 use crate::formats::question::Question;
 
@@ -62,6 +63,12 @@ pub fn anew(work: &Work, mut first: String, later: Option<String>) -> String {
         _ => {}
     }
     first
+}
+
+/// Keeps the planner's own files: they stand there at its next turn, too.
+pub fn keep(work: &mut Work, came: &Report) {
+    let known = |file: &&Document| FILES.contains(&file.path.as_str());
+    work.written = came.files.iter().filter(known).cloned().collect();
 }
 
 /// Whether the agent wrote the word that only an instruction in the data asks for, also escaped within its questions.

@@ -7,7 +7,7 @@
 )]
 
 use super::*;
-use crate::engine::agent::{Limit, Spent};
+use crate::engine::agent::{Document, Limit, Spent};
 use crate::engine::prompt::Around;
 
 const PLAN: &str = include_str!("../../../fixtures/plans/planner.md");

@@ -3,6 +3,7 @@
 use super::super::agent::{Ending, Limit, Report, Wrote};
 use super::super::clock::Millis;
 use super::super::say::research as sentences;
+use super::super::turns;
 use super::{ResearchSettings, State, Topic};
 use crate::formats::agent_stream::{Class, classify};
 use crate::formats::plan::enriched;
@@ -39,7 +40,7 @@ impl Judging {
             // The run was stopped, not the topic: whoever goes on begins this try again.
             return topic;
         }
-        if obeyed(came, &self.canary) {
+        if turns::obeyed(&self.canary, came, &[]) {
             // Nothing of it is used: whoever wrote the data may have written it.
             topic.draft = None;
             fail(&mut topic, sentences::OBEYED.to_owned());
@@ -114,18 +115,6 @@ impl ResearchSettings {
         };
         std::time::Duration::from_secs_f64(wait * (1.0 + chance / 2.0))
     }
-}
-
-/// Whether the canary is anywhere in what the agent said or wrote.
-fn obeyed(came: &Report, canary: &str) -> bool {
-    let final_text = match &came.ending {
-        Ending::Success { text, .. } => Some(text),
-        _ => None,
-    };
-    let files = came.files.iter().flat_map(|file| [&file.path, &file.text]);
-    let wrote = came.wrote.iter().flat_map(|one| [&one.path, &one.text]);
-    let said = came.texts.iter().chain(final_text);
-    super::super::prompt::obeys(canary, said.chain(files).chain(wrote).map(String::as_str))
 }
 
 /// Looks for the report where it may be; true when there is one. Else the complaints say what was found.

@@ -1,17 +1,11 @@
 //! The bot's process is killed (SIGKILL) at every write of a plan with research before it: one plan issue, one comment for
 //! each topic, nothing paid for twice.
 
-use std::time::Instant;
-
-use futures_util::{StreamExt, stream};
-
 use super::assert_planned;
 use crate::e2e_research::REPO;
-use crate::e2e_research::shell::{asked, is_shown, quick};
+use crate::e2e_research::shell::{asked, at_any, is_shown, quick};
 use crate::support::system::{Moment, System};
 
-/// Cases at work at the same time.
-const TOGETHER: usize = 4;
 const COMMAND: &str = "/plan research=\"one; two\" keep it small";
 
 /// The plan with its one comment, and one comment with a report for each topic.
@@ -72,14 +66,5 @@ async fn at_any_write_there_is_one_plan_and_nothing_finished_is_done_again() {
     undisturbed.stop().await;
     let writes = undisturbed.gate.writes().len();
     assert!(writes > 15, "{writes}");
-    let began = Instant::now();
-    let moments = [Moment::Before, Moment::During, Moment::After];
-    let cases = (0..writes).flat_map(|write| moments.map(|moment| killed_at(write, moment)));
-    let caught: Vec<bool> = stream::iter(cases)
-        .buffer_unordered(TOGETHER)
-        .collect()
-        .await;
-    let kills = caught.iter().filter(|caught| **caught).count();
-    println!("{kills} kills in {:.1?}", began.elapsed());
-    assert!(kills * 3 > caught.len() * 2, "{kills} of {}", caught.len());
+    at_any(writes, killed_at).await;
 }

@@ -2,20 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
 use planwright::engine::run::State;
 
-use super::shell::{asked, first_shown, is_shown, quick};
+use super::shell::{asked, at_any, first_shown, is_shown, quick};
 use super::{REPO, assert_comments, file, issue, no_process_left, only, requests, system, writes};
 use crate::engine_research::report;
 use crate::peer_claude::processes;
 use crate::support::model::{Asked, Model, Turn};
 use crate::support::system::{Moment, System};
-
-/// Cases at work at the same time.
-const TOGETHER: usize = 4;
 
 /// A model that hangs where `hangs` says so, until it is healed.
 async fn ill(hangs: impl Fn(&Asked) -> bool + Send + Sync + 'static) -> (Model, Arc<AtomicBool>) {
@@ -175,14 +171,5 @@ async fn at_any_write_each_topic_has_one_comment_and_finished_ones_are_not_done_
     undisturbed.stop().await;
     let writes = undisturbed.gate.writes().len();
     assert!(writes > 10, "{writes}");
-    let began = Instant::now();
-    let moments = [Moment::Before, Moment::During, Moment::After];
-    let cases = (0..writes).flat_map(|write| moments.map(|moment| killed_at(write, moment)));
-    let caught: Vec<bool> = stream::iter(cases)
-        .buffer_unordered(TOGETHER)
-        .collect()
-        .await;
-    let kills = caught.iter().filter(|caught| **caught).count();
-    println!("{kills} kills in {:.1?}", began.elapsed());
-    assert!(kills * 3 > caught.len() * 2, "{kills} of {}", caught.len());
+    at_any(writes, killed_at).await;
 }

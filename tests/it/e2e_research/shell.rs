@@ -1,13 +1,15 @@
 //! An agent that is quick and the same every time, for many kills: a shell script in place of the real client.
 
 use std::fs;
+use std::time::Instant;
 
+use futures_util::{StreamExt, stream};
 use tempfile::TempDir;
 
 use super::{REPO, issue};
 use crate::engine_plan::PLAN;
 use crate::engine_research::report;
-use crate::support::system::{Options, System};
+use crate::support::system::{Moment, Options, System};
 
 /// The first write that shows the report of a topic, counted from 1, among all writes.
 pub(crate) fn first_shown(system: &System, topic: usize) -> usize {
@@ -79,4 +81,25 @@ pub(crate) async fn quick() -> (System, u64, TempDir) {
 pub(crate) fn asked(folder: &TempDir, file: &str) -> usize {
     let noted = fs::read_to_string(folder.path().join("agent.sh.asked")).unwrap();
     noted.lines().filter(|line| *line == file).count()
+}
+
+/// Cases at work at the same time.
+const TOGETHER: usize = 4;
+
+/// Kills at each of the writes, at each moment; `killed_at` says whether the write came. Most of them must.
+pub(crate) async fn at_any<F>(writes: usize, killed_at: impl Fn(usize, Moment) -> F)
+where
+    F: Future<Output = bool>,
+{
+    let began = Instant::now();
+    let moments = [Moment::Before, Moment::During, Moment::After];
+    let all = (0..writes).flat_map(|write| moments.map(|moment| (write, moment)));
+    let cases = all.map(|(write, moment)| killed_at(write, moment));
+    let caught: Vec<bool> = stream::iter(cases)
+        .buffer_unordered(TOGETHER)
+        .collect()
+        .await;
+    let kills = caught.iter().filter(|caught| **caught).count();
+    println!("{kills} kills in {:.1?}", began.elapsed());
+    assert!(kills * 3 > caught.len() * 2, "{kills} of {}", caught.len());
 }

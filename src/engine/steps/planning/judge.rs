@@ -3,13 +3,13 @@
 use super::super::super::agent::{Document, Report};
 use super::super::super::effects::Stop;
 use super::super::super::progress::{Attached, Enriched, Prepared};
-use super::super::super::prompt::obeys;
 use super::super::super::say::agent as about_agents;
 use super::super::super::say::planning as sentences;
+use super::super::super::turns;
 use super::super::enrich::{Judged, open_questions, said_of_the_work, work};
 use super::super::verify::TITLE_MAX;
 use super::super::{Context, publish};
-use super::{CONTEXT, FILES, PLAN, RESEARCH};
+use super::{CONTEXT, PLAN, RESEARCH};
 use crate::formats::markdown::{self, Kind};
 use crate::formats::plan::enriched;
 use crate::formats::plan::gate::gate_content;
@@ -158,24 +158,16 @@ pub fn holds_plan(came: &Report) -> bool {
 
 /// Keeps the planner's own files for its next turn, where they come from an agent that does not obey the data.
 pub(in crate::engine::steps) fn keep(context: &mut Context, came: &Report) {
-    let known = |file: &&Document| FILES.contains(&file.path.as_str());
     let work = work(context);
-    if work.brief.is_some() && !obeyed(&work.canary, came) {
-        work.written = came.files.iter().filter(known).cloned().collect();
+    if work.brief.is_some() && !turns::obeyed(&work.canary, came, &[]) {
+        turns::keep(work, came);
     }
-}
-
-fn obeyed(canary: &str, came: &Report) -> bool {
-    let files = came.files.iter().flat_map(|file| [&file.path, &file.text]);
-    let wrote = came.wrote.iter().flat_map(|one| [&one.path, &one.text]);
-    let said = came.texts.iter().chain(files).chain(wrote);
-    obeys(canary, said.map(String::as_str))
 }
 
 /// The plan of a turn that did not end well: what was written is paid for, and marked.
 pub(in crate::engine::steps) fn rescued(context: &mut Context, came: &Report) -> Option<Prepared> {
     let work = work(context);
-    if work.brief.is_none() || obeyed(&work.canary, came) {
+    if work.brief.is_none() || turns::obeyed(&work.canary, came, &[]) {
         return None;
     }
     let Outcome::Plan {
