@@ -1,9 +1,10 @@
-//! YAML as far as metadata blocks need it: read tolerantly into JSON values, written the way erk's emitter writes.
+//! YAML as far as metadata blocks need it: read into JSON values as PyYAML reads it, written as erk's emitter writes it.
 
 use serde_json::Value;
-use serde_saphyr::DuplicateKeyPolicy;
 
 mod flat;
+mod load;
+mod resolve;
 mod scalar;
 mod write;
 
@@ -12,26 +13,14 @@ mod tests;
 
 pub use write::write;
 
-/// Reads one YAML document. Aliases and nesting are limited, so a small text cannot become a large value; the last of
-/// equal keys wins, as in erk. Times without quotes stay strings. The error is one line, for people.
+/// Reads one YAML document as PyYAML's `safe_load` does, which is what erk uses.
+///
+/// Three things differ, so that a block stays readable where PyYAML gives up: times without quotes, numbers that JSON
+/// cannot hold and scalars under an unknown tag are read as text. Aliases and nesting are limited, so a small text
+/// cannot become a large value; the last of equal keys wins. The error is one line, for people.
 pub fn read(text: &str) -> Result<Value, String> {
     match flat::read(text) {
         Some(fields) => Ok(Value::Object(fields)),
-        None => read_any(text),
+        None => load::read(text),
     }
-}
-
-fn read_any(text: &str) -> Result<Value, String> {
-    let options = serde_saphyr::options! {
-        duplicate_keys: DuplicateKeyPolicy::LastWins,
-        with_snippet: false,
-    };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        error
-            .to_string()
-            .lines()
-            .next()
-            .unwrap_or("unreadable")
-            .to_owned()
-    })
 }

@@ -2,7 +2,9 @@
 //! on one line each. Whatever else a text holds, it is left to the parser; what is read here is what the parser would
 //! read, and the tests compare them.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
+
+use super::resolve;
 
 /// More is left to the parser and its limits.
 const MAX: usize = 16 * 1024;
@@ -121,18 +123,18 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A key that is nothing but its own characters, and no word of YAML.
+/// A key that is nothing but its own characters.
 fn plain_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.len() <= 64
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-        && !word(name)
 }
 
 fn scalar(text: &str) -> Option<Value> {
     let bytes = text.as_bytes();
+    let letter = |byte: &u8| byte.is_ascii_alphanumeric();
     match bytes.first()? {
         quote @ (b'\'' | b'"') => {
             let inner = text
@@ -143,28 +145,12 @@ fn scalar(text: &str) -> Option<Value> {
                 .all(|byte| matches!(byte, b' '..=b'~') && byte != *quote && byte != b'\\');
             simple.then(|| Value::from(inner))
         }
-        b'0'..=b'9' | b'-' => number(text).or_else(|| time(text)).or_else(|| mixed(text)),
-        b'a'..=b'z' | b'A'..=b'Z' => match text {
-            "null" => Some(Value::Null),
-            "true" => Some(Value::Bool(true)),
-            "false" => Some(Value::Bool(false)),
-            _ if word(text) => None,
-            _ => plain(text).then(|| Value::from(text)),
-        },
         b'[' if text == "[]" => Some(Value::Array(Vec::new())),
         b'{' if text == "{}" => Some(Value::Object(Map::new())),
+        b'-' if bytes.get(1).is_some_and(letter) && plain(text) => Some(resolve::plain(text)),
+        first if letter(first) && plain(text) => Some(resolve::plain(text)),
         _ => None,
     }
-}
-
-/// Something that some YAML reads as other than a string.
-fn word(text: &str) -> bool {
-    text.len() <= 8
-        && [
-            "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity",
-        ]
-        .iter()
-        .any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// Ends where the line ends, with nothing in it that means something to YAML.
@@ -183,38 +169,4 @@ fn plain(text: &str) -> bool {
         before = byte;
     }
     !matches!(before, b' ' | b':')
-}
-
-/// A whole number as JSON writes it, far from any limit.
-fn number(text: &str) -> Option<Value> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let simple = matches!(digits.len(), 1..=18)
-        && digits.bytes().all(|byte| byte.is_ascii_digit())
-        && (!digits.starts_with('0') || text == "0");
-    simple
-        .then(|| text.parse::<i64>().ok())?
-        .map(|number| Value::Number(Number::from(number)))
-}
-
-/// Digits with letters among them that no number has, such as `2A.1`.
-fn mixed(text: &str) -> Option<Value> {
-    let simple = text
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
-    let letters = text
-        .bytes()
-        .any(|byte| byte.is_ascii_alphabetic() && !byte.eq_ignore_ascii_case(&b'e'));
-    (simple && letters && !text.starts_with(['0', '-'])).then(|| Value::from(text))
-}
-
-/// A time without quotes, `2025-11-25T16:00:00Z` or with an offset: a string, as erk's users meant it.
-fn time(text: &str) -> Option<Value> {
-    let shape = text.bytes().enumerate().all(|(at, byte)| match at {
-        4 | 7 => byte == b'-',
-        10 => byte == b'T',
-        13 | 16 => byte == b':',
-        0..=18 => byte.is_ascii_digit(),
-        _ => byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b'+' | b'-' | b'Z'),
-    });
-    (shape && (19..=40).contains(&text.len()) && !text.ends_with(':')).then(|| Value::from(text))
 }

@@ -2,10 +2,12 @@
 //!
 //! Sources of the rules: `analyze_scalar`, `write_plain`, `write_single_quoted` and `write_double_quoted` in PyYAML's
 //! `emitter.py`, the patterns of its `resolver.py`. Three things differ, all read the same by PyYAML: a string that could
-//! end the frame around the YAML is escaped, one that readers of YAML 1.2 see as another type is quoted, and line ends
+//! end the frame around the YAML is escaped, one that another reader would see as another type is quoted, and line ends
 //! that only YAML 1.1 knows are escaped.
 
 use std::fmt::Write as _;
+
+use super::resolve;
 
 /// Lines longer than this fold at the next blank.
 const WIDTH: usize = 80;
@@ -108,14 +110,14 @@ fn analyse(text: &str) -> Analysis {
     }
 }
 
-/// A reader sees something else than a string here: PyYAML by its patterns, ours by reading it.
+/// Whether some reader sees something else than this string when it stands without quotes.
 fn typed(text: &str, key: bool) -> bool {
     let typed = match text.as_bytes() {
         [b'=' | b'~'] | [b'<', b'<'] => true,
-        [b'0'..=b'9' | b'-' | b'+' | b'.', ..] => numeric(text) || timestamp(text),
-        _ => ["yes", "no", "true", "false", "on", "off", "null"]
-            .iter()
-            .any(|word| text.len() == word.len() && cased(text, word)),
+        [b'0'..=b'9' | b'-' | b'+' | b'.', ..] => {
+            resolve::is_number(text) || timestamp(text) || number_elsewhere(text)
+        }
+        _ => !resolve::plain(text).is_string() || word_elsewhere(text),
     };
     let read_back = || {
         if key {
@@ -128,64 +130,34 @@ fn typed(text: &str, key: bool) -> bool {
     typed || !read_back()
 }
 
-/// `text` is `word` in lower case, in capitals, or with one capital.
-fn cased(text: &str, word: &str) -> bool {
-    let capital =
-        text.starts_with(|c: char| c.is_ascii_uppercase()) && text.get(1..) == word.get(1..);
-    text.eq_ignore_ascii_case(word)
-        && (text == word || capital || text.bytes().all(|byte| byte.is_ascii_uppercase()))
+/// Words that YAML 1.1 defines and PyYAML leaves out, or that other readers take for floats.
+fn word_elsewhere(text: &str) -> bool {
+    ["y", "n", "nan", "inf", "infinity"]
+        .iter()
+        .any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// PyYAML's `int` and `float`.
-fn numeric(text: &str) -> bool {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let all = |part: &str, accepts: fn(u8) -> bool| part.bytes().all(accepts);
-    let digits = |part: &str| all(part, |byte| byte.is_ascii_digit() || byte == b'_');
-    let number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit()) && digits(part);
-    let exponent = |part: &str| {
-        part.is_empty()
-            || part
-                .strip_prefix(['e', 'E'])
-                .and_then(|part| part.strip_prefix(['-', '+']))
-                .is_some_and(|part| !part.is_empty() && all(part, |byte| byte.is_ascii_digit()))
+/// Numbers to other readers than PyYAML: those of YAML 1.2 (`1e5`, `08`, `0o17`) and those that allow signs, dots,
+/// commas and underscores in more places.
+fn number_elsewhere(text: &str) -> bool {
+    let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(&digits);
+    let prefixed = |prefix: &str, base: u32| {
+        let start = unsigned
+            .get(..2)
+            .filter(|start| start.eq_ignore_ascii_case(prefix));
+        start.is_some() && unsigned[2..].chars().all(|c| c.is_digit(base))
     };
-    let some = |part: &str, accepts: fn(u8) -> bool| !part.is_empty() && all(part, accepts);
-    if let Some(rest) = unsigned.strip_prefix("0b") {
-        return some(rest, |byte| matches!(byte, b'0' | b'1' | b'_'));
-    }
-    if let Some(rest) = unsigned.strip_prefix("0x") {
-        return some(rest, |byte| byte.is_ascii_hexdigit() || byte == b'_');
-    }
-    if let Some(rest) = unsigned.strip_prefix('.') {
-        if ["inf", "Inf", "INF"].contains(&rest)
-            || ["nan", "NaN", "NAN"].contains(&rest) && unsigned == text
-        {
-            return true;
-        }
-        let end = rest.find(['e', 'E']).unwrap_or(rest.len());
-        return unsigned == text && number(&rest[..end]) && exponent(&rest[end..]);
-    }
-    if !unsigned.starts_with(|c: char| c.is_ascii_digit()) {
-        return false;
-    }
-    let sexagesimal =
-        |part: &str| matches!(part.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
-    if let Some((first, rest)) = unsigned.split_once(':') {
-        let (parts, fraction) = rest
-            .split_once('.')
-            .map_or((rest, None), |(parts, fraction)| (parts, Some(fraction)));
-        return number(first)
-            && parts.split(':').all(sexagesimal)
-            && fraction.map_or(!first.starts_with('0'), digits);
-    }
-    if let Some((whole, fraction)) = unsigned.split_once('.') {
-        let end = fraction.find(['e', 'E']).unwrap_or(fraction.len());
-        return number(whole) && digits(&fraction[..end]) && exponent(&fraction[end..]);
-    }
-    match unsigned.strip_prefix('0') {
-        Some(octal) => all(octal, |byte| matches!(byte, b'0'..=b'7' | b'_')),
-        None => number(unsigned),
-    }
+    let times = unsigned.contains(':')
+        && unsigned
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, ':' | '.'));
+    digits.parse::<f64>().is_ok()
+        || unsigned.strip_prefix('.').is_some_and(word_elsewhere)
+        || prefixed("0b", 2)
+        || prefixed("0o", 8)
+        || prefixed("0x", 16)
+        || times
 }
 
 /// PyYAML's `timestamp`.
