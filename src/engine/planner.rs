@@ -15,7 +15,7 @@ use super::say::planning as sentences;
 use super::steps::planning::{Outcome, holds_plan, look};
 use super::turns::{self, Meaning};
 use crate::formats::question::Answer;
-use crate::formats::question::turn::{End, Next as Asked, gather, next};
+use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
 
 /// What follows from a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +139,9 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
         } => (Some(text.as_str()), structured.as_ref()),
         _ => (None, None),
     };
-    let questions = gather(&came.texts, structured).questions;
+    let gathered = gather(&came.texts, structured);
+    let (questions, mut lost) = (gathered.questions, gathered.lost);
+    let mut late = Vec::new();
     if turns::obeyed(&work.canary, came, &questions) {
         // Nor is anything of its session used later on.
         turns::begin_again(work);
@@ -151,6 +153,7 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
     };
     match next(end, questions, rounds) {
         Asked::Ask(questions) => {
+            turns::not_asked(work, lost, rounds);
             work.rounds.push(Round {
                 answers: vec![None; questions.len()],
                 questions,
@@ -158,9 +161,10 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
             });
             return Some(Step::Ask);
         }
-        Asked::Nothing | Asked::Failed if !holds_plan(came) => return None,
+        Asked::Nothing | Asked::Failed if !holds_plan(came) && lost.is_empty() => return None,
+        Asked::TooManyRounds(questions) => late.extend(too_late(&questions)),
         // What an agent writes counts, whatever it says beside it.
-        Asked::Nothing | Asked::Failed | Asked::Done(_) | Asked::TooManyRounds(_) => {}
+        Asked::Nothing | Asked::Failed | Asked::Done(_) => {}
     }
     turns::keep(work, came);
     match look(came) {
@@ -168,15 +172,26 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
             title,
             document,
             attached,
-            notes,
-        } => Some(Step::Plan {
-            title,
-            document,
-            attached,
-            notes,
-        }),
+            mut notes,
+        } => {
+            let mut unasked = std::mem::take(&mut work.unasked);
+            unasked.append(&mut lost);
+            unasked.append(&mut late);
+            notes.extend(about_agents::unasked(&unasked));
+            Some(Step::Plan {
+                title,
+                document,
+                attached,
+                notes,
+            })
+        }
         Outcome::Wrong { draft, complaints } => {
-            turns::complain(work, draft, complaints);
+            if draft.is_none() && !lost.is_empty() {
+                turns::ask_again(work, lost);
+            } else {
+                lost.extend(complaints);
+                turns::complain(work, draft, lost);
+            }
             Some(match &work.next {
                 Next::Nothing { why } => Step::GivenUp { why: why.clone() },
                 _ => Step::Again,

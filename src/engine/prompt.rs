@@ -145,6 +145,8 @@ const FIRST: &str = include_str!("prompts/first.md");
 const ANSWERS: &str = include_str!("prompts/answers.md");
 const AFRESH: &str = include_str!("prompts/afresh.md");
 const UNANSWERED: &str = include_str!("prompts/unanswered.md");
+const UNASKED: &str = include_str!("prompts/unasked.md");
+const ASK_AGAIN: &str = include_str!("prompts/ask-again.md");
 const CORRECTIVE: &str = include_str!("prompts/corrective.md");
 const STRICTER: &str = include_str!("prompts/stricter.md");
 
@@ -246,6 +248,26 @@ pub fn unanswered(questions: &[Question], form: Form) -> String {
     let finish = form.with_open_questions();
     filled(UNANSWERED, &[("questions", &list), ("finish", finish)])
 }
+
+/// What of the last round of questions people were not asked, a sentence each.
+pub fn unasked(lost: &[String]) -> String {
+    filled(UNASKED, &[("lost", &listed(lost.iter().cloned()))])
+}
+
+/// Asks for questions again that could not be read, or to finish without them.
+pub fn ask_again(lost: &[String], rounds_left: u32) -> String {
+    let parts = [
+        ("lost", listed(lost.iter().cloned())),
+        ("rounds", rounds(rounds_left)),
+        ("again", if rounds_left > 0 { AGAIN } else { "" }.to_owned()),
+    ];
+    let parts = parts.each_ref().map(|(name, text)| (*name, text.as_str()));
+    filled(ASK_AGAIN, &parts)
+}
+
+/// How to ask again.
+const AGAIN: &str = "To ask, answer with one short sentence and one marker with valid JSON, in the form of your \
+     instructions.\n";
 
 /// Texts as items of a list, one line each.
 fn listed(items: impl Iterator<Item = String>) -> String {

@@ -17,7 +17,11 @@ pub fn later(work: &Work, rounds: u32, goes_on: bool, form: Form) -> Option<Stri
     let last = || work.answered().pop().unwrap_or_default();
     match &work.next {
         Next::Plan | Next::Nothing { .. } => None,
-        Next::Answers => Some(prompt::answers(&work.nonce, &last(), rounds, form)),
+        Next::Answers => {
+            let told = prompt::answers(&work.nonce, &last(), rounds, form);
+            Some(told + &unasked(work))
+        }
+        Next::AskAgain { lost } => Some(prompt::ask_again(lost, rounds)),
         Next::Unanswered => Some(unanswered(&work.nonce, &last(), goes_on, form)),
         Next::Correct { complaints } => {
             let strict = work.corrections > 1;
@@ -27,6 +31,14 @@ pub fn later(work: &Work, rounds: u32, goes_on: bool, form: Form) -> Option<Stri
             })
         }
     }
+}
+
+/// What the agent is told of questions that people were not asked; empty where there are none.
+fn unasked(work: &Work) -> String {
+    if work.lost.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", prompt::unasked(&work.lost))
 }
 
 /// The prompt after a round that was not answered in time, or in part only. A session that goes on has not been told that
@@ -56,10 +68,11 @@ pub fn anew(work: &Work, mut first: String, later: Option<String>) -> String {
             first.push_str(&prompt::draft(&work.nonce, draft));
             first.push_str(&later);
         }
-        (Next::Correct { .. } | Next::Unanswered, _, Some(later)) => {
+        (Next::Correct { .. } | Next::Unanswered | Next::AskAgain { .. }, _, Some(later)) => {
             first.push_str("\n\n");
             first.push_str(&later);
         }
+        (Next::Answers, ..) => first.push_str(&unasked(work)),
         _ => {}
     }
     first
@@ -101,6 +114,27 @@ pub fn complain(work: &mut Work, draft: Option<String>, complaints: Vec<String>)
             why: sentences::does_not_hold(&complaints),
         };
     }
+}
+
+/// The agent's questions cannot be read: it is told so and may ask again, or they are given up.
+pub fn ask_again(work: &mut Work, lost: Vec<String>) {
+    if work.corrections < CORRECTIONS {
+        work.corrections += 1;
+        work.next = Next::AskAgain { lost };
+    } else {
+        work.next = Next::Nothing {
+            why: sentences::does_not_hold(&lost),
+        };
+    }
+}
+
+/// People are asked a round, but for what is in `lost`: the agent is told, and people where this was the last of the
+/// `rounds` that were left.
+pub fn not_asked(work: &mut Work, lost: Vec<String>, rounds: u32) {
+    if rounds <= 1 {
+        work.unasked.extend(lost.iter().cloned());
+    }
+    work.lost = lost;
 }
 
 /// What a turn that brought no answer means.

@@ -606,6 +606,101 @@ async fn a_run_may_not_cost_more_than_one_run_may() {
     assert_eq!(tasks[1].limits.cost, Some(400_000));
 }
 
+/// A marker with a trailing comma.
+const UNREADABLE: &str =
+    "One thing first.\n\n<!--QUESTION:{\"questions\":[{\"question\":\"Which DB?\",}]}-->";
+
+#[tokio::test]
+async fn a_question_that_cannot_be_read_is_asked_again() {
+    let agent = FakeAgent::new(vec![say(UNREADABLE), say(ASKS), say(GOOD)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Waiting, "{}", status(&rig));
+    let told = agent.prompts().remove(1);
+    assert!(
+        told.starts_with("Nobody was asked, as your questions could not be read:\n\n- A question marker could not be read: trailing comma"),
+        "{told}"
+    );
+    assert!(told.contains("one marker with valid JSON"), "{told}");
+    answers(&rig, "1: a 2: small").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+}
+
+#[tokio::test]
+async fn a_question_that_cannot_be_read_beside_a_good_plan_is_reported() {
+    let agent = FakeAgent::new(vec![say(&format!("{GOOD}\n{UNREADABLE}"))]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let said = status(&rig);
+    assert!(
+        said.contains("Not everything that the agent wanted to ask was asked: A question marker could not be read"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn the_fifth_question_and_the_seventh_option_are_told_to_the_agent_with_the_answers() {
+    let questions: Vec<_> = (1..6)
+        .map(|at| serde_json::json!({ "question": format!("q{at}?"), "options": ["a", "b", "c", "d", "e", "f", "g"] }))
+        .collect();
+    let asks = format!(
+        "<!--QUESTION:{}-->",
+        serde_json::json!({ "questions": questions })
+    );
+    for rounds in [1, 2] {
+        let agent = FakeAgent::new(vec![say(&asks), say(GOOD)]);
+        let rig = with(&agent, |agent| agent.rounds = rounds).await;
+        let run = rig.say(Command::SavePlan).await;
+        now(&rig).await;
+        answers(&rig, "1: a 2: a 3: a 4: a").await;
+        now(&rig).await;
+        assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+        let told = agent.prompts().remove(1);
+        for want in [
+            "Not everything that you asked could be put to people:",
+            "- The question “q5?” was not asked: a round has at most 4 questions.",
+            "- The question “q1?” was asked with its first 6 options, which is the limit; left out: “g”.",
+        ] {
+            assert!(told.contains(want), "{told}");
+        }
+        // Where the agent could have asked again, it decided not to.
+        let said = status(&rig);
+        let reported = said.contains("Not everything that the agent wanted to ask was asked");
+        assert_eq!(reported, rounds == 1, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn steps_that_quote_our_marks_are_saved() {
+    let steps = "4. A mark begins with `<!--QUESTION:`\n5. Never forget the rollback\n6. A mark ends with `-->`, the \
+                 last one is `<!-- FINISHED -->`\n";
+    let plan = GOOD.replace("\n## Testing", &format!("{steps}\n## Testing"));
+    let agent = FakeAgent::new(vec![say(&plan)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    let saved = planwright::formats::block::plans(&document(&rig)).concat();
+    assert!(saved.contains(steps), "{saved}");
+}
+
+#[tokio::test]
+async fn questions_after_the_last_round_are_reported() {
+    let agent = FakeAgent::new(vec![say(&format!("{GOOD}\n{ASKS}"))]);
+    let rig = with(&agent, |agent| agent.rounds = 0).await;
+    rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    let said = status(&rig);
+    assert!(
+        said.contains("The question “Where does the file live?” was not asked: no round of questions was left."),
+        "{said}"
+    );
+}
+
 #[tokio::test]
 async fn no_questions_where_the_operator_wants_none() {
     let agent = FakeAgent::new(vec![say(&format!("{GOOD}\n{ASKS}"))]);

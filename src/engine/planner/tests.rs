@@ -88,6 +88,47 @@ fn a_plan_is_what_is_in_the_file_and_never_what_is_said() {
     assert_eq!(document.trim_end(), PLAN.trim_end());
 }
 
+/// A marker with a trailing comma.
+const UNREADABLE: &str = r#"<!--QUESTION:{"questions":[{"question":"Which DB?",}]}-->"#;
+
+#[test]
+fn a_question_that_cannot_be_read_is_asked_again_or_reported_with_the_plan() {
+    let mut work = work();
+    assert_eq!(take(&mut work, came(UNREADABLE, &[]), 3, 3), Step::Again);
+    let asked = ask(&work, &given(&work), true);
+    assert!(
+        asked.starts_with("Nobody was asked, as your questions could not be read:"),
+        "{asked}"
+    );
+    let anew = ask(&work, &given(&work), false);
+    assert!(
+        anew.contains("It is slow.") && anew.contains("Nobody was asked"),
+        "{anew}"
+    );
+    let Step::Plan { notes, .. } = take(&mut work, came(UNREADABLE, &[("plan.md", PLAN)]), 3, 3)
+    else {
+        panic!("{work:?}");
+    };
+    assert_eq!(
+        notes,
+        [
+            "Not everything that the agent wanted to ask was asked: A question marker could not be read: trailing comma at \
+          line 1 column 39."
+        ]
+    );
+}
+
+#[test]
+fn questions_that_can_never_be_read_are_given_up() {
+    let mut work = work();
+    assert_eq!(take(&mut work, came(UNREADABLE, &[]), 3, 3), Step::Again);
+    assert_eq!(take(&mut work, came(UNREADABLE, &[]), 3, 3), Step::Again);
+    assert!(matches!(
+        take(&mut work, came(UNREADABLE, &[]), 3, 3),
+        Step::GivenUp { .. }
+    ));
+}
+
 #[test]
 fn a_session_that_begins_anew_is_told_what_was_wrong_also_where_nothing_was_written() {
     let mut work = work();

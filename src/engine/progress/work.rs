@@ -51,6 +51,10 @@ pub struct Work {
     pub denials: u32,
     /// Nobody answered in time.
     pub unanswered: bool,
+    /// What of the last round of questions people were not asked, a sentence each. The agent is told with the answers.
+    pub lost: Vec<String>,
+    /// The same where the agent could not ask again: people are told.
+    pub unasked: Vec<String>,
 }
 
 /// A turn that has ended.
@@ -77,6 +81,11 @@ pub enum Next {
     Correct {
         /// What was wrong, one sentence each.
         complaints: Vec<String>,
+    },
+    /// To ask again what could not be read, or to finish without asking.
+    AskAgain {
+        /// What could not be read, one sentence each.
+        lost: Vec<String>,
     },
     /// Nothing: the plan is saved as it was found, for this reason.
     Nothing {

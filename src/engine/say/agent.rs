@@ -114,6 +114,19 @@ pub fn recomputed(what: &[String]) -> String {
     )
 }
 
+/// Note: what the agent wanted to ask and nobody was asked, a sentence each.
+pub fn unasked(lost: &[String]) -> Option<String> {
+    (!lost.is_empty()).then(|| {
+        format!(
+            "Not everything that the agent wanted to ask was asked: {}",
+            quoted(&lost.join(" "), MAX_UNASKED)
+        )
+    })
+}
+
+/// Most characters of the note on questions that were not asked.
+const MAX_UNASKED: usize = 1_000;
+
 /// Note: credentials were taken out.
 pub fn redacted(count: u32) -> Option<String> {
     match count {

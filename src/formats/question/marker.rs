@@ -6,9 +6,12 @@
 //! | finished | `<!-- FINISHED -->` |
 //! | go to | `<!-- GOTO: step -->` |
 //!
-//! White space is free behind `<!--`, behind the colon and before `-->`; case is not. Marks in code count: agents imitate
-//! the fenced example of their instructions. The JSON is decoded before the end of the comment is looked for, so `-->`
-//! in a string is part of the string. A question without the list around it counts, too.
+//! White space is free behind `<!--`, behind the colon and before `-->`; case is not. The JSON is decoded before the end
+//! of the comment is looked for, so `-->` in a string is part of the string. A question without the list around it
+//! counts, too.
+//!
+//! A mark in a code span is text. A mark in a code block counts, because agents imitate the fenced example of their
+//! instructions, but not in a text with a line `# Plan:`: there it belongs to the plan.
 
 use std::ops::Range;
 use std::slice;
@@ -17,6 +20,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::{Choice, Question};
+use crate::formats::markdown;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +37,10 @@ pub const MOST_HEADER_CHARS: usize = 60;
 pub const MOST_LABEL_CHARS: usize = 160;
 /// Most characters of an option's description.
 pub const MOST_DESCRIPTION_CHARS: usize = 400;
+/// Most losses of one turn that are described; more are only counted.
+const MAX_LOST: usize = 12;
+/// Most characters of a text that the description of a loss quotes.
+const MAX_QUOTED_CHARS: usize = 120;
 
 /// The questions that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,8 +49,10 @@ pub struct Found {
     pub questions: Vec<Question>,
     /// Marks, entries and options that cannot be read.
     pub malformed: u32,
-    /// Questions above [`MOST_QUESTIONS`].
+    /// Questions above [`MOST_QUESTIONS`] and options above [`MOST_OPTIONS`].
     pub left_out: u32,
+    /// What of it nobody is asked, a sentence each, for the agent and for people.
+    pub lost: Vec<String>,
 }
 
 /// What a text says besides questions.
@@ -59,9 +69,23 @@ impl Found {
     pub fn add(&mut self, other: Self) {
         self.malformed += other.malformed;
         self.left_out += other.left_out;
+        for sentence in other.lost {
+            self.lose(sentence);
+        }
         for question in other.questions {
             self.take(question);
         }
+    }
+
+    fn lose(&mut self, sentence: String) {
+        if self.lost.len() < MAX_LOST && !self.lost.contains(&sentence) {
+            self.lost.push(sentence);
+        }
+    }
+
+    fn malformed(&mut self, sentence: String) {
+        self.malformed += 1;
+        self.lose(sentence);
     }
 
     fn take(&mut self, question: Question) {
@@ -72,6 +96,10 @@ impl Found {
             self.questions.push(question);
         } else {
             self.left_out += 1;
+            self.lose(format!(
+                "The question {} was not asked: a round has at most {MOST_QUESTIONS} questions.",
+                quoted(&question.question)
+            ));
         }
     }
 
@@ -83,9 +111,11 @@ impl Found {
             _ => return false,
         };
         for entry in entries {
-            match question(entry, &mut self.malformed) {
+            match self.question(entry) {
                 Some(question) => self.take(question),
-                None => self.malformed += 1,
+                None => {
+                    self.malformed("A question has no text in its field `question`.".to_owned())
+                }
             }
         }
         true
@@ -96,10 +126,13 @@ impl Found {
 pub fn detect(text: &str) -> Found {
     let mut found = Found::default();
     for (_, mark) in marks(text) {
-        if let Mark::Questions(payload) = mark
-            && !payload.is_some_and(|value| found.read(&value))
-        {
-            found.malformed += 1;
+        if let Mark::Questions(payload) = mark {
+            let unread = match payload {
+                Ok(value) if found.read(&value) => continue,
+                Ok(_) => "its JSON has no field `questions` with a list".to_owned(),
+                Err(why) => why,
+            };
+            found.malformed(format!("A question marker could not be read: {unread}."));
         }
     }
     found
@@ -112,7 +145,9 @@ pub fn from_structured(value: &Value) -> Found {
         None | Some(Value::Null) => {}
         Some(_) => {
             if !found.read(value) {
-                found.malformed += 1;
+                found.malformed(
+                    "The field `questions` of the structured output is not a list.".to_owned(),
+                );
             }
         }
     }
@@ -149,8 +184,8 @@ pub fn signals(text: &str) -> Signals {
 
 /// One mark.
 enum Mark<'a> {
-    /// Questions, with their JSON where it can be read and the comment ends behind it.
-    Questions(Option<Value>),
+    /// Questions: their JSON, or why it cannot be used.
+    Questions(Result<Value, String>),
     Finished,
     Goto(&'a str),
 }
@@ -158,13 +193,14 @@ enum Mark<'a> {
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
 
-/// Every mark of `text` with its place, ordered by where it begins. The place of one that cannot be read goes to the next
-/// `-->`, so it may overlap with later ones; that of one that is never closed is empty.
+/// Every mark of `text` with its place, ordered by where it begins. The place of one that cannot be read ends with the
+/// `-->` that can belong to it ([`reach`]), so it may overlap with later ones; without such an end it is empty.
 ///
 /// Linear: a JSON text is read twice at most, as an opening in one of its strings is inside a string for no third one.
 fn marks(text: &str) -> Vec<(Range<usize>, Mark<'_>)> {
     let mut marks = Vec::new();
     let mut read_to = 0;
+    let mut reached = 0;
     let mut closings = memmem::find_iter(text.as_bytes(), CLOSE);
     let mut next = closings.next();
     // End of the first `-->` at or behind a byte; asked in ascending order.
@@ -182,14 +218,24 @@ fn marks(text: &str) -> Vec<(Range<usize>, Mark<'_>)> {
         let at = |rest: &str| text.len() - rest.len();
         if let Some(json) = body.strip_prefix("QUESTION:") {
             let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Value>();
-            let value = stream.next().and_then(Result::ok);
+            let value = match stream.next() {
+                Some(value) => value.map_err(|error| error.to_string()),
+                None => Err("it is empty".to_owned()),
+            };
             let behind = &json[value.as_ref().map_or(0, |_| stream.byte_offset())..];
-            if value.is_some() {
+            if value.is_ok() {
                 read_to = at(behind);
             }
+            if reached <= at(behind) {
+                reached = reach(text, at(behind));
+            }
             let ended = behind.trim_start().starts_with(CLOSE);
-            let end = close(at(behind)).unwrap_or(start);
-            marks.push((start..end, Mark::Questions(value.filter(|_| ended))));
+            let end = close(at(behind)).filter(|end| ended || *end <= reached);
+            let value = match value {
+                Ok(_) if !ended => Err("there is no `-->` behind its JSON".to_owned()),
+                value => value,
+            };
+            marks.push((start..end.unwrap_or(start), Mark::Questions(value)));
         } else if let Some(rest) = body.strip_prefix("FINISHED") {
             let rest = rest.trim_start();
             if rest.starts_with(CLOSE) {
@@ -203,7 +249,51 @@ fn marks(text: &str) -> Vec<(Range<usize>, Mark<'_>)> {
             marks.push((start..end, Mark::Goto(step)));
         }
     }
+    without_quoted(text, &mut marks);
     marks
+}
+
+/// Where a mark that cannot be read ends at the latest, when it begins before byte `from`: at the end of its line, or of
+/// the lines of JSON that follow. Whatever comes after them is the author's text, whether or not there is a `-->` in it.
+fn reach(text: &str, from: usize) -> usize {
+    let mut lines = text[from..].split_inclusive('\n');
+    let mut end = from + lines.next().map_or(0, str::len);
+    for line in lines {
+        let json = line.trim_start().starts_with(['{', '}', '[', ']', '"']);
+        if !json && !line.trim_start().starts_with(CLOSE) {
+            break;
+        }
+        end += line.len();
+    }
+    end
+}
+
+/// Takes out the marks that are quoted: in code spans, in the code blocks of a plan, and in any code block where what
+/// should be JSON does not even begin like it.
+fn without_quoted(text: &str, marks: &mut Vec<(Range<usize>, Mark<'_>)>) {
+    if marks.is_empty() {
+        return;
+    }
+    let places: Vec<usize> = marks.iter().map(|(span, _)| span.start).collect();
+    let mut code = markdown::in_code(text, &places).into_iter();
+    let plan = text
+        .lines()
+        .any(|line| line.trim_start().starts_with("# Plan:"));
+    marks.retain(|(span, mark)| {
+        if !code.next().unwrap_or_default() {
+            return true;
+        }
+        let line = text[..span.start].rfind('\n').map_or(0, |end| end + 1);
+        let in_span = text[line..span.start].contains('`');
+        let json = || {
+            let inside = text[span.start..].trim_start_matches(|c: char| !matches!(c, ':' | '\n'));
+            inside[1.min(inside.len())..]
+                .trim_start()
+                .starts_with(['{', '['])
+        };
+        let readable = !matches!(mark, Mark::Questions(Err(_)));
+        !in_span && !plan && (readable || json())
+    });
 }
 
 /// A step's name: begins with a letter, a digit or `_`, goes on with these, white space and `-`.
@@ -212,39 +302,56 @@ fn is_step(name: &str) -> bool {
     name.starts_with(word)
         && name
             .chars()
-            .all(|c| word(c) || c.is_whitespace() || c == '-')
+            .all(|c| word(c) || c == '-' || c.is_whitespace() && c != '\n')
 }
 
-/// One entry; `None` without a question. Options that cannot be read are counted in `malformed`.
-fn question(entry: &Value, malformed: &mut u32) -> Option<Question> {
-    let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-    let question = cut(&lines(text("question")), MOST_QUESTION_CHARS);
-    if question.is_empty() {
-        return None;
-    }
-    let options: Vec<Choice> = match entry.get("options") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(options)) => options
-            .iter()
-            .filter_map(|entry| {
-                let option = option(entry);
-                *malformed += u32::from(option.is_none());
-                option
-            })
-            .take(MOST_OPTIONS)
-            .collect(),
-        Some(_) => {
-            *malformed += 1;
-            Vec::new()
+impl Found {
+    /// One entry; `None` without a question.
+    fn question(&mut self, entry: &Value) -> Option<Question> {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+        let question = cut(&lines(text("question")), MOST_QUESTION_CHARS);
+        if question.is_empty() {
+            return None;
         }
-    };
-    Some(Question {
-        question,
-        header: cut(&one_line(text("header")), MOST_HEADER_CHARS),
-        choice: text("type") == "choice" && !options.is_empty(),
-        multi: entry.get("multiSelect") == Some(&Value::Bool(true)) && !options.is_empty(),
-        options,
-    })
+        let name = quoted(&question);
+        let mut options = Vec::new();
+        let mut left_out = Vec::new();
+        match entry.get("options") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(entries)) => {
+                for entry in entries {
+                    match option(entry) {
+                        Some(option) if options.len() < MOST_OPTIONS => options.push(option),
+                        Some(option) => left_out.push(option.label),
+                        None => self
+                            .malformed(format!("An option of the question {name} has no label.")),
+                    }
+                }
+            }
+            Some(_) => self.malformed(format!(
+                "The options of the question {name} are not a list."
+            )),
+        }
+        if !left_out.is_empty() {
+            self.left_out += u32::try_from(left_out.len()).unwrap_or(u32::MAX);
+            self.lose(format!(
+                "The question {name} was asked with its first {MOST_OPTIONS} options, which is the limit; left out: {}.",
+                quoted(&left_out.join(", "))
+            ));
+        }
+        Some(Question {
+            question,
+            header: cut(&one_line(text("header")), MOST_HEADER_CHARS),
+            choice: text("type") == "choice" && !options.is_empty(),
+            multi: entry.get("multiSelect") == Some(&Value::Bool(true)) && !options.is_empty(),
+            options,
+        })
+    }
+}
+
+/// `text` on one line in quotation marks, cut where it is long.
+pub(super) fn quoted(text: &str) -> String {
+    format!("“{}”", cut(&one_line(text), MAX_QUOTED_CHARS))
 }
 
 /// One option: an object with a label, or the label alone.

@@ -41,6 +41,14 @@ pub fn gather(texts: &[String], structured: Option<&Value>) -> Found {
     all
 }
 
+/// The sentences of [`Found::lost`] for `questions` that came when no round was left.
+pub fn too_late(questions: &[Question]) -> impl Iterator<Item = String> {
+    questions.iter().map(|question| {
+        let question = marker::quoted(&question.question);
+        format!("The question {question} was not asked: no round of questions was left.")
+    })
+}
+
 /// What follows when a turn ended with `end` and asked `questions`, with so many rounds of questions left.
 ///
 /// A failure wins over questions; questions that nobody answered win over a result and over "finished".

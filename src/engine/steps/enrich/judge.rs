@@ -16,7 +16,7 @@ use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::{cut, gate_title};
 use crate::formats::question::Question;
 use crate::formats::question::marker::without_markers;
-use crate::formats::question::turn::{End, Next as Asked, gather, next};
+use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
 
 /// Takes in a turn that ended well: `result` is its final text, where there is one, `came` everything the assistant said
 /// and wrote in it. `None` when it said nothing at all.
@@ -29,7 +29,9 @@ pub(super) async fn judge(
     structured: Option<&serde_json::Value>,
     came: &Report,
 ) -> Result<Option<Step>, Stop> {
-    let questions = gather(&came.texts, structured).questions;
+    let gathered = gather(&came.texts, structured);
+    let (questions, mut lost) = (gathered.questions, gathered.lost);
+    let mut late = Vec::new();
     if turns::obeyed(&work(context).canary, came, &questions) {
         // Nothing of this answer is used: whoever wrote the data may have written the answer.
         tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is held");
@@ -48,15 +50,23 @@ pub(super) async fn judge(
     let rounds = turn::rounds_left(context);
     let text = match next(end, questions, rounds) {
         Asked::Ask(questions) => {
+            turns::not_asked(work(context), lost, rounds);
             work(context).rounds.push(ask::round(questions));
             context.remember().await?;
             return Ok(Some(Step::Again));
         }
         Asked::Done(text) => text,
         // It has asked as often as it may: what else it said is all there is.
-        Asked::TooManyRounds(_) => without_markers(plan.as_deref().or(result).unwrap_or_default()),
+        Asked::TooManyRounds(questions) => {
+            late.extend(too_late(&questions));
+            without_markers(plan.as_deref().or(result).unwrap_or_default())
+        }
         // What an agent writes counts, whatever it says beside it.
         Asked::Nothing | Asked::Failed if planning::wrote(context, came) => String::new(),
+        Asked::Nothing if !lost.is_empty() => {
+            ask_again(context, lost).await?;
+            return Ok(Some(Step::Again));
+        }
         Asked::Nothing | Asked::Failed => return Ok(None),
     };
     let judged = match context.trigger.command {
@@ -64,12 +74,33 @@ pub(super) async fn judge(
         _ => plan_or_not(context, text)?,
     };
     match judged {
-        Judged::Done(prepared) => Ok(Some(Step::Done(prepared))),
+        Judged::Done(mut prepared) => {
+            lost.append(&mut late);
+            prepared.notes.extend(sentences::unasked(&lost));
+            Ok(Some(Step::Done(prepared)))
+        }
         Judged::Wrong { draft, complaints } => {
-            wrong(context, draft, complaints).await?;
+            let plan = draft.as_deref().is_some_and(|draft| {
+                context.trigger.command == Command::Plan
+                    || enriched::own_text_as_plan(draft).is_some()
+            });
+            if lost.is_empty() || plan {
+                lost.extend(complaints);
+                wrong(context, draft, lost).await?;
+            } else {
+                // It asked, and what is wrong with its text follows from that.
+                ask_again(context, lost).await?;
+            }
             Ok(Some(Step::Again))
         }
     }
+}
+
+/// Tells the agent that its questions could not be read.
+async fn ask_again(context: &mut Context, lost: Vec<String>) -> Result<(), Stop> {
+    tracing::info!(run.id = %context.run(), lost = lost.join(" "), "the agent's questions cannot be read");
+    turns::ask_again(work(context), lost);
+    context.remember().await
 }
 
 /// What an answer that asks nothing comes to.
@@ -271,6 +302,17 @@ pub(in crate::engine::steps) fn said_of_the_work(context: &mut Context) -> Vec<S
         .map(|found| found.notes.clone())
         .unwrap_or_default();
     notes.extend(sentences::redacted(work.redacted));
+    let mut unasked = work.unasked.clone();
+    if work.unanswered {
+        // No round came after it.
+        unasked.extend(
+            work.lost
+                .iter()
+                .filter(|one| !work.unasked.contains(one))
+                .cloned(),
+        );
+    }
+    notes.extend(sentences::unasked(&unasked));
     notes
 }
 

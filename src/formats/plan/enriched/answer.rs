@@ -231,11 +231,39 @@ fn without_marks(text: &str) -> String {
         rest.push_str(&text[at..]);
         text = rest;
     }
+    without_openings(text)
+}
+
+/// `text` with `<! --` for every `<!--` outside code: the plan hides nothing from people.
+fn without_openings(mut text: String) -> String {
+    // A comment that is shown can open or close code behind it, so the text is gone through again.
+    for _ in 0..4 {
+        let places: Vec<usize> = text.match_indices("<!--").map(|(at, _)| at).collect();
+        let code = markdown::in_code(&text, &places);
+        let live: Vec<usize> = places
+            .into_iter()
+            .zip(code)
+            .filter(|(_, code)| !code)
+            .map(|(at, _)| at)
+            .collect();
+        if live.is_empty() {
+            return text;
+        }
+        let mut shown = String::with_capacity(text.len() + live.len());
+        let mut from = 0;
+        for at in live {
+            shown.push_str(&text[from..at]);
+            shown.push_str("<! --");
+            from = at + 4;
+        }
+        shown.push_str(&text[from..]);
+        text = shown;
+    }
     text.replace("<!--", "<! --")
 }
 
-/// Comments outside code that begin with `word`, blanks and a `/` before it aside; one without an end goes on to the
-/// end of its line.
+/// Comments outside code that begin with `word`, blanks and a `/` before it aside. One without an end on its own lines,
+/// before a blank line or a list item, goes on to the end of its line: what follows is the plan.
 fn comments(text: &str, word: &str) -> Vec<Range<usize>> {
     let places: Vec<usize> = text.match_indices("<!--").map(|(at, _)| at).collect();
     if places.is_empty() {
@@ -253,12 +281,20 @@ fn comments(text: &str, word: &str) -> Vec<Range<usize>> {
             continue;
         }
         let end = match inside.find("-->") {
-            Some(end) => end + 3,
-            None => inside.find('\n').unwrap_or(inside.len()),
+            Some(end) if !inside[..end].lines().skip(1).any(begins_block) => end + 3,
+            _ => inside.find('\n').unwrap_or(inside.len()),
         };
         found.push(at..at + 4 + end);
     }
     found
+}
+
+/// Whether a line of a plan begins something new: a blank line, a list item, a heading.
+fn begins_block(line: &str) -> bool {
+    let line = line.trim_start();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = number.len() < line.len() && number.starts_with(['.', ')']);
+    line.is_empty() || numbered || line.starts_with(['#', '-', '*', '+', '|', '>', '`', '~'])
 }
 
 /// Where the last paragraph begins when it only asks the reader whether to go on; else the text's end.

@@ -341,3 +341,29 @@ fn steps_of_real_plans_are_found() {
         );
     }
 }
+
+#[test]
+fn a_plan_that_quotes_marks_keeps_every_step() {
+    for quoting in [
+        "4. A mark begins with `<!--QUESTION:`\n5. Never forget the rollback\n6. A mark ends with `-->`",
+        "4. It is `<!-- planwright:run`\n5. Never forget the rollback\n6. It ends with `-->`",
+        "4. Write this:\n\n   ```html\n   <!-- FINISHED -->\n   ```",
+    ] {
+        let steps = STEPS.replace("3. Test both\n", &format!("3. Test both\n{quoting}\n"));
+        let found = plan(&answer(&steps, CONTEXT), &facts());
+        assert_eq!(found.body, format!("{steps}\n\n{CONTEXT}"));
+    }
+    // Without its end a mark of ours takes no step with it.
+    let steps = STEPS.replace(
+        "3. Test both\n",
+        "3. Test both <!-- planwright:x\n5. Never forget the rollback\n6. --> the end\n",
+    );
+    let found = plan(&answer(&steps, CONTEXT), &facts());
+    assert!(
+        found
+            .body
+            .contains("5. Never forget the rollback\n6. --> the end"),
+        "{}",
+        found.body
+    );
+}

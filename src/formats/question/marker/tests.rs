@@ -92,7 +92,7 @@ fn a_round_has_limits() {
         .collect();
     let found = detect(&mark(&json!(many)));
     assert_eq!(found.questions.len(), MOST_QUESTIONS);
-    assert_eq!(found.left_out, 5);
+    assert_eq!(found.left_out, 5 + 9 * 34);
     assert_eq!(found.questions[0].options.len(), MOST_OPTIONS);
     let long = "wörd ".repeat(1_000);
     let found = detect(&mark(&json!([{
@@ -160,6 +160,9 @@ fn signals_are_read_outside_questions() {
         ("<!-- GOTO: -->", false, None),
         ("<!-- GOTO a -->", false, None),
         ("<!-- GOTO: a", false, None),
+        ("<!-- GOTO: a\nb -->", false, None),
+        ("Write `<!-- FINISHED -->` last.", false, None),
+        ("# Plan: T\n\n```\n<!-- FINISHED -->\n```", false, None),
     ] {
         let want = Signals {
             finished,
@@ -185,6 +188,86 @@ fn marks_are_taken_out_for_people() {
     ] {
         assert_eq!(without_markers(text), want, "{text}");
     }
+}
+
+#[test]
+fn a_mark_that_cannot_be_read_takes_no_text_of_the_plan_with_it() {
+    for text in [
+        "4. A mark begins with <!--QUESTION:\n5. Never forget the rollback\n6. A mark ends with -->",
+        "4. A mark begins with `<!--QUESTION:`\n5. Never forget the rollback\n6. A mark ends with `-->`",
+        "<!--QUESTION:{\"questions\":[{\"question\":\"x\",}]}\n\n5. Step\n\n-->",
+        "<!--QUESTION:{\"questions\":[]}\n5. Step\n-->",
+        "a `<!-- FINISHED -->` b `<!--QUESTION:{\"questions\":[{\"question\":\"x\"}]}-->` c",
+        "# Plan: T\n\n```html\n<!--QUESTION:{\"questions\":[{\"question\":\"x\"}]}-->\n```",
+        "```md\n# Plan: T\n\n<!-- FINISHED -->\n```",
+    ] {
+        assert_eq!(without_markers(text), text);
+        assert_eq!(asked(text), [""; 0], "{text}");
+    }
+    // Pretty-printed JSON is taken out whole.
+    let text =
+        "a <!--QUESTION:{\n  \"questions\": [\n    {\"question\": \"x\",}\n  ]\n}-->\n5. Step";
+    assert_eq!(without_markers(text), "a \n5. Step");
+}
+
+#[test]
+fn a_question_in_a_fence_of_its_own_is_asked() {
+    let fenced = format!(
+        "Which?\n\n```html\n{}\n```",
+        mark(&json!([{ "question": "a?" }]))
+    );
+    assert_eq!(asked(&fenced), ["a?"]);
+    let broken = "```html\n<!--QUESTION:{\"questions\":[{\"question\":\"a?\",}]}-->\n```";
+    assert_eq!(detect(broken).malformed, 1);
+    assert_eq!(detect("```html\n<!--QUESTION:…-->\n```"), Found::default());
+    assert_eq!(detect("Ask with `<!--QUESTION:{}-->`."), Found::default());
+}
+
+#[test]
+fn whatever_is_not_asked_is_described() {
+    let many: Vec<Value> = (1..6)
+        .map(|at| json!({ "question": format!("q{at}?") }))
+        .collect();
+    let eight = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    for (text, want) in [
+        (
+            "<!--QUESTION:{\"questions\":[{\"question\":\"Which DB?\",}]}-->".to_owned(),
+            "A question marker could not be read: trailing comma at line 1 column 39.",
+        ),
+        (
+            "<!--QUESTION:{\"questions\":\"x\"}-->".to_owned(),
+            "A question marker could not be read: its JSON has no field `questions` with a list.",
+        ),
+        (
+            "<!--QUESTION:{\"questions\":[]}".to_owned(),
+            "A question marker could not be read: there is no `-->` behind its JSON.",
+        ),
+        (
+            mark(&json!([{ "header": "x" }])),
+            "A question has no text in its field `question`.",
+        ),
+        (
+            mark(&json!(many)),
+            "The question “q5?” was not asked: a round has at most 4 questions.",
+        ),
+        (
+            mark(&json!([{ "question": "q?", "options": eight }])),
+            "The question “q?” was asked with its first 6 options, which is the limit; left out: “g, h”.",
+        ),
+        (
+            mark(&json!([{ "question": "q?", "options": [[]] }])),
+            "An option of the question “q?” has no label.",
+        ),
+        (
+            mark(&json!([{ "question": "q?", "options": "a" }])),
+            "The options of the question “q?” are not a list.",
+        ),
+    ] {
+        assert_eq!(detect(&text).lost, [want], "{text}");
+    }
+    let hundred = mark(&json!(vec![json!({}); 100]));
+    assert_eq!(detect(&hundred).malformed, 100);
+    assert_eq!(detect(&hundred).lost.len(), 1);
 }
 
 #[test]
