@@ -2,12 +2,14 @@
 //!
 //! [`redact`] knows the published shapes of common credentials; [`Redactor`] also knows this process's own
 //! secrets and replaces them literally. A found secret becomes `***REDACTED:<kind>***`; the text around it stays byte
-//! for byte. One pass from left to right with bounded look-ahead, so the time is linear in the length of the text.
+//! for byte. Secrets that overlap get one mark. One pass from left to right with bounded look-ahead, so the time is
+//! linear in the length of the text.
 //!
 //! What has no shape of its own (bare 40-digit hex strings, UUIDs, base64 images) stays: a plan is full of those.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -15,6 +17,8 @@ mod class;
 mod shapes;
 #[cfg(test)]
 mod tests;
+
+use shapes::Found;
 
 /// Shorter configured secrets are not replaced: they would eat ordinary words.
 const MIN_KNOWN: usize = 8;
@@ -25,6 +29,9 @@ const CONFIGURED: &str = "configured-secret";
 /// A line of a private key this long is a piece of it worth knowing; PEM lines have 64 characters.
 const KEY_LINE: usize = 32;
 
+/// How the text begins that stands for a removed secret, and how it ends.
+const MARK: (&str, &str) = ("***REDACTED:", "***");
+
 /// Replaces everything that has the shape of a credential. Borrowed when there was nothing to do; applying it twice
 /// is the same as once.
 pub fn redact(text: &str) -> Cow<'_, str> {
@@ -32,33 +39,54 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 }
 
 /// The text without shaped secrets, and how many there were.
+///
+/// Marks that are already in the text divide it: no secret goes across one. So a second pass sees the pieces that the
+/// first one left, and finds nothing more in them.
 fn shaped(text: &str) -> (Cow<'_, str>, u32) {
-    let mut out = String::new();
-    let mut kept = 0;
-    let mut at = 0;
-    let mut count = 0;
-    let scan = shapes::Scan::new(text);
-    while at < text.len() {
-        if let Some(found) = scan.secret_at(at) {
-            out.push_str(text.get(kept..found.start).unwrap_or_default());
-            out.push_str(&mark(found.kind));
-            kept = found.end;
-            at = found.end;
-            count += 1;
-        } else {
-            at += 1;
-        }
+    let mut found = Vec::new();
+    let mut start = 0;
+    for mark in marks(text) {
+        found.extend(shapes::secrets(text, start..mark.start, true));
+        start = mark.end;
     }
-    if count == 0 {
+    found.extend(shapes::secrets(text, start..text.len(), false));
+    replaced(text, &found)
+}
+
+/// Where the text has marks of removed secrets.
+fn marks(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let (begin, end) = MARK;
+    text.match_indices(begin).filter_map(move |(start, _)| {
+        let kind = &text[start + begin.len()..];
+        let length = kind
+            .bytes()
+            .take_while(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+            .count();
+        let whole = length > 0 && kind[length..].starts_with(end);
+        whole.then(|| start..start + begin.len() + length + end.len())
+    })
+}
+
+/// `text` with a mark for each of `secrets`, which are in order and apart.
+fn replaced<'t>(text: &'t str, secrets: &[Found]) -> (Cow<'t, str>, u32) {
+    if secrets.is_empty() {
         return (Cow::Borrowed(text), 0);
     }
+    let mut out = String::with_capacity(text.len());
+    let mut kept = 0;
+    for secret in secrets {
+        out.push_str(text.get(kept..secret.start).unwrap_or_default());
+        out.push_str(&mark(secret.kind));
+        kept = secret.end;
+    }
     out.push_str(text.get(kept..).unwrap_or_default());
+    let count = u32::try_from(secrets.len()).unwrap_or(u32::MAX);
     (Cow::Owned(out), count)
 }
 
 /// The text that stands for a removed secret.
 fn mark(kind: &str) -> String {
-    format!("***REDACTED:{kind}***")
+    format!("{}{kind}{}", MARK.0, MARK.1)
 }
 
 /// [`redact`] plus the secrets this process was configured with.
@@ -70,12 +98,10 @@ pub struct Redactor {
 impl Redactor {
     /// Replaces these secrets literally wherever they occur. Empty ones and ones under eight bytes are left out.
     pub fn new(known: Vec<SecretString>) -> Self {
-        let mut known: Vec<_> = known
+        let known = known
             .into_iter()
             .filter(|secret| secret.expose_secret().trim().len() >= MIN_KNOWN)
             .collect();
-        // A secret that contains another must go first, or its rest would stay.
-        known.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
         Self { known }
     }
 
@@ -86,22 +112,32 @@ impl Redactor {
 
     /// [`Self::redact`], and how many secrets were taken out.
     pub fn redact_counted<'t>(&self, text: &'t str) -> (Cow<'t, str>, u32) {
-        let mut text = Cow::Borrowed(text);
-        let mut count = 0;
-        for secret in &self.known {
-            let secret = secret.expose_secret().trim();
-            let found = text.matches(secret).count();
-            if found > 0 {
-                count += u32::try_from(found).unwrap_or(u32::MAX);
-                text = Cow::Owned(text.replace(secret, &mark(CONFIGURED)));
-            }
-        }
+        let (text, known) = replaced(text, &self.known_in(text));
         let (clean, shapes) = shaped(&text);
         let clean = match clean {
             Cow::Borrowed(_) => None,
             Cow::Owned(clean) => Some(clean),
         };
-        (clean.map_or(text, Cow::Owned), count.saturating_add(shapes))
+        (clean.map_or(text, Cow::Owned), known.saturating_add(shapes))
+    }
+
+    /// Where the text holds configured secrets; those that overlap count as one.
+    fn known_in(&self, text: &str) -> Vec<Found> {
+        let marks: Vec<Range<usize>> = marks(text).collect();
+        let mut found = Vec::new();
+        for secret in &self.known {
+            let secret = secret.expose_secret().trim();
+            for (start, _) in text.match_indices(secret) {
+                let end = start + secret.len();
+                // A secret such as `REDACTED` stands in every mark.
+                let next = marks.partition_point(|mark| mark.end <= start);
+                if marks.get(next).is_none_or(|mark| end <= mark.start) {
+                    let kind = CONFIGURED;
+                    found.push(Found { start, end, kind });
+                }
+            }
+        }
+        shapes::apart(found)
     }
 
     /// The kind of configured secret that the text holds: a whole one, or a line of key material of one.

@@ -1,13 +1,16 @@
-//! The shapes of credentials, recognised at one position of a text.
+//! The shapes of credentials.
 //!
 //! Sources: GitHub's token formats (`ghs_[A-Za-z0-9._-]{36,}` since April 2026), and the prefixes that secret scanners
 //! publish for Anthropic, OpenAI, AWS, Slack and Google keys.
 
 use std::cell::Cell;
+use std::cmp::Reverse;
+use std::ops::Range;
 
 use super::class::Class;
 
 /// A stretch of text to replace.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     /// First byte of the secret.
     pub(super) start: usize,
@@ -100,10 +103,62 @@ const PLACEHOLDERS: &[&str] = &[
     "xxx",
 ];
 
+/// The secrets in `text[range]`, in order and apart. `marked`: a mark follows, in place of a secret that was removed.
+pub(super) fn secrets(text: &str, range: Range<usize>, marked: bool) -> Vec<Found> {
+    let offset = range.start;
+    let text = text.get(range).unwrap_or_default();
+    let scan = Scan::new(text, marked);
+    let mut found: Vec<Found> = Vec::new();
+    // Announced further to the left, as by `Authorization:`; what stands before them may be a secret, too.
+    let mut announced: Vec<Found> = Vec::new();
+    let mut at = 0;
+    while at < text.len() || !announced.is_empty() {
+        let here = announced.iter().position(|secret| secret.start <= at);
+        let secret = match here {
+            Some(index) => Some(announced.swap_remove(index)),
+            None => scan.secret_at(at),
+        };
+        match secret {
+            Some(secret) if secret.start > at => {
+                announced.push(secret);
+                at += 1;
+            }
+            Some(secret) => {
+                at = at.max(secret.end);
+                scan.floor.set(at);
+                found.push(Found {
+                    start: offset + secret.start,
+                    end: offset + secret.end,
+                    ..secret
+                });
+            }
+            None => at += 1,
+        }
+    }
+    apart(found)
+}
+
+/// `found` in order, those that overlap as one.
+pub(super) fn apart(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_by_key(|secret| (secret.start, Reverse(secret.end)));
+    let mut apart: Vec<Found> = Vec::with_capacity(found.len());
+    for secret in found {
+        match apart.last_mut() {
+            Some(last) if secret.start < last.end => last.end = last.end.max(secret.end),
+            _ => apart.push(secret),
+        }
+    }
+    apart
+}
+
 /// A text under examination.
-pub(super) struct Scan<'t> {
+struct Scan<'t> {
     text: &'t str,
     bytes: &'t [u8],
+    /// The text ends where a removed secret began. Something of fixed length that ends there was longer before.
+    marked: bool,
+    /// End of the last secret: what follows it begins anew, as behind its mark.
+    floor: Cell<usize>,
     /// The last run found for each class: a run entered again in its middle is not walked again.
     runs: [Cell<(usize, usize)>; Class::COUNT],
     /// The last PEM end marker found, or the end of the text: keeps repeated begin markers linear.
@@ -111,17 +166,19 @@ pub(super) struct Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    fn new(text: &'t str, marked: bool) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
+            marked,
+            floor: Cell::new(0),
             runs: Default::default(),
             pem_end: Cell::new(0),
         }
     }
 
     /// The secret that is announced at byte `at` (it may start a little later, as behind `Authorization:`).
-    pub(super) fn secret_at(&self, at: usize) -> Option<Found> {
+    fn secret_at(&self, at: usize) -> Option<Found> {
         match *self.bytes.get(at)? {
             b'g' | b's' | b'x' => self.prefixed(at),
             b'A' | b'a' => self
@@ -140,7 +197,15 @@ impl<'t> Scan<'t> {
     }
 
     fn before(&self, at: usize) -> Option<u8> {
-        self.byte(at.checked_sub(1)?)
+        self.byte(
+            at.checked_sub(1)
+                .filter(|before| *before >= self.floor.get())?,
+        )
+    }
+
+    /// Whether a run that ends here was cut off by the removal of a secret.
+    fn cut_off(&self, end: usize) -> bool {
+        self.marked && end == self.text.len()
     }
 
     fn starts(&self, at: usize, prefix: &str) -> bool {
@@ -184,11 +249,14 @@ impl<'t> Scan<'t> {
         }
         let start = at + shape.prefix.len();
         let mut end = self.run(start, shape.class);
+        let (least, most) = shape.length;
+        if most != MANY && self.cut_off(end) {
+            return None;
+        }
         // A full stop or a hyphen at the end belongs to the sentence.
         while end > start && matches!(self.before(end), Some(b'.' | b'-')) {
             end -= 1;
         }
-        let (least, most) = shape.length;
         let head = self.slice(start, end.min(start + HEAD)).as_bytes();
         let mixed = head.iter().any(u8::is_ascii_digit) && head.iter().any(u8::is_ascii_uppercase);
         let fits = (least..=most).contains(&(end - start)) && (mixed || !shape.mixed);
@@ -251,7 +319,7 @@ impl<'t> Scan<'t> {
         }
         let start = self.assigned(at + NAME.len())?;
         let end = self.run(start, Class::Base64);
-        (end - start == 40).then_some(Found {
+        (end - start == 40 && !self.cut_off(end)).then_some(Found {
             start,
             end,
             kind: "aws-secret",
@@ -282,11 +350,9 @@ impl<'t> Scan<'t> {
         let end = self
             .next_pem_end(material)
             .filter(|end| end - material <= PEM_LIMIT)
+            .filter(|end| !self.slice(material, *end).contains(PEM_BEGIN))
             .unwrap_or_else(|| self.run(material, Class::PemMaterial));
         let between = self.slice(material, end);
-        if between.contains(PEM_BEGIN) {
-            return None;
-        }
         let longest = between
             .as_bytes()
             .split(|byte| !Class::Base64.has(*byte))
