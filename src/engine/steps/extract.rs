@@ -20,6 +20,7 @@ use thiserror::Error;
 
 use crate::engine::thread::{Post, Thread};
 use crate::engine::trigger::{Origin, Trigger, digest};
+use crate::formats::block;
 use crate::formats::markdown::{self, Kind};
 use crate::formats::plan::title::title_of;
 use region::Region;
@@ -232,7 +233,7 @@ pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'stati
         Some(OWN)
     } else if let Some(why) = late(post, trigger) {
         Some(why)
-    } else if carries_marker(&post.body) {
+    } else if carries_marker(post) {
         Some("carries a status or error marker of the bot")
     } else {
         None
@@ -259,21 +260,32 @@ fn edited_since(post: &Post, trigger: &Trigger) -> bool {
     }
 }
 
-/// True when a block of HTML is a marker of a status or error message.
-fn carries_marker(text: &str) -> bool {
-    text.contains("planwright")
-        && markdown::blocks(text).iter().any(|block| {
-            let html = &text[block.span.clone()];
-            block.kind == Kind::Html
-                && [
-                    "<!-- planwright:status",
-                    "<!-- planwright:error",
-                    "<!-- planwright:run",
-                    "metadata-block:planwright-",
-                ]
-                .iter()
-                .any(|marker| html.contains(marker))
-        })
+/// True when the post is a status or error message of a bot, or a copy of one: it begins with our marker. People who
+/// quote a marker further down write about it.
+fn carries_marker(post: &Post) -> bool {
+    let text = post.body.as_str();
+    if !text.contains("planwright") {
+        return false;
+    }
+    let bot = post.author.as_ref().is_some_and(|author| author.bot);
+    let blocks = markdown::blocks(text);
+    let looked_at = if bot {
+        blocks.len()
+    } else {
+        1.min(blocks.len())
+    };
+    blocks[..looked_at].iter().any(|block| {
+        let html = &text[block.span.clone()];
+        block.kind == Kind::Html
+            && [
+                "<!-- planwright:status",
+                "<!-- planwright:error",
+                "<!-- planwright:run",
+                "metadata-block:planwright-",
+            ]
+            .iter()
+            .any(|marker| html.contains(marker))
+    })
 }
 
 fn name(post: &Post) -> String {
@@ -294,7 +306,7 @@ fn in_post(
 ) -> Vec<Candidate> {
     let mut plans = plans_in_blocks(text);
     plans.retain(|plan| !plan.trim().is_empty());
-    if !plans.is_empty() {
+    if !plans.is_empty() && !quotes_blocks(text) {
         return plans
             .into_iter()
             .map(|plan| {
@@ -321,6 +333,41 @@ fn in_post(
             },
         )
         .collect()
+}
+
+/// True when the plan blocks of `text` are examples in a plan that stands around them. A description of a pull request
+/// around a plan block is no such plan: it has no title of its own above the block and no sections below it.
+fn quotes_blocks(text: &str) -> bool {
+    let blocks = block::parse(text).blocks;
+    let is_plan = |block: &&block::Block| block::PLAN_KEYS.contains(&block.key.as_str());
+    let (Some(first), Some(last)) = (blocks.iter().find(is_plan), blocks.iter().rfind(is_plan))
+    else {
+        return false;
+    };
+    let mut around = String::with_capacity(text.len());
+    let mut at = 0;
+    for block in &blocks {
+        around.push_str(&text[at..block.span.start]);
+        at = block.span.end;
+    }
+    around.push_str(&text[at..]);
+    let has_heading = |text: &str, wanted: fn(u8, &str) -> bool| {
+        markdown::blocks(text).iter().any(|block| {
+            matches!(&block.kind, Kind::Heading { level, text, .. } if wanted(*level, text))
+        })
+    };
+    let (above, below) = (&text[..first.span.start], &text[last.span.end..]);
+    let titled = |level, text: &str| level == 1 || words::role(level, text) == words::Role::Title;
+    let surrounded = has_heading(above, titled)
+        || has_heading(above, |level, _| level <= 2) && has_heading(below, |level, _| level <= 2);
+    surrounded
+        && region::regions(&around).into_iter().any(|region| {
+            let score: i32 = score::score(&around[region.span])
+                .iter()
+                .map(|(points, _)| points)
+                .sum();
+            score >= MIN_SCORE
+        })
 }
 
 fn candidate(source: Source, text: String) -> Candidate {

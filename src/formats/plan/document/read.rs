@@ -112,14 +112,16 @@ struct Frame {
 }
 
 fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
-    let below = &blocks[start + 1..];
-    let details = below.iter().position(|block| {
-        matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
-    })?;
-    let end = below[details + 1..]
+    // Right below the title and nowhere else: further down it belongs to the plan, which would be cut off there.
+    let (details, below) = blocks[start + 1..].split_first()?;
+    if !matches!(&details.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
+    {
+        return None;
+    }
+    let end = below
         .iter()
         .find(|block| matches!(block.kind, Kind::Rule | Kind::Heading { level: 1 | 2, .. }));
-    let ours = below[details + 1..]
+    let ours = below
         .iter()
         .take_while(|block| end.is_none_or(|end| block.span.start < end.span.start))
         .any(|block| block.kind == Kind::Html && text[block.span.clone()].trim() == FRAME_MARK);
