@@ -152,6 +152,18 @@ pub(crate) fn live(source: &str) -> Option<String> {
 proptest! {
     #![proptest_config(config())]
 
+    /// As Prow, bors and probot's commands read the source of a comment.
+    #[test]
+    fn no_other_bot_takes_a_line_for_a_command(text in text()) {
+        let safe = neutralise(&text);
+        for line in safe.split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) {
+            let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+            let command = ["/close", "/lgtm", "!deploy"].contains(&line) || line.starts_with("bors ");
+            let quoted = line == "!deploy" && safe.contains(['`', '~', '\t']) || safe.contains("    !deploy");
+            prop_assert!(!command || quoted, "{line:?} in {safe:?}");
+        }
+    }
+
     #[test]
     fn look_like_the_original(text in text()) {
         let safe = neutralise(&text);

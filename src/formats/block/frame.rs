@@ -12,6 +12,7 @@
 //! | both of these in code or behind a backslash | U+200B instead of the blank | a blank could be seen there |
 //! | `@name`, also as `&#64;name`, `@&#110;ame`, `@<!-- -->name`, in raw HTML `&#64name` | U+200B after the `@` | a mention notifies |
 //! | `fixes #1`, also with emphasis, line ends, entities, escapes or comments between, or within the keyword | U+200B after the keyword | a closing keyword closes |
+//! | `/close`, `!deploy`, `bors r+` at the start of a line; in code only the commands of [`commands::KNOWN`] | U+200B before it | other bots take commands from anybody's comment, and many read them in code, too |
 //! | U+200B, once or more in a row | one more | so that taking one away is exact |
 //! | NUL | U+FFFD; the mark says which ones it was | GitHub shows U+FFFD, and its API refuses NUL |
 //! | a fence open at the end | is closed above the mark | the rest of the page would be code |
@@ -27,6 +28,7 @@
 //! around it; nothing is lost, but what follows it does not fold.
 
 mod angle;
+mod commands;
 mod html;
 mod look;
 mod notify;
@@ -122,6 +124,7 @@ fn marked<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
                     next = hit.blanks.end;
                 }
             }
+            b'/' | b'!' | b'b' | b'B' if commands::begins(text, at, look) => add(at, 0, ZWSP),
             _ => {
                 if let Some(end) = notify::spot(text, at, look).filter(|end| run(text, *end) == 0) {
                     add(end, 0, ZWSP);

@@ -34,6 +34,39 @@ fn a_closing_tag_does_not_end_the_frame_for_erk() {
 }
 
 #[test]
+fn a_command_of_another_bot_is_no_command() {
+    for (text, want) in [
+        ("/close", "^/close"),
+        ("a\n/lgtm cancel\n", "a\n^/lgtm cancel\n"),
+        ("a\r\n  /ok-to-test\r\nb", "a\r\n  ^/ok-to-test\r\nb"),
+        ("a\u{2028}/CLOSE", "a\u{2028}^/CLOSE"),
+        ("\u{feff}/close", "\u{feff}^/close"),
+        ("/whatever: x\n/do_it.", "^/whatever: x\n^/do_it."),
+        ("!deploy prod\n!Deploy", "^!deploy prod\n^!Deploy"),
+        ("bors r+\nBors: try", "^bors r+\n^Bors: try"),
+        (
+            "```\n/close\n/lgtm\nbors r+\n```",
+            "```\n^/close\n^/lgtm\n^bors r+\n```",
+        ),
+        ("- a\n\n      /retest\n", "- a\n\n      ^/retest\n"),
+        ("\u{200b}/close", "^^/close"),
+        ("<div>\n/lgtm\n</div>", "<div>\n^/lgtm\n</div>"),
+    ] {
+        becomes(text, want);
+    }
+    // No command to anybody.
+    for text in [
+        "say /close",
+        "/src/main.rs\n/file.txt\n/",
+        "```\n/health\n!important\n/etc/close\n/close-all\n```",
+        "# /close\n- /close\n> /close\n`/close`",
+        "a borscht\nbors\n![a](b)\n!= b",
+    ] {
+        becomes(text, text);
+    }
+}
+
+#[test]
 fn a_token_in_code_looks_as_it_was() {
     becomes("`</details>`", "`</details^>`");
     becomes("```\n</details>\n```", "```\n</details^>\n```");
