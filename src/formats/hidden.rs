@@ -32,6 +32,7 @@ use comrak::nodes::NodeValue;
 use comrak::{Arena, parse_document};
 
 use super::markdown::{self, Lines};
+pub(in crate::formats) use invisible::is_invisible;
 
 /// How often a text is gone through until nothing hidden is left. Taking something out can show something else; texts
 /// that need more than this were made for it.

@@ -63,10 +63,15 @@ pub(super) fn trouble(document: &Document<'_>, node: &Node<'_>, index: usize) ->
             index: Some(index),
             span: Span::line(line),
             hints: vec![format!(
-                "Make the fence of line {opener} and the one that closes it at least {} long, or use six tildes ({}), so \
-                 that no line inside can close it.",
+                "Make the fence of line {opener} and the one that closes it at least {} long{}, so that no line inside can \
+                 close it.",
                 drawn(mark, longest + 1),
-                "~~~~~~"
+                // Tildes that were not enough are no way out.
+                if mark == b'~' {
+                    ""
+                } else {
+                    ", or use six tildes (~~~~~~)"
+                }
             )],
             structural: false,
         });

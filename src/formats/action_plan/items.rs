@@ -253,7 +253,11 @@ pub(super) fn written<'a, 'v>(
         if value.contains("](") {
             return Err("text beside a link");
         }
-        return Ok(Written::Bare(value));
+        return if shows(value, paragraph) {
+            Ok(Written::Bare(value))
+        } else {
+            Err("markup in it, so that a reader sees something else; write it in `back-ticks`")
+        };
     }
     if let Some(target) = plain_link(value) {
         return Ok(Written::Link(Cow::Borrowed(target)));
@@ -289,6 +293,24 @@ pub(super) fn written<'a, 'v>(
         Some(_) => Err("more than one link, or text beside the link"),
         None => Err("brackets that are no link"),
     }
+}
+
+/// The bare text `value` at the end of `paragraph` is shown as it is written. Markdown drops a backslash before
+/// punctuation, decodes `&amp;` and takes `__init__` for bold.
+fn shows<'a>(value: &str, paragraph: &'a AstNode<'a>) -> bool {
+    let markup = |byte: u8| matches!(byte, b'\\' | b'&' | b'*' | b'_' | b'~' | b'`' | b'<' | b'[');
+    if !value.bytes().any(markup) {
+        return true;
+    }
+    let mut shown = String::new();
+    for node in paragraph.descendants() {
+        match &node.data().value {
+            NodeValue::Text(text) => shown.push_str(text),
+            NodeValue::SoftBreak => shown.push(' '),
+            _ => {}
+        }
+    }
+    shown.ends_with(value)
 }
 
 /// Inside of a text that is one code span (CommonMark 0.31, 6.1).

@@ -323,7 +323,7 @@ fn in_action(current: Option<(usize, &str)>) -> Option<Box<InAction>> {
 
 /// The hint when a fence may have ended too early.
 const NESTING: &str = "If it is meant to be content of the code block above it, that block ended too early: make its outer \
-                       fence longer than any fence inside, or use six tildes (~~~~~~).";
+                       fence longer than any fence inside, or of tildes (~~~~~~) where there are none inside.";
 
 /// `node` may be what a fence should have held: it is one itself, or follows one without a blank line.
 fn nests(before: &Node<'_>, node: &Node<'_>) -> bool {

@@ -5,8 +5,10 @@ use std::fmt;
 use percent_encoding::percent_decode_str;
 use serde::{Serialize, Serializer};
 
+use crate::formats::hidden;
+
 /// A path relative to the project's root: components joined by `/`, none of them empty, `.` or `..`; no drive letter, no
-/// control character. Whether something is there, and whether a symbolic link leads out, is for whoever opens it.
+/// control character, no invisible character. Whether something is there, and whether a symbolic link leads out, is for whoever opens it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectPath(String);
 
@@ -34,6 +36,9 @@ pub enum PathError {
     /// NUL or another control character.
     #[error("it contains a control character")]
     Control,
+    /// A character that is not shown, or that turns the direction of the text around it.
+    #[error("it contains a character that cannot be seen, {}", code_point(*.0))]
+    Invisible(char),
     /// Percent-decoding gives no UTF-8.
     #[error("its percent-encoding does not decode to UTF-8")]
     Encoding,
@@ -58,6 +63,7 @@ impl PathError {
             Self::Scheme => "Use an address that starts with `https://`, or a path in the project.",
             Self::BadUrl => "Write the whole address, such as `https://example.com/docs`.",
             Self::Control => "Remove the control characters.",
+            Self::Invisible(_) => "Remove the character: the path must be what a reader sees.",
             Self::Encoding => "Write the path as it is, without `%`, in `back-ticks`.",
             Self::Escape => "Write `/` between the parts of the path.",
         }
@@ -81,6 +87,7 @@ impl ProjectPath {
         if text.chars().any(char::is_control) {
             return Err(PathError::Control);
         }
+        visible(text)?;
         if has_scheme(text) {
             return Err(PathError::Url);
         }
@@ -220,6 +227,7 @@ fn url(text: &str) -> Result<Option<String>, PathError> {
     let odd = |c: char| c.is_whitespace() || c.is_control() || c == '<' || c == '>' || c == '\\';
     match url::Url::parse(text) {
         Ok(parsed) if parsed.host_str().is_some_and(|host| !host.is_empty()) => {
+            visible(text)?;
             if text.contains(odd) || !text[scheme.len()..].starts_with("://") {
                 return Err(PathError::BadUrl);
             }
@@ -227,6 +235,18 @@ fn url(text: &str) -> Result<Option<String>, PathError> {
         }
         _ => Err(PathError::BadUrl),
     }
+}
+
+/// What is approved must be what is done, so nothing may stand in a path that a reader does not see.
+fn visible(text: &str) -> Result<(), PathError> {
+    match text.chars().find(|c| hidden::is_invisible(*c)) {
+        Some(c) => Err(PathError::Invisible(c)),
+        None => Ok(()),
+    }
+}
+
+fn code_point(c: char) -> String {
+    format!("U+{:04X}", u32::from(c))
 }
 
 /// Most paths: parts of ASCII letters, digits, `_` and `-`, with single dots inside, between single slashes. Nothing has to

@@ -191,3 +191,59 @@ fn hostile_texts_end_soon() {
         assert!(rejected.annotations().len() <= 1_000);
     }
 }
+
+/// What is approved is what is done: GitHub shows `src/my\_file.py` as `src/my_file.py`.
+#[test]
+fn a_bare_path_with_markup_is_refused_and_one_that_shows_as_it_is_written_is_taken() {
+    let read = |value: &str| parse(&plan(&format!("### READ\n- **Resource:** {value}\n")));
+    for value in [
+        r"src/my\_file.py",
+        r"docs\.hidden\a.md",
+        "src/__init__.py",
+        "src/a&amp;b.rs",
+        "src/*a*.rs",
+    ] {
+        let errors = read(value).unwrap_err();
+        let shown = errors.diff().to_string();
+        assert!(
+            shown.contains(
+                "markup in it, so that a reader sees something else; write it in `back-ticks`"
+            ),
+            "{value}: {shown}"
+        );
+    }
+    for value in [
+        "src/my_file.py",
+        "src/*.rs",
+        "`src/__init__.py`",
+        "src/a & b.rs",
+        r"src\a.rs",
+        "https://a.b/c_d_e",
+    ] {
+        assert!(read(value).is_ok(), "{value}: {:?}", read(value));
+    }
+    let hidden = read("[a](/a\u{202e}gnp.md)")
+        .unwrap_err()
+        .diff()
+        .to_string();
+    assert!(
+        hidden.contains("it contains a character that cannot be seen, U+202E"),
+        "{hidden}"
+    );
+}
+
+#[test]
+fn tildes_that_were_not_enough_are_not_recommended() {
+    let broken = |fence: &str| {
+        let text =
+            format!("### CREATE\n- File Path: a\n{fence}\na\n{fence}sh\nb\n{fence}\n{fence}\n");
+        parse(&plan(&text)).unwrap_err().diff().to_string()
+    };
+    let tildes = broken("~~~~~~");
+    assert!(
+        tildes.contains("at least ~~~~~~~ long, so that no line inside can close it."),
+        "{tildes}"
+    );
+    assert!(!tildes.contains("use six tildes"), "{tildes}");
+    assert!(broken("```").contains("at least ```` long, or use six tildes (~~~~~~), so"));
+}

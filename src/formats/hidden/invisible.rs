@@ -58,7 +58,7 @@ fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
 
 /// Nothing of it is seen, wherever it stands. `Default_Ignorable_Code_Point` of Unicode 16 and the controls, without
 /// tab and line feed.
-pub(super) fn is_invisible(c: char) -> bool {
+pub(in crate::formats) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

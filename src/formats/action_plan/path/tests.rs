@@ -37,6 +37,14 @@ fn paths_as_written() {
         ("a\0b", Err(PathError::Control)),
         ("a\nb", Err(PathError::Control)),
         ("a\u{7f}b", Err(PathError::Control)),
+        ("a\u{202e}gnp.md", Err(PathError::Invisible('\u{202e}'))),
+        ("src/a\u{200b}.rs", Err(PathError::Invisible('\u{200b}'))),
+        (
+            "src/\u{2066}a\u{2069}",
+            Err(PathError::Invisible('\u{2066}')),
+        ),
+        ("a\u{fe0f}", Err(PathError::Invisible('\u{fe0f}'))),
+        ("src/日本é.rs", Ok("src/日本é.rs")),
     ] {
         let found = ProjectPath::parse(text);
         assert_eq!(
@@ -67,6 +75,8 @@ fn links_are_decoded_once_and_judged_afterwards() {
         ("/a/%2E%2e%5cb", Err(PathError::Parent)),
         ("/a%00b", Err(PathError::Control)),
         ("/a%0ab", Err(PathError::Control)),
+        ("/a%E2%80%AEgnp.md", Err(PathError::Invisible('\u{202e}'))),
+        ("/a\u{202e}gnp.md", Err(PathError::Invisible('\u{202e}'))),
         ("/a%ff", Err(PathError::Encoding)),
         ("C%3A/a", Err(PathError::Drive)),
         ("http%3A//x.test", Err(PathError::Url)),
