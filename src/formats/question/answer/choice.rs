@@ -118,7 +118,7 @@ fn other(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Positions of the options that `text` names; `None` when it is not made of options alone.
-fn options(text: &str, question: &Question) -> Option<Vec<usize>> {
+pub(super) fn options(text: &str, question: &Question) -> Option<Vec<usize>> {
     if let Some(at) = option(text, question) {
         return Some(vec![at]);
     }

@@ -12,6 +12,9 @@ pub(super) struct Divided<'a> {
     pub(super) rest: bool,
 }
 
+/// An answer that names options alone is shorter, in bytes. Keeps the work linear.
+const MAX_CHOSEN: usize = 400;
+
 /// A number of a question in the text.
 struct Mark {
     /// As given.
@@ -25,8 +28,9 @@ struct Mark {
 /// Divides `text`, which is trimmed and not empty.
 ///
 /// A number opens a part at the start, behind a line end or behind white space, when `:`, `.` or `)` follows, then white
-/// space or the end, and it is the number of a question that has no part yet. A single question's number counts at the
-/// start alone, and may be missing.
+/// space or the end, and it is the number of a question that has no part yet. Behind a colon the letter of an option may
+/// follow at once (`1:a`), and any word where the text begins like that (`1:a 2:yes`). A single question's number counts
+/// at the start alone, and may be missing.
 pub(super) fn divide<'a>(
     text: &'a str,
     questions: &[Question],
@@ -34,22 +38,36 @@ pub(super) fn divide<'a>(
     let count = questions.len();
     let (text, rest) = without_last(text);
     let mut parts: Vec<(usize, usize, usize)> = Vec::new();
+    let glued = is_glued(text);
     let mut before = '\n';
     for (at, c) in text.char_indices() {
         let opens = before.is_whitespace();
         let line = matches!(before, '\n' | '\r');
         before = c;
-        if !opens || (count == 1 && at > 0) {
+        if !opens {
             continue;
         }
-        let Some(mark) = mark(&text[at..], questions) else {
+        // What was answered so far is complete: options and nothing else.
+        let options = || {
+            let (number, _, from) = parts.last().copied().unwrap_or((1, 0, 0));
+            let question = number.checked_sub(1).and_then(|at| questions.get(at));
+            let answer = text[from..at].trim();
+            let short = !answer.is_empty() && answer.len() <= MAX_CHOSEN;
+            short && question.is_some_and(|question| choice::options(answer, question).is_some())
+        };
+        let Some(mark) = mark(&text[at..], questions, glued, &options) else {
             continue;
         };
-        if (1..=count).contains(&mark.number) {
+        let known = (1..=count).contains(&mark.number);
+        if known && (count > 1 || at == 0) {
             if !parts.iter().any(|(number, ..)| *number == mark.number) {
                 parts.push((mark.number, at, at + mark.len));
             }
-        } else if line && mark.sign == ':' && mark.number < 100 {
+        } else if !known
+            && mark.sign == ':'
+            && mark.number < 100
+            && (line && count > 1 || at == 0 || options())
+        {
             return Err(AnswerError::NoSuchQuestion {
                 number: mark.number,
                 count,
@@ -88,7 +106,21 @@ fn without_last(text: &str) -> (&str, bool) {
     }
 }
 
-fn mark(text: &str, questions: &[Question]) -> Option<Mark> {
+/// `text` begins with a number, a colon and a word right behind it.
+fn is_glued(text: &str) -> bool {
+    let rest = text.trim_start_matches(|c| choice::digit(c).is_some());
+    let word = rest.strip_prefix([':', '：']);
+    rest.len() < text.len() && word.is_some_and(|word| word.starts_with(char::is_alphanumeric))
+}
+
+/// The number of a question that `text` begins with. `glued`: a word may stand right behind its colon, or a number where
+/// `complete` says that the answer before it has ended.
+fn mark(
+    text: &str,
+    questions: &[Question],
+    glued: bool,
+    complete: &dyn Fn() -> bool,
+) -> Option<Mark> {
     let mut number = 0;
     let mut chars = text.char_indices().peekable();
     let mut digits = 0;
@@ -111,9 +143,12 @@ fn mark(text: &str, questions: &[Question]) -> Option<Mark> {
     let len = chars.peek().map_or(text.len(), |(next, _)| *next);
     let behind = &text[len..];
     let apart = behind.is_empty() || behind.starts_with(char::is_whitespace);
-    let glued = || {
+    let close = || {
         let question = number.checked_sub(1).and_then(|at| questions.get(at));
-        sign == ':' && question.is_some_and(|question| choice::begins_with_letter(behind, question))
+        let letter = question.is_some_and(|question| choice::begins_with_letter(behind, question));
+        let word = || behind.starts_with(char::is_alphabetic);
+        let figure = || behind.starts_with(char::is_numeric) && complete();
+        letter || glued && (word() || figure())
     };
-    (apart || glued()).then_some(Mark { number, sign, len })
+    (apart || sign == ':' && close()).then_some(Mark { number, sign, len })
 }

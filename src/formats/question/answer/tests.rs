@@ -141,6 +141,8 @@ fn parts_begin_with_the_number_of_a_question() {
     for (text, want) in [
         ("1: b 2: a, c", "1 | 0,2"),
         ("1:b 2:c", "1 | 2"),
+        ("1:b 2:traces", "1 | 2"),
+        ("1:2 2:3", "1 | 2"),
         ("1: b\n2:\n- a", "1 | \"- a\""),
         ("1: b 2: a c", "1 | 0,2"),
         ("1: b 2: c and 1", "1 | 0,2"),
@@ -152,6 +154,40 @@ fn parts_begin_with_the_number_of_a_question() {
     ] {
         assert_eq!(say(text, &[one(), several()]), want, "{text:?}");
     }
+}
+
+#[test]
+fn a_word_may_stand_right_behind_the_colon() {
+    for (text, want) in [
+        ("1:a 2:yes", "0 | \"yes\""),
+        ("１：a　２：yes", "0 | \"yes\""),
+        ("1:a 2：はい", "0 | \"はい\""),
+        ("1:a\n2:yes, at 2:30", "0 | \"yes, at 2:30\""),
+        ("1:a 2:30", "0 | \"30\""),
+        ("1:jwt 2:no", "0 | \"no\""),
+        // Only where the answers begin like that.
+        ("1: my words 2:yes", "\"my words 2:yes\" | -"),
+        ("1:meet at 2:30", "\"meet at 2:30\" | -"),
+    ] {
+        assert_eq!(say(text, &[one(), free()]), want, "{text:?}");
+    }
+}
+
+#[test]
+fn a_number_behind_an_option_that_no_question_has_is_named() {
+    let none = |number| format!("NoSuchQuestion {{ number: {number}, count: 2 }}");
+    for (text, number) in [
+        ("1: a 3: b", 3),
+        ("1:a 3:b", 3),
+        ("1: a, b 7: c", 7),
+        ("2: a 0: b", 0),
+    ] {
+        assert_eq!(say(text, &[one(), several()]), none(number), "{text:?}");
+    }
+    assert_eq!(
+        say("1: a 2: b", &[one()]),
+        "NoSuchQuestion { number: 2, count: 1 }"
+    );
 }
 
 #[test]
