@@ -86,6 +86,9 @@ pub(super) fn place(key: &str) -> (String, String) {
         "models.complex" => "models.tiers.complex",
         "models.thresholds.simple" => "complexity.thresholds.simple",
         "models.thresholds.medium" => "complexity.thresholds.medium",
+        "output.specs" => "spec.config.directory",
+        "output.plans" => "plan.config.directory",
+        "output.knowledge" => "knowledge.sources",
         other => other,
     };
     (OLD_CONFIG.to_owned(), old.to_owned())
@@ -102,6 +105,10 @@ fn found(value: &Value) -> String {
         Value::Object(_) => "a mapping".to_owned(),
     }
 }
+
+/// Why the folder of old is not set.
+const USUAL_FOLDER: &str =
+    "what is in that folder is still found there, and new files go to the folder in [output]";
 
 struct Migration {
     out: Migrated,
@@ -163,6 +170,9 @@ impl Migration {
             "complexity.thresholds.medium" => {
                 self.out.config.models.thresholds.medium = fraction(key, value)?;
             }
+            "spec.config.directory" => self.folder(key, text, |config| &mut config.output.specs),
+            "plan.config.directory" => self.folder(key, text, |config| &mut config.output.plans),
+            "knowledge.sources" => self.knowledge(value),
             "spec_trigger_threshold" => {
                 if !["strict", "moderate", "lenient"].contains(&text) {
                     return Err(old(format!(
@@ -189,6 +199,34 @@ impl Migration {
             self.leave(key, why);
         } else {
             self.out.config.agent.command = name.into();
+        }
+    }
+
+    /// A folder of old, which is looked in here as well and gets what is new. The usual one of old is looked in anyway.
+    fn folder(&mut self, key: &str, folder: &str, of: impl Fn(&mut ProjectConfig) -> &mut Text) {
+        let ours = of(&mut self.out.config);
+        if folder.is_empty() || folder.starts_with(".spektacular/") {
+            self.leave(key, USUAL_FOLDER);
+        } else {
+            *ours = folder.into();
+        }
+    }
+
+    /// Folders with knowledge come behind those that are looked in by default.
+    fn knowledge(&mut self, sources: &Value) {
+        for source in sources.as_array().map_or(&[][..], Vec::as_slice) {
+            let location = source
+                .get("config")
+                .and_then(|config| config.get("location"));
+            match location.and_then(Value::as_str) {
+                Some(folder) => {
+                    let known = &mut self.out.config.output.knowledge;
+                    if known.iter().all(|one| one.as_str() != folder) {
+                        known.push(folder.into());
+                    }
+                }
+                None => self.leave("knowledge.sources", "one of them names no folder"),
+            }
         }
     }
 

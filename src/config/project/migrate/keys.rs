@@ -14,7 +14,7 @@ const NO_SUCH_PROJECT: &str = "it is the other program's own business; nothing h
 pub(super) const NO_SKILL: &str = "here, people say when a plan is written";
 pub(super) const ONE_PROJECT: &str =
     "plans are made for one repository, the one that they are asked for in";
-const FOLDERS: &str = "folders are set in [output]; those of old are still looked in";
+const FILES: &str = "specifications, plans and knowledge are always files here";
 
 /// A key of old.
 pub(super) struct Key {
@@ -87,10 +87,19 @@ pub(super) const KEYS: &[Key] = &[
     key("source", Text, Left(NO_SUCH_PROJECT)),
     key("command", Text, Left(NO_SUCH_PROJECT)),
     key("spec_trigger_threshold", Text, Taken),
-    key("spec", Mapping, Left(FOLDERS)),
-    key("plan", Mapping, Left(FOLDERS)),
+    key("spec.provider", Text, Left(FILES)),
+    key(
+        "spec.id_method",
+        Text,
+        Left(
+            "it is chosen for each specification: `planwright new --id timestamp`, `counter` or `none`",
+        ),
+    ),
+    key("spec.config.directory", Text, Taken),
+    key("plan.provider", Text, Left(FILES)),
+    key("plan.config.directory", Text, Taken),
     key("changelog", Mapping, Left("no changelog is written here")),
-    key("knowledge", Mapping, Left(FOLDERS)),
+    key("knowledge.sources", List, Taken),
     key("repos", List, Taken),
 ];
 

@@ -85,10 +85,8 @@ fn the_newest_form_has_little_that_is_needed_here() {
             "command",
             "spec_trigger_threshold",
             "debug.enabled",
-            "spec",
-            "plan",
+            "spec.provider",
             "changelog",
-            "knowledge",
             "repos",
             "colour"
         ]
@@ -96,7 +94,51 @@ fn the_newest_form_has_little_that_is_needed_here() {
     for left in &migrated.not_carried {
         assert!(left.why.len() > 10, "{left:?}");
     }
-    assert_eq!(migrated.not_carried[10].why, "nothing is known of this key");
+    assert_eq!(migrated.not_carried[8].why, "nothing is known of this key");
+}
+
+#[test]
+fn folders_of_its_own_are_taken_over_and_the_naming_of_specifications_is_named() {
+    let yaml = "spec:\n  provider: file\n  id_method: counter\n  config: {directory: docs/specs}\nplan:\n  config: {directory: docs/plans/}\nknowledge:\n  sources:\n  - {scope: a, provider: file, config: {location: docs/knowledge}}\n  - {scope: b, config: {location: .spektacular/knowledge}}\n  - {scope: c}\n";
+    let migrated = migrate(yaml).unwrap();
+    let output = &migrated.config.output;
+    assert_eq!(output.specs.as_str(), "docs/specs");
+    assert_eq!(output.plans.as_str(), "docs/plans/");
+    let knowledge: Vec<&str> = output.knowledge.iter().map(Text::as_str).collect();
+    assert_eq!(
+        knowledge,
+        [
+            ".planwright/knowledge",
+            ".spektacular/knowledge",
+            "docs/knowledge"
+        ]
+    );
+    assert_eq!(
+        migrated.notes(),
+        [
+            "`spec.provider` was not taken over: specifications, plans and knowledge are always files here",
+            "`spec.id_method` was not taken over: it is chosen for each specification: `planwright new --id timestamp`, `counter` or `none`",
+            "`knowledge.sources` was not taken over: one of them names no folder",
+        ]
+    );
+    // The folder of old needs no setting: it is looked in anyway.
+    let usual = migrate("spec: {config: {directory: .spektacular/specs}}\n").unwrap();
+    assert_eq!(usual.config, ProjectConfig::default());
+    assert_eq!(
+        usual.notes(),
+        [
+            "`spec.config.directory` was not taken over: what is in that folder is still found there, and new files go to the folder in [output]"
+        ]
+    );
+    let outside = migrate("spec: {config: {directory: ../specs}}\n")
+        .unwrap_err()
+        .to_string();
+    assert!(outside.contains("spec.config.directory"), "{outside}");
+    let wrong = migrate("spec: {config: docs}\n").unwrap_err().to_string();
+    assert!(
+        wrong.contains("spec.config") && wrong.contains("a mapping"),
+        "{wrong}"
+    );
 }
 
 #[test]
