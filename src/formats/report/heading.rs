@@ -1,9 +1,11 @@
 //! Headings: the names of sections, and the phases and milestones of plans.
 
-/// A heading's text as the name of a section: lower case, without number in front and colon behind.
+/// A heading's text as the name of a section: lower case, without number and pictures in front, without colon and
+/// pictures behind.
 pub(super) fn name(text: &str) -> String {
-    let text = text.trim();
-    let unnumbered = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let text = text.trim_matches(is_picture);
+    let unnumbered =
+        text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || is_keycap(c));
     let numbered = unnumbered.len() < text.len();
     let rest = match unnumbered.strip_prefix([')', ':']) {
         Some(rest) if numbered => rest,
@@ -15,8 +17,18 @@ pub(super) fn name(text: &str) -> String {
     } else {
         rest
     };
-    let words: Vec<&str> = rest.split_whitespace().collect();
+    let words: Vec<&str> = rest.trim_matches(is_picture).split_whitespace().collect();
     words.join(" ").trim_end_matches(':').to_lowercase()
+}
+
+/// White space, or a character of a picture such as `🚀`: none of it is a part of a name.
+fn is_picture(c: char) -> bool {
+    c.is_whitespace() || !c.is_ascii() && !c.is_alphanumeric() && !"«»“”„‘’—–…".contains(c)
+}
+
+/// What turns a digit into a picture, `1️⃣`.
+fn is_keycap(c: char) -> bool {
+    matches!(c, '\u{fe0f}' | '\u{20e3}')
 }
 
 /// What a heading of a plan counts.
@@ -67,6 +79,7 @@ pub fn phase_heading(level: u8, text: &str) -> Option<PlanHeading> {
         return None;
     }
     let (ticked, text) = boxed(text.trim());
+    let (pictured, text) = pictured(text);
     let (named, rest) = [
         (Named::Phase, "phase"),
         (Named::Milestone, "milestone"),
@@ -101,7 +114,7 @@ pub fn phase_heading(level: u8, text: &str) -> Option<PlanHeading> {
         named,
         number: number.to_owned(),
         title: title.trim().to_owned(),
-        done: ticked.or(state),
+        done: ticked.or(state).or(pictured),
     })
 }
 
@@ -115,6 +128,14 @@ fn boxed(text: &str) -> (Option<bool>, &str) {
         }
     }
     (None, text)
+}
+
+/// What pictures in front say of the state, as in `✅ Phase 1`, and what is behind them.
+fn pictured(text: &str) -> (Option<bool>, &str) {
+    let rest = text.trim_start_matches(is_picture);
+    let pictures = &text[..text.len() - rest.len()];
+    let done = pictures.contains(['✅', '☑', '✔', '🎉']);
+    (done.then_some(true), rest)
 }
 
 /// A state in brackets at the end, and what is in front of it.

@@ -211,18 +211,33 @@ impl Reading {
 
 /// Words that are levels, also joined (`Medium-Complex`).
 const LEVELS: [&str; 15] = [
-    "trivial", "minimal", "very", "low", "easy", "simple", "small", "medium", "moderate", "high",
+    "trivial", "minimal", VERY, "low", "easy", "simple", "small", "medium", "moderate", "high",
     "hard", "complex", "large", "critical", "none",
 ];
 
-/// The first word, when it is a level: anything else would be a guess.
+/// The first word, when it is a level, with the one behind `very`: anything else would be a guess.
 fn level(value: &str) -> Option<String> {
-    let word = first_word(value).trim_matches(|c: char| !c.is_alphanumeric());
-    let levels = word
-        .split(['-', '/', '–'])
-        .all(|part| LEVELS.contains(&part.to_lowercase().as_str()));
-    levels.then(|| word.to_owned())
+    let mut levels = Vec::new();
+    for word in value.split_whitespace() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if bare.is_empty() && levels.is_empty() {
+            continue;
+        }
+        let level = |part: &str| LEVELS.contains(&part.to_lowercase().as_str());
+        let more = bare.eq_ignore_ascii_case(VERY);
+        if !more && !bare.split(['-', '/', '–']).all(level) {
+            break;
+        }
+        levels.push(bare);
+        if !more {
+            return Some(levels.join(" "));
+        }
+    }
+    None
 }
+
+/// Makes the level behind it higher or lower, and is none alone.
+const VERY: &str = "very";
 
 fn first_word(value: &str) -> &str {
     let word = value.split_whitespace().next().unwrap_or_default();

@@ -273,6 +273,35 @@ fn a_plan_without_boxes_or_phases_has_none() {
 }
 
 #[test]
+fn headings_with_pictures_are_read_as_without_them() {
+    let read = plan_metadata(
+        "# 📋 Plan: T\n\n## 🚀 Phase 1: A\n\n- [ ] a\n\n## ✅ Phase 2 — B\n\n## 3️⃣ Later\n\n## 🚧 Phase 3\n\n- [x] c\n",
+    );
+    assert_eq!((read.phases.total, read.phases.done), (3, 2));
+    for heading in [
+        "Findings",
+        "📋 Findings",
+        "🔍 Findings:",
+        "1️⃣ Findings",
+        "2. 📋 Findings",
+        "Findings 🎉",
+        "✨ **Findings**",
+    ] {
+        let report = format!(
+            "# Research\n\n## {heading}\n\n{}\n",
+            "The index is kept in `src/a.rs`. ".repeat(20)
+        );
+        let complaints = crate::formats::report::check_report(&report);
+        assert!(
+            !complaints
+                .iter()
+                .any(|one| one.to_string().contains("Findings")),
+            "{heading}: {complaints:?}"
+        );
+    }
+}
+
+#[test]
 fn dates_and_complexity_are_those_of_the_plan() {
     for (text, date, complexity) in [
         ("**Complexity**: High\n", "Unknown", "High"),
@@ -283,6 +312,14 @@ fn dates_and_complexity_are_those_of_the_plan() {
             "High",
         ),
         ("**Risk**: Medium (touches auth)\n", "Unknown", "Medium"),
+        ("**Risk**: very high\n", "Unknown", "very high"),
+        (
+            "**Complexity**: Very-High, see below\n",
+            "Unknown",
+            "Very-High",
+        ),
+        ("**Risk**: 🔴 High\n", "Unknown", "High"),
+        ("**Risk**: very much so\n", "Unknown", "Unknown"),
         ("**Risk**: The migration may lock\n", "Unknown", "Unknown"),
         ("Complexity: High\n", "Unknown", "Unknown"),
         (
