@@ -650,6 +650,22 @@ fn a_plan_that_lost_its_end_does_not_swallow_what_follows() {
     assert!(message.starts_with(start), "{message}");
 }
 
+/// Pull requests of 18 and 19 February 2026.
+#[test]
+fn a_plan_behind_a_header_without_a_footer_keeps_what_follows_its_own_rule() {
+    let mut page = page("pull-behind-header.md");
+    let footer = page.body.rfind("\n---\n").unwrap();
+    page.body.truncate(footer);
+    page.body.push_str("\n---\n\n## More\n\nThe last part.\n");
+    let found = read(&page).unwrap();
+    assert_eq!(found.source, Source::BehindHeader);
+    assert!(
+        found.plan.ends_with("\n---\n\n## More\n\nThe last part."),
+        "{}",
+        found.plan
+    );
+}
+
 #[test]
 fn a_plan_behind_a_header_is_read_after_an_edit_in_a_browser() {
     let mut page = page("pull-behind-header.md");

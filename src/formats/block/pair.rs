@@ -91,9 +91,7 @@ impl<'a> Closers<'a> {
         let (first, visible) = if opener.name == Name::OriginalPlan {
             let limit = next(&self.openers, from);
             (
-                self.tags
-                    .first(from)
-                    .filter(|end| limit.is_none_or(|limit| end.span.start < limit)),
+                self.tags.hidden(self.text, from, limit),
                 self.tags
                     .closing(opener.span.start, next(&self.starts, from)),
             )
@@ -255,12 +253,27 @@ impl<'a> Tags<'a> {
         })
     }
 
-    /// The first closing tag of all from byte `from` on.
-    fn first(&self, from: usize) -> Option<End> {
-        let next = self
+    /// The closing tag of all from byte `from` up to `limit` that is meant where a fence was left open in the plan: the
+    /// last one with a blank line above it, as the frame has it; those above it are quoted in the fence.
+    fn hidden(&self, text: &str, from: usize, limit: Option<usize>) -> Option<End> {
+        let start = self
             .all
             .partition_point(|index| self.found[*index].at < from);
-        self.end(*self.all.get(next)?)
+        let end = limit.map_or(self.all.len(), |limit| {
+            self.all
+                .partition_point(|index| self.found[*index].at < limit)
+        });
+        let tags = self.all.get(start..end)?;
+        let framed = tags.iter().rev().take(TRIES).find(|index| {
+            let above = &text[from..self.found[**index].at];
+            above.ends_with("\n\n") || above.ends_with("\n\r\n")
+        });
+        let first = *tags.first()?;
+        // One outside code is meant, whatever stands in code below it.
+        if !self.found[first].code {
+            return self.end(first);
+        }
+        self.end(*framed.unwrap_or(&first))
     }
 
     /// The tag outside code that closes the element opened at `at`. Tags that do not match are the plan's own: then the

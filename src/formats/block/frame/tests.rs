@@ -356,3 +356,16 @@ fn quiet_looks_the_same_but_does_nothing() {
         assert_eq!(command::parse(&quiet), []);
     }
 }
+
+#[test]
+fn a_text_of_others_that_quotes_our_mark_is_given_back_as_it_is() {
+    for text in [
+        "```html\n<!-- planwright:made-safe -->\n```\n\n</details > and \u{200b}",
+        "1. a\n\n   ```\n   x\n   <!-- planwright:made-safe -->\n   ```",
+        "~~~\n<!-- planwright:made-safe nul:0 -->\nb\n",
+        "The mark `<!-- planwright:made-safe -->` says so.\u{200b}",
+    ] {
+        assert_eq!(restore(text), text);
+        assert_eq!(restore(&neutralise(text)), text);
+    }
+}

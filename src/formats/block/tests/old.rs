@@ -51,6 +51,7 @@ fn plans_in_the_description_of_a_pull_request_are_read() {
             "# A\n\n</details>\n\nnot matched",
             "# A\n\n<details>\nnot closed",
             "# A\n\n```\nopen fence",
+            "# A\n\n```html\n</details>\n\nopen fence with a tag\n</details>\n\nand more",
             "# A\n\n<!-- erk:plan-content -->\nquoted\n<!-- /erk:plan-content -->",
         ] {
             for end in ["\n", "\r\n"] {

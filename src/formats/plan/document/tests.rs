@@ -40,6 +40,26 @@ fn plan(text: &str) -> PlanDocument {
 }
 
 #[test]
+fn enrichment_details_further_down_belong_to_the_plan() {
+    let quoted = PlanDocument {
+        title: "Quoted".to_owned(),
+        ..document()
+    };
+    for above in [
+        "The reader stops too early.\n\n",
+        "## Steps\n\n1. a\n2. b\n\n",
+        "---\n\n",
+    ] {
+        let frame = quoted.render().split_once("\n\n").unwrap().1.to_owned();
+        let text = format!("# Plan: Read the frame\n\n{above}{frame}");
+        assert_eq!(plan_text(&text), text);
+        assert_eq!(body(&text), text);
+        assert!(!is_success_document(&text), "{text}");
+        assert!(matches!(read(&text), Reading::Neither(_)));
+    }
+}
+
+#[test]
 fn the_whole_document() {
     let expected = "# Plan: Export reports as CSV
 

@@ -72,6 +72,23 @@ pub(super) fn behind(body: &str) -> Option<&str> {
     if !before.contains("<!-- erk:metadata-block:") {
         return None;
     }
-    let text = text.rsplit_once("\n---\n").map_or(text, |(text, _)| text);
+    let text = match text.rsplit_once("\n---\n") {
+        Some((text, last)) if is_footer(last) => text,
+        _ => text,
+    };
     Some(text.trim()).filter(|text| !text.is_empty())
 }
+
+/// What erk puts below the last rule: how to check the branch out. In its first two days there was no footer, and a
+/// rule there is one of the plan.
+fn is_footer(text: &str) -> bool {
+    let text = text.trim_start();
+    text.is_empty() || FOOTERS.iter().any(|start| text.starts_with(start))
+}
+
+/// How footers begin.
+const FOOTERS: [&str; 3] = [
+    "To replicate this PR locally",
+    "To checkout this PR",
+    "Check it out",
+];

@@ -23,6 +23,33 @@ fn a_new_header_suits_every_era_until_it_names_its_comment() {
     );
 }
 
+/// PyYAML writes strings without quotes that readers of YAML 1.2 take for numbers.
+#[test]
+fn a_header_that_erk_has_updated_is_read_and_keeps_its_values() {
+    let block = render_yaml(
+        "plan-header",
+        &map(json!({ "schema_version": "2", "worktree_name": "w" })),
+    );
+    for value in [
+        "1234e567",
+        "791e558",
+        "0898123",
+        "y",
+        "1e5",
+        "2026-13-45",
+        "0o17",
+    ] {
+        let body = block.replace("worktree_name: w", &format!("worktree_name: {value}"));
+        let header = Header::of(&parse(&body)).unwrap();
+        assert_eq!(header.worktree_name.as_deref(), Some(value));
+        let updated = update(&body, &map(json!({ "plan_comment_id": 7 }))).unwrap();
+        assert!(
+            updated.contains(&format!("worktree_name: '{value}'\nplan_comment_id: 7\n")),
+            "{updated}"
+        );
+    }
+}
+
 #[test]
 fn a_header_is_put_into_erk_s_order() {
     let fields = json!({
