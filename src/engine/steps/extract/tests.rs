@@ -340,3 +340,16 @@ fn the_command_s_own_text_comes_from_the_trigger() {
     };
     assert_eq!(choose(&thread, &trigger, readers).unwrap().text, plan);
 }
+
+#[test]
+fn a_person_may_quote_a_marker_of_the_bot_within_a_plan() {
+    let (mut thread, trigger) = conversation(&fixture("newest-of-equals"));
+    let quoted = "\n\n<!-- erk:metadata-block:planwright-error -->\nx\n<!-- /erk:metadata-block:planwright-error -->\n";
+    thread.posts[2].body.push_str(quoted);
+    let found = chosen(&thread, &trigger).unwrap();
+    assert_eq!(found.source, Source::Whole { post: Some(2) });
+    // A copy of a message begins with its marker, and a message of another bot has it anywhere.
+    thread.posts[2].author = Some(actor("other[bot]"));
+    let found = chosen(&thread, &trigger).unwrap();
+    assert_eq!(found.source, Source::Whole { post: Some(1) });
+}

@@ -113,8 +113,17 @@ pub(super) fn role(level: u8, text: &str) -> Role {
         .split(|c: char| !(c.is_alphanumeric() || "-'’".contains(c)))
         .filter(|word| word.chars().any(char::is_alphanumeric))
         .collect();
-    let line = format!(" {} ", words.join(" "));
-    let has = |phrase: &&str| line.contains(&format!(" {phrase} "));
+    let line = words.join(" ");
+    // Whole words only, found without a copy for each phrase: a post may have very many headings.
+    let has = |phrase: &&str| {
+        line.match_indices(*phrase).any(|(at, _)| {
+            let apart = |byte: Option<&u8>| byte.is_none_or(|byte| *byte == b' ');
+            let before = at
+                .checked_sub(1)
+                .and_then(|before| line.as_bytes().get(before));
+            apart(before) && apart(line.as_bytes().get(at + phrase.len()))
+        })
+    };
     if OTHER_SECTIONS.iter().any(has) || lower.trim_end().ends_with('?') {
         return Role::Other;
     }

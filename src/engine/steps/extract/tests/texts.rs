@@ -72,6 +72,38 @@ fn plans_in_old_forms_are_plan_blocks() {
     }
 }
 
+/// Plans about erk quote its blocks, not all of them in fences.
+#[test]
+fn a_plan_block_that_a_plan_quotes_is_not_taken_for_the_plan() {
+    let example = "# Plan: An example\n\n## Steps\n\n1. Change `src/x.rs`\n2. Test it\n3. Ship it";
+    for quoted in [
+        block::plan_body(example),
+        format!("<!-- erk:plan-content -->\n\n{example}\n\n<!-- /erk:plan-content -->"),
+        format!("<details>\n<summary>original-plan</summary>\n\n{example}\n\n</details>"),
+    ] {
+        for (title, rest) in [
+            ("# Store plans in blocks", ""),
+            ("## Plan: Store plans in blocks", ""),
+            ("## Overview", "\n\n## Testing\n\n- Read one back\n"),
+        ] {
+            let text = format!(
+                "{title}\n\nA plan is stored like this:\n\n{quoted}\n\n### Implementation steps\n\n1. Write the block in \
+                 `src/block.rs`\n2. Read it in `src/read.rs`\n3. Test both in `tests/it.rs`\n{rest}"
+            );
+            let found = candidates_in_text(&text, &block::plans).remove(0);
+            assert_eq!(found.source, Source::Whole { post: None }, "{text}");
+            assert_eq!(found.text, text);
+        }
+        // The description of a pull request is no plan around its plan.
+        let described = format!(
+            "## Summary\n\nStores plans in blocks.\n\n## Files changed\n\n- `src/block.rs`\n- `src/read.rs`\n- \
+             `tests/it.rs`\n\n{quoted}\n\n---\n\nTo replicate this PR locally, run:\n"
+        );
+        let found = candidates_in_text(&described, &block::plans).remove(0);
+        assert_eq!(found.text, example, "{described}");
+    }
+}
+
 #[test]
 fn the_seeds_come_out_byte_for_byte() {
     for (name, source) in [
