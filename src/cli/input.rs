@@ -43,13 +43,21 @@ pub(super) fn text(file: &Path) -> Result<String, Failure> {
 /// # Errors
 /// As [`text`].
 pub(super) fn plan(file: &Path) -> Result<String, Failure> {
+    plan_and_mark(file).map(|(text, _)| text)
+}
+
+/// [`plan`], and whether there was a byte-order mark before it.
+///
+/// # Errors
+/// As [`text`].
+pub(super) fn plan_and_mark(file: &Path) -> Result<(String, bool), Failure> {
     let text = text(file)?;
     if let Some(at) = text.find('\0') {
         return Err(no_text(file, &format!("byte {} is NUL", at + 1)));
     }
     Ok(match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
+        Some(rest) => (rest.to_owned(), true),
+        None => (text, false),
     })
 }
 

@@ -257,8 +257,15 @@ impl Save {
                 found: Some(found),
             });
         };
+        let (text, byte_order_mark) = input::plan_and_mark(file)?;
+        if byte_order_mark {
+            eprintln!(
+                "note: the byte order mark at the start of {} is not saved; it names the encoding and is no part of the plan",
+                file.display()
+            );
+        }
         Ok(Source {
-            text: input::plan(file)?,
+            text,
             session: None,
             found: None,
         })

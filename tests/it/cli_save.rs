@@ -248,6 +248,19 @@ async fn a_file_is_saved_beside_the_issue_it_is_for_and_a_dry_run_writes_nothing
         dry.out
     );
     assert_eq!(desk.simulator.writes(), writes);
+    // A byte order mark is left out, and the user is told.
+    let marked = write(&desk.path("marked.md"), &format!("\u{feff}{PLAN}"));
+    let told = desk
+        .save(&["--plan", &marked, "--issue", &issue, "--dry-run"])
+        .await;
+    assert_eq!(told.out, dry.out);
+    assert!(
+        told.err
+            .starts_with("note: the byte order mark at the start of ")
+            && told.err.contains("is not saved"),
+        "{}",
+        told.err
+    );
     let title = ["--title", "Start faster"];
     let saved = desk
         .save(&[
