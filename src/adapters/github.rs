@@ -133,6 +133,8 @@ pub struct GitHub {
     transport: transport::Transport,
     attachments: attachments::Attachments,
     download_timeout: Duration,
+    /// GitHub's time minus this machine's, in milliseconds, by the last answer that had a `Date`.
+    skew: std::sync::atomic::AtomicI64,
     own: tokio::sync::OnceCell<own::Own>,
     installations: Mutex<HashMap<u64, Arc<auth::Installation>>>,
 }
@@ -161,6 +163,7 @@ impl GitHub {
             },
             redactor: config.redactor,
             clock,
+            skew: std::sync::atomic::AtomicI64::new(0),
             own: tokio::sync::OnceCell::new(),
             installations: Mutex::default(),
         })

@@ -336,6 +336,7 @@ fn first_state(
             pending: watch::Sender::new(0),
         },
         used: BTreeMap::new(),
+        list_lag: Duration::ZERO,
         next_id: FIRST_ID + 100,
         clock: options.clock,
     }

@@ -73,6 +73,8 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
         url: String::new(),
         state: "open".to_owned(),
         posts,
+        hidden: Vec::new(),
+        short: false,
     };
     Ok(Local { thread, command })
 }

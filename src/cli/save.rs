@@ -199,6 +199,7 @@ impl Save {
             actor,
             session: source.session.clone(),
             again: self.again.then(|| uuid::Uuid::new_v4().to_string()),
+            at: github.time(),
         };
         let prepared = self.prepared(&order, source, &about, &engine.title_prefix)?;
         let state = State::open().await?;
@@ -339,7 +340,10 @@ fn code(error: &ForgeError) -> &'static str {
     match error {
         ForgeError::Unauthorized { .. }
         | ForgeError::Forbidden { .. }
+        | ForgeError::IpAllowList { .. }
+        | ForgeError::Archived { .. }
         | ForgeError::NotFound { .. } => Code::PermissionDenied.name(),
+        ForgeError::Locked { .. } | ForgeError::Deleted { .. } => Code::LocationGone.name(),
         ForgeError::Gone { .. } => Code::IssuesDisabled.name(),
         ForgeError::Rejected { .. } => Code::ValidationFailed.name(),
         ForgeError::Limited { .. }

@@ -33,8 +33,18 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
             until.iso()
         ),
         (E::Gone { what, message }, _) => format!(
-            "{what} is gone: {message}; it was deleted, or issues are switched off in the repository"
+            "{what} is gone: {message}; issues are disabled in the repository's settings"
         ),
+        (E::Locked { what, message }, _) => {
+            format!("GitHub refuses {what}: {message}; unlock the conversation")
+        }
+        (E::Archived { what, message }, _) => format!(
+            "GitHub refuses {what}: {message}; unarchive the repository in its settings"
+        ),
+        (E::IpAllowList { what, message }, _) => format!(
+            "GitHub refuses {what}: {message}; ask an owner of the organization to allow this computer's address"
+        ),
+        (E::Deleted { what, message }, _) => format!("{what} does not exist any more: {message}"),
         (E::Unreachable { what, message }, _) => format!(
             "GitHub cannot be reached for {what}: {message}; check the network and github.api_url"
         ),

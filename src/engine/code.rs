@@ -22,6 +22,8 @@ pub enum Code {
     PlanTooLarge,
     /// The repository has no issues to save a plan in.
     IssuesDisabled,
+    /// The issue, or something the command needs there, was deleted, moved or locked.
+    LocationGone,
     /// The App's installation or settings are not sufficient.
     ConfigInvalid,
     /// GitHub did not do it, for long enough to give up.
@@ -44,7 +46,7 @@ pub enum Code {
 
 impl Code {
     /// Every code, for documentation and tests.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::NoPlanFound,
         Self::SessionNotFound,
         Self::InvalidInput,
@@ -53,6 +55,7 @@ impl Code {
         Self::PermissionDenied,
         Self::PlanTooLarge,
         Self::IssuesDisabled,
+        Self::LocationGone,
         Self::ConfigInvalid,
         Self::GithubUnavailable,
         Self::AgentUnavailable,
@@ -75,6 +78,7 @@ impl Code {
             Self::PermissionDenied => "permission_denied",
             Self::PlanTooLarge => "plan_too_large",
             Self::IssuesDisabled => "issues_disabled",
+            Self::LocationGone => "location_gone",
             Self::ConfigInvalid => "config_invalid",
             Self::GithubUnavailable => "github_unavailable",
             Self::AgentUnavailable => "agent_unavailable",

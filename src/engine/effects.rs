@@ -3,18 +3,21 @@
 //! A create whose outcome nobody knows (timeout, 5xx, crash) is looked for before it is tried again: the bot lists its own
 //! recent issues or comments and adopts the one that ends with the effect's marker. Only posts written by the App itself are
 //! listed, so a pasted marker proves nothing. Check runs have a reference for that (`checks`).
+//!
+//! GitHub's lists lag behind its writes, so a post that is not listed is looked for again before it is sent again. If an even
+//! longer lag leads to a second post all the same, [`Effects::strays`] finds the first one at the end of the run.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, Millis};
 use super::forge::{Forge, ForgeError, Written};
 use super::store::{EffectState, Lease, Store, StoreError};
-use super::trigger::Repo;
+use super::trigger::{Place, Repo};
 
 mod checks;
 
@@ -22,8 +25,9 @@ mod checks;
 /// GitHub itself ends a request after 10 s (<https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api>).
 pub const ADOPT_DELAY: Duration = Duration::from_secs(12);
 
-/// Clocks differ: how far before the first try the look-up begins.
-const CLOCK_SKEW: Duration = Duration::from_mins(5);
+/// For how many of these delays GitHub's lists may lag behind its writes: 72 s by default. What is not listed by then is
+/// created again.
+pub const LIST_LAG: u32 = 6;
 
 /// Why a step could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +38,8 @@ pub enum Stop {
     /// The store did not do it, or the lease is lost.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Too early to look for an effect of unknown outcome.
-    #[error("an earlier write is settling until {}", until.iso())]
+    /// Too early to go on: a write of unknown outcome may still be at work, or GitHub's answers lag behind.
+    #[error("GitHub is given time until {} to catch up with an earlier write", until.iso())]
     Settling {
         /// When to go on.
         until: Millis,
@@ -63,6 +67,46 @@ pub struct Posted {
     fresh: bool,
 }
 
+/// What kind of post an effect creates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// An issue.
+    Issue,
+    /// A comment on this issue or pull request.
+    Comment(u64),
+    /// A check run.
+    CheckRun,
+}
+
+/// The result of an effect that creates something, as it is stored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    written: Written,
+    /// It was sent a second time after an unknown outcome: the first post may exist too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    again: Option<Again>,
+}
+
+/// A second try at creating something.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Again {
+    kind: Kind,
+    at: Millis,
+}
+
+/// A post of this run that exists beside the one that the run goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stray {
+    /// What it is.
+    pub kind: Kind,
+    /// Comment id, or issue number.
+    pub id: u64,
+    /// The one that the run goes by.
+    pub kept: u64,
+}
+
 impl Posted {
     /// Comment id, or issue number.
     pub fn id(&self) -> u64 {
@@ -85,6 +129,11 @@ pub fn marker(lease: &Lease, key: &str) -> String {
     format!("<!-- planwright:effect {}/{key} -->", lease.run)
 }
 
+/// Whether `post` is what the effect with this marker created.
+fn bears(post: &Written, marker: &str) -> bool {
+    post.body.trim_end().ends_with(marker)
+}
+
 /// Writes on behalf of one leased run.
 #[derive(Clone)]
 pub struct Effects {
@@ -98,6 +147,9 @@ pub struct Effects {
     pub lease: Lease,
     /// See [`ADOPT_DELAY`]; zero against the simulator.
     pub adopt_delay: Duration,
+    /// When the run was asked for, by GitHub's clock: nothing that it posts is older. This machine's clock says nothing
+    /// about GitHub's lists, however wrong it is.
+    pub since: Millis,
 }
 
 impl Effects {
@@ -135,7 +187,8 @@ impl Effects {
         self.create(
             key,
             &marker,
-            |since| self.forge.own_issues(repo, since),
+            Kind::Issue,
+            self.forge.own_issues(repo, self.since),
             self.forge.create_issue(repo, title, &body, labels),
         )
         .await
@@ -157,7 +210,8 @@ impl Effects {
         self.create(
             key,
             &marker,
-            |since| self.forge.own_comments(repo, number, since),
+            Kind::Comment(number),
+            self.forge.own_comments(repo, number, self.since),
             self.forge.create_comment(repo, number, &body),
         )
         .await
@@ -212,63 +266,142 @@ impl Effects {
             .await
     }
 
-    async fn create<L, W, Looking>(
+    async fn create<L, W>(
         &self,
         key: &str,
         marker: &str,
+        kind: Kind,
         look: L,
         write: W,
     ) -> Result<Posted, Stop>
     where
-        L: FnOnce(Millis) -> Looking + Send,
-        Looking: Future<Output = Result<Vec<Written>, ForgeError>> + Send,
+        L: Future<Output = Result<Vec<Written>, ForgeError>> + Send,
         W: Future<Output = Result<Written, ForgeError>> + Send,
     {
-        match self.begin(key).await? {
+        let state = self.begin(key).await?;
+        let first = state == EffectState::New;
+        match state {
             EffectState::Done(result) => {
-                let written = self.recall(key, &result)?;
-                let fresh = false;
-                return Ok(Posted { written, fresh });
+                let kept: Kept = self.recall(key, &result)?;
+                return Ok(Posted {
+                    written: kept.written,
+                    fresh: false,
+                });
             }
-            EffectState::Tried { since, last } => {
-                self.settled(last)?;
-                let found = look(since.minus(CLOCK_SKEW))
-                    .await?
-                    .into_iter()
-                    .find(|own| own.body.trim_end().ends_with(marker));
+            EffectState::Tried { last, .. } => {
+                self.settled(last, 1)?;
+                let found = look.await?.into_iter().find(|own| bears(own, marker));
                 if let Some(found) = found {
                     tracing::info!(run.id = %self.lease.run, effect = key, id = found.id, "adopted an earlier write");
-                    return self.keep(key, found, false).await;
+                    return self.keep(key, found, None).await;
                 }
+                self.settled(last, LIST_LAG)?;
                 self.tried(key).await?;
             }
             EffectState::New => {}
         }
         match write.await {
-            Ok(written) => self.keep(key, written, true).await,
+            Ok(written) => {
+                let at = self.clock.now();
+                let again = (!first).then_some(Again { kind, at });
+                let mut posted = self.keep(key, written, again).await?;
+                posted.fresh = true;
+                Ok(posted)
+            }
             Err(error) => {
                 if matches!(error, ForgeError::Unknown { .. }) {
                     // It may have waited its turn before it was sent: the settling time counts from now.
                     self.tried(key).await?;
+                } else if first {
+                    // Nothing was done, so the next try has nothing to look for.
+                    self.store.drop_effect(&self.lease, key).await?;
                 }
                 Err(error.into())
             }
         }
     }
 
-    async fn keep(&self, key: &str, written: Written, fresh: bool) -> Result<Posted, Stop> {
+    async fn keep(
+        &self,
+        key: &str,
+        written: Written,
+        again: Option<Again>,
+    ) -> Result<Posted, Stop> {
         // The body is on GitHub and can be long: what identifies it is enough.
         let written = Written {
             body: String::new(),
             ..written
         };
-        self.end(key, &written).await?;
-        Ok(Posted { written, fresh })
+        let kept = Kept { written, again };
+        self.end(key, &kept).await?;
+        Ok(Posted {
+            written: kept.written,
+            fresh: false,
+        })
     }
 
-    /// Whether a write that was last tried then may be looked for.
-    fn settled(&self, last: Millis) -> Result<(), Stop> {
-        let until = last.plus(self.adopt_delay);
+    /// Looks once more for posts of this run that exist twice, because a list lagged behind for longer than the run waited
+    /// before it sent the post again. `home` is where the conversation is; plan issues are in `repo`.
+    ///
+    /// # Errors
+    /// [`Stop::Settling`] while the lists may still lag behind, [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store
+    /// does not answer.
+    pub async fn strays(&self, repo: &Repo, home: &Place) -> Result<Vec<Stray>, Stop> {
+        let mut strays = Vec::new();
+        for (key, result) in self.store.effects(&self.lease.run).await? {
+            // The results of other effects have other shapes.
+            let Ok(Kept {
+                written,
+                again: Some(again),
+            }) = serde_json::from_str(&result)
+            else {
+                continue;
+            };
+            self.settled(again.at, LIST_LAG)?;
+            let own = match again.kind {
+                Kind::CheckRun => continue,
+                Kind::Issue => self.forge.own_issues(repo, self.since).await?,
+                Kind::Comment(number) => {
+                    let repo = if number == home.number {
+                        &home.repo
+                    } else {
+                        repo
+                    };
+                    self.forge.own_comments(repo, number, self.since).await?
+                }
+            };
+            let marker = marker(&self.lease, &key);
+            let others = own
+                .iter()
+                .filter(|own| own.id != written.id && bears(own, &marker));
+            strays.extend(others.map(|own| Stray {
+                kind: again.kind,
+                id: own.id,
+                kept: written.id,
+            }));
+        }
+        Ok(strays)
+    }
+
+    /// The comment at `place` that the effect `key` created, whatever is recorded about it.
+    ///
+    /// # Errors
+    /// GitHub did not answer.
+    pub async fn find_comment(&self, key: &str, place: &Place) -> Result<Option<u64>, ForgeError> {
+        let marker = marker(&self.lease, key);
+        let own = self
+            .forge
+            .own_comments(&place.repo, place.number, self.since)
+            .await?;
+        Ok(own
+            .iter()
+            .find(|own| bears(own, &marker))
+            .map(|own| own.id))
+    }
+
+    /// Whether so many settling times have passed since a write was last tried.
+    fn settled(&self, last: Millis, times: u32) -> Result<(), Stop> {
+        let until = last.plus(self.adopt_delay * times);
         if self.clock.now() < until {
             return Err(Stop::Settling { until });
         }

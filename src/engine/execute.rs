@@ -35,6 +35,9 @@ pub struct Parts {
     pub agent: Option<Arc<dyn Agent>>,
 }
 
+/// Why a run waits that looks again in a moment.
+const CATCHING_UP: &str = "GitHub is given time to catch up with an earlier write";
+
 /// Works on a claimed run until it ends or has to wait. `None`: the lease is lost, or the store fails; touch nothing more.
 pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Option<Finish> {
     let mut context = match context(parts, claimed) {
@@ -98,22 +101,24 @@ pub(super) fn context(parts: &Parts, claimed: &Claimed) -> Result<Context, Finis
     let progress = Progress::read(claimed.progress.as_deref())
         .map_err(|error| unreadable("The progress", error))?;
     Ok(Context {
-        trigger,
         round: claimed.round,
-        effects: effects(parts, &claimed.lease),
+        accepted: claimed.created,
+        effects: effects(parts, &claimed.lease, trigger.at),
+        trigger,
         progress,
         settings: Arc::clone(&parts.settings),
         status_written: None,
     })
 }
 
-fn effects(parts: &Parts, lease: &Lease) -> Effects {
+fn effects(parts: &Parts, lease: &Lease, since: Millis) -> Effects {
     Effects {
         store: Arc::clone(&parts.store),
         forge: Arc::clone(&parts.forge),
         clock: Arc::clone(&parts.clock),
         lease: lease.clone(),
         adopt_delay: parts.settings.adopt_delay,
+        since,
     }
 }
 
@@ -205,7 +210,7 @@ async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Fin
             tracing::warn!(run.id = %context.run(), error = %error, "the run is left to its lease");
             return None;
         }
-        Stop::Settling { until } => return Some(park(until, "an earlier write is settling")),
+        Stop::Settling { until } => return Some(park(until, CATCHING_UP)),
         Stop::Wait { until, why } => {
             // GitHub has answered on the way here: two hiccups with days between them are no outage of days.
             if context.progress.outage.take().is_some() {
@@ -222,10 +227,25 @@ async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Fin
                     Err(_) => None,
                 };
             }
+            Weighed::Over(_) if decided(context) => return unreported(context, &error).await,
             Weighed::Over(failure) => failure,
         },
     };
     end(context, failure, attempt).await
+}
+
+/// The work is done, and only the report of it is not: a report decides nothing.
+fn decided(context: &Context) -> bool {
+    context.progress.closing == Some(context.round) && context.progress.failure.is_none()
+}
+
+/// Ends a run well whose report could not be posted.
+async fn unreported(context: &Context, error: &ForgeError) -> Option<Finish> {
+    tracing::warn!(run.id = %context.run(), error = %error, "the outcome could not be reported");
+    audit(context, "unreported", &error.to_string())
+        .await
+        .ok()?;
+    Some(Finish::Succeeded)
 }
 
 enum Weighed {
@@ -254,7 +274,10 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
             let wait = context.settings.backoff_after(faults + 1);
             Weighed::Later(park(now.plus(wait), &error.to_string()))
         }
-        _ => Weighed::Over(failures::refused(error, &context.trigger.place)),
+        _ => match context.again_at(error) {
+            Some(until) => Weighed::Later(park(until, &error.to_string())),
+            None => Weighed::Over(failures::refused(error, &context.trigger.place)),
+        },
     }
 }
 
@@ -283,13 +306,15 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
         report::failed(context, &failure).await
     } else {
         let body = format!("😕 {}: {}", failure.code.name(), failure.message);
-        report::reply(context, &super::say::plain(&body), Reaction::Confused).await
+        report::reply(context, &super::say::plain(&body), Reaction::Confused)
+            .await
+            .map(|_| ())
     };
     let now = context.effects.clock.now();
     match reported {
         Err(Stop::Store(_)) => return None,
         Err(Stop::Settling { until } | Stop::Wait { until, .. }) => {
-            return Some(park(until, "an earlier write is settling"));
+            return Some(park(until, CATCHING_UP));
         }
         Err(Stop::Forge(ref error)) => match weigh(context, error, now) {
             Weighed::Later(finish) if attempt <= context.settings.max_attempts + 5 => {

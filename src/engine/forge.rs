@@ -32,7 +32,7 @@ pub enum ForgeError {
         /// What was asked for, e.g. `issue #7 of o/r`.
         what: String,
     },
-    /// 410: gone, e.g. issues are disabled in the repository.
+    /// 410: issues are disabled in the repository.
     #[error("GitHub answered 410 for {what}: {message}")]
     Gone {
         /// What was asked for.
@@ -46,6 +46,38 @@ pub enum ForgeError {
         /// What was asked for.
         what: String,
         /// GitHub's message, with the permissions it names.
+        message: String,
+    },
+    /// 403: the conversation is locked, and an App cannot comment or react there.
+    #[error("GitHub refuses {what}: {message}")]
+    Locked {
+        /// What was asked for.
+        what: String,
+        /// GitHub's message.
+        message: String,
+    },
+    /// 403: the repository is archived, which makes it read-only.
+    #[error("GitHub refuses {what}: {message}")]
+    Archived {
+        /// What was asked for.
+        what: String,
+        /// GitHub's message.
+        message: String,
+    },
+    /// 403: the organization admits only certain IP addresses, and this host's is not among them.
+    #[error("GitHub refuses {what}: {message}")]
+    IpAllowList {
+        /// What was asked for.
+        what: String,
+        /// GitHub's message.
+        message: String,
+    },
+    /// 410: the issue was deleted.
+    #[error("GitHub answered 410 for {what}: {message}")]
+    Deleted {
+        /// What was asked for.
+        what: String,
+        /// GitHub's message.
         message: String,
     },
     /// The App's credentials are refused, or the installation is suspended or removed.
@@ -100,6 +132,42 @@ pub enum ForgeError {
         /// Why, naming the field.
         message: String,
     },
+}
+
+impl ForgeError {
+    /// GitHub answered, did nothing, and would answer the same again. A 404 or a 422 can also be a replica that does not
+    /// yet have what was created moments ago.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::NotFound { .. }
+            | Self::Gone { .. }
+            | Self::Deleted { .. }
+            | Self::Forbidden { .. }
+            | Self::Locked { .. }
+            | Self::Archived { .. }
+            | Self::IpAllowList { .. }
+            | Self::Rejected { .. } => true,
+            Self::Unauthorized { .. }
+            | Self::Limited { .. }
+            | Self::Unreachable { .. }
+            | Self::Unknown { .. }
+            | Self::Unreadable { .. } => false,
+        }
+    }
+
+    /// What was asked for is not where it was looked for.
+    pub fn is_absence(&self) -> bool {
+        matches!(
+            self,
+            Self::NotFound { .. }
+                | Self::Gone { .. }
+                | Self::Deleted { .. }
+                | Self::Rejected {
+                    status: 300..=399,
+                    ..
+                }
+        )
+    }
 }
 
 /// What the collaborator endpoint says of an account.
@@ -163,8 +231,15 @@ pub trait Forge: Send + Sync + 'static {
     /// Role of `login` in `repo`. An account that GitHub does not know (404) has no role and the id zero.
     async fn access(&self, repo: &Repo, login: &str) -> Result<Access, ForgeError>;
 
-    /// The whole conversation at `place`.
+    /// The whole conversation at `place`, without hidden comments. Follows a transferred issue.
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError>;
+
+    /// Where the issue or pull request at `place` is now: a transferred issue is in another repository under another
+    /// number. [`ForgeError::Deleted`] or [`ForgeError::NotFound`] when it does not exist any more.
+    async fn locate(&self, place: &Place) -> Result<Place, ForgeError>;
+
+    /// Whether a comment exists. Unlike a list, this answer does not lag behind.
+    async fn comment_exists(&self, repo: &Repo, comment: u64) -> Result<bool, ForgeError>;
 
     /// Reads a file of `repo` at a branch, tag or commit (`None`: the default branch), in pieces, up to `most` bytes, until
     /// `take` has enough.
@@ -239,12 +314,12 @@ pub trait Forge: Send + Sync + 'static {
         report: &CheckReport,
     ) -> Result<(), ForgeError>;
 
-    /// Issues this App created in `repo` since `since` (any state, newest first), bodies included. Some older ones may be
-    /// among them: GitHub's clock is another.
+    /// Issues this App created in `repo` since `since` by GitHub's clock (any state, newest first), bodies included. Some
+    /// older ones may be among them, and the newest may be missing: GitHub's lists lag behind its writes.
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError>;
 
-    /// Comments this App wrote or changed at `number` in `repo` since `since`, ascending; some older ones may be among
-    /// them.
+    /// Comments this App wrote or changed at `number` in `repo` since `since` by GitHub's clock, ascending. Some older ones
+    /// may be among them, and the newest may be missing: GitHub's lists lag behind its writes.
     async fn own_comments(
         &self,
         repo: &Repo,
@@ -269,6 +344,9 @@ pub trait Forge: Send + Sync + 'static {
         body: &str,
     ) -> Result<(), ForgeError>;
 
+    /// Closes an issue as not planned, replaces its body and takes all its labels off.
+    async fn retire_issue(&self, repo: &Repo, number: u64, body: &str) -> Result<(), ForgeError>;
+
     /// Adds a comment.
     async fn create_comment(
         &self,
@@ -280,6 +358,9 @@ pub trait Forge: Send + Sync + 'static {
     /// Replaces a comment's body.
     async fn update_comment(&self, repo: &Repo, comment: u64, body: &str)
     -> Result<(), ForgeError>;
+
+    /// Deletes a comment; already gone is fine.
+    async fn delete_comment(&self, repo: &Repo, comment: u64) -> Result<(), ForgeError>;
 
     /// Makes sure the label exists in the repository; an existing one is left as it is.
     async fn ensure_label(&self, repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError>;

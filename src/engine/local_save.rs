@@ -40,6 +40,8 @@ pub struct Order {
     pub session: Option<String>,
     /// Save although the same plan was saved before: anything that was not used before.
     pub again: Option<String>,
+    /// When it was asked for, by GitHub's clock: posts of this save are looked for from then on.
+    pub at: Millis,
 }
 
 /// How it ended.
@@ -126,13 +128,11 @@ impl Leftover {
     fn of(progress: &Progress, stopped: &Stop, doubt: bool) -> Self {
         let gone = matches!(
             stopped,
-            Stop::Forge(ForgeError::NotFound { .. } | ForgeError::Gone { .. })
+            Stop::Forge(
+                ForgeError::NotFound { .. } | ForgeError::Gone { .. } | ForgeError::Deleted { .. }
+            )
         );
-        let refused = gone
-            || matches!(
-                stopped,
-                Stop::Forge(ForgeError::Forbidden { .. } | ForgeError::Rejected { .. })
-            );
+        let refused = matches!(stopped, Stop::Forge(error) if error.is_refusal());
         match &progress.saved {
             Some(saved) if gone => Self::Gone(saved.url.clone()),
             Some(saved) => Self::Issue(saved.url.clone()),
@@ -182,7 +182,11 @@ pub async fn look(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<K
             };
             let gone = match parts.forge.thread(&place).await {
                 Ok(_) => false,
-                Err(ForgeError::NotFound { .. } | ForgeError::Gone { .. }) => true,
+                Err(
+                    ForgeError::NotFound { .. }
+                    | ForgeError::Gone { .. }
+                    | ForgeError::Deleted { .. },
+                ) => true,
                 Err(error) => return Err(SaveError::Stopped(error.into(), Leftover::Nothing)),
             };
             Ok(Known::Saved(Before { saved, same, gone }))
@@ -289,7 +293,7 @@ pub fn trigger(order: &Order, at: Millis) -> Trigger {
 }
 
 fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
-    let trigger = trigger(order, now);
+    let trigger = trigger(order, order.at);
     let place = place_key(order, key);
     let run = NewRun {
         id: RunId::new(),
@@ -352,6 +356,10 @@ async fn persevere(
         let again = match &stopped {
             Stop::Settling { until } | Stop::Forge(ForgeError::Limited { until, .. }) => *until,
             Stop::Forge(ForgeError::Unknown { .. } | ForgeError::Unreachable { .. }) => {
+                fault = Some(stopped.to_string());
+                clock.now().plus(PAUSE)
+            }
+            Stop::Forge(error) if context.again_at(error).is_some() => {
                 fault = Some(stopped.to_string());
                 clock.now().plus(PAUSE)
             }

@@ -9,6 +9,7 @@ use super::agent::Spent;
 use super::clock::Millis;
 use super::code::Failure;
 use super::research::Research;
+use super::trigger::Place;
 
 pub use checked::{Checked, Judged, Remark};
 pub use work::{Brief, Came, Found, Next, Round, Told, Work};
@@ -121,6 +122,14 @@ pub struct Progress {
     pub status_comment: Option<u64>,
     /// How many status comments somebody deleted.
     pub status_lost: u32,
+    /// Since when GitHub does not find the status comment: it may be a replica that lags behind.
+    pub status_missing: Option<Millis>,
+    /// Where the issue is now, when it was transferred to another repository.
+    pub moved: Option<Place>,
+    /// Why nothing can be said where the command was given, as the end of a sentence.
+    pub unheard: Option<String>,
+    /// When this run last created something on GitHub, by this machine's clock.
+    pub created: Option<Millis>,
     /// The round whose final report has begun: nothing else is written over it.
     pub closing: Option<u32>,
     /// Step that is being done or was last done, for people.
@@ -140,6 +149,10 @@ pub struct Progress {
     pub publishing: bool,
     /// Saved.
     pub saved: Option<Saved>,
+    /// The round that created the plan issue.
+    pub saved_in: u32,
+    /// How many plan issues of this run somebody deleted.
+    pub issue_lost: u32,
     /// Decided failure, and the round (how often the run was put back in line) it belongs to.
     pub failure: Option<(u32, Failure)>,
     /// Since when GitHub has not answered usefully, and how many times since a step last succeeded.

@@ -16,9 +16,10 @@ use serde_json::{Map, Value, json};
 
 use super::agent::Spent;
 use super::code::Failure;
+use super::forge::ForgeError;
 use super::progress::{Enriched, Prepared, Saved};
 use super::run::RunId;
-use super::trigger::{Origin, Place, Trigger};
+use super::trigger::{Origin, Place, Repo, Trigger};
 use crate::formats::block::quiet;
 use crate::formats::block::render_yaml;
 use crate::formats::command::Command;
@@ -172,6 +173,33 @@ pub fn next_steps(place: &Place, number: u64) -> String {
          Implement with auto-confirmation (yolo mode):\n\n    erk implement {number} --yolo\n\n\
          Implement and auto-submit PR (dangerous mode):\n\n    erk implement {number} --dangerous\n\n\
          Submit plan to erk queue:\n\n    erk submit {number}\n\n"
+    )
+}
+
+/// Why nothing can be said where a command was given, as the end of a sentence.
+pub fn unheard(error: &ForgeError) -> String {
+    match error {
+        ForgeError::Locked { .. } => "the conversation is locked".to_owned(),
+        ForgeError::Deleted { .. } => "the issue was deleted".to_owned(),
+        ForgeError::Archived { .. } => "the repository is archived".to_owned(),
+        ForgeError::Gone { .. } => "issues are disabled in the repository".to_owned(),
+        error => quiet(&one_line(&error.to_string())),
+    }
+}
+
+/// A report that is posted on the plan issue, because it cannot be posted where the command was given.
+pub fn elsewhere(place: &Place, why: &str, report: &str) -> String {
+    let reference = quiet(&format!("{}#{}", place.repo.full_name(), place.number));
+    format!("This report could not be posted in {reference}: {why}.\n\n{report}")
+}
+
+/// Body of a plan issue that exists a second time.
+pub fn duplicate(repo: &Repo, run: &RunId, kept: u64) -> String {
+    let repo = repo.full_name();
+    format!(
+        "Duplicate of {repo}#{kept}. GitHub's answer to the request that created this issue was lost, and the plan was \
+         saved again.\n\n{}",
+        footer(run)
     )
 }
 

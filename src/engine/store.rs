@@ -292,6 +292,12 @@ pub trait Store: Send + Sync + 'static {
     /// Records that an effect of unknown outcome, looked for and not found, is tried once more.
     async fn retry_effect(&self, lease: &Lease, key: &str, now: Millis) -> Result<(), StoreError>;
 
+    /// Deletes the record of an effect that is not known to have happened and that GitHub refused: nothing was done.
+    async fn drop_effect(&self, lease: &Lease, key: &str) -> Result<(), StoreError>;
+
+    /// The effects of a run that are known to have happened: key and result, in order of their keys.
+    async fn effects(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError>;
+
     /// Records that the effect is known to have happened.
     async fn end_effect(
         &self,

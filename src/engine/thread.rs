@@ -26,6 +26,17 @@ pub struct Post {
     pub url: String,
 }
 
+/// A comment that somebody hid on GitHub (as spam, off-topic, outdated, …): it is not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hidden {
+    /// Comment id.
+    pub id: u64,
+    /// Login of the author; `None` for a deleted account.
+    pub author: Option<String>,
+    /// GitHub's reason, e.g. `spam`; empty where GitHub names none.
+    pub reason: String,
+}
+
 /// Title, opening text and all comments in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
@@ -37,6 +48,12 @@ pub struct Thread {
     pub url: String,
     /// `open` or `closed`.
     pub state: String,
-    /// Opening text first, then every comment of every page.
+    /// Opening text first, then every comment of every page, except for the hidden ones.
     pub posts: Vec<Post>,
+    /// Comments that are left out because somebody hid them.
+    #[serde(default)]
+    pub hidden: Vec<Hidden>,
+    /// The list of comments is shorter than the number of comments that the issue has: GitHub's list may lag behind.
+    #[serde(default)]
+    pub short: bool,
 }

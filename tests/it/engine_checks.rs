@@ -32,6 +32,7 @@ async fn effects(rig: &Rig) -> Effects {
         clock: rig.clock.clone(),
         lease: claimed.unwrap().unwrap().lease,
         adopt_delay: Duration::from_secs(12),
+        since: rig.clock.now(),
     }
 }
 

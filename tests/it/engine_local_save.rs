@@ -51,6 +51,7 @@ fn order(session: &str) -> Order {
         },
         session: Some(session.to_owned()),
         again: None,
+        at: Millis(0),
     }
 }
 

@@ -499,6 +499,8 @@ fn thread(title: &str, posts: &[&str]) -> Thread {
         url: String::new(),
         state: "open".into(),
         posts: posts.iter().enumerate().map(post).collect(),
+        hidden: Vec::new(),
+        short: false,
     }
 }
 

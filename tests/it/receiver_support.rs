@@ -183,6 +183,12 @@ impl Store for FakeStore {
     async fn retry_effect(&self, _: &Lease, _: &str, _: Millis) -> Outcome<()> {
         unreachable!()
     }
+    async fn drop_effect(&self, _: &Lease, _: &str) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn effects(&self, _: &RunId) -> Outcome<Vec<(String, String)>> {
+        unreachable!()
+    }
     async fn end_effect(&self, _: &Lease, _: &str, _: &str, _: Millis) -> Outcome<()> {
         unreachable!()
     }

@@ -708,6 +708,7 @@ async fn effects(judged: &Judged, folder: &tempfile::TempDir) -> Effects {
         clock: Arc::new(SystemClock),
         lease: claimed.unwrap().unwrap().lease,
         adopt_delay: Duration::ZERO,
+        since: Millis(0),
     }
 }
 

@@ -62,6 +62,14 @@ impl Complaint {
         }
     }
 
+    /// Whether message or errors hold these words.
+    pub(super) fn mentions(&self, words: &str) -> bool {
+        let texts = std::iter::once(&self.message).chain(&self.errors);
+        texts
+            .into_iter()
+            .any(|text| text.to_ascii_lowercase().contains(words))
+    }
+
     fn text(&self) -> String {
         if self.errors.is_empty() {
             tidy(&self.message)
@@ -88,6 +96,16 @@ fn error(answer: &Answer, complaint: &Complaint, request: &Request) -> ForgeErro
         StatusCode::FORBIDDEN if message.to_ascii_lowercase().contains("suspended") => {
             ForgeError::Unauthorized { what, message }
         }
+        // The words are from public issue threads (renovatebot/renovate#6215, #42992), not from the OpenAPI description.
+        StatusCode::FORBIDDEN if complaint.mentions("is locked") => {
+            ForgeError::Locked { what, message }
+        }
+        StatusCode::FORBIDDEN if complaint.mentions("archived so is read-only") => {
+            ForgeError::Archived { what, message }
+        }
+        StatusCode::FORBIDDEN if complaint.mentions("ip allow list") => {
+            ForgeError::IpAllowList { what, message }
+        }
         StatusCode::FORBIDDEN => ForgeError::Forbidden {
             what,
             message: match answer.header("x-accepted-github-permissions") {
@@ -98,6 +116,9 @@ fn error(answer: &Answer, complaint: &Complaint, request: &Request) -> ForgeErro
             },
         },
         StatusCode::NOT_FOUND => ForgeError::NotFound { what },
+        StatusCode::GONE if complaint.mentions("was deleted") => {
+            ForgeError::Deleted { what, message }
+        }
         StatusCode::GONE => ForgeError::Gone { what, message },
         status if status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT => {
             ForgeError::Unknown {

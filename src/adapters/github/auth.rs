@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use chrono::DateTime;
 use http::{Method, StatusCode};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use octocrab::Octocrab;
 use secrecy::ExposeSecret;
 
 use super::answer::{self, Complaint, tidy};
-use super::limit::{Budget, Lane};
+use super::limit::{self, Budget, Lane};
 use super::transport::{Answer, Form, Request};
 use super::{GitHub, GitHubConfig, GitHubError, wire};
 use crate::engine::clock::Millis;
@@ -85,13 +84,10 @@ impl AppKey {
 
     /// Takes GitHub's time from the `Date` header of a refusal. False when there is none.
     fn learn_skew(&self, answer: &Answer, now: Millis) -> bool {
-        let Some(date) = answer
-            .header("date")
-            .and_then(|date| DateTime::parse_from_rfc2822(date).ok())
-        else {
+        let Some(date) = limit::date(answer) else {
             return false;
         };
-        let skew = Millis::from(date.to_utc()).0.saturating_sub(now.0);
+        let skew = date.0.saturating_sub(now.0);
         tracing::warn!(
             skew_ms = skew,
             "GitHub's clock differs from this machine's; going by GitHub's"
@@ -163,11 +159,17 @@ impl GitHub {
             Credentials::App { key, .. } => key,
             Credentials::Person(client) => {
                 installation.budget.check(&request.what, self.clock.now())?;
-                return self
+                let answer = self
                     .transport
                     .send(client, request, path)
                     .await
-                    .map_err(|lost| answer::lost(lost, request));
+                    .map_err(|lost| answer::lost(lost, request))?;
+                let now = self.clock.now();
+                if let Some(date) = limit::date(&answer) {
+                    self.skew
+                        .store(date.0.saturating_sub(now.0), Ordering::Relaxed);
+                }
+                return Ok(answer);
             }
         };
         let mut patience = PATIENCE.iter();

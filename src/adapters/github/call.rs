@@ -27,6 +27,9 @@ pub(super) const PER_PAGE: usize = 100;
 /// Pages of one list. GitHub itself takes no more than 2,500 comments on an issue.
 const MAX_PAGES: usize = 100;
 
+/// Redirects that one request follows: a repository can be renamed and transferred, and an issue in it, too.
+const MAX_REDIRECTS: u32 = 5;
+
 /// Whether a write tells people something: GitHub wants those further apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Notifies {
@@ -278,15 +281,18 @@ impl Way<'_> {
         }
     }
 
-    /// Sends the request, follows one redirect below the API's base, and minds the limits. Success or refusal: the
-    /// caller judges.
+    /// Sends the request, follows redirects below the API's base, and minds the limits. Success or refusal: the caller
+    /// judges.
+    ///
+    /// A redirected write is repeated as it is, also after a 301: so GitHub wants it
+    /// (<https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects>).
     pub(super) async fn call(
         self,
         asker: &impl Asker,
         request: &Request,
     ) -> Result<Answer, ForgeError> {
         let mut path = request.path.clone();
-        let mut redirected = false;
+        let mut redirects = 0;
         loop {
             let answer = asker.send(request, &path).await?;
             tracing::debug!(
@@ -303,15 +309,17 @@ impl Way<'_> {
                     .and_then(|value| value.to_str().ok())
             {
                 let target = link::below(self.api_url, &path, address);
-                // 301 and 302 would turn a write into a read.
                 let follow = request.reads()
                     || matches!(
                         answer.status,
-                        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+                        StatusCode::MOVED_PERMANENTLY
+                            | StatusCode::FOUND
+                            | StatusCode::TEMPORARY_REDIRECT
+                            | StatusCode::PERMANENT_REDIRECT
                     );
                 match target {
-                    Ok(target) if follow && !redirected => {
-                        redirected = true;
+                    Ok(target) if follow && redirects < MAX_REDIRECTS => {
+                        redirects += 1;
                         path = target;
                         continue;
                     }

@@ -38,8 +38,20 @@ pub(super) enum Wait {
     Unsaid,
 }
 
+/// GitHub's time when it answered.
+pub(super) fn date(answer: &Answer) -> Option<Millis> {
+    let date = DateTime::parse_from_rfc2822(answer.header("date")?).ok()?;
+    Some(date.to_utc().into())
+}
+
 /// Whether the answer is a rate limit, and for how long.
 pub(super) fn limited(answer: &Answer, now: Millis) -> Option<Wait> {
+    if answer.status == StatusCode::UNPROCESSABLE_ENTITY {
+        // The limit on creating content also answers like this (cli/cli#4801).
+        return Complaint::of(answer)
+            .mentions("was submitted too quickly")
+            .then_some(Wait::Unsaid);
+    }
     if !matches!(
         answer.status,
         StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
@@ -77,16 +89,19 @@ fn retry_after(answer: &Answer, now: Millis) -> Option<Millis> {
     let value = answer.header("retry-after")?.trim();
     let wait = match value.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => Millis::from(DateTime::parse_from_rfc2822(value).ok()?.to_utc()).since(now),
+        Err(_) => Millis::from(DateTime::parse_from_rfc2822(value).ok()?.to_utc())
+            .since(date(answer).unwrap_or(now)),
     };
     Some(now.plus(wait.clamp(Duration::from_secs(1), MAX_WAIT)))
 }
 
-/// `x-ratelimit-reset` (epoch seconds) when it lies ahead. In the past it says nothing.
+/// `x-ratelimit-reset` (epoch seconds) when it lies ahead of the answer's own `Date`: this machine's clock may be wrong. In
+/// the past it says nothing.
 fn reset(answer: &Answer, now: Millis) -> Option<Millis> {
     let seconds: i64 = answer.header("x-ratelimit-reset")?.trim().parse().ok()?;
     let reset = Millis(seconds.saturating_mul(1000));
-    (reset > now).then(|| reset.min(now.plus(MAX_WAIT)))
+    let answered = date(answer).unwrap_or(now);
+    (reset > answered).then(|| now.plus(reset.since(answered).min(MAX_WAIT)))
 }
 
 /// What is left of one installation's budget: while it is limited, nobody asks.

@@ -19,8 +19,8 @@ use crate::engine::forge::{
 use crate::engine::thread::Thread;
 use crate::engine::trigger::{Place, Repo};
 
-/// Lists of own posts begin this much earlier: GitHub's times are whole seconds of another clock. Too many are harmless,
-/// since markers decide.
+/// Lists of own posts begin this much earlier: GitHub's times are whole seconds, and its own clocks differ a little. Too many
+/// are harmless, since markers decide.
 const LOOK_BACK: Duration = Duration::from_mins(10);
 
 #[async_trait]
@@ -52,7 +52,30 @@ impl Forge for GitHub {
         let asker = self.asker(place.repo.installation);
         let texts = thread::texts(self.way(), &asker, place).await?;
         let own = self.own().await?;
-        Ok(thread::thread(place, texts, |text| own.wrote(text)))
+        Ok(thread::thread(texts, |text| own.wrote(text)))
+    }
+
+    async fn locate(&self, place: &Place) -> Result<Place, ForgeError> {
+        let asker = self.asker(place.repo.installation);
+        let (_, mut now) = thread::issue(self.way(), &asker, place).await?;
+        if now.repo.full_name() != place.repo.full_name() {
+            let what = format!("the repository {}", now.repo.full_name());
+            let path = self.repo_path(&now.repo, "");
+            let (request, answer) = self.get(place.repo.installation, path, what).await?;
+            let repository: wire::Repository = answer::read(&answer, &request)?;
+            now.repo.id = repository.id;
+        }
+        Ok(now)
+    }
+
+    async fn comment_exists(&self, repo: &Repo, comment: u64) -> Result<bool, ForgeError> {
+        let path = self.repo_path(repo, &format!("/issues/comments/{comment}"));
+        let what = format!("comment {comment} in {}", repo.full_name());
+        match self.get(repo.installation, path, what).await {
+            Ok(_) => Ok(true),
+            Err(ForgeError::NotFound { .. } | ForgeError::Deleted { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     async fn file(
@@ -240,6 +263,26 @@ impl Forge for GitHub {
         let path = format!("/issues/{number}");
         let what = format!("the new text of {}", issue_of(repo, number));
         self.replace_body(repo, &path, body, what).await
+    }
+
+    async fn retire_issue(&self, repo: &Repo, number: u64, body: &str) -> Result<(), ForgeError> {
+        let body = self.redactor.redact(body);
+        self.post(
+            repo,
+            Notifies::Nobody,
+            Method::PATCH,
+            &format!("/issues/{number}"),
+            json!({"body": body, "state": "closed", "state_reason": "not_planned", "labels": []}),
+            format!("closing {}", issue_of(repo, number)),
+        )
+        .await?;
+        Ok(())
+    }
+
+    async fn delete_comment(&self, repo: &Repo, comment: u64) -> Result<(), ForgeError> {
+        let path = format!("/issues/comments/{comment}");
+        let what = format!("deleting comment {comment} in {}", repo.full_name());
+        self.delete(repo, &path, what).await
     }
 
     async fn create_comment(

@@ -13,7 +13,7 @@ use super::own::Own;
 use super::transport::Transport;
 use super::{GitHub, GitHubError, USER_AGENT, answer, limit, wire};
 use crate::adapters::redact::Redactor;
-use crate::engine::clock::Clock;
+use crate::engine::clock::{Clock, Millis};
 use crate::engine::forge::ForgeError;
 use crate::engine::trigger::{Actor, Repo};
 
@@ -58,6 +58,7 @@ impl GitHub {
             },
             redactor: Redactor::new(vec![config.token]),
             clock,
+            skew: std::sync::atomic::AtomicI64::new(0),
             own: tokio::sync::OnceCell::new(),
             installations: Mutex::new(HashMap::new()),
         })
@@ -75,6 +76,12 @@ impl GitHub {
                 message: format!("{login} is an App"),
             }),
         }
+    }
+
+    /// The time by GitHub's clock, as the last answer told it; by this machine's before the first answer.
+    pub fn time(&self) -> Millis {
+        let skew = self.skew.load(std::sync::atomic::Ordering::Relaxed);
+        Millis(self.clock.now().0.saturating_add(skew))
     }
 
     /// The repository `owner/name` under the names it has now.

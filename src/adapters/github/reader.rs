@@ -146,7 +146,7 @@ impl Reader {
             pull_request: false,
         };
         let texts = thread::texts(self.way(), self, &place).await?;
-        Ok(thread::thread(&place, texts, |_| false))
+        Ok(thread::thread(texts, |_| false))
     }
 
     /// Issues and pull requests of `owner/name` with a label, newest first. An item that cannot be read does not keep

@@ -50,6 +50,7 @@ fn request(method: Method) -> Request {
 
 const SECONDARY: &str = r#"{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}"#;
 const PRIMARY: &str = r#"{"message":"API rate limit exceeded for installation ID 5."}"#;
+const TOO_QUICKLY: &str = r#"{"message":"Validation Failed","errors":[{"resource":"Issue","code":"custom","field":"base","message":"was submitted too quickly"}]}"#;
 const MISSING: &str = r#"{"message":"Resource not accessible by integration"}"#;
 
 #[test]
@@ -111,6 +112,29 @@ fn limits_are_told_from_refusals() {
         (403, vec![], MISSING, None),
         (403, vec![remaining, soon], MISSING, None),
         (403, vec![], "", None),
+        // So does the limit on creating content answer, too.
+        (422, vec![], TOO_QUICKLY, Some(Wait::Unsaid)),
+        (422, vec![], r#"{"message":"Validation Failed"}"#, None),
+        // The answer's own time counts, not this machine's: here GitHub is two hours behind.
+        (
+            403,
+            vec![
+                remaining,
+                ("x-ratelimit-reset", "1767218490"),
+                ("date", "Wed, 31 Dec 2025 22:00:00 GMT"),
+            ],
+            PRIMARY,
+            until(90),
+        ),
+        (
+            429,
+            vec![
+                ("retry-after", "Wed, 31 Dec 2025 22:02:00 GMT"),
+                ("date", "Wed, 31 Dec 2025 22:00:00 GMT"),
+            ],
+            "",
+            until(120),
+        ),
         (404, vec![remaining, soon], PRIMARY, None),
         (200, vec![remaining, soon], "[]", None),
         (503, vec![("retry-after", "5")], "", None),
@@ -262,6 +286,33 @@ fn every_refusal_has_its_error_and_its_text() {
         assert_eq!(error.to_string(), text);
     }
     answer::judge(&answer(204, &[], ""), &request(Method::DELETE)).unwrap();
+}
+
+#[test]
+fn refusals_that_are_no_missing_permission_are_told_apart() {
+    for (status, message, expected) in [
+        (
+            403,
+            "Unable to create comment because issue is locked.",
+            "Locked",
+        ),
+        (403, "Repository was archived so is read-only.", "Archived"),
+        (
+            403,
+            "Although you appear to have the correct authorization credentials, the `octo` organization has an IP allow \
+             list enabled, and your IP address is not permitted to access this resource.",
+            "IpAllowList",
+        ),
+        (403, "Resource not accessible by integration", "Forbidden"),
+        (410, "This issue was deleted", "Deleted"),
+        (410, "Issues are disabled for this repo", "Gone"),
+        (410, "Issues has been disabled in this repository.", "Gone"),
+    ] {
+        let body = json!({"message": message}).to_string();
+        let error = answer::judge(&answer(status, &[], &body), &request(Method::POST)).unwrap_err();
+        assert!(format!("{error:?}").starts_with(expected), "{error:?}");
+        assert!(error.is_refusal() && error.to_string().contains(message), "{error}");
+    }
 }
 
 #[test]

@@ -86,6 +86,11 @@ impl Text {
         self.user.as_ref().map(|user| user.id)
     }
 
+    /// Login of the author.
+    pub(super) fn login(&self) -> Option<String> {
+        self.user.as_ref().map(|user| user.login.clone())
+    }
+
     pub(super) fn post(self, id: Option<u64>, own: bool) -> Post {
         Post {
             id,
@@ -109,6 +114,12 @@ pub(super) struct Issue {
     pub(super) state: String,
     #[serde(default)]
     pub(super) pull_request: Option<IgnoredAny>,
+    /// How many comments it has.
+    #[serde(default)]
+    pub(super) comments: usize,
+    /// API address of the repository that it is in.
+    #[serde(default)]
+    pub(super) repository_url: String,
     #[serde(flatten)]
     pub(super) text: Text,
 }
@@ -116,8 +127,18 @@ pub(super) struct Issue {
 #[derive(Debug, Deserialize)]
 pub(super) struct Comment {
     pub(super) id: u64,
+    /// Present when somebody hid it.
+    #[serde(default)]
+    pub(super) minimized: Option<Minimized>,
     #[serde(flatten)]
     pub(super) text: Text,
+}
+
+/// That a comment is hidden.
+#[derive(Debug, Deserialize)]
+pub(super) struct Minimized {
+    #[serde(default)]
+    pub(super) reason: Option<String>,
 }
 
 /// What a write answers, as far as it is needed.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::SimulatorError;
-use super::model::{Comment, Issue, Label, Pull, Reaction};
+use super::model::{Comment, Gone, Issue, Label, Pull, Reaction};
 use super::state::{Doer, State};
 
 /// The colour GitHub gives a label that is made by setting it.
@@ -41,9 +41,9 @@ impl State {
     ) -> Result<u64, SimulatorError> {
         let now = self.now();
         let id = self.id();
-        let issues = &mut self.repository_mut(repository)?.issues;
-        let number = issues.last_key_value().map_or(1, |(last, _)| last + 1);
-        issues.insert(
+        let home = self.repository_mut(repository)?;
+        let number = home.next_number();
+        home.issues.insert(
             number,
             Issue {
                 id,
@@ -54,6 +54,7 @@ impl State {
                 author: by.user.clone(),
                 via_app: by.via_app,
                 labels: Vec::new(),
+                locked: false,
                 closed: None,
                 state_reason: None,
                 closed_by: None,
@@ -242,6 +243,7 @@ impl State {
                 author: by.user.clone(),
                 via_app: by.via_app,
                 body: body.to_owned(),
+                hidden: None,
                 reactions: Vec::new(),
                 created: now,
                 updated: now,
@@ -249,6 +251,75 @@ impl State {
         );
         self.announce_comment(by, id, "created", &json!({}))?;
         Ok(id)
+    }
+
+    /// Whether a locked conversation shuts somebody out of commenting and reacting: everybody without write permission, and
+    /// Apps whatever their permissions are (probot/stale#25, renovatebot/renovate#6215).
+    pub(super) fn is_locked_for(
+        &self,
+        by: &Doer,
+        repository: u64,
+        number: u64,
+    ) -> Result<bool, SimulatorError> {
+        let locked = self.issue(repository, number)?.locked;
+        let role = self.repository(repository)?.role(by.user.id);
+        let writes = matches!(role.permission(), "write" | "admin");
+        Ok(locked && (by.via_app || !writes))
+    }
+
+    /// Deletes an issue and its comments.
+    pub(super) fn delete_issue(
+        &mut self,
+        by: &Doer,
+        repository: u64,
+        number: u64,
+    ) -> Result<(), SimulatorError> {
+        self.announce_issue(by, repository, number, "deleted", &json!({}))?;
+        let home = self.repository_mut(repository)?;
+        home.gone.insert(number, Gone::Deleted);
+        let issue = home.issues.remove(&number);
+        for id in issue.into_iter().flat_map(|issue| issue.comments) {
+            self.comments.remove(&id);
+        }
+        Ok(())
+    }
+
+    /// Transfers an issue to another repository; gives its number there. Its comments get new ids. The webhook that GitHub
+    /// sends for it is not simulated.
+    pub(super) fn transfer(
+        &mut self,
+        from: u64,
+        number: u64,
+        to: u64,
+    ) -> Result<u64, SimulatorError> {
+        let mut issue = self.issue(from, number)?.clone();
+        let new = self.repository(to)?.next_number();
+        let old = std::mem::take(&mut issue.comments);
+        for id in old {
+            let Some(comment) = self.comments.remove(&id) else {
+                continue;
+            };
+            let id = self.id();
+            issue.comments.push(id);
+            let moved = Comment {
+                id,
+                repository: to,
+                number: new,
+                ..comment
+            };
+            self.comments.insert(id, moved);
+        }
+        issue.id = self.id();
+        issue.number = new;
+        let home = self.repository_mut(from)?;
+        home.issues.remove(&number);
+        let moved = Gone::Moved {
+            repository: to,
+            number: new,
+        };
+        home.gone.insert(number, moved);
+        self.repository_mut(to)?.issues.insert(new, issue);
+        Ok(new)
     }
 
     /// Whether somebody may edit or delete a comment: the author, people with write, and the App, which needs nothing but

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use super::actions::Reacted;
-use super::reply::Answer;
+use super::model::Gone;
+use super::reply::{self, Answer};
 use super::state::{Base, Doer, State};
 use super::tokens::{Holder, Token};
 use super::{
@@ -167,6 +168,10 @@ impl Scope {
     pub(super) fn at(&self, state: &State, number: &str, write: bool) -> Result<u64, Answer> {
         let number: u64 = number.parse().map_err(|_| Answer::not_found())?;
         let repository = state.repository(self.repository)?;
+        if repository.gone.get(&number) == Some(&Gone::Deleted) {
+            // Words as GitHub gives them for deleted issues; not in the OpenAPI description.
+            return Err(Answer::refuse(StatusCode::GONE, "This issue was deleted"));
+        }
         let pull_request = repository
             .issues
             .get(&number)
@@ -287,6 +292,20 @@ fn scope(state: &State, token: Token, owner: &str, name: &str) -> Result<Scope, 
     })
 }
 
+/// The redirect to a transferred issue. It covers the issue alone: what is below it is not found
+/// (Systemorph/MeshWeaver#4629).
+fn moved(state: &State, call: &Call, scope: &Scope, number: &str) -> Option<Answer> {
+    let home = state.repository(scope.repository).ok()?;
+    let Gone::Moved { repository, number } = home.gone.get(&number.parse().ok()?)? else {
+        return None;
+    };
+    let url = format!("{}/repositories/{repository}/issues/{number}", call.base.api);
+    let body = serde_json::json!({
+        "message": "Moved Permanently", "url": url, "documentation_url": reply::DOCUMENTATION,
+    });
+    Some(Answer::new(StatusCode::MOVED_PERMANENTLY, body).header("location", url))
+}
+
 fn in_repository(
     state: &mut State,
     call: &Call,
@@ -294,6 +313,13 @@ fn in_repository(
     rest: &[&str],
 ) -> Result<Answer, Answer> {
     let write = call.method != Method::GET;
+    if write && state.repository(scope.repository)?.archived {
+        // Words from public issue threads (renovatebot/renovate#42992), not from the OpenAPI description.
+        return Err(Answer::refuse(
+            StatusCode::FORBIDDEN,
+            "Repository was archived so is read-only.",
+        ));
+    }
     match (call.method.as_str(), rest) {
         ("GET", []) => contents::repository(state, call, scope),
         ("GET", ["collaborators", login, "permission"]) => {
@@ -322,6 +348,11 @@ fn in_repository(
             }
         }
         (_, ["issues", number, rest @ ..]) => {
+            if rest.is_empty()
+                && let Some(elsewhere) = moved(state, call, scope, number)
+            {
+                return Err(elsewhere);
+            }
             let number = scope.at(state, number, write)?;
             match (call.method.as_str(), rest) {
                 ("GET", []) => issues::get(state, call, scope, number),

@@ -70,6 +70,13 @@ pub(super) fn create(
 ) -> Result<Answer, Answer> {
     let body = body(call)?;
     let by = state.doer(&scope.token);
+    if state.is_locked_for(&by, scope.repository, number)? {
+        // Words from a public issue thread (renovatebot/renovate#6215), not from the OpenAPI description.
+        return Err(Answer::refuse(
+            StatusCode::FORBIDDEN,
+            "Unable to create comment because issue is locked.",
+        ));
+    }
     let id = state.comment_on(&by, scope.repository, number, &body)?;
     render(state, call, id).map(Answer::created)
 }
@@ -102,7 +109,11 @@ pub(super) fn list(
     number: u64,
 ) -> Result<Answer, Answer> {
     let ids = &state.issue(scope.repository, number)?.comments;
-    let found: Vec<&Comment> = ids.iter().filter_map(|id| state.comments.get(id)).collect();
+    let found: Vec<&Comment> = ids
+        .iter()
+        .filter_map(|id| state.comments.get(id))
+        .filter(|comment| state.is_listed(comment.created))
+        .collect();
     listed(state, call, scope, found)
 }
 
@@ -113,6 +124,7 @@ pub(super) fn list_all(state: &State, call: &Call, scope: &Scope) -> Result<Answ
         .comments
         .values()
         .filter(|comment| comment.repository == scope.repository)
+        .filter(|comment| state.is_listed(comment.created))
         .collect();
     if call.query("sort") == Some("updated") {
         found.sort_by_key(|comment| (comment.updated, comment.id));

@@ -34,6 +34,13 @@ pub enum Trouble {
     BadCredentials,
     /// 503 `Service unavailable`; nothing was done.
     Unavailable,
+    /// Any status with any JSON; nothing was done.
+    Answer {
+        /// HTTP status.
+        status: u16,
+        /// Body.
+        body: serde_json::Value,
+    },
 }
 
 /// How often a fault strikes.

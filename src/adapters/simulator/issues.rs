@@ -170,6 +170,7 @@ pub(super) fn list(state: &State, call: &Call, scope: &Scope) -> Result<Answer, 
     let mut found: Vec<&Issue> = repository
         .issues
         .values()
+        .filter(|issue| state.is_listed(issue.created))
         .filter(|issue| match wanted {
             "open" => issue.closed.is_none(),
             "closed" => issue.closed.is_some(),

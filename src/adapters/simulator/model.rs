@@ -141,6 +141,8 @@ pub struct Issue {
     pub via_app: bool,
     /// Label names in the order they were set.
     pub labels: Vec<String>,
+    /// The conversation is locked.
+    pub locked: bool,
     /// `open` when `None`, else when it was closed.
     pub closed: Option<Millis>,
     /// Why it is closed or open again.
@@ -172,12 +174,28 @@ pub struct Comment {
     pub via_app: bool,
     /// Body, as written.
     pub body: String,
+    /// Why somebody hid it, e.g. `spam`; `None` when it is shown.
+    pub hidden: Option<String>,
     /// Reactions.
     pub reactions: Vec<Reaction>,
     /// When it was written.
     pub created: Millis,
     /// Last change.
     pub updated: Millis,
+}
+
+/// What became of an issue that is not there any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gone {
+    /// It was deleted.
+    Deleted,
+    /// It was transferred.
+    Moved {
+        /// Id of the repository that it is in.
+        repository: u64,
+        /// Its number there.
+        number: u64,
+    },
 }
 
 /// A repository.
@@ -193,12 +211,16 @@ pub struct Repository {
     pub private: bool,
     /// Issues are enabled.
     pub has_issues: bool,
+    /// It is archived, and therefore read-only.
+    pub archived: bool,
     /// Roles by account id.
     pub roles: BTreeMap<u64, Role>,
     /// Labels.
     pub labels: Vec<Label>,
     /// Issues and pull requests by number.
     pub issues: BTreeMap<u64, Issue>,
+    /// Numbers of issues that are not there any more.
+    pub gone: BTreeMap<u64, Gone>,
     /// It is a fork.
     pub fork: bool,
     /// Commits by name; also those that pull requests propose from forks.
@@ -215,6 +237,13 @@ impl Repository {
     /// `owner/name`.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.owner.login, self.name)
+    }
+
+    /// The number of the next issue or pull request; none is given twice.
+    pub(super) fn next_number(&self) -> u64 {
+        let last = |number: Option<&u64>| number.copied().unwrap_or(0);
+        let present = last(self.issues.keys().next_back());
+        present.max(last(self.gone.keys().next_back())) + 1
     }
 
     /// A label by name, whatever the case.

@@ -1,6 +1,7 @@
 //! What people do on the simulated GitHub, and how it is furnished.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -72,6 +73,20 @@ impl Simulator {
         })
     }
 
+    /// Archives a repository, or unarchives it.
+    pub fn set_archived(&self, repository: &str, archived: bool) -> Outcome {
+        self.shared.with(|state| {
+            let id = state.repository_id(repository)?;
+            state.repository_mut(id)?.archived = archived;
+            Ok(())
+        })
+    }
+
+    /// Lets lists of issues and comments leave out what was created less than `lag` ago.
+    pub fn set_list_lag(&self, lag: Duration) {
+        self.shared.with(|state| state.list_lag = lag);
+    }
+
     /// Attaches a file to whatever the address it gives is put into.
     pub fn attach(&self, name: &str, content: impl Into<Bytes>, private: bool) -> String {
         self.shared.with(|state| {
@@ -124,6 +139,21 @@ impl Simulator {
             };
             state.announce_installation(&by, id, "created")?;
             Ok(id)
+        })
+    }
+
+    /// Lets the installation that has one repository reach another one, too. The webhook that GitHub sends for it is not
+    /// simulated.
+    pub fn add_to_installation(&self, repository: &str, other: &str) -> Outcome {
+        self.shared.with(|state| {
+            let has = state.repository_id(repository)?;
+            let new = state.repository_id(other)?;
+            let mut all = state.installations.values_mut();
+            let one = all.find(|one| one.repositories.contains(&has));
+            one.ok_or_else(|| SimulatorError::missing(format!("installation for {repository}")))?
+                .repositories
+                .insert(new);
+            Ok(())
         })
     }
 
@@ -221,6 +251,39 @@ impl Simulator {
                 ..IssueChange::default()
             };
             state.edit(by, id, number, change)
+        })
+    }
+
+    /// Locks a conversation, or unlocks it.
+    pub fn set_locked(&self, repository: &str, number: u64, login: &str, locked: bool) -> Outcome {
+        self.act(repository, login, |state, by, id| {
+            state.issue_mut(id, number)?.locked = locked;
+            let action = if locked { "locked" } else { "unlocked" };
+            state.announce_issue(by, id, number, action, &serde_json::json!({}))
+        })
+    }
+
+    /// Deletes an issue with its comments.
+    pub fn delete_issue(&self, repository: &str, number: u64, login: &str) -> Outcome {
+        self.act(repository, login, |state, by, id| {
+            state.delete_issue(by, id, number)
+        })
+    }
+
+    /// Transfers an issue to another repository; gives its number there.
+    pub fn transfer_issue(&self, repository: &str, number: u64, to: &str) -> Outcome<u64> {
+        self.shared.with(|state| {
+            let from = state.repository_id(repository)?;
+            let to = state.repository_id(to)?;
+            state.transfer(from, number, to)
+        })
+    }
+
+    /// Hides a comment for a reason (`spam`, `outdated`, …), or shows it again.
+    pub fn hide_comment(&self, comment: u64, reason: Option<&str>) -> Outcome {
+        self.shared.with(|state| {
+            state.comment_mut(comment)?.hidden = reason.map(str::to_owned);
+            Ok(())
         })
     }
 

@@ -42,6 +42,8 @@ impl State {
             name: name.to_owned(),
             private,
             has_issues: true,
+            archived: false,
+            gone: std::collections::BTreeMap::new(),
             roles: BTreeMap::new(),
             labels: Vec::new(),
             issues: BTreeMap::new(),
@@ -60,7 +62,7 @@ impl State {
         let now = self.now();
         let home = self.repository(id)?;
         let (name, private) = (home.name.clone(), home.private);
-        let number = home.issues.last_key_value().map_or(1, |(last, _)| last + 1);
+        let number = home.next_number();
         let branch = format!("topic-{number}");
         let head_repository = if proposal.fork {
             match self.repository_named(&by.user.login, &name) {

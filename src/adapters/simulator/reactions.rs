@@ -69,6 +69,18 @@ fn create(state: &mut State, call: &Call, scope: &Scope, on: Reacted) -> Result<
         ));
     }
     let by = state.doer(&scope.token);
+    let number = match on {
+        Reacted::Issue(number) => number,
+        Reacted::Comment(id) => state.comment(id)?.number,
+    };
+    if state.is_locked_for(&by, scope.repository, number)? {
+        // That it is refused is from public issue threads (GitHawkApp/GitHawk#2297, github/gh-aw#15966), which do not have
+        // the words of the REST API.
+        return Err(Answer::refuse(
+            StatusCode::FORBIDDEN,
+            "Unable to react because issue is locked.",
+        ));
+    }
     let (reaction, new) = state.react(&by, scope.repository, on, content)?;
     let body: Value = json::reaction(&call.base, &reaction);
     let status = if new {

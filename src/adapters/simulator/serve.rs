@@ -18,6 +18,7 @@ use super::look::LoggedRequest;
 use super::reply::Answer;
 use super::state::{Base, State};
 use super::{Shared, app, attachments, pages};
+use crate::engine::clock::Millis;
 
 /// Longest request body, in bytes; nothing that GitHub takes here comes near it.
 const MAX_REQUEST: usize = 8 * 1024 * 1024;
@@ -127,6 +128,8 @@ fn take_apart(state: &State, parts: Parts, body: Bytes) -> Call {
 /// Headers of every answer: request id, version, and the limits of whoever asked.
 fn finish(shared: &Shared, call: &Call, answer: Answer) -> Answer {
     let mut answer = answer
+        // Else the server adds one by the machine's clock, which is not the simulator's.
+        .header("date", http_date(shared.clock.now()))
         .header("x-github-request-id", request_id())
         .header("x-github-media-type", "github.v3; format=json")
         .header(
@@ -146,6 +149,12 @@ fn finish(shared: &Shared, call: &Call, answer: Answer) -> Answer {
         }
     }
     answer
+}
+
+/// A time as HTTP headers have it (RFC 9110, 5.6.7).
+fn http_date(time: Millis) -> String {
+    let format = "%a, %d %b %Y %H:%M:%S GMT";
+    time.datetime().format(format).to_string()
 }
 
 /// In GitHub's form: groups of hexadecimal digits.
@@ -170,6 +179,10 @@ fn refusal(trouble: Option<&Trouble>) -> Option<Answer> {
             StatusCode::SERVICE_UNAVAILABLE,
             "Service unavailable",
         )),
+        Trouble::Answer { status, body } => {
+            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY);
+            Some(Answer::new(status, body.clone()))
+        }
         Trouble::SecondaryLimit { retry_after } => {
             // Words from public issue threads (EnricoMi/publish-unit-test-result-action#419); often without retry-after.
             let answer = Answer::refuse(

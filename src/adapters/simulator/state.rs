@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use secrecy::SecretString;
 use tokio::sync::{mpsc, watch};
@@ -73,6 +74,8 @@ pub(super) struct State {
     pub(super) hook: Hook,
     /// Requests counted against the primary limit by installation or person, with the start of the hour.
     pub(super) used: BTreeMap<u64, (Millis, u32)>,
+    /// Lists leave out what was created less than this ago.
+    pub(super) list_lag: Duration,
     pub(super) next_id: u64,
 }
 
@@ -82,6 +85,11 @@ pub(super) const FIRST_ID: u64 = 3_100_000_000;
 impl State {
     pub(super) fn now(&self) -> Millis {
         self.clock.now()
+    }
+
+    /// Whether lists have what was created then: GitHub's lag behind its writes.
+    pub(super) fn is_listed(&self, created: Millis) -> bool {
+        self.list_lag.is_zero() || self.now().since(created) >= self.list_lag
     }
 
     /// A new id, unique over all kinds.

@@ -218,6 +218,16 @@ impl Store for SqliteStore {
         turn.end(result)
     }
 
+    async fn drop_effect(&self, lease: &Lease, key: &str) -> Result<(), StoreError> {
+        let mut turn = self.core.writer.turn().await?;
+        let result = effects::drop_one(&mut turn.connection, lease, key).await;
+        turn.end(result)
+    }
+
+    async fn effects(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError> {
+        views::effects(&self.core.reader, run).await
+    }
+
     async fn end_effect(
         &self,
         lease: &Lease,

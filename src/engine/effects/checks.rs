@@ -3,7 +3,7 @@
 //! GitHub adds the annotations of every request to those that are there, so a piece whose outcome nobody knows must not be
 //! sent again as it was: GitHub is asked how many there are, and only those that are missing follow.
 
-use super::{Effects, Posted, Stop};
+use super::{Effects, Kind, Posted, Stop};
 use crate::engine::forge::{
     CheckReport, CheckRun, CheckState, ForgeError, MOST_ANNOTATIONS, NewCheckRun, Written,
 };
@@ -88,7 +88,8 @@ impl Effects {
             let run = self.forge.create_check_run(repo, new, external_id);
             run.await.map(written)
         };
-        self.create(key, external_id, |_| own, create).await
+        self.create(key, external_id, Kind::CheckRun, own, create)
+            .await
     }
 
     /// Sends one piece: `report` for a check run that has `from` annotations before.
@@ -103,7 +104,7 @@ impl Effects {
         match self.begin(key).await? {
             EffectState::Done(_) => return Ok(()),
             EffectState::Tried { last, .. } => {
-                self.settled(last)?;
+                self.settled(last, 1)?;
                 let there = self.forge.check_run(repo, check).await?.annotations;
                 let landed = there.saturating_sub(from).min(report.annotations.len());
                 // Even if all are there: what else the report says may be said again.

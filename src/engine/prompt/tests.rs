@@ -78,6 +78,8 @@ fn thread(posts: Vec<Post>) -> Thread {
         url: "https://github.test/12".into(),
         state: "open".into(),
         posts,
+        hidden: Vec::new(),
+        short: false,
     }
 }
 

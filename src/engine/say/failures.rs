@@ -141,6 +141,33 @@ pub fn refused(error: &ForgeError, place: &Place) -> Failure {
             format!("Issues are disabled in {repo}, so there is nowhere to save the plan."),
             "Enable issues in the repository's settings (General, Features), then comment `/retry` here.".to_owned(),
         ),
+        ForgeError::Locked { .. } => (
+            Code::LocationGone,
+            format!("A conversation in {repo} is locked, and GitHub lets no App comment there."),
+            "Unlock the conversation, then comment `/retry` here.".to_owned(),
+        ),
+        ForgeError::Archived { .. } => (
+            Code::ConfigInvalid,
+            format!("{repo} is archived, so nothing can be written there."),
+            "Unarchive the repository in its settings, then comment `/retry` here.".to_owned(),
+        ),
+        ForgeError::IpAllowList { .. } => (
+            Code::ConfigInvalid,
+            format!("The IP allow list of {} does not admit the bot.", place.repo.owner),
+            format!(
+                "Let an owner of the organization add the address of the bot's host to the allow list. {RETRY}"
+            ),
+        ),
+        ForgeError::Deleted { .. } => (
+            Code::LocationGone,
+            format!("The issue that the command needs in {repo} was deleted."),
+            "Comment the command again where the plan is now.".to_owned(),
+        ),
+        ForgeError::NotFound { .. } => (
+            Code::LocationGone,
+            format!("GitHub does not find something that the command needs in {repo}: it was deleted or moved, or the App may not see it."),
+            "Check that it exists and that the App is installed there, then comment the command again.".to_owned(),
+        ),
         ForgeError::Forbidden { .. } => (
             Code::ConfigInvalid,
             format!("The GitHub App lacks a permission in {repo}."),
@@ -164,6 +191,31 @@ pub fn refused(error: &ForgeError, place: &Place) -> Failure {
         message,
         details: vec![error.to_string()],
         remedy,
+    }
+}
+
+/// Somebody deleted the plan issue while it was being written.
+pub fn plan_issue_deleted(url: &str) -> Failure {
+    Failure {
+        code: Code::LocationGone,
+        message: "The plan issue was deleted while the plan was being saved.".to_owned(),
+        details: vec![format!("Deleted: {url}")],
+        remedy: "Comment `/retry` here to save the plan as a new issue.".to_owned(),
+    }
+}
+
+/// Somebody transferred the plan issue to another repository while it was being written.
+pub fn plan_issue_moved(url: &str, now: &Place) -> Failure {
+    Failure {
+        code: Code::LocationGone,
+        message: "The plan issue was transferred while the plan was being saved, and is incomplete."
+            .to_owned(),
+        details: vec![format!(
+            "It was {url}, and is now number {} in {}",
+            now.number,
+            now.repo.full_name()
+        )],
+        remedy: "Comment the command again to save the plan as a new issue.".to_owned(),
     }
 }
 

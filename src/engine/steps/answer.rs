@@ -51,7 +51,8 @@ async fn say(context: &mut Context, said: &str) -> Result<(), Stop> {
     } else {
         Reaction::Rocket
     };
-    report::reply(context, said, reaction).await
+    report::reply(context, said, reaction).await?;
+    Ok(())
 }
 
 async fn decide(context: &Context) -> Result<String, Stop> {

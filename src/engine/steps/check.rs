@@ -21,7 +21,7 @@ use super::super::progress::{Checked, Judged};
 use super::super::say::{check as sentences, code_span, failures};
 use super::super::thread::Thread;
 use super::super::trigger::{Origin, Trigger};
-use super::Context;
+use super::{Context, prepare};
 use crate::formats::action_plan::is_action_plan;
 use crate::formats::block;
 use crate::formats::plan::stored;
@@ -80,7 +80,7 @@ async fn judged(context: &Context) -> Result<Checked, Stop> {
     if on_files {
         return files(context).await;
     }
-    let thread = context.effects.forge.thread(&trigger.place).await?;
+    let thread = prepare::current_thread(context).await?;
     if let Some((name, text)) = meant(trigger, &thread) {
         let commit = if trigger.place.pull_request {
             pull(context).await?.head_sha

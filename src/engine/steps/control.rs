@@ -2,7 +2,7 @@
 
 use super::super::effects::Stop;
 use super::super::forge::Reaction;
-use super::super::say::replies;
+use super::super::say::{failures, replies};
 use super::super::store::AuditEntry;
 use super::authorise::Authorised;
 use super::{Context, report};
@@ -18,9 +18,9 @@ const LISTED: u32 = 10;
 ///
 /// # Errors
 /// GitHub or the store did not do it.
-pub async fn answer(context: &Context, _allowed: &Authorised) -> Result<(), Stop> {
+pub async fn answer(context: &mut Context, _allowed: &Authorised) -> Result<(), Stop> {
     let place = context.trigger.place.key();
-    let store = &context.effects.store;
+    let store = context.effects.store.clone();
     let body = match context.trigger.command {
         Command::Help => replies::help(&context.settings.labels),
         Command::Status => replies::status(&store.runs_at(&place, LISTED).await?),
@@ -46,7 +46,15 @@ pub async fn answer(context: &Context, _allowed: &Authorised) -> Result<(), Stop
         | Command::CheckPlan
         | Command::Answer => return Ok(()),
     };
-    report::reply(context, &body, Reaction::Rocket).await
+    let refused = report::reply(context, &body, Reaction::Rocket).await?;
+    match (refused, context.trigger.command) {
+        (Some(error), Command::Help | Command::Status) => {
+            let failure = failures::refused(&error, &context.trigger.place);
+            Err(Stop::Failed(failure))
+        }
+        // It is done, whether or not that could be said.
+        _ => Ok(()),
+    }
 }
 
 /// Does something in the store once and keeps the sentence that says what was done.

@@ -158,6 +158,11 @@ pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> S
             ),
         }
     }
+    match thread.hidden.len() {
+        0 => {}
+        1 => left_out.push("one comment: hidden on GitHub".to_owned()),
+        many => left_out.push(format!("{many} comments: hidden on GitHub")),
+    }
     if let Some((id, text, url)) = own_comment.filter(|_| inline.is_none()) {
         let text = (readers.without_commands)(text);
         let author = Some(trigger.actor.login.clone());

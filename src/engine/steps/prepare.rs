@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use super::super::agent::Agent;
-use super::super::effects::Stop;
+use super::super::effects::{LIST_LAG, Stop};
 use super::super::progress::{Logs, Prepared};
 use super::super::say::{failures, planning};
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
+use super::super::trigger::Origin;
 use super::{Context, enrich, report, source, verify};
 use crate::formats::command::Command;
 
@@ -87,7 +88,44 @@ pub(super) async fn logs(context: &mut Context) -> Result<Logs, Stop> {
 /// GitHub does not answer.
 pub(super) async fn thread(context: &mut Context) -> Result<Thread, Stop> {
     report::step(context, "reading the conversation").await?;
-    Ok(context.effects.forge.thread(&context.trigger.place).await?)
+    current_thread(context).await
+}
+
+/// Reads the conversation, unless the list that GitHub gives is older than the command: webhooks can be faster than lists.
+/// The list is old when the command's own comment is not in it although it exists; it is probably old when it is shorter than
+/// the issue says, which alone is worth only a short wait.
+///
+/// # Errors
+/// [`Stop::Settling`] when it is to be read again, [`Stop::Forge`] when GitHub does not answer.
+pub(super) async fn current_thread(context: &Context) -> Result<Thread, Stop> {
+    let forge = &context.effects.forge;
+    let place = context.home();
+    let thread = forge.thread(place).await?;
+    let accepted = context.accepted;
+    let wait = |times| {
+        let until = accepted.plus(context.effects.adopt_delay * times);
+        context.pause(accepted, until)
+    };
+    let command = match &context.trigger.origin {
+        Origin::Comment { id, .. } | Origin::Boxes { id, .. } => Some(*id),
+        Origin::Label { .. } | Origin::Push { .. } | Origin::Local { .. } => None,
+    };
+    let listed = |id: u64| {
+        thread.posts.iter().any(|post| post.id == Some(id))
+            || thread.hidden.iter().any(|hidden| hidden.id == id)
+    };
+    if let Some(id) = command.filter(|id| !listed(*id))
+        && let Some(until) = wait(LIST_LAG)
+        && forge.comment_exists(&place.repo, id).await?
+    {
+        return Err(Stop::Settling { until });
+    }
+    if thread.short
+        && let Some(until) = wait(1)
+    {
+        return Err(Stop::Settling { until });
+    }
+    Ok(thread)
 }
 
 /// Computes on a thread of its own: a long conversation takes milliseconds of pure computing.

@@ -1,10 +1,11 @@
 //! Saving: label, issue, plan comments, and the one body update that completes the header.
 
 use super::super::effects::Stop;
-use super::super::forge::LabelSpec;
+use super::super::forge::{ForgeError, LabelSpec};
 use super::super::progress::{Prepared, Saved};
 use super::super::say;
 use super::super::say::failures;
+use super::super::trigger::Place;
 use super::authorise::Authorised;
 use super::{Context, report};
 use crate::formats::block::{plan_body, render_content, schema};
@@ -36,6 +37,14 @@ pub const DOCUMENT_BLOCK: &str = "planwright-document";
 
 /// Effect under which the plan issue is created.
 const ISSUE: &str = "plan-issue";
+
+/// Name of an effect of the present plan issue: one that was deleted gives way to a new one with effects of its own.
+fn key(context: &Context, name: &str) -> String {
+    match context.progress.issue_lost {
+        0 => name.to_owned(),
+        lost => format!("{name}~{}", lost + 1),
+    }
+}
 
 /// The comments that hold a document, ready to post: each one a `plan-body` block, `part i/n` above it when there are several.
 ///
@@ -115,7 +124,42 @@ pub async fn publish(
 ) -> Result<Saved, Stop> {
     let bodies = fitting(prepared, context.settings.most_parts)?;
     report::step(context, "saving the plan as an issue").await?;
-    save(context, prepared, &bodies).await
+    loop {
+        match save(context, prepared, &bodies).await {
+            Err(Stop::Forge(error)) if error.is_absence() && context.again_at(&error).is_none() => {
+                missing(context, error).await?;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// GitHub does not find something while the plan is being saved. When that is the plan issue itself, it was deleted or
+/// transferred: what an earlier round created is replaced by a new issue, else the run ends.
+async fn missing(context: &mut Context, error: ForgeError) -> Result<(), Stop> {
+    let Some(saved) = context.progress.saved.clone() else {
+        return Err(error.into());
+    };
+    let place = Place {
+        repo: context.trigger.place.repo.clone(),
+        number: saved.number,
+        pull_request: false,
+    };
+    match context.effects.forge.locate(&place).await {
+        Ok(now) if now.number == place.number && now.repo.id == place.repo.id => Err(error.into()),
+        Ok(now) => Err(Stop::Failed(failures::plan_issue_moved(&saved.url, &now))),
+        Err(ForgeError::NotFound { .. } | ForgeError::Deleted { .. }) => {
+            context.progress.saved = None;
+            context.progress.publishing = false;
+            context.progress.issue_lost += 1;
+            context.remember().await?;
+            if context.progress.saved_in < context.round {
+                return Ok(());
+            }
+            Err(Stop::Failed(failures::plan_issue_deleted(&saved.url)))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The comments of the plan, when they are not too many.
@@ -143,6 +187,7 @@ pub(in crate::engine) async fn save(
         .idempotent("plan-label", effects.forge.ensure_label(repo, &PLAN_LABEL))
         .await?;
 
+    let made_by = key(context, ISSUE);
     if !context.progress.publishing {
         context.progress.publishing = true;
         context.remember().await?;
@@ -157,7 +202,7 @@ pub(in crate::engine) async fn save(
     );
     let issue = effects
         .create_issue(
-            ISSUE,
+            &made_by,
             repo,
             &prepared.issue_title,
             &body,
@@ -169,12 +214,16 @@ pub(in crate::engine) async fn save(
         url: issue.url().to_owned(),
         comments: Vec::new(),
     };
+    if issue.fresh() || context.progress.saved.is_none() {
+        context.progress.saved_in = context.round;
+        context.progress.created = Some(effects.clock.now());
+    }
     context.progress.saved = Some(saved.clone());
     context.progress.outage = None;
     context.remember().await?;
 
     for (index, body) in bodies.iter().enumerate() {
-        let key = format!("plan-part-{}", index + 1);
+        let key = key(context, &format!("plan-part-{}", index + 1));
         saved.comments.push(
             effects
                 .create_comment(&key, repo, saved.number, body)
@@ -183,7 +232,7 @@ pub(in crate::engine) async fn save(
         );
     }
     for (index, body) in attachments(prepared).iter().enumerate() {
-        let key = format!("plan-document-{}", index + 1);
+        let key = key(context, &format!("plan-document-{}", index + 1));
         effects
             .create_comment(&key, repo, saved.number, body)
             .await?;
@@ -196,8 +245,9 @@ pub(in crate::engine) async fn save(
         &complete,
         Some(saved.number),
     );
+    let complete_by = key(context, "plan-issue-complete");
     effects
-        .edit_issue("plan-issue-complete", repo, saved.number, ISSUE, &body)
+        .edit_issue(&complete_by, repo, saved.number, &made_by, &body)
         .await?;
     context.progress.saved = Some(saved.clone());
     context.remember().await?;

@@ -1,9 +1,12 @@
 //! Telling people: 👀 at once, one status comment edited in place, 🚀 or 😕 at the end.
+//!
+//! What cannot be said does not decide how a run ends. A reaction that GitHub refuses is left out; where the conversation is
+//! locked or deleted, the run goes on without a status comment, and its report is posted on the plan issue.
 
 use std::time::Duration;
 
 use super::super::code::Failure;
-use super::super::effects::Stop;
+use super::super::effects::{Kind, Stop};
 use super::super::forge::{ForgeError, ReactTo, Reaction};
 use super::super::progress::{Checked, Progress, Saved};
 use super::super::research::Research;
@@ -16,6 +19,8 @@ use crate::formats::command::Command;
 const STATUS: &str = "status";
 /// How many earlier runs of a place are looked at for the comment of a check.
 const CHECKS: u32 = 20;
+/// How many failed tries in a row a closing reaction is worth: with the default pauses some five minutes.
+const REACTION_TRIES: u32 = 6;
 /// Progress edits come no closer together than this.
 pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
 
@@ -34,63 +39,127 @@ fn target(context: &Context) -> Option<ReactTo> {
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
-    let place = &context.trigger.place;
-    react(context, Reaction::Eyes).await?;
+    let place = context.home();
+    match react(context, Reaction::Eyes).await {
+        // Limits and a lost lease stop everything; whatever else is wrong, the command itself will find out.
+        Err(Stop::Forge(error)) if !matches!(error, ForgeError::Limited { .. }) => {
+            tracing::debug!(run.id = %context.run(), error = %error, "no reaction yet");
+        }
+        done => {
+            done?;
+        }
+    }
     let stays = context.trigger.command == Command::CheckPlan && place.pull_request;
     if let Origin::Label { name } = &context.trigger.origin
         && !stays
     {
-        context
-            .effects
-            .idempotent("label-off", context.effects.forge.remove_label(place, name))
-            .await?;
+        let forge = &context.effects.forge;
+        let removing = async { unless_refused(forge.remove_label(place, name).await) };
+        context.effects.idempotent("label-off", removing).await?;
     }
     Ok(())
 }
 
-/// Adds a reaction; 0 when what it would hang on is gone, which is no reason to stop.
+/// What GitHub refuses is left undone, with the default in its place.
+fn unless_refused<T: Default>(done: Result<T, ForgeError>) -> Result<T, ForgeError> {
+    match done {
+        Err(error) if error.is_refusal() => {
+            tracing::debug!(error = %error, "left out");
+            Ok(T::default())
+        }
+        done => done,
+    }
+}
+
+/// Adds a reaction; 0 when GitHub refuses it (the comment is gone, the conversation is locked), which is no reason to stop.
 async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
     let Some(to) = target(context) else {
         return Ok(0);
     };
     let key = format!("react-{reaction:?}-{}", context.round).to_lowercase();
     let forge = &context.effects.forge;
-    let reacting = async {
-        match forge.react(&context.trigger.place, &to, reaction).await {
-            Err(ForgeError::NotFound { .. }) => Ok(0),
-            done => done,
-        }
-    };
+    let reacting = async { unless_refused(forge.react(context.home(), &to, reaction).await) };
     context.effects.idempotent(&key, reacting).await
 }
 
 /// Name of the effect that made the present status comment.
 fn status_key(context: &Context) -> String {
-    match context.progress.status_lost {
+    status_name(context.progress.status_lost)
+}
+
+fn status_name(lost: u32) -> String {
+    match lost {
         0 => STATUS.to_owned(),
         lost => format!("{STATUS}-{}", lost + 1),
     }
 }
 
 /// Writes the status comment for the first time, or edits it; `stage` names the edit among this run's effects. One that
-/// somebody has deleted is written anew.
+/// somebody has deleted is written anew, and a transferred issue is followed.
 async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
     loop {
-        match write_once(context, stage, body).await {
-            Err(Stop::Forge(ForgeError::NotFound { .. }))
-                if context.progress.status_comment.is_some() =>
-            {
-                context.progress.status_comment = None;
-                context.progress.status_lost += 1;
-                context.remember().await?;
-            }
+        let error = match write_once(context, stage, body).await {
+            Err(Stop::Forge(error)) if error.is_absence() => error,
             done => return done,
+        };
+        if follow(context).await? {
+            continue;
         }
+        let there = context.progress.status_comment.is_some();
+        if !there || !matches!(error, ForgeError::NotFound { .. }) {
+            return Err(error.into());
+        }
+        // Deleted, or a replica that lags behind: only time tells.
+        let now = context.effects.clock.now();
+        let since = *context.progress.status_missing.get_or_insert(now);
+        context.remember().await?;
+        let until = since.plus(context.effects.adopt_delay);
+        if let Some(until) = context.pause(since, until) {
+            return Err(Stop::Settling { until });
+        }
+        lose_status(context, None).await?;
     }
 }
 
+/// The status comment is not the one that was remembered: it is `found`, or has to be written anew.
+async fn lose_status(context: &mut Context, found: Option<u64>) -> Result<(), Stop> {
+    context.progress.status_comment = found;
+    context.progress.status_missing = None;
+    if found.is_none() {
+        context.progress.status_lost += 1;
+    }
+    context.remember().await
+}
+
+/// Looks whether the issue was transferred to another repository, and goes on there. False when it was not.
+async fn follow(context: &mut Context) -> Result<bool, Stop> {
+    let forge = context.effects.forge.clone();
+    let home = context.home().clone();
+    let place = match forge.locate(&home).await {
+        Ok(place) => place,
+        Err(error) if error.is_refusal() => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    if place.number == home.number && place.repo.id == home.repo.id {
+        return Ok(false);
+    }
+    tracing::info!(
+        run.id = %context.run(), repository = place.repo.full_name(), number = place.number,
+        "the issue was transferred; going on there"
+    );
+    context.progress.moved = Some(place.clone());
+    // The transferred comments may have other ids.
+    if context.progress.status_comment.is_some() {
+        let key = status_key(context);
+        let found = context.effects.find_comment(&key, &place).await?;
+        lose_status(context, found).await?;
+    }
+    context.remember().await?;
+    Ok(true)
+}
+
 async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
-    let place = context.trigger.place.clone();
+    let place = context.home().clone();
     let made_by = status_key(context);
     if context.progress.status_comment.is_none()
         && context.progress.status_lost == 0
@@ -105,6 +174,7 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
             .create_comment(&made_by, &place.repo, place.number, body)
             .await?;
         context.progress.status_comment = Some(posted.id());
+        context.progress.created = Some(context.effects.clock.now());
         context.remember().await?;
         // A comment left by an attempt that was cut short says what was true then.
         earlier = (!posted.fresh()).then(|| posted.id());
@@ -116,8 +186,42 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
             .edit_comment(&key, &place.repo, id, &made_by, body)
             .await?;
     }
+    context.progress.status_missing = None;
     context.status_written = Some(context.effects.clock.now());
     Ok(())
+}
+
+/// Writes the status comment where it says what is being done. The next one says more, so an edit that GitHub refuses is
+/// left out, and where nothing can be posted the run goes on without.
+async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
+    if context.progress.unheard.is_some() {
+        return Ok(());
+    }
+    match write_once(context, stage, body).await {
+        Err(Stop::Forge(error)) if error.is_absence() => {
+            if follow(context).await? {
+                return write_once(context, stage, body).await;
+            }
+            let edited = context.progress.status_comment.is_some();
+            if edited && matches!(error, ForgeError::NotFound { .. }) {
+                return Ok(());
+            }
+            // The plan is known: it is saved, wherever the conversation has gone.
+            if context.progress.prepared.is_some() && context.again_at(&error).is_none() {
+                return unheard(context, &error).await;
+            }
+            Err(error.into())
+        }
+        Err(Stop::Forge(error @ ForgeError::Locked { .. })) => unheard(context, &error).await,
+        done => done,
+    }
+}
+
+/// Remembers why nothing can be said where the command was given.
+async fn unheard(context: &mut Context, error: &ForgeError) -> Result<(), Stop> {
+    tracing::warn!(run.id = %context.run(), error = %error, "the conversation cannot be written to");
+    context.progress.unheard = Some(say::unheard(error));
+    context.remember().await
 }
 
 /// The comment of the last check here: one comment is kept up to date.
@@ -138,7 +242,8 @@ async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
 pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), Stop> {
     let body = say::check::passed(&context.trigger, context.run(), checked);
     finish(context, &body).await?;
-    close(context, Reaction::Rocket).await
+    close(context, Reaction::Rocket).await?;
+    tidy(context).await
 }
 
 /// The status comment says that the run waits for its turn, and what the one before it `waits` for, where that is people.
@@ -147,7 +252,7 @@ pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), Stop
 /// GitHub or the store did not do it.
 pub async fn queued(context: &mut Context, ahead: u64, waits: Option<&str>) -> Result<(), Stop> {
     let body = say::queued(&context.trigger, context.run(), ahead, waits);
-    write(context, "queued", &body).await
+    tell(context, "queued", &body).await
 }
 
 /// The status comment says what is being done; skipped when it was written moments ago.
@@ -168,7 +273,7 @@ pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
     }
     let body = say::working(&context.trigger, context.run(), step);
     let stage = format!("step-{}", step.split_whitespace().next().unwrap_or("next"));
-    write(context, &stage, &body).await
+    tell(context, &stage, &body).await
 }
 
 /// The status comment says how far the agent is; nothing where there is none yet. Not recorded: the next one says more, and
@@ -195,7 +300,7 @@ pub(super) fn rewrite(
     let effects = context.effects.clone();
     let comment = context.progress.status_comment;
     let comment = comment.filter(|_| context.progress.closing != Some(context.round));
-    let repo = context.trigger.place.repo.clone();
+    let repo = context.home().repo.clone();
     let made_by = status_key(context);
     async move {
         match comment {
@@ -218,31 +323,110 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
     if context.progress.closing == Some(context.round) {
         return Ok(());
     }
+    if context.progress.unheard.is_some() {
+        return Ok(());
+    }
     if let Some(comment) = context.progress.status_comment {
-        let repo = context.trigger.place.repo.clone();
+        let repo = context.home().repo.clone();
         let made_by = status_key(context);
         let effects = &context.effects;
         match effects
             .edit_unrecorded(&repo, comment, &made_by, body)
             .await
         {
-            Err(Stop::Forge(ForgeError::NotFound { .. })) => {}
+            Err(Stop::Forge(error)) if error.is_absence() => {
+                // Agents wait for this to be shown: it is written anew at once, and if the old one comes back,
+                // [`tidy`] deletes it.
+                if !follow(context).await? {
+                    lose_status(context, None).await?;
+                }
+            }
+            Err(Stop::Forge(error @ ForgeError::Locked { .. })) => {
+                return unheard(context, &error).await;
+            }
             done => {
                 context.status_written = Some(context.effects.clock.now());
                 return done;
             }
         }
     }
-    write(context, stage, body).await
+    match write(context, stage, body).await {
+        Err(Stop::Forge(error @ ForgeError::Locked { .. })) => unheard(context, &error).await,
+        done => done,
+    }
 }
 
 /// The status comment becomes the final report; remembered first, so that a later attempt writes no earlier step over it.
+/// Where GitHub refuses it for good, it is posted on the plan issue, if there is one.
 async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
     if context.progress.closing != Some(context.round) {
         context.progress.closing = Some(context.round);
         context.remember().await?;
     }
-    write(context, "final", body).await
+    match write(context, "final", body).await {
+        Err(Stop::Forge(error)) if error.is_refusal() && context.again_at(&error).is_none() => {
+            unheard(context, &error).await?;
+            elsewhere(context, body).await
+        }
+        done => done,
+    }
+}
+
+/// Posts a report on the plan issue, because nothing can be said where the command was given.
+async fn elsewhere(context: &Context, body: &str) -> Result<(), Stop> {
+    let Some(saved) = &context.progress.saved else {
+        return Ok(());
+    };
+    let why = context.progress.unheard.as_deref().unwrap_or_default();
+    let body = say::elsewhere(&context.trigger.place, why, body);
+    let key = format!("report-elsewhere-{}", context.round);
+    let repo = &context.trigger.place.repo;
+    let posted = context
+        .effects
+        .create_comment(&key, repo, saved.number, &body)
+        .await;
+    match posted {
+        Err(Stop::Forge(error)) if error.is_refusal() && context.again_at(&error).is_none() => {
+            tracing::warn!(run.id = %context.run(), error = %error, "the report could not be posted anywhere");
+            Ok(())
+        }
+        done => done.map(|_| ()),
+    }
+}
+
+/// Looks for posts that exist twice because of lost answers, and removes the second ones: issues are closed with a link to
+/// the first, comments are deleted.
+///
+/// # Errors
+/// GitHub or the store did not do it, or it is too early to look.
+pub async fn tidy(context: &mut Context) -> Result<(), Stop> {
+    let place = context.trigger.place.clone();
+    let home = context.home().clone();
+    let forge = context.effects.forge.clone();
+    for stray in context.effects.strays(&place.repo, &home).await? {
+        let removed = match stray.kind {
+            Kind::Issue => {
+                let body = say::duplicate(&place.repo, context.run(), stray.kept);
+                forge.retire_issue(&place.repo, stray.id, &body).await
+            }
+            Kind::Comment(number) if number == home.number => {
+                forge.delete_comment(&home.repo, stray.id).await
+            }
+            Kind::Comment(_) => forge.delete_comment(&place.repo, stray.id).await,
+            Kind::CheckRun => Ok(()),
+        };
+        tracing::warn!(run.id = %context.run(), id = stray.id, kept = stray.kept, "a post existed twice");
+        unless_refused(removed)?;
+    }
+    // A status comment that was taken for deleted may have come back.
+    for lost in 0..context.progress.status_lost {
+        let key = status_name(lost);
+        let found = unless_refused(context.effects.find_comment(&key, &home).await)?;
+        if let Some(id) = found.filter(|id| Some(*id) != context.progress.status_comment) {
+            unless_refused(forge.delete_comment(&home.repo, id).await)?;
+        }
+    }
+    Ok(())
 }
 
 /// The final report of research.
@@ -253,7 +437,8 @@ pub async fn researched(context: &mut Context, research: &Research) -> Result<()
     let seconds = seconds(context);
     let body = say::research::done(&context.trigger, context.run(), research, seconds);
     finish(context, &body).await?;
-    close(context, Reaction::Rocket).await
+    close(context, Reaction::Rocket).await?;
+    tidy(context).await
 }
 
 /// How long the present round has taken.
@@ -282,7 +467,8 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
         used.as_ref(),
     );
     finish(context, &body).await?;
-    close(context, Reaction::Rocket).await
+    close(context, Reaction::Rocket).await?;
+    tidy(context).await
 }
 
 /// The final report of a run that failed or was stopped.
@@ -308,25 +494,65 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop
         used.as_ref(),
     );
     finish(context, &body).await?;
-    close(context, Reaction::Confused).await
+    close(context, Reaction::Confused).await?;
+    tidy(context).await
 }
 
-/// A one-comment answer instead of a status comment, then the closing reaction.
+/// A one-comment answer instead of a status comment, then the closing reaction. When GitHub refuses the comment for good,
+/// its refusal is returned: what the command has done stays done.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
-pub async fn reply(context: &Context, body: &str, reaction: Reaction) -> Result<(), Stop> {
-    let place = &context.trigger.place;
+pub async fn reply(
+    context: &mut Context,
+    body: &str,
+    reaction: Reaction,
+) -> Result<Option<ForgeError>, Stop> {
     let key = format!("reply-{}", context.round);
-    context
-        .effects
-        .create_comment(&key, &place.repo, place.number, body)
-        .await?;
-    close(context, reaction).await
+    let refused = loop {
+        let place = context.home();
+        let posted = context
+            .effects
+            .create_comment(&key, &place.repo, place.number, body)
+            .await;
+        match posted {
+            Ok(_) => break None,
+            Err(Stop::Forge(error)) if error.is_refusal() => {
+                if error.is_absence() && follow(context).await? {
+                    continue;
+                }
+                if context.again_at(&error).is_some() {
+                    return Err(error.into());
+                }
+                unheard(context, &error).await?;
+                break Some(error);
+            }
+            Err(stop) => return Err(stop),
+        }
+    };
+    close(context, reaction).await?;
+    tidy(context).await?;
+    Ok(refused)
 }
 
-/// Swaps 👀, and the 😕 of an earlier round, for the closing reaction, so that one glance is enough.
+/// Swaps 👀, and the 😕 of an earlier round, for the closing reaction, so that one glance is enough. When that fails too
+/// often, it is left as it is: the outcome has been reported.
 pub(super) async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
+    match swap(context, reaction).await {
+        Err(Stop::Forge(error)) if given_up(context, &error) => {
+            tracing::warn!(run.id = %context.run(), error = %error, "the closing reaction is left out");
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+fn given_up(context: &Context, error: &ForgeError) -> bool {
+    let failed = context.progress.outage.map_or(0, |(_, faults)| faults);
+    !matches!(error, ForgeError::Limited { .. }) && failed >= REACTION_TRIES
+}
+
+async fn swap(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     react(context, reaction).await?;
     take_off(context, Reaction::Eyes).await?;
     if context.round > 0 && reaction != Reaction::Confused {
@@ -346,6 +572,6 @@ async fn take_off(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     };
     let key = format!("unreact-{reaction:?}-{}", context.round).to_lowercase();
     let forge = &context.effects.forge;
-    let removing = forge.unreact(&context.trigger.place, &to, id);
+    let removing = async { unless_refused(forge.unreact(context.home(), &to, id).await) };
     context.effects.idempotent(&key, removing).await
 }

@@ -150,17 +150,18 @@ async fn announce(context: &mut Context, research: &mut Research) -> Result<(), 
     }
     let summary = sentences::working(&context.trigger, context.run(), research);
     report::show(context, "research", &summary).await?;
-    let place = context.trigger.place.clone();
     for at in 0..research.topics.len() {
         if research.topics[at].comment.is_some() {
             continue;
         }
         let body = sentences::comment(&context.trigger, context.run(), research, at);
+        let place = context.home().clone();
         let posted = context
             .effects
             .create_comment(&comment_key(at), &place.repo, place.number, &body)
             .await?;
         research.topics[at].comment = Some(posted.id());
+        context.progress.created = Some(context.effects.clock.now());
         posted.url().clone_into(&mut research.topics[at].url);
         context.progress.research = Some(research.clone());
         context.remember().await?;
@@ -172,7 +173,7 @@ async fn announce(context: &mut Context, research: &mut Research) -> Result<(), 
 
 /// Every topic's comment shows what came of it: exactly once, whatever was shown while agents worked.
 async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> {
-    let repo = context.trigger.place.repo.clone();
+    let repo = context.home().repo.clone();
     for (at, topic) in research.topics.iter().enumerate() {
         let Some(comment) = topic.comment else {
             continue;
@@ -308,7 +309,7 @@ impl Desk for OnGitHub<'_> {
         let summary = sentences::working(&context.trigger, context.run(), research);
         let summary = report::rewrite(context, summary);
         let effects = context.effects.clone();
-        let repo = context.trigger.place.repo.clone();
+        let repo = context.home().repo.clone();
         Box::pin(async move {
             for (comment, made_by, body) in edits {
                 let edited = effects

@@ -228,7 +228,7 @@ fn moved(status: u16, to: String) -> Option<Reply> {
 }
 
 #[tokio::test]
-async fn one_redirect_on_the_same_host_is_followed_with_the_token() {
+async fn redirects_on_the_same_host_are_followed_with_the_token_and_end() {
     let clock = TestClock::new();
     let stub = Stub::start(&clock, |asked| match asked.line().as_str() {
         "GET /repos/octo/plans/issues/7" => moved(301, "/repositories/1000/issues/7".to_owned()),
@@ -238,7 +238,10 @@ async fn one_redirect_on_the_same_host_is_followed_with_the_token() {
             moved(307, "/repositories/1000/issues/7/comments".to_owned())
         }
         "POST /repositories/1000/issues/7/comments" => reply(201, own_comment(3, "hello")),
+        // GitHub wants a write to be repeated as it is, also after a 301.
         "POST /repos/octo/plans/issues" => moved(301, "/repositories/1000/issues".to_owned()),
+        "POST /repositories/1000/issues" => moved(301, "/repositories/1001/issues".to_owned()),
+        "POST /repositories/1001/issues" => reply(201, own_issue(12, "b", "2026-01-01T00:00:00Z")),
         "PATCH /repos/octo/plans/issues/7" => {
             moved(308, "/repos/octo/plans/issues/7?again".to_owned())
         }
@@ -263,14 +266,8 @@ async fn one_redirect_on_the_same_host_is_followed_with_the_token() {
         (sent.token(), &sent.body),
         (token(0).as_str(), &json!({"body": "hello"}))
     );
-    assert_eq!(
-        github
-            .create_issue(&repo(), "t", "b", &[])
-            .await
-            .unwrap_err()
-            .to_string(),
-        "GitHub answered 301 for a new issue in octo/plans: it has moved to /repositories/1000/issues"
-    );
+    let created = github.create_issue(&repo(), "t", "b", &[]).await;
+    assert_eq!(created.unwrap().id, 12);
     assert_eq!(
         github
             .update_issue_body(&repo(), 7, "b")
@@ -279,6 +276,40 @@ async fn one_redirect_on_the_same_host_is_followed_with_the_token() {
             .to_string(),
         "GitHub answered 308 for the new text of issue #7 of octo/plans: it has moved to /repos/octo/plans/issues/7"
     );
+}
+
+#[tokio::test]
+async fn the_comments_of_a_transferred_issue_are_read_where_it_is() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, |asked| match asked.line().as_str() {
+        "GET /repos/octo/plans/issues/7" => moved(301, "/repositories/1001/issues/3".to_owned()),
+        "GET /repositories/1001/issues/3" => {
+            let mut issue = own_issue(3, "x", "2026-01-01T00:00:00Z");
+            issue["repository_url"] = json!("https://api.github.com/repos/octo/other");
+            issue["comments"] = json!(3);
+            reply(200, issue)
+        }
+        "GET /repos/octo/other/issues/3/comments?per_page=100" => {
+            let mut hidden = comment(5, "spam");
+            hidden["minimized"] = json!({"reason": "spam"});
+            reply(200, json!([comment(4, "four"), hidden]))
+        }
+        "GET /repos/octo/other" => reply(
+            200,
+            json!({"id": 1001, "full_name": "octo/other", "archived": false}),
+        ),
+        _ => None,
+    })
+    .await;
+    let github = client(&stub, &clock);
+    let thread = github.thread(&place()).await.unwrap();
+    assert_eq!(thread.posts.len(), 2);
+    assert_eq!((thread.hidden.len(), thread.hidden[0].id), (1, 5));
+    assert_eq!(thread.hidden[0].reason, "spam");
+    assert!(thread.short, "the issue has three comments, the list two");
+    let now = github.locate(&place()).await.unwrap();
+    assert_eq!((now.number, now.repo.id), (3, 1001));
+    assert_eq!(now.repo.full_name(), "octo/other");
 }
 
 #[tokio::test]

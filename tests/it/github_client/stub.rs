@@ -198,7 +198,12 @@ async fn answer(
         }
         Reply::Never => std::future::pending().await,
     };
+    let now = shared.clock.now().datetime();
     let mut response = Response::builder().status(status);
+    if !headers.iter().any(|(name, _)| *name == "date") {
+        let date = now.format("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        response = response.header("date", date);
+    }
     for (name, value) in headers {
         response = response.header(name, value);
     }

@@ -1,6 +1,6 @@
 //! GitHub as a small state machine behind `Forge`, with faults at chosen calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,11 +10,62 @@ use planwright::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec,
     MOST_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
-use planwright::engine::thread::{Post, Thread};
+use planwright::engine::thread::{Hidden, Post, Thread};
 use planwright::engine::trigger::{Actor, Place, Repo};
 use planwright::formats::command::Permission;
 
 use super::clock::ManualClock;
+
+/// What somebody does on GitHub, just before a write of the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Happening {
+    /// The conversation is locked: an App can neither comment nor react there.
+    Lock,
+    /// The same, and its own comments there cannot be edited either.
+    LockEdits,
+    /// The repository is archived.
+    Archive,
+    /// The issue is deleted.
+    Delete,
+    /// The issue is transferred to another repository, where its comments have new ids.
+    Transfer,
+}
+
+/// Which issue it happens to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// The issue with this number.
+    Number(u64),
+    /// The App's first issue, where there is one by then.
+    Plan,
+}
+
+/// How GitHub answers writes to what was created moments ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unripe {
+    /// 404.
+    NotFound,
+    /// 422.
+    Unprocessable,
+}
+
+/// What a write is about.
+#[derive(Debug, Clone, Copy)]
+enum On {
+    /// The repository.
+    Repository,
+    /// An issue that is edited or labelled.
+    Issue(u64),
+    /// A new comment on an issue.
+    NewComment(u64),
+    /// A comment that is edited or deleted.
+    Comment(u64),
+    /// A reaction, on an issue where it is known.
+    Reaction(u64),
+}
+
+/// Repository that transferred issues go to.
+pub(crate) const OTHER_REPOSITORY: u64 = 43;
 
 /// What goes wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +94,7 @@ pub(crate) struct Issue {
     pub(crate) own: bool,
     pub(crate) created: Millis,
     pub(crate) comments: Vec<u64>,
+    pub(crate) closed: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -99,6 +151,28 @@ pub(crate) struct World {
     pub(crate) checks: Vec<Check>,
     /// Every call fails as unreachable.
     pub(crate) down: bool,
+    /// GitHub's time minus the bot's, in milliseconds.
+    pub(crate) offset: i64,
+    /// Lists leave out what was created less than this ago.
+    pub(crate) lag: Duration,
+    /// Writes to what was created less than this ago are answered so.
+    pub(crate) unripe: Option<(Duration, Unripe)>,
+    /// Reactions are refused everywhere.
+    pub(crate) no_reactions: bool,
+    /// What happens before which write (from 1).
+    pub(crate) happenings: BTreeMap<u64, (Happening, Where)>,
+    /// Issues that are locked, and whether comments there can still be edited.
+    pub(crate) locked: BTreeMap<u64, bool>,
+    /// The repository is archived.
+    pub(crate) archived: bool,
+    /// Issues that were deleted.
+    pub(crate) deleted: BTreeSet<u64>,
+    /// Issues that were transferred, and their new numbers.
+    pub(crate) moved: BTreeMap<u64, u64>,
+    /// Comments that somebody hid.
+    pub(crate) hidden: Vec<Hidden>,
+    /// The comment that gave the command exists, although it may not be listed.
+    pub(crate) command_exists: bool,
     next: u64,
 }
 
@@ -146,6 +220,7 @@ impl FakeForge {
             own: false,
             created,
             comments,
+            closed: false,
         };
         world.issues.insert(number, issue);
     }
@@ -161,6 +236,48 @@ impl FakeForge {
     /// Lets write number `write` (from 1) go wrong.
     pub(crate) fn fail(&self, write: u64, fault: Fault) {
         self.world.lock().unwrap().faults.insert(write, fault);
+    }
+
+    /// Adds a comment of a person, written now.
+    pub(crate) fn comment(&self, number: u64, body: &str) -> u64 {
+        let created = self.github_time();
+        let mut world = self.world.lock().unwrap();
+        let id = world.id();
+        let comment = Comment {
+            body: body.to_owned(),
+            own: false,
+            created,
+            edits: 0,
+        };
+        world.comments.insert(id, comment);
+        world.issues.get_mut(&number).unwrap().comments.push(id);
+        id
+    }
+
+    /// GitHub's time.
+    pub(crate) fn github_time(&self) -> Millis {
+        let offset = self.world.lock().unwrap().offset;
+        Millis(self.clock.now().0 + offset)
+    }
+
+    /// Lets GitHub's clock, by which everything there was written, differ by so many milliseconds from the bot's.
+    pub(crate) fn shift(&self, offset: i64) {
+        let mut world = self.world.lock().unwrap();
+        world.offset = offset;
+        let World {
+            issues, comments, ..
+        } = &mut *world;
+        let issues = issues.values_mut().map(|issue| &mut issue.created);
+        let comments = comments.values_mut().map(|comment| &mut comment.created);
+        for created in issues.chain(comments) {
+            created.0 += offset;
+        }
+    }
+
+    /// Lets something happen before write number `write` (from 1).
+    pub(crate) fn happen(&self, write: u64, happening: Happening, to: Where) {
+        let mut world = self.world.lock().unwrap();
+        world.happenings.insert(write, (happening, to));
     }
 
     /// Issues the App made.
@@ -231,11 +348,13 @@ impl FakeForge {
 
     async fn write<T: Send>(
         &self,
+        on: On,
         act: impl FnOnce(&mut World, Millis) -> T + Send,
     ) -> Result<T, ForgeError> {
         let what = "a write".to_owned();
         let message = "scripted".to_owned();
         let now = self.clock.now();
+        let github = self.github_time();
         let (fault, done) = {
             let mut world = self.world.lock().unwrap();
             if world.down {
@@ -244,6 +363,9 @@ impl FakeForge {
             world.calls += 1;
             world.writes += 1;
             let number = world.writes;
+            if let Some((happening, to)) = world.happenings.remove(&number) {
+                world.happens(happening, to);
+            }
             let fault = world.faults.remove(&number);
             match fault {
                 Some(Fault::LostBefore | Fault::DieBefore) => (fault, None),
@@ -255,7 +377,12 @@ impl FakeForge {
                 }
                 Some(Fault::Forbidden) => return Err(ForgeError::Forbidden { what, message }),
                 Some(Fault::Missing) => return Err(ForgeError::NotFound { what }),
-                _ => (fault, Some(act(&mut world, now))),
+                _ => {
+                    if let Some(refusal) = world.refusal(on, github) {
+                        return Err(refusal);
+                    }
+                    (fault, Some(act(&mut world, github)))
+                }
             }
         };
         match fault {
@@ -275,6 +402,116 @@ impl World {
     fn id(&mut self) -> u64 {
         self.next += 1;
         self.next
+    }
+
+    fn happens(&mut self, happening: Happening, to: Where) {
+        let own = self.issues.iter().find(|(_, issue)| issue.own);
+        let number = match to {
+            Where::Number(number) => Some(number),
+            Where::Plan => own.map(|(number, _)| *number),
+        };
+        let Some(number) = number else { return };
+        match happening {
+            Happening::Lock => drop(self.locked.insert(number, true)),
+            Happening::LockEdits => drop(self.locked.insert(number, false)),
+            Happening::Archive => self.archived = true,
+            Happening::Delete => {
+                let issue = self.issues.remove(&number).unwrap();
+                self.comments.retain(|id, _| !issue.comments.contains(id));
+                self.deleted.insert(number);
+            }
+            Happening::Transfer => {
+                let mut issue = self.issues.remove(&number).unwrap();
+                for id in &mut issue.comments {
+                    let comment = self.comments.remove(id);
+                    self.next += 1;
+                    *id = self.next;
+                    if let Some(comment) = comment {
+                        self.comments.insert(*id, comment);
+                    }
+                }
+                let new = self.id();
+                self.issues.insert(new, issue);
+                self.moved.insert(number, new);
+            }
+        }
+    }
+
+    /// What GitHub says about a write at this moment, if it refuses it.
+    fn refusal(&self, on: On, now: Millis) -> Option<ForgeError> {
+        let what = format!("{on:?}");
+        let said = |message: &str| (what.clone(), message.to_owned());
+        if self.archived {
+            let (what, message) = said("Repository was archived so is read-only.");
+            return Some(ForgeError::Archived { what, message });
+        }
+        let of_comment = |id: u64| {
+            let mut issues = self.issues.iter();
+            issues.find(|(_, issue)| issue.comments.contains(&id))
+        };
+        let (number, created) = match on {
+            On::Repository => return None,
+            On::Issue(number) | On::NewComment(number) | On::Reaction(number) => {
+                if self.deleted.contains(&number) {
+                    let (what, message) = said("This issue was deleted");
+                    return Some(ForgeError::Deleted { what, message });
+                }
+                let Some(issue) = self.issues.get(&number) else {
+                    return Some(ForgeError::NotFound { what });
+                };
+                (number, issue.own.then_some(issue.created))
+            }
+            On::Comment(id) => {
+                let Some((number, _)) = of_comment(id) else {
+                    return Some(ForgeError::NotFound { what });
+                };
+                let comment = &self.comments[&id];
+                (*number, comment.own.then_some(comment.created))
+            }
+        };
+        let edits = self.locked.get(&number);
+        match (on, edits) {
+            (On::Reaction(_), _) if self.no_reactions || edits.is_some() => {
+                let (what, message) = said("Resource not accessible by integration");
+                return Some(ForgeError::Forbidden { what, message });
+            }
+            (On::NewComment(_), Some(_)) | (On::Comment(_), Some(false)) => {
+                let (what, message) = said("Unable to create comment because issue is locked.");
+                return Some(ForgeError::Locked { what, message });
+            }
+            _ => {}
+        }
+        let (within, how) = self.unripe?;
+        let fresh = created.is_some_and(|created| now.since(created) < within);
+        match how {
+            _ if !fresh => None,
+            Unripe::NotFound => Some(ForgeError::NotFound { what }),
+            Unripe::Unprocessable => Some(ForgeError::Rejected {
+                what,
+                status: 422,
+                message: "Could not resolve to a node with the global id of 'I_1'.".to_owned(),
+            }),
+        }
+    }
+
+    /// Where an issue is now.
+    fn current(&self, number: u64) -> Result<u64, ForgeError> {
+        let what = format!("issue #{number}");
+        if self.deleted.contains(&number) {
+            let message = "This issue was deleted".to_owned();
+            return Err(ForgeError::Deleted { what, message });
+        }
+        let number = self.moved.get(&number).copied().unwrap_or(number);
+        if self.issues.contains_key(&number) {
+            Ok(number)
+        } else {
+            Err(ForgeError::NotFound { what })
+        }
+    }
+
+    /// Whether a list has what was created then.
+    fn listed(&self, created: Millis, now: Millis) -> bool {
+        now.since(created) >= self.lag
     }
 }
 
@@ -311,19 +548,15 @@ impl Forge for FakeForge {
     }
 
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
-        let place = place.clone();
-        if !self
-            .world
-            .lock()
-            .unwrap()
-            .issues
-            .contains_key(&place.number)
-        {
-            let what = format!("issue #{}", place.number);
-            return Err(ForgeError::NotFound { what });
-        }
+        let mut place = place.clone();
+        let now = self.github_time();
         self.read(|world| {
-            let issue = &world.issues[&place.number];
+            let number = world.current(place.number)?;
+            if number != place.number {
+                place.number = number;
+                place.repo.id = OTHER_REPOSITORY;
+            }
+            let issue = &world.issues[&number];
             let author = Actor {
                 id: 7,
                 login: "ada".into(),
@@ -340,19 +573,41 @@ impl Forge for FakeForge {
                 url: "https://github.test/post".into(),
             };
             let mut posts = vec![post(None, &issue.body, issue.own, issue.created)];
+            let mut short = false;
             for id in &issue.comments {
-                if let Some(c) = world.comments.get(id) {
+                let Some(c) = world.comments.get(id) else {
+                    continue;
+                };
+                if !world.listed(c.created, now) {
+                    short = true;
+                } else if !world.hidden.iter().any(|hidden| hidden.id == *id) {
                     posts.push(post(Some(*id), &c.body, c.own, c.created));
                 }
             }
-            Thread {
+            let here = |hidden: &&Hidden| issue.comments.contains(&hidden.id);
+            Ok(Thread {
                 url: "https://github.test/issue".into(),
                 title: issue.title.clone(),
                 state: "open".into(),
+                hidden: world.hidden.iter().filter(here).cloned().collect(),
+                short,
                 place,
                 posts,
-            }
-        })
+            })
+        })?
+    }
+
+    async fn locate(&self, place: &Place) -> Result<Place, ForgeError> {
+        let mut now = place.clone();
+        now.number = self.read(|world| world.current(place.number))??;
+        if now.number != place.number {
+            now.repo.id = OTHER_REPOSITORY;
+        }
+        Ok(now)
+    }
+
+    async fn comment_exists(&self, _repo: &Repo, comment: u64) -> Result<bool, ForgeError> {
+        self.read(|world| world.comments.contains_key(&comment) || world.command_exists)
     }
 
     async fn file(
@@ -453,7 +708,7 @@ impl Forge for FakeForge {
         external_id: &str,
     ) -> Result<CheckRun, ForgeError> {
         refuse_too_many(&new.report)?;
-        self.write(|world, _| {
+        self.write(On::Repository, |world, _| {
             let check = Check {
                 id: world.id(),
                 external_id: external_id.to_owned(),
@@ -475,7 +730,7 @@ impl Forge for FakeForge {
         report: &CheckReport,
     ) -> Result<(), ForgeError> {
         refuse_too_many(report)?;
-        self.write(|world, _| {
+        self.write(On::Repository, |world, _| {
             let what = format!("check run {id}");
             let check = world.checks.iter_mut().find(|check| check.id == id);
             let check = check.ok_or(ForgeError::NotFound { what })?;
@@ -492,12 +747,11 @@ impl Forge for FakeForge {
     }
 
     async fn own_issues(&self, _repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
+        let now = self.github_time();
         self.read(|world| {
-            let own = world
-                .issues
-                .iter()
-                .rev()
-                .filter(|(_, i)| i.own && i.created >= since);
+            let own = world.issues.iter().rev().filter(|(_, i)| {
+                i.own && i.created >= since && world.listed(i.created, now)
+            });
             own.map(|(n, i)| written(*n, &i.body)).collect()
         })
     }
@@ -508,13 +762,17 @@ impl Forge for FakeForge {
         number: u64,
         since: Millis,
     ) -> Result<Vec<Written>, ForgeError> {
+        let now = self.github_time();
         self.read(|world| {
-            let ids = world.issues[&number].comments.iter();
-            ids.filter_map(|id| world.comments.get(id).map(|c| (*id, c)))
-                .filter(|(_, c)| c.own && c.created >= since)
+            let what = format!("the comments of issue #{number}");
+            let issue = world.issues.get(&number);
+            let ids = &issue.ok_or(ForgeError::NotFound { what })?.comments;
+            let comments = ids.iter().filter_map(|id| Some((*id, world.comments.get(id)?)));
+            Ok(comments
+                .filter(|(_, c)| c.own && c.created >= since && world.listed(c.created, now))
                 .map(|(id, c)| written(id, &c.body))
-                .collect()
-        })
+                .collect())
+        })?
     }
 
     async fn create_issue(
@@ -524,7 +782,7 @@ impl Forge for FakeForge {
         body: &str,
         labels: &[&str],
     ) -> Result<Written, ForgeError> {
-        self.write(|world, now| {
+        self.write(On::Repository, |world, now| {
             let number = world.id();
             let issue = Issue {
                 title: title.to_owned(),
@@ -533,6 +791,7 @@ impl Forge for FakeForge {
                 own: true,
                 created: now,
                 comments: Vec::new(),
+                closed: false,
             };
             world.issues.insert(number, issue);
             written(number, body)
@@ -546,8 +805,20 @@ impl Forge for FakeForge {
         number: u64,
         body: &str,
     ) -> Result<(), ForgeError> {
-        self.write(|world, _| body.clone_into(&mut world.issues.get_mut(&number).unwrap().body))
-            .await
+        self.write(On::Issue(number), |world, _| {
+            body.clone_into(&mut world.issues.get_mut(&number).unwrap().body);
+        })
+        .await
+    }
+
+    async fn retire_issue(&self, _repo: &Repo, number: u64, body: &str) -> Result<(), ForgeError> {
+        self.write(On::Issue(number), |world, _| {
+            let issue = world.issues.get_mut(&number).unwrap();
+            body.clone_into(&mut issue.body);
+            issue.labels.clear();
+            issue.closed = true;
+        })
+        .await
     }
 
     async fn create_comment(
@@ -556,7 +827,7 @@ impl Forge for FakeForge {
         number: u64,
         body: &str,
     ) -> Result<Written, ForgeError> {
-        self.write(|world, now| {
+        self.write(On::NewComment(number), |world, now| {
             let id = world.id();
             let comment = Comment {
                 body: body.to_owned(),
@@ -577,7 +848,7 @@ impl Forge for FakeForge {
         comment: u64,
         body: &str,
     ) -> Result<(), ForgeError> {
-        self.write(|world, _| {
+        self.write(On::Comment(comment), |world, _| {
             let what = format!("comment {comment}");
             let comment = world
                 .comments
@@ -590,8 +861,21 @@ impl Forge for FakeForge {
         .await?
     }
 
+    async fn delete_comment(&self, _repo: &Repo, comment: u64) -> Result<(), ForgeError> {
+        let deleted = self.write(On::Comment(comment), |world, _| {
+            world.comments.remove(&comment);
+            for issue in world.issues.values_mut() {
+                issue.comments.retain(|id| *id != comment);
+            }
+        });
+        match deleted.await {
+            Err(ForgeError::NotFound { .. }) => Ok(()),
+            done => done,
+        }
+    }
+
     async fn ensure_label(&self, _repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError> {
-        self.write(|world, _| {
+        self.write(On::Repository, |world, _| {
             if !world.labels.iter().any(|l| l == label.name) {
                 world.labels.push(label.name.to_owned());
             }
@@ -601,7 +885,7 @@ impl Forge for FakeForge {
 
     async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError> {
         let number = place.number;
-        self.write(|world, _| {
+        self.write(On::Issue(number), |world, _| {
             world
                 .issues
                 .get_mut(&number)
@@ -614,12 +898,12 @@ impl Forge for FakeForge {
 
     async fn react(
         &self,
-        _place: &Place,
+        place: &Place,
         to: &ReactTo,
         reaction: Reaction,
     ) -> Result<u64, ForgeError> {
         let to = format!("{to:?}");
-        self.write(|world, _| {
+        self.write(On::Reaction(place.number), |world, _| {
             let there = world
                 .reactions
                 .iter()
@@ -634,8 +918,10 @@ impl Forge for FakeForge {
         .await
     }
 
-    async fn unreact(&self, _place: &Place, _to: &ReactTo, id: u64) -> Result<(), ForgeError> {
-        self.write(|world, _| world.reactions.retain(|(other, ..)| *other != id))
-            .await
+    async fn unreact(&self, place: &Place, _to: &ReactTo, id: u64) -> Result<(), ForgeError> {
+        self.write(On::Reaction(place.number), |world, _| {
+            world.reactions.retain(|(other, ..)| *other != id);
+        })
+        .await
     }
 }

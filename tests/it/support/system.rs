@@ -14,6 +14,7 @@ use std::time::Duration;
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::simulator::model::{Comment, Issue, Role};
 use planwright::adapters::simulator::{Simulator, SimulatorOptions, TokenShape};
+use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::run::State;
 use planwright::engine::trigger::{Origin, Trigger};
 use planwright::formats::block::{self, Content};
@@ -47,8 +48,24 @@ pub(crate) struct Options {
     pub(crate) token_shape: TokenShape,
     /// Every exchange is judged by GitHub's description.
     pub(crate) judged: bool,
+    /// How many hours GitHub's clock is ahead of the bot's.
+    pub(crate) github_ahead_hours: i64,
     /// Further environment of the bot.
     pub(crate) environment: Vec<(&'static str, String)>,
+}
+
+/// A clock that is so many milliseconds ahead of the machine's.
+struct OffClock(i64);
+
+#[async_trait::async_trait]
+impl Clock for OffClock {
+    fn now(&self) -> Millis {
+        Millis(SystemClock.now().0 + self.0)
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        SystemClock.sleep(duration).await;
+    }
 }
 
 /// A run as it stands in the bot's database.
@@ -99,7 +116,7 @@ impl System {
             Tap::with(None, Client::Planwright)
         };
         let mut settings = SimulatorOptions::new(
-            Arc::new(SystemClock),
+            Arc::new(OffClock(options.github_ahead_hours * 3_600_000)),
             KEYS.public_pem.clone(),
             SecretString::from(SECRET),
         );

@@ -123,7 +123,7 @@ pub(in super::super) fn issue(
         "user": user(base, &issue.author),
         "labels": labels,
         "state": if issue.closed.is_some() { "closed" } else { "open" },
-        "locked": false,
+        "locked": issue.locked,
         "assignee": null,
         "assignees": [],
         "milestone": null,
@@ -172,7 +172,7 @@ pub(in super::super) fn comment(
     comment: &Comment,
 ) -> Value {
     let url = format!("{}/issues/comments/{}", root(base, repository), comment.id);
-    json!({
+    let mut value = json!({
         "url": url,
         "html_url": format!("{}#issuecomment-{}", page(base, repository, issue), comment.id),
         "issue_url": format!("{}/issues/{}", root(base, repository), issue.number),
@@ -185,5 +185,9 @@ pub(in super::super) fn comment(
         "author_association": association(repository, &comment.author),
         "reactions": rollup(&url, &comment.reactions),
         "performed_via_github_app": via(state, base, comment.via_app),
-    })
+    });
+    if let (Some(reason), Some(members)) = (&comment.hidden, value.as_object_mut()) {
+        members.insert("minimized".to_owned(), json!({"reason": reason}));
+    }
+    value
 }

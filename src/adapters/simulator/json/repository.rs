@@ -104,7 +104,7 @@ pub(in super::super) fn repository(base: &Base, repository: &Repository) -> Valu
         "has_discussions": false,
         "forks_count": 0,
         "mirror_url": null,
-        "archived": false,
+        "archived": repository.archived,
         "disabled": false,
         "open_issues_count": open,
         "license": null,

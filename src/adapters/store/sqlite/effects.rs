@@ -25,6 +25,11 @@ UPDATE effects SET last_ms = ?5
 WHERE key = ?4 AND done_ms IS NULL
   AND run = (SELECT id FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3)";
 
+pub(super) const DROP: &str = "
+DELETE FROM effects
+WHERE key = ?4 AND done_ms IS NULL
+  AND run = (SELECT id FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3)";
+
 pub(super) const END: &str = "
 INSERT INTO effects (run, key, first_ms, last_ms, done_ms, result)
 SELECT id, ?4, ?5, ?5, ?5, ?6 FROM runs WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3
@@ -100,6 +105,22 @@ pub(super) async fn retry(
         .execute(connection)
         .await?;
     held(retried.rows_affected(), lease)
+}
+
+/// See [`crate::engine::store::Store::drop_effect`].
+pub(super) async fn drop_one(
+    connection: &mut SqliteConnection,
+    lease: &Lease,
+    key: &str,
+) -> Result<(), Trouble> {
+    let dropped = sqlx::query(DROP)
+        .bind(&lease.run.0)
+        .bind(&lease.owner)
+        .bind(lease.fence)
+        .bind(key)
+        .execute(connection)
+        .await?;
+    held(dropped.rows_affected(), lease)
 }
 
 /// See [`crate::engine::store::Store::end_effect`]. An effect that was found rather than tried may not have begun.

@@ -143,6 +143,23 @@ pub(super) async fn counts(reader: &SqlitePool) -> Result<QueueCounts, StoreErro
     })
 }
 
+/// See [`crate::engine::store::Store::effects`].
+pub(super) async fn effects(
+    reader: &SqlitePool,
+    run: &RunId,
+) -> Result<Vec<(String, String)>, StoreError> {
+    let rows = sqlx::query(
+        "SELECT key, result FROM effects WHERE run = ?1 AND result IS NOT NULL ORDER BY key",
+    )
+    .bind(&run.0)
+    .fetch_all(reader)
+    .await
+    .map_err(|error| failed(&error))?;
+    rows.iter()
+        .map(|row| Ok((column(row, "key")?, column(row, "result")?)))
+        .collect()
+}
+
 /// See [`crate::engine::store::Store::audit_of`].
 pub(super) async fn audit_of(
     reader: &SqlitePool,

@@ -2,6 +2,7 @@
 
 use super::super::super::clock::Millis;
 use super::super::super::effects::Stop;
+use super::super::super::forge::ForgeError;
 use super::super::super::progress::{Next, Round, Told};
 use super::super::super::say::agent as sentences;
 use super::super::super::stop::StopFlag;
@@ -55,7 +56,14 @@ pub(super) fn hold(context: &mut Context) -> Round {
 /// [`Stop::Wait`] until something has to be done, [`Stop::Failed`] and [`Stop::Cancelled`] as decided;
 /// [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store does not answer.
 pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step, Stop> {
-    let asked = post(context).await?;
+    let asked = match post(context).await {
+        Err(Stop::Forge(error @ ForgeError::Locked { .. })) => {
+            // Nobody can be asked in a locked conversation.
+            tracing::warn!(run.id = %context.run(), error = %error, "the questions could not be posted");
+            return expired(context).await;
+        }
+        done => done?,
+    };
     take_answers(context).await?;
     stop.heed()?;
     let Some((number, round)) = work(context)
@@ -74,7 +82,7 @@ pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step,
     let reminds = !settings.remind_after.is_zero() && remind < until;
     if reminds && !round.reminded && now >= remind {
         let body = sentences::reminder(&round, until);
-        let place = context.trigger.place.clone();
+        let place = context.home().clone();
         let key = format!("reminder-{number}");
         context
             .effects
@@ -111,7 +119,7 @@ async fn post(context: &mut Context) -> Result<Millis, Stop> {
     let within = context.settings.agent.answer_within;
     let until = context.effects.clock.now().plus(within);
     let body = sentences::questions(&context.trigger, context.run(), number, &round, until);
-    let place = context.trigger.place.clone();
+    let place = context.home().clone();
     let key = format!("questions-{number}");
     let posted = context
         .effects

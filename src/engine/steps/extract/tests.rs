@@ -93,6 +93,8 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         url: String::new(),
         state: "open".to_owned(),
         posts,
+        hidden: Vec::new(),
+        short: false,
     };
     (thread, trigger)
 }
