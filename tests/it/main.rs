@@ -35,6 +35,7 @@ mod e2e_storm;
 mod engine_agent;
 mod engine_agent_days;
 mod engine_checks;
+mod engine_clock;
 mod engine_control;
 mod engine_header;
 mod engine_knowledge;
