@@ -15,6 +15,7 @@ mod cli_plan_spec;
 mod cli_program;
 mod cli_save;
 mod cli_session;
+mod cli_strange_files;
 mod cli_token;
 mod cli_transcript;
 mod cli_try;
