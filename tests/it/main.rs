@@ -14,6 +14,7 @@ mod cli_plan_pty;
 mod cli_plan_spec;
 mod cli_program;
 mod cli_save;
+mod cli_serve;
 mod cli_session;
 mod cli_strange_files;
 mod cli_token;
