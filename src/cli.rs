@@ -33,6 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::adapters::own_process;
 use crate::config::{Loaded, Sources, load};
 
 pub use failure::Failure;
@@ -109,6 +110,10 @@ enum Command {
 /// Runs what was asked for. Errors go to standard error, one sentence each.
 pub fn run(cli: Cli) -> ExitCode {
     let Cli { settings, command } = cli;
+    // The helper's memory holds no secret, and the bot looks into it to find what it has left running.
+    if !matches!(command, Command::AgentExec(_)) {
+        own_process::keep_memory_private();
+    }
     let done = match command {
         Command::Try(arguments) => arguments.run(&settings),
         Command::Serve(serve) => serve.run(settings),

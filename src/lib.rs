@@ -22,6 +22,7 @@
 //! | health pages, connection limits, orderly shutdown | [`adapters::web`] |
 //! | signatures | [`adapters::signature`] |
 //! | the GitHub client: App JWT, tokens, write lane, limits, pages | [`adapters::github`] |
+//! | core dumps: none of this process | [`adapters::own_process`] |
 //! | keeping secrets out of texts | [`adapters::redact`] |
 //! | coding agents as processes: runner, sandbox, clients | [`adapters::agent`] |
 //! | Claude Code sessions on this computer, and whose plan is taken | [`adapters::claude_home`] |
@@ -47,6 +48,7 @@
 //! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
 //! | the files of a working copy, read without leaving it | [`adapters::working_copy`] |
 //! | a repository's knowledge: which documents, from where | [`engine::knowledge`], [`engine::steps::knowledge`], [`adapters::working_copy`] |
+//! | files that others may have put there: regular ones only, up to a limit | [`adapters::regular_file`] |
 //! | a project's folder, written to without leaving it | [`adapters::project_folder`] |
 //! | `/check-plan`: which plans are meant, check run and comment | [`engine::steps::check`], [`engine::effects`] |
 //! | `check`: action plans from a terminal and in CI | `src/cli/check.rs` |

@@ -176,12 +176,33 @@ pub enum OpenError {
         /// Which file.
         secret: PathBuf,
     },
+    /// A sandbox is asked for, and it lets agents read a secret of the bot.
+    #[error("agent.sandbox is \"required\", but {0}")]
+    Exposed(Exposed),
     /// A sandbox is asked for and there is none.
     #[error(
         "agent.sandbox is \"required\", but there is no sandbox here: {0}: run on Linux 5.13 or newer with Landlock \
          enabled, or set agent.sandbox to \"auto\""
     )]
     NoSandbox(String),
+}
+
+/// A file of the bot that agents can read in spite of the sandbox, because every program needs the folder that it is in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "agents could read {secret}, which is for this program alone: the sandbox lets every program read {folder}: put that \
+     file elsewhere, e.g. below /etc/planwright or /var/lib/planwright"
+)]
+pub struct Exposed {
+    /// What the sandbox lets every program read.
+    pub folder: PathBuf,
+    /// Which file.
+    pub secret: PathBuf,
+}
+
+/// The first of `secrets` that agents can read although they run in a sandbox.
+pub fn exposed(secrets: &[PathBuf]) -> Option<Exposed> {
+    reads::exposed(secrets)
 }
 
 /// The variable in which every process of a turn carries the folder's mark and an unguessable one of its turn.
@@ -212,6 +233,11 @@ impl LocalAgent {
             return Err(OpenError::Program(why));
         }
         sandbox::wanted(settings.sandbox, &sandbox::offered()).map_err(OpenError::NoSandbox)?;
+        if settings.sandbox == Sandbox::Required
+            && let Some(exposed) = exposed(&settings.secrets)
+        {
+            return Err(OpenError::Exposed(exposed));
+        }
         settings.folder = folder(&settings.folder)?;
         let lock = lock(&settings.folder)?;
         let reads = reads::allowed(client.as_ref(), &settings.folder, &settings.secrets)?;
@@ -305,7 +331,11 @@ impl Agent for LocalAgent {
         };
         let (rooms, program) = match self.prepare(task).await {
             Ok(ready) => ready,
-            Err(why) => return report::without_program(Ending::NotStarted(why)),
+            Err(why) => {
+                let report = report::without_program(Ending::NotStarted(why));
+                log(task, &report);
+                return report;
+            }
         };
         let given = turn::Given {
             settings: &self.settings,
@@ -317,7 +347,9 @@ impl Agent for LocalAgent {
                 .map(|run| rooms::given(&run))
                 .unwrap_or_default(),
         };
-        turn::work(&given, task, program, &rooms, seen, stop).await
+        let report = turn::work(&given, task, program, &rooms, seen, stop).await;
+        log(task, &report);
+        report
     }
 
     async fn give(&self, run: &RunId, documents: Vec<Document>) -> Result<(), String> {
@@ -358,6 +390,28 @@ impl Agent for LocalAgent {
             Vec::new()
         })
     }
+}
+
+/// Most characters of standard error that the log gets, from its end.
+const MAX_LOGGED_CHARS: usize = 2_000;
+
+/// Tells the operator why a turn did not end well: nobody else is told what the agent printed to standard error.
+fn log(task: &Task, report: &Report) {
+    if matches!(report.ending, Ending::Success { .. } | Ending::Cancelled) {
+        return;
+    }
+    let skipped = report
+        .stderr
+        .chars()
+        .count()
+        .saturating_sub(MAX_LOGGED_CHARS);
+    let stderr: String = report.stderr.chars().skip(skipped).collect();
+    tracing::warn!(
+        run.id = %task.run,
+        ending = ?report.ending,
+        stderr = stderr.trim(),
+        "an agent's turn did not end well"
+    );
 }
 
 /// Makes the agents' folder, for this user only, and says where it really is.

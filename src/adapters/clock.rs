@@ -1,5 +1,7 @@
-//! The real clock: system time and Tokio timers.
+//! The real clock: the system's time when the process first asked, and Tokio timers.
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,14 +9,75 @@ use chrono::Utc;
 
 use crate::engine::clock::{Clock, Millis};
 
-/// System time (UTC) and `tokio::time::sleep`.
+/// A difference between this clock and the system's that is worth a line in the log, in milliseconds: larger than what
+/// reading both takes on a busy machine, smaller than any lease or wait.
+const NOTABLE_STEP_MS: i64 = 5_000;
+
+/// UTC that goes on evenly: the system's time at the first call, plus the time that has passed since. When somebody sets the
+/// system's clock, what waits in this process waits no longer and no shorter for it; the next start takes the new time
+/// over.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
+
+/// The first call, and how far the system's clock was from this one when that was last logged.
+struct Start {
+    system: Millis,
+    steady: Millis,
+    logged: AtomicI64,
+}
+
+static START: OnceLock<Start> = OnceLock::new();
+
+impl Start {
+    fn new(system: Millis, steady: Millis) -> Self {
+        Self {
+            system,
+            steady,
+            logged: AtomicI64::new(0),
+        }
+    }
+
+    /// The present, and how far the system's clock has been set since the last call that gave a step.
+    fn present(&self, system: Millis, steady: Millis) -> (Millis, Option<i64>) {
+        let present = Millis(self.system.0 + (steady.0 - self.steady.0));
+        let difference = system.0 - present.0;
+        let step = difference - self.logged.load(Ordering::Relaxed);
+        if step.abs() < NOTABLE_STEP_MS {
+            return (present, None);
+        }
+        self.logged.store(difference, Ordering::Relaxed);
+        (present, Some(step))
+    }
+}
+
+/// Time since the computer was started, time asleep included; nobody can set it.
+#[cfg(target_os = "linux")]
+fn steady() -> Millis {
+    let since = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Millis(since.tv_sec * 1_000 + since.tv_nsec / 1_000_000)
+}
+
+/// Time since the first call; nobody can set it.
+#[cfg(not(target_os = "linux"))]
+fn steady() -> Millis {
+    static FIRST: OnceLock<std::time::Instant> = OnceLock::new();
+    Millis::default().plus(FIRST.get_or_init(std::time::Instant::now).elapsed())
+}
 
 #[async_trait]
 impl Clock for SystemClock {
     fn now(&self) -> Millis {
-        Utc::now().into()
+        let (system, steady) = (Millis::from(Utc::now()), steady());
+        let start = START.get_or_init(|| Start::new(system, steady));
+        let (present, step) = start.present(system, steady);
+        if let Some(step_ms) = step {
+            tracing::warn!(
+                step_ms,
+                "the system's clock was set; this process goes on with the time of its start, restart it to take the new \
+                 time over"
+            );
+        }
+        present
     }
 
     async fn sleep(&self, duration: Duration) {
@@ -37,5 +100,25 @@ mod tests {
     fn tells_the_present() {
         // 2026-01-01T00:00:00Z: any machine that runs this has a later date.
         assert!(SystemClock.now() > Millis(1_767_225_600_000));
+    }
+
+    #[test]
+    fn a_system_clock_that_is_set_moves_no_due_time_and_is_logged_once() {
+        const DAY: i64 = 86_400_000;
+        let start = Start::new(Millis(10 * DAY), Millis(500));
+        for (system, steady, present, step) in [
+            (10 * DAY, 500, 10 * DAY, None),
+            (10 * DAY + 1_000, 1_500, 10 * DAY + 1_000, None),
+            // Set back by a day, and later two days forward.
+            (9 * DAY + 2_000, 2_500, 10 * DAY + 2_000, Some(-DAY)),
+            (9 * DAY + 3_000, 3_500, 10 * DAY + 3_000, None),
+            (11 * DAY + 4_000, 4_500, 10 * DAY + 4_000, Some(2 * DAY)),
+            (11 * DAY + 5_000, 5_500, 10 * DAY + 5_000, None),
+            // The two clocks are never read at quite the same moment.
+            (11 * DAY + 6_900, 6_500, 10 * DAY + 6_000, None),
+        ] {
+            let told = start.present(Millis(system), Millis(steady));
+            assert_eq!(told, (Millis(present), step), "{system} {steady}");
+        }
     }
 }

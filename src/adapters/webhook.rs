@@ -42,6 +42,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use http::{Method, StatusCode};
 use secrecy::SecretString;
+use tracing::Instrument as _;
 
 use crate::engine::clock::Clock;
 use crate::engine::run::RunId;
@@ -155,8 +156,12 @@ impl Receiver {
                 let installation = triggers
                     .first()
                     .map_or(0, |trigger| trigger.place.repo.installation);
+                let span = span(&triggers);
                 match triggers.iter().map(new_run).collect() {
-                    Ok(runs) => self.store(delivery, installation, action, runs).await,
+                    Ok(runs) => {
+                        let stored = self.store(delivery, installation, action, runs);
+                        stored.instrument(span).await
+                    }
                     Err(error) => Answer::busy(&StoreError::Failed(error.to_string())),
                 }
             }
@@ -225,6 +230,20 @@ fn check_head(parts: &http::request::Parts) -> Result<headers::Head, Answer> {
     }
     headers::check_content_type(&parts.headers)?;
     headers::head(&parts.headers)
+}
+
+/// What every line that is logged about a delivery with commands carries.
+fn span(triggers: &[Trigger]) -> tracing::Span {
+    let first = triggers.first();
+    let place = first.map(|trigger| &trigger.place);
+    let commands: Vec<&str> = triggers.iter().map(|one| one.command.name()).collect();
+    tracing::info_span!(
+        "delivery",
+        repository = place.map(|place| place.repo.full_name()),
+        number = place.map(|place| place.number),
+        command = commands.join(" "),
+        actor = first.map(|trigger| trigger.actor.login.as_str()),
+    )
 }
 
 fn new_run(trigger: &Trigger) -> Result<NewRun, serde_json::Error> {

@@ -11,6 +11,7 @@ use std::path::Path;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions};
 
+use super::regular_file;
 use crate::formats::action_plan::ProjectPath;
 use crate::formats::action_plan::check::{Files, Found};
 
@@ -53,18 +54,38 @@ impl WorkingCopy {
         Loaded { found }
     }
 
-    fn look(&self, path: &ProjectPath, most: u64) -> There {
-        self.read(path, most).unwrap_or_else(|error| {
-            // The kernel has refused nothing here: only cap-std gives this without a number of the system's.
-            let escape = error.raw_os_error().is_none();
-            match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotADirectory => There::Missing,
-                ErrorKind::PermissionDenied if escape => There::Unreadable(
-                    "a symbolic link on the way leads out of the project's folder".to_owned(),
-                ),
-                _ => There::Unreadable(error.to_string()),
+    /// The bytes of the regular file at `path`, which is relative to the folder.
+    ///
+    /// # Errors
+    /// It cannot be read, is something else, is longer than `most` bytes, or a symbolic link leads out of the folder.
+    pub fn bytes(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let regular = |about: cap_std::fs::Metadata| {
+            if about.is_file() {
+                Ok(())
+            } else {
+                Err(io::Error::other("it is not a regular file"))
             }
-        })
+        };
+        let escape = |error: io::Error| {
+            if is_escape(&error) {
+                io::Error::other(ESCAPE)
+            } else {
+                error
+            }
+        };
+        regular(self.root.metadata(path).map_err(escape)?)?;
+        let file = open(&self.root, path, Follow::Inside).map_err(escape)?;
+        regular(file.metadata()?)?;
+        regular_file::read_all(file, most)
+    }
+
+    fn look(&self, path: &ProjectPath, most: u64) -> There {
+        self.read(path, most)
+            .unwrap_or_else(|error| match error.kind() {
+                ErrorKind::NotFound | ErrorKind::NotADirectory => There::Missing,
+                _ if is_escape(&error) => There::Unreadable(ESCAPE.to_owned()),
+                _ => There::Unreadable(error.to_string()),
+            })
     }
 
     fn read(&self, path: &ProjectPath, most: u64) -> io::Result<There> {
@@ -93,9 +114,17 @@ impl WorkingCopy {
     }
 }
 
+/// Why a file is not read whose path leaves the folder.
+const ESCAPE: &str = "a symbolic link on the way leads out of the project's folder";
+
+/// The kernel has refused nothing here: only cap-std gives this without a number of the system's.
+fn is_escape(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
 /// Opens without waiting, should the file have become a pipe meanwhile; and without following a link at its end, where
 /// that is wanted.
-fn open(root: &Dir, path: &str, follow: Follow) -> io::Result<File> {
+fn open(root: &Dir, path: impl AsRef<Path>, follow: Follow) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]

@@ -70,14 +70,22 @@ pub(super) fn helper() -> std::io::Result<PathBuf> {
 }
 
 /// The files of this program that agents must not read.
-fn files(config: &Config) -> Vec<PathBuf> {
+pub(super) fn files(config: &Config) -> Vec<PathBuf> {
     let keys = [
         &config.webhook.secrets_file,
         &config.github.private_key_file,
         &config.agent.api_key_file,
     ];
-    let keys = keys.into_iter().flatten().cloned();
-    keys.chain([config.store.path.clone()]).collect()
+    let database = ["", "-wal", "-shm"].map(|end| {
+        let mut path = config.store.path.clone().into_os_string();
+        path.push(end);
+        PathBuf::from(path)
+    });
+    keys.into_iter()
+        .flatten()
+        .cloned()
+        .chain(database)
+        .collect()
 }
 
 fn client(agent: &Agent, secrets: &Secrets) -> Option<Arc<dyn Client>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::Failure;
+use super::{Failure, trouble};
 use crate::adapters::github::{GitHub, GitHubConfig};
 use crate::adapters::redact::Redactor;
 use crate::adapters::store::{SqliteOptions, SqliteStore};
@@ -16,7 +16,7 @@ use crate::adapters::webhook::Receiver;
 use crate::config::{Config, Secrets};
 use crate::engine::clock::Clock;
 use crate::engine::execute::Parts;
-use crate::engine::store::Store;
+use crate::engine::store::{Store, StoreError};
 use crate::engine::worker::Workers;
 
 /// Everything assembled; the workers are at work already.
@@ -44,7 +44,11 @@ impl Bot {
         };
         let store = SqliteStore::open(&config.store.path, options)
             .await
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| match error {
+                // Only a person can decide: the same start again would end the same way.
+                StoreError::Lost(_) => Failure::Usage(error.to_string()),
+                error => failed(&error),
+            })?;
         let store: Arc<dyn Store> = Arc::new(store);
         let left = store
             .recover(clock.now(), true)
@@ -60,9 +64,8 @@ impl Bot {
         let mut facts = config.facts();
         if facts.app_slug.is_none() {
             let slug = github.slug().await.map_err(|error| {
-                Failure::failed(format!(
-                    "{error}; set github.app_slug to start without asking"
-                ))
+                let (url, id) = (&config.github.api_url, config.github.app_id);
+                Failure::failed(trouble::at_start(&error, url, id))
             })?;
             facts.app_slug = Some(slug);
         }

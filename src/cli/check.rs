@@ -14,7 +14,6 @@ use clap::Args;
 use super::failure::print;
 use super::terminal::{self, Colours};
 use super::{Failure, input};
-use crate::adapters::working_copy::WorkingCopy;
 use verdict::Checked;
 
 const HELP: &str = "\
@@ -24,7 +23,8 @@ Rationale, Action Plan, and actions such as READ, CREATE, EDIT and EXECUTE. The 
 
 Without --root only the text is checked. With --root DIR the actions are played through on the files
 in DIR, in order, on a copy in memory: what a plan creates it may edit. Nothing outside of DIR is
-read; symbolic links that lead out are refused.
+read but a FILE that is named there; symbolic links that lead out of DIR are refused, also where a
+FILE in DIR is one. A FILE is a regular file, or what the shell opens for <(…).
 
 --fix prints, for plans whose fences are too short for what is in them, a unified diff with longer
 ones; everything else goes to standard error. Fences decide what is content and what is an action:
@@ -127,7 +127,7 @@ impl Check {
             ));
         }
         let root = self.root.as_deref().map(|root| {
-            WorkingCopy::open(root).map_err(|error| {
+            input::Root::open(root).map_err(|error| {
                 Failure::Usage(format!(
                     "cannot use --root {}: {error}; give the folder of a working copy",
                     root.display()
@@ -136,8 +136,15 @@ impl Check {
         });
         let root = root.transpose()?;
         let checked = self.files.iter().map(|file| {
-            let text = input::text(file)?;
-            Ok(Checked::new(file, text, root.as_ref()))
+            let text = match &root {
+                Some(root) => input::text_below(root, file)?,
+                None => input::text(file)?,
+            };
+            Ok(Checked::new(
+                file,
+                text,
+                root.as_ref().map(|root| &root.copy),
+            ))
         });
         checked.collect()
     }

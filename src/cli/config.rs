@@ -3,9 +3,10 @@
 use clap::Args;
 
 use super::failure::print;
-use super::{Failure, Settings};
+use super::{Failure, Settings, agents};
 use crate::adapters::agent::sandbox::{Protection, active};
-use crate::adapters::agent::{OpenError, Sandbox};
+use crate::adapters::agent::{OpenError, Sandbox, exposed};
+use crate::adapters::store::SqliteStore;
 use crate::config::agent::{Agent, Kind};
 
 const EXAMPLES: &str = "\
@@ -39,13 +40,16 @@ impl Config {
         }
         let here = active(loaded.config.agent.sandbox);
         let sandbox = unprotected(&loaded.config.agent, &here);
-        if let Ok(Some(warning)) = &sandbox {
+        let secrets = readable(&loaded.config, &here);
+        for warning in [&sandbox, &secrets].into_iter().flatten().flatten() {
             eprintln!("warning: {warning}");
         }
         if self.check {
             loaded.ready_to_serve()?;
             sandbox?;
-            return Ok(());
+            secrets?;
+            return SqliteStore::check(&loaded.config.store.path)
+                .map_err(|error| Failure::Usage(error.to_string()));
         }
         print(&format!(
             "{}\n# Sandbox for agents on this computer: {here}\n",
@@ -70,6 +74,27 @@ pub(super) fn unprotected(agent: &Agent, here: &Protection) -> Result<Option<Str
             "agents run without a sandbox here and can read what this user can read: {why}; set agent.sandbox to \
              \"required\" to run none then, or to \"off\" if it is meant"
         ))),
+    }
+}
+
+/// What the operator should know of secrets and the database when agents run with `here` around them: a warning where the
+/// sandbox lets agents read one of these files.
+///
+/// # Errors
+/// The same, where a sandbox is required.
+pub(super) fn readable(
+    config: &crate::config::Config,
+    here: &Protection,
+) -> Result<Option<String>, Failure> {
+    let agent = &config.agent;
+    if agent.kind == Kind::None || !matches!(here, Protection::Landlock { .. }) {
+        return Ok(None);
+    }
+    match (exposed(&agents::files(config)), agent.sandbox) {
+        (Some(exposed), Sandbox::Required) => {
+            Err(Failure::Usage(OpenError::Exposed(exposed).to_string()))
+        }
+        (exposed, _) => Ok(exposed.map(|exposed| exposed.to_string())),
     }
 }
 
@@ -121,5 +146,76 @@ mod tests {
             "agent.sandbox is \"required\", but there is no sandbox here: the kernel has no Landlock: run on Linux 5.13 \
              or newer with Landlock enabled, or set agent.sandbox to \"auto\""
         );
+    }
+
+    /// `/usr/…` does not have to be there: a database that is made later counts as well.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_secret_or_database_in_a_folder_that_every_agent_reads_is_refused_or_warned_of() {
+        let landlock = Protection::Landlock { abi: 7 };
+        let none = Protection::None {
+            why: "the kernel has no Landlock".to_owned(),
+        };
+        let said = |kind: &str, sandbox: &str, path: &str, here: &Protection| {
+            let set = [
+                format!("agent.kind={kind}"),
+                format!("agent.sandbox={sandbox}"),
+                format!("store.path={path}"),
+            ];
+            let sources = Sources {
+                flags: set.into(),
+                ..Sources::default()
+            };
+            let config = load(&sources).unwrap().config;
+            readable(&config, here).map_err(|failure| {
+                assert!(matches!(failure, Failure::Usage(_)), "{failure:?}");
+                failure.to_string()
+            })
+        };
+        let inside = "/usr/planwright-test.sqlite";
+        let sentence = "agents could read /usr/planwright-test.sqlite, which is for this program alone: the sandbox lets \
+                        every program read /usr: put that file elsewhere, e.g. below /etc/planwright or \
+                        /var/lib/planwright";
+        assert_eq!(
+            said("claude", "required", inside, &landlock).unwrap_err(),
+            format!("agent.sandbox is \"required\", but {sentence}")
+        );
+        assert_eq!(
+            said("claude", "auto", inside, &landlock),
+            Ok(Some(sentence.to_owned()))
+        );
+        // A link on the way is followed: on most systems /lib is /usr/lib.
+        assert!(
+            said(
+                "command",
+                "required",
+                "/lib/planwright-test.sqlite",
+                &landlock
+            )
+            .is_err()
+        );
+        for (kind, sandbox, path, here) in [
+            ("none", "required", inside, &landlock),
+            ("claude", "off", inside, &active(Sandbox::Off)),
+            ("claude", "auto", inside, &none),
+            (
+                "claude",
+                "required",
+                "/var/lib/planwright-test.sqlite",
+                &landlock,
+            ),
+            (
+                "claude",
+                "required",
+                "/usrs/planwright-test.sqlite",
+                &landlock,
+            ),
+        ] {
+            assert_eq!(
+                said(kind, sandbox, path, here),
+                Ok(None),
+                "{kind} {sandbox} {path}"
+            );
+        }
     }
 }

@@ -1,41 +1,100 @@
 //! Texts that are named on the command line.
 
-use std::fs::File;
-use std::io::{Read, stdin};
-use std::path::Path;
+use std::io::{self, stdin};
+use std::path::{Component, Path, PathBuf};
 
 use super::Failure;
+use crate::adapters::regular_file;
+use crate::adapters::working_copy::WorkingCopy;
 
 /// A text that is longer, in bytes, is not what anybody means: 64 MiB.
 const MOST: u64 = 64 * 1024 * 1024;
 
+/// The bytes of a file, or of standard input for `-`.
+///
+/// # Errors
+/// [`Failure::Usage`]: it cannot be read, is no regular file, or is too long.
+pub(super) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    let read = if file.as_os_str() == "-" {
+        regular_file::read_all(stdin(), MOST)
+    } else {
+        regular_file::open_named(file).and_then(|open| regular_file::read_all(open, MOST))
+    };
+    read.map_err(|error| cannot_read(file, &error))
+}
+
 /// The text of a file, or of standard input for `-`.
 ///
 /// # Errors
-/// [`Failure::Usage`]: it cannot be read, is too long, or is not UTF-8.
+/// As [`bytes`]; it is not UTF-8.
 pub(super) fn text(file: &Path) -> Result<String, Failure> {
-    let name = file.display();
-    let cannot = |error: std::io::Error| {
-        Failure::Usage(format!(
-            "cannot read {name}: {error}; give a file, or `-` for standard input"
-        ))
+    as_text(file, bytes(file)?)
+}
+
+/// The same where files below the folder `root` are read without leaving it.
+///
+/// # Errors
+/// As [`text`]; a symbolic link leads out of `root`.
+pub(super) fn text_below(root: &Root, file: &Path) -> Result<String, Failure> {
+    let Some(path) = root.inside(file) else {
+        return text(file);
     };
-    let mut bytes = Vec::new();
-    if file.as_os_str() == "-" {
-        stdin().take(MOST + 1).read_to_end(&mut bytes)
-    } else {
-        File::open(file).and_then(|open| open.take(MOST + 1).read_to_end(&mut bytes))
-    }
-    .map_err(cannot)?;
-    if bytes.len() as u64 > MOST {
-        return Err(Failure::Usage(format!(
-            "{name} is longer than 64 MiB: is it the right file?"
-        )));
-    }
+    let read = root.copy.bytes(&path, MOST);
+    as_text(file, read.map_err(|error| cannot_read(file, &error))?)
+}
+
+fn as_text(file: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         no_text(file, &format!("byte {} is not UTF-8", at + 1))
     })
+}
+
+fn cannot_read(file: &Path, error: &io::Error) -> Failure {
+    Failure::Usage(format!(
+        "cannot read {}: {error}; give a file, or `-` for standard input",
+        file.display()
+    ))
+}
+
+/// A folder that is not to be left.
+pub(super) struct Root {
+    pub(super) copy: WorkingCopy,
+    /// Its path as given, and where that really is; both absolute.
+    paths: [PathBuf; 2],
+}
+
+impl Root {
+    /// Opens the folder.
+    ///
+    /// # Errors
+    /// There is no such folder, or it may not be read.
+    pub(super) fn open(root: &Path) -> io::Result<Self> {
+        Ok(Self {
+            copy: WorkingCopy::open(root)?,
+            paths: [plain(root)?, root.canonicalize()?],
+        })
+    }
+
+    /// The path of a file from here; `None` when it is named by another path.
+    fn inside(&self, file: &Path) -> Option<PathBuf> {
+        let file = plain(file).ok()?;
+        let inside = |root: &PathBuf| file.strip_prefix(root).ok().map(Path::to_owned);
+        self.paths.iter().find_map(inside)
+    }
+}
+
+/// An absolute path without `.` and `..`, nothing looked up.
+fn plain(path: &Path) -> io::Result<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in std::path::absolute(path)?.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    Ok(plain)
 }
 
 /// The text of a plan: it holds no NUL, and a byte-order mark is no part of it.

@@ -9,7 +9,7 @@ use serde_json::json;
 use url::Url;
 
 use super::failure::print;
-use super::{Failure, Settings, block_on};
+use super::{Failure, Settings, block_on, input};
 use crate::adapters::{http, signature};
 use crate::config::Loaded;
 use crate::engine::trigger::{Decision, Origin, Trigger, decide};
@@ -52,9 +52,7 @@ pub(super) struct Replay {
 impl Replay {
     pub(super) fn run(self, settings: &Settings) -> Result<(), Failure> {
         let loaded = settings.load()?;
-        let body = std::fs::read(&self.file).map_err(|error| {
-            Failure::Usage(format!("{} cannot be read: {error}", self.file.display()))
-        })?;
+        let body = input::bytes(&self.file)?;
         if self.dry_run {
             return self.dry_run(&loaded, &body);
         }

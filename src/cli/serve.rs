@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::bot::Bot;
-use super::config::unprotected;
+use super::config::{readable, unprotected};
 use super::{Failure, Settings, block_on};
 use crate::adapters::agent::sandbox;
 use crate::adapters::clock::SystemClock;
@@ -47,7 +47,9 @@ impl Serve {
             tracing::warn!("{warning}");
         }
         let agent = &loaded.config.agent;
-        if let Some(warning) = unprotected(agent, &sandbox::active(agent.sandbox))? {
+        let here = sandbox::active(agent.sandbox);
+        let odd = [unprotected(agent, &here)?, readable(&loaded.config, &here)?];
+        for warning in odd.into_iter().flatten() {
             tracing::warn!("{warning}");
         }
         block_on(serve(loaded))

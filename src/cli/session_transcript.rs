@@ -1,6 +1,5 @@
 //! `planwright session transcript`: a session log as a short XML transcript.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::Failure;
 use super::failure::print;
+use crate::adapters::regular_file;
 use crate::formats::session::lines::MAX_LINE_BYTES;
 use crate::formats::session::transcript::{self, LeftOut, Options, Piece, Stats, Verdict};
 
@@ -68,7 +68,7 @@ impl Transcript {
         let mut input: Box<dyn Read> = if self.file.as_os_str() == "-" {
             Box::new(io::stdin().lock())
         } else {
-            Box::new(File::open(&self.file).map_err(unreadable)?)
+            Box::new(regular_file::open_named(&self.file).map_err(unreadable)?)
         };
         let mut transcript = transcript::Transcript::new(Options {
             session_id: self.session_id.clone(),

@@ -1,5 +1,7 @@
 //! What GitHub did not do for a person, each with the remedy.
 
+use url::Url;
+
 use crate::engine::forge::ForgeError;
 
 /// One sentence. `variable` is where the token came from, when there is one; `needs` is what it has to be allowed.
@@ -58,11 +60,119 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
     }
 }
 
+/// Why the bot cannot start: it has to ask GitHub for the App's slug. One sentence with the remedy.
+pub(super) fn at_start(error: &ForgeError, api_url: &Url, app_id: u64) -> String {
+    use ForgeError as E;
+    const WITHOUT: &str =
+        "with github.app_slug set, the bot starts without GitHub and goes on when it answers";
+    match error {
+        E::Unreachable { message, .. } => format!(
+            "GitHub cannot be reached at {api_url}: {message}; check the network, the proxy and github.api_url; {WITHOUT}"
+        ),
+        E::Unknown { message, .. } => {
+            format!("GitHub at {api_url} gave no usable answer: {message}; try again; {WITHOUT}")
+        }
+        E::Limited { until, .. } => format!(
+            "GitHub's rate limit for the App is reached until {}; try again then; {WITHOUT}",
+            until.iso()
+        ),
+        E::Unauthorized { message, .. } => format!(
+            "GitHub refuses the App's credentials: {message}; the private key is not one of App {app_id}, or was deleted: \
+             compare github.app_id and the key with the App's settings page"
+        ),
+        E::NotFound { .. } => format!(
+            "there is no App with the id {app_id} at {api_url}; take the App ID from the App's settings page into \
+             github.app_id (not the Client ID, nor the id of an installation), and check github.api_url"
+        ),
+        E::Unreadable { .. } => {
+            format!("{error}; is github.api_url the address of GitHub's REST API?")
+        }
+        E::Forbidden { .. } | E::Gone { .. } | E::Rejected { .. } => {
+            format!("{error}; check github.api_url and the App's settings page")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use super::super::access::READING;
     use super::*;
     use crate::engine::clock::Millis;
+
+    #[test]
+    fn a_start_that_fails_names_the_cause_and_not_a_setting_that_hides_it() {
+        let url = Url::parse("https://github.example/api/v3").unwrap();
+        let what = || "the App itself".to_owned();
+        let message = || "Nope".to_owned();
+        let without =
+            "with github.app_slug set, the bot starts without GitHub and goes on when it answers";
+        let cases = [
+            (
+                ForgeError::Unreachable {
+                    what: what(),
+                    message: message(),
+                },
+                format!(
+                    "GitHub cannot be reached at https://github.example/api/v3: Nope; check the network, the proxy and \
+                     github.api_url; {without}"
+                ),
+            ),
+            (
+                ForgeError::Unknown {
+                    what: what(),
+                    message: message(),
+                },
+                format!(
+                    "GitHub at https://github.example/api/v3 gave no usable answer: Nope; try again; {without}"
+                ),
+            ),
+            (
+                ForgeError::Limited {
+                    what: what(),
+                    until: Millis(1_767_225_600_000),
+                },
+                format!(
+                    "GitHub's rate limit for the App is reached until 2026-01-01T00:00:00Z; try again then; {without}"
+                ),
+            ),
+            (
+                ForgeError::Unauthorized {
+                    what: what(),
+                    message: message(),
+                },
+                "GitHub refuses the App's credentials: Nope; the private key is not one of App 7, or was deleted: compare \
+                 github.app_id and the key with the App's settings page"
+                    .to_owned(),
+            ),
+            (
+                ForgeError::NotFound { what: what() },
+                "there is no App with the id 7 at https://github.example/api/v3; take the App ID from the App's settings \
+                 page into github.app_id (not the Client ID, nor the id of an installation), and check github.api_url"
+                    .to_owned(),
+            ),
+            (
+                ForgeError::Unreadable {
+                    what: what(),
+                    message: message(),
+                },
+                "GitHub's answer to the App itself cannot be read: Nope; is github.api_url the address of GitHub's REST \
+                 API?"
+                    .to_owned(),
+            ),
+            (
+                ForgeError::Forbidden {
+                    what: what(),
+                    message: message(),
+                },
+                "GitHub refuses the App itself: Nope; check github.api_url and the App's settings page".to_owned(),
+            ),
+        ];
+        for (error, text) in cases {
+            assert_eq!(at_start(&error, &url, 7), text);
+        }
+    }
 
     #[test]
     fn each_trouble_is_one_sentence_with_its_remedy() {

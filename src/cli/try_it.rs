@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use http::Method;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -15,11 +16,14 @@ use tokio_util::sync::CancellationToken;
 use super::bot::Bot;
 use super::failure::print;
 use super::local::read_thread;
-use super::{Failure, Settings, block_on};
+use super::{Failure, Settings, block_on, input};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::simulator::model::{Comment, Role};
-use crate::adapters::simulator::{AppKeys, Simulator, SimulatorError, SimulatorOptions};
+use crate::adapters::simulator::{
+    AppKeys, LoggedRequest, Simulator, SimulatorError, SimulatorOptions,
+};
 use crate::config::agent::Kind;
+use crate::config::{Sources, load};
 use crate::engine::clock::Clock;
 use crate::engine::progress::Progress;
 use crate::engine::run::{RunId, State};
@@ -53,7 +57,8 @@ JSON fields:
   plan_issue    number, url, title, labels, comments (how many); null where none was saved
   report        the bot's last comment in the conversation, of research its summary, or empty
   requests      to GitHub, from the command on; writes of them
-  milliseconds  all, start, acknowledged (the webhook), worked (the run)
+  milliseconds  all, start, acknowledged (the webhook), worked (the run), on_github (what the run
+                takes with the pauses between writes that GitHub asks for, which try leaves out)
 
 Exit codes:
   0  the command was carried out
@@ -90,9 +95,7 @@ impl Try {
         let agent = setup::agent(settings)?;
         let text = match &self.thread {
             None => SAMPLE.to_owned(),
-            Some(path) => std::fs::read_to_string(path).map_err(|error| {
-                Failure::Usage(format!("cannot read {}: {error}", path.display()))
-            })?,
+            Some(path) => input::text(path)?,
         };
         let name = self.thread.as_ref().map_or_else(
             || "the sample".to_owned(),
@@ -130,6 +133,8 @@ struct Outcome {
     report: String,
     requests: usize,
     writes: usize,
+    /// What the same run takes on GitHub, with the pauses between writes.
+    on_github: Duration,
     started: Duration,
     acknowledged: Duration,
     worked: Duration,
@@ -278,6 +283,8 @@ async fn play(
     let acknowledged = sent.elapsed();
     let run = ended(store, sent, patience).await?;
     let worked = sent.elapsed();
+    let requests = simulator.requests();
+    let requests = requests.get(before.0..).unwrap_or_default();
     let issues = simulator.issues(REPOSITORY).map_err(failed)?;
     let page = |number: u64| format!("{}/{REPOSITORY}/issues/{number}", simulator.url());
     let plan = issues.iter().find(|issue| issue.via_app).map(|issue| Plan {
@@ -301,12 +308,40 @@ async fn play(
         run,
         plan,
         report: report.unwrap_or_default(),
-        requests: simulator.requests().len() - before.0,
+        requests: requests.len(),
         writes: simulator.writes() - before.1,
+        on_github: worked + pauses(requests)?,
         started: Duration::ZERO,
         acknowledged,
         worked,
     })
+}
+
+/// How long the bot's writes wait for one another with the default pauses.
+fn pauses(requests: &[LoggedRequest]) -> Result<Duration, Failure> {
+    let github = load(&Sources::default())?.config.github;
+    let new = |request: &LoggedRequest| {
+        let listed = request.path.ends_with("/issues") || request.path.ends_with("/comments");
+        request.method == Method::POST && listed
+    };
+    let writes = requests.iter().filter(|request| request.changed).map(new);
+    Ok(waited(writes, github.write_gap, github.notify_gap))
+}
+
+/// When the last of these writes begins, at the earliest: `write` after the one before it, and one that notifies people
+/// `notify` after the last such one.
+fn waited(notifies: impl Iterator<Item = bool>, write: Duration, notify: Duration) -> Duration {
+    let (mut last, mut last_notifying): (Option<Duration>, Option<Duration>) = (None, None);
+    for notifies in notifies {
+        let mut begins = last.map_or(Duration::ZERO, |last| last + write);
+        if notifies {
+            let after = last_notifying.map_or(Duration::ZERO, |last| last + notify);
+            begins = begins.max(after);
+            last_notifying = Some(begins);
+        }
+        last = Some(begins);
+    }
+    last.unwrap_or_default()
 }
 
 /// It waits for people, not for a while.
@@ -336,4 +371,28 @@ async fn ended(
     Err(Failure::failed(format!(
         "the run did not end within {seconds} s; run again with PLANWRIGHT_LOG_LEVEL=debug"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_on_github_takes_as_long_as_its_writes_have_to_wait_for_one_another() {
+        let seconds = |writes: &[bool]| {
+            let (write, notify) = (Duration::from_secs(1), Duration::from_secs(3));
+            waited(writes.iter().copied(), write, notify).as_secs()
+        };
+        for (writes, waits) in [
+            (&[][..], 0),
+            (&[true], 0),
+            (&[false, false, false], 2),
+            (&[true, true], 3),
+            (&[true, false, true], 3),
+            (&[true, false, false, false, true], 4),
+            (&[false, true, true, false], 5),
+        ] {
+            assert_eq!(seconds(writes), waits, "{writes:?}");
+        }
+    }
 }

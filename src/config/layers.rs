@@ -1,8 +1,8 @@
 //! The layers: defaults < file < environment < flags, each value with its origin.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
+use std::{fmt, io};
 
 use toml::Value;
 use toml::de::DeTable;
@@ -10,6 +10,10 @@ use toml::de::DeTable;
 use super::DEFAULT;
 use super::error::ConfigError;
 use super::{token, values};
+use crate::adapters::regular_file;
+
+/// Longest configuration file, in bytes: 1 MiB. The documented defaults take some twenty thousand.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The file read when none is named.
 const FILE: &str = "planwright.toml";
@@ -35,7 +39,7 @@ impl Sources {
     /// The file cannot be read.
     pub fn gather(named: Option<&Path>, flags: Vec<String>) -> Result<Self, ConfigError> {
         let path = named.unwrap_or_else(|| Path::new(FILE));
-        let file = match std::fs::read_to_string(path) {
+        let file = match read(path, named.is_some()) {
             Ok(text) => Some((path.display().to_string(), text)),
             Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
@@ -55,6 +59,17 @@ impl Sources {
             flags,
         })
     }
+}
+
+/// The text of a configuration file. One that nobody has named may lie in a cloned repository.
+fn read(path: &Path, named: bool) -> io::Result<String> {
+    let file = if named {
+        regular_file::open_named(path)
+    } else {
+        regular_file::open(path)
+    };
+    let bytes = regular_file::read_all(file?, MAX_FILE_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
 /// Where a value came from.

@@ -7,9 +7,13 @@ use secrecy::{ExposeSecret, SecretString};
 use super::Config;
 use super::error::ConfigError;
 use super::layers::{SECRET_VARIABLES, Sources};
+use crate::adapters::regular_file;
 
 /// A shorter webhook secret can be guessed from one recorded delivery.
 const SHORT: usize = 16;
+
+/// Longest file with a secret, in bytes: 64 KiB. A private key of 16,384 bits takes 13.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// Secrets and where they came from.
 #[derive(Debug, Default)]
@@ -88,7 +92,15 @@ pub(super) fn load(
         .iter()
         .filter_map(|name| Some((name.clone(), sources.environment.get(name)?.clone().into())))
         .collect();
-    let mut warnings = Vec::new();
+    let files = [
+        (webhook_file, "webhook.secrets_file"),
+        (key_file, "github.private_key_file"),
+        (agent_file, "agent.api_key_file"),
+    ];
+    let mut warnings: Vec<String> = files
+        .into_iter()
+        .filter_map(|(file, key)| readable_by_everybody(file?, key))
+        .collect();
     if secrets
         .webhook
         .iter()
@@ -127,12 +139,44 @@ fn one(
             SecretString::from(value.clone()),
             variable.to_owned(),
         ))),
-        (None, Some(path)) => match std::fs::read_to_string(path) {
-            Ok(text) => Ok(Some((SecretString::from(text), path.display().to_string()))),
+        (None, Some(path)) => match read(path) {
+            Ok(text) => Ok(Some((text, path.display().to_string()))),
             Err(error) => Err(ConfigError::Secret {
                 place: path.display().to_string(),
                 why: format!("the file named by `{file_key}` cannot be read: {error}"),
             }),
         },
     }
+}
+
+fn read(path: &Path) -> std::io::Result<SecretString> {
+    let bytes = regular_file::read(path, MAX_FILE_BYTES)?;
+    String::from_utf8(bytes)
+        .map(SecretString::from)
+        .map_err(|_| std::io::Error::other("it is not UTF-8"))
+}
+
+/// Warns of a file that every user of this computer can read. Folders on the way may keep them out.
+#[cfg(unix)]
+fn readable_by_everybody(path: &Path, file_key: &str) -> Option<String> {
+    use std::os::unix::fs::PermissionsExt;
+    const EVERYBODY_READS: u32 = 0o004;
+    const EVERYBODY_PASSES: u32 = 0o001;
+    let path = path.canonicalize().ok()?;
+    let mode = |path: &Path| Some(path.metadata().ok()?.permissions().mode());
+    let own = mode(&path)?;
+    let passes = |folder: &Path| mode(folder).is_none_or(|mode| mode & EVERYBODY_PASSES != 0);
+    (own & EVERYBODY_READS != 0 && path.ancestors().skip(1).all(passes)).then(|| {
+        format!(
+            "{}: every user of this computer can read the secret in the file named by `{file_key}`; take the right away \
+             (chmod 600)",
+            path.display()
+        )
+    })
+}
+
+/// Nothing is known of the rights of others here.
+#[cfg(not(unix))]
+fn readable_by_everybody(_path: &Path, _file_key: &str) -> Option<String> {
+    None
 }

@@ -263,8 +263,12 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
         | ForgeError::Unauthorized { .. }
         | ForgeError::Unreadable { .. } => {
             let (since, faults) = context.progress.outage.unwrap_or((now, 0));
+            // The clock may have been set between two processes: back, and the mark lies ahead; forward, and it
+            // seems long ago. What was waited in all is known without it.
+            let since = since.min(now);
+            let waited = context.settings.waited_after(faults);
             let give_up = context.settings.give_up_after;
-            if now.since(since) >= give_up {
+            if now.since(since).min(waited) >= give_up {
                 if matches!(error, ForgeError::Unauthorized { .. }) {
                     return Weighed::Over(failures::refused(error, &context.trigger.place));
                 }
@@ -272,6 +276,11 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
             }
             context.progress.outage = Some((since, faults + 1));
             let wait = context.settings.backoff_after(faults + 1);
+            if matches!(error, ForgeError::Unauthorized { .. }) {
+                tracing::error!(%error, faults = faults + 1, "GitHub refuses the App; the run waits");
+            } else {
+                tracing::warn!(%error, faults = faults + 1, "GitHub does not answer; the run waits");
+            }
             Weighed::Later(park(now.plus(wait), &error.to_string()))
         }
         _ => match context.again_at(error) {

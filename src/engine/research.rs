@@ -176,6 +176,14 @@ impl Research {
         own.eq(topics)
     }
 
+    /// Ends waits that cannot be: longer than any that is made, as a clock that has been put back since leaves them.
+    pub fn end_impossible_waits(&mut self, now: Millis, settings: &ResearchSettings) {
+        let longest = settings.longest_wait();
+        for topic in &mut self.topics {
+            topic.not_before = topic.not_before.filter(|until| *until <= now.plus(longest));
+        }
+    }
+
     /// What is to be done now: all first tries side by side, then retries one at a time in order.
     pub fn next(&self, now: Millis) -> Next {
         let open = || {

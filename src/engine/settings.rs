@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::agent::{Limits, Micros};
+use super::clock::Millis;
 use super::prompt::Prompts;
 use super::research::ResearchSettings;
 use super::store::Budget;
@@ -138,5 +139,58 @@ impl Settings {
     pub fn backoff_after(&self, fault: u32) -> Duration {
         let factor = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
         self.backoff.saturating_mul(factor).min(self.backoff_most)
+    }
+
+    /// The waits after the first `faults` faults, all together.
+    pub fn waited_after(&self, faults: u32) -> Duration {
+        // From the eighteenth on all waits are the same.
+        let single = faults.min(17);
+        let sum: Duration = (1..=single).map(|fault| self.backoff_after(fault)).sum();
+        let longest = self.backoff_after(u32::MAX);
+        sum.saturating_add(longest.saturating_mul(faults - single))
+    }
+
+    /// The end of a wait that `now` lies in. A wait cannot end later than `longest` from now: what does was set by a clock
+    /// that has been put back since.
+    pub fn still_waits(until: Millis, now: Millis, longest: Duration) -> Option<Millis> {
+        (now < until && until <= now.plus(longest)).then_some(until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_waited_is_the_sum_of_the_single_waits() {
+        let settings = Settings::default();
+        let mut sum = Duration::ZERO;
+        for faults in 0..200 {
+            assert_eq!(settings.waited_after(faults), sum, "{faults}");
+            sum += settings.backoff_after(faults + 1);
+        }
+        let longest = Settings {
+            backoff: Duration::from_hours(1),
+            backoff_most: Duration::from_hours(24),
+            ..settings
+        };
+        assert!(longest.waited_after(u32::MAX) > Duration::from_hours(24));
+    }
+
+    #[test]
+    fn a_wait_that_a_clock_put_back_has_made_too_long_is_over() {
+        let hour = Duration::from_hours(1);
+        let now = Millis(1_780_000_000_000);
+        for (until, waits) in [
+            (now.plus(hour), true),
+            (now.plus(Duration::from_millis(1)), true),
+            (now, false),
+            (now.minus(hour), false),
+            (now.plus(hour).plus(Duration::from_millis(1)), false),
+            (now.plus(Duration::from_hours(24)), false),
+        ] {
+            let end = waits.then_some(until);
+            assert_eq!(Settings::still_waits(until, now, hour), end, "{until:?}");
+        }
     }
 }

@@ -30,6 +30,9 @@ pub enum StoreError {
     /// The database refused or failed.
     #[error("the store failed: {0}")]
     Failed(String),
+    /// The database holds less than was recorded of it: acknowledged work would be missing.
+    #[error("the database has lost changes: {0}")]
+    Lost(String),
     /// A row holds something this version cannot read.
     #[error("the store holds an unreadable {what}: {why}")]
     Corrupt {
@@ -226,6 +229,10 @@ pub struct QueueCounts {
     pub oldest_ready: Option<Millis>,
 }
 
+/// The longest that a waiting run waits after a start before it is looked at: the longest pause after a fault by default. A
+/// run that has to wait longer, for people or a limit, waits on then.
+pub const MAX_WAIT_AFTER_START: Duration = Duration::from_mins(5);
+
 /// The durable memory of the bot.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -271,6 +278,9 @@ pub trait Store: Send + Sync + 'static {
     async fn release(&self, owner: &str) -> Result<u64, StoreError>;
 
     /// Makes runs with an expired lease claimable again; `all` at start of a store that is ours alone. Returns how many.
+    ///
+    /// With `all`, times that lie ahead count as set by a clock that has been put back since: nothing that waits is due
+    /// later than [`MAX_WAIT_AFTER_START`] from `now`, and what was spent was not spent after `now`.
     async fn recover(&self, now: Millis, all: bool) -> Result<u64, StoreError>;
 
     /// When the next waiting run is due.

@@ -13,6 +13,7 @@ use super::execute::{self, Parts};
 use super::run::{RunId, State};
 use super::stop::StopFlag;
 use super::store::{Claimed, Finish, Lease, StoreError};
+use super::trigger::Trigger;
 
 /// Longest a loop waits without looking again: the safety net under missed wake-ups.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -62,7 +63,7 @@ impl Worker {
             });
         };
         let run = claimed.lease.run.clone();
-        let span = tracing::info_span!("run", run.id = %run, delivery.guid = %claimed.guid);
+        let span = span(&claimed);
         let state = tracing::Instrument::instrument(self.work(&claimed), span).await?;
         Ok(Outcome::Did(run, state))
     }
@@ -182,6 +183,22 @@ impl Worker {
             }
         }
     }
+}
+
+/// What every line that is logged about a run carries.
+fn span(claimed: &Claimed) -> tracing::Span {
+    let trigger = serde_json::from_str::<Trigger>(&claimed.trigger).ok();
+    let trigger = trigger.as_ref();
+    let place = trigger.map(|trigger| &trigger.place);
+    tracing::info_span!(
+        "run",
+        run.id = %claimed.lease.run,
+        delivery.guid = %claimed.guid,
+        repository = place.map(|place| place.repo.full_name()),
+        number = place.map(|place| place.number),
+        command = trigger.map(|trigger| trigger.command.name()),
+        actor = trigger.map(|trigger| trigger.actor.login.as_str()),
+    )
 }
 
 /// All loops of one process.

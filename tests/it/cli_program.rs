@@ -236,7 +236,7 @@ fn a_dry_run_decides_and_prints() {
     );
     let missing = run(&["replay", "none.json", "--event", "issues", "--dry-run"]);
     assert_eq!(missing.status.code(), Some(2));
-    assert!(err(&missing).starts_with("error: none.json cannot be read: "));
+    assert!(err(&missing).starts_with("error: cannot read none.json: "));
 }
 
 #[test]

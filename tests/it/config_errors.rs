@@ -395,6 +395,41 @@ fn secrets_come_from_files_of_their_own() {
     assert!(gone.starts_with(&start), "{gone}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_secret_that_every_user_of_the_computer_can_read_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().canonicalize().unwrap().join("hooks");
+    fs::write(&file, "a secret that is long enough").unwrap();
+    let set = format!("webhook.secrets_file={}", file.display());
+    let warnings = |folder_mode: u32, mode: u32| {
+        let rights = |path: &std::path::Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        rights(folder.path(), folder_mode);
+        rights(&file, mode);
+        loaded("", &[], &[&set]).warnings
+    };
+    let warning = format!(
+        "{}: every user of this computer can read the secret in the file named by `webhook.secrets_file`; take the right \
+         away (chmod 600)",
+        file.display()
+    );
+    assert_eq!(warnings(0o755, 0o644), [warning]);
+    for (folder_mode, mode) in [
+        (0o755, 0o600),
+        (0o755, 0o640),
+        (0o700, 0o644),
+        (0o750, 0o644),
+    ] {
+        assert!(
+            warnings(folder_mode, mode).is_empty(),
+            "{folder_mode:o} {mode:o}"
+        );
+    }
+}
+
 #[test]
 fn odd_things_are_warned_of() {
     let warnings = loaded(

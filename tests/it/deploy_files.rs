@@ -130,7 +130,10 @@ fn ports_and_paths_are_the_programs_own() {
     for name in ["Dockerfile", "compose.yaml", "planwright.service"] {
         let text = deploy(name);
         let told = text.lines().filter(|line| {
-            line.contains("LISTEN") || line.contains("EXPOSE") || line.contains("127.0.0.1")
+            let named =
+                line.contains("LISTEN") || line.contains("EXPOSE") || line.contains("127.0.0.1");
+            // The health check takes the address from the variable.
+            named && !line.starts_with('#') && !line.contains("${PLANWRIGHT_SERVER_LISTEN")
         });
         let mut lines = 0;
         for line in told {
@@ -202,6 +205,99 @@ fn the_unit_is_hardened_and_keeps_secrets_in_files() {
     for name in ["github-private-key", "webhook-secrets"] {
         let start = format!("LoadCredential={name}:");
         assert!(lines.iter().any(|line| line.starts_with(&start)), "{name}");
+    }
+}
+
+#[test]
+fn a_configuration_that_is_wrong_is_not_tried_again_and_again() {
+    let unit = deploy("planwright.service");
+    let lines: Vec<&str> = unit.lines().collect();
+    for line in ["Restart=on-failure", "RestartPreventExitStatus=2"] {
+        assert!(lines.contains(&line), "{line}");
+    }
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_planwright"))
+        .arg("serve")
+        .env_clear()
+        .current_dir(tempfile::tempdir().unwrap().path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn a_crash_leaves_no_dump_with_secrets() {
+    let unit = deploy("planwright.service");
+    assert!(unit.lines().any(|line| line == "LimitCORE=0"));
+}
+
+#[test]
+fn images_and_the_workflow_for_ci_name_a_version() {
+    for line in deploy("Dockerfile").lines() {
+        let Some(image) = line.strip_prefix("FROM ") else {
+            continue;
+        };
+        let tag = image.split_whitespace().next().unwrap();
+        let (_, version) = tag.split_once(':').expect("a tag");
+        let number = version.split('-').next().unwrap();
+        assert!(number.contains('.'), "{line}");
+        assert!(
+            number.split('.').all(|part| part.parse::<u32>().is_ok()),
+            "{line}"
+        );
+    }
+    let readme = fs::read_to_string(top().join("README.md")).unwrap();
+    let installs: Vec<&str> = readme
+        .lines()
+        .filter(|line| line.contains("cargo install") && line.contains("--git"))
+        .collect();
+    assert!(!installs.is_empty());
+    let tag = concat!("--tag v", env!("CARGO_PKG_VERSION"));
+    for line in installs {
+        assert!(line.ends_with(tag), "{line}");
+    }
+}
+
+/// The program answers at the address that the variable names, whichever it is.
+#[cfg(unix)]
+#[test]
+fn the_health_check_asks_at_the_configured_address() {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    let image = deploy("Dockerfile");
+    let check = image
+        .lines()
+        .skip_while(|line| !line.starts_with("HEALTHCHECK "))
+        .find_map(|line| line.trim_start().strip_prefix("CMD "))
+        .unwrap();
+    let command: Vec<String> = serde_json::from_str(check).unwrap();
+    for (listens, given) in [
+        ("127.0.0.1", "0.0.0.0"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("127.0.0.2", "127.0.0.2"),
+        ("[::1]", "[::]"),
+        ("[::1]", "[::1]"),
+    ] {
+        for (status, healthy) in [("200 OK", true), ("503 Service Unavailable", false)] {
+            let Ok(listener) = TcpListener::bind(format!("{listens}:0")) else {
+                eprintln!("skipped: {listens} is not there");
+                continue;
+            };
+            let port = listener.local_addr().unwrap().port();
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut asked = [0; 23];
+                stream.read_exact(&mut asked).unwrap();
+                write!(stream, "HTTP/1.0 {status}\r\n\r\n").unwrap();
+                assert_eq!(&asked, b"GET /livez HTTP/1.0\r\n\r\n");
+            });
+            let done = std::process::Command::new(&command[0])
+                .args(&command[1..])
+                .env("PLANWRIGHT_SERVER_LISTEN", format!("{given}:{port}"))
+                .status()
+                .unwrap();
+            assert_eq!(done.success(), healthy, "{given} {status}");
+            server.join().unwrap();
+        }
     }
 }
 

@@ -39,6 +39,8 @@ macro_rules! for_each_rule {
             lease::heartbeats_extend_and_tell
             lease::expired_leases_are_recovered
             lease::a_start_recovers_everything
+            lease::a_start_ends_waits_of_a_clock_that_was_put_back
+            lease::a_start_leaves_short_waits_alone
             lease::release_gives_the_attempt_back
             messages::unfinished_runs_take_messages_in_order
             messages::a_message_wakes_a_waiting_run
@@ -59,6 +61,7 @@ macro_rules! for_each_rule {
             spending::a_run_counts_once_for_its_actor
             spending::runs_of_a_day_count_by_repository_and_in_all
             spending::costs_count_when_they_are_known
+            spending::what_a_fast_clock_spent_is_forgotten_in_time
             spending::turns_that_meet_do_not_pass_a_limit_together
             spending::turns_need_the_lease_and_a_beginning
         }

@@ -62,8 +62,8 @@ async fn one_process_per_file() {
     let path = directory.path().join("planwright.db");
     assert_eq!(
         refusal(&path).await,
-        "the store failed: another planwright process uses the database DIR/planwright.db: stop it first, or use \
-         PostgreSQL for several processes (lock file DIR/planwright.db.lock)"
+        "the store failed: another planwright process uses the database DIR/planwright.db: stop that process first, \
+         or give this one a store.path of its own (lock file DIR/planwright.db.lock)"
     );
     store.close().await;
     open(&path).await.unwrap().close().await;
@@ -319,4 +319,212 @@ async fn close_answers_everything_and_leaves_one_file() {
     let store = open(&path).await.unwrap();
     let again = store.accept(delivery("g49", 0, vec![])).await.unwrap();
     assert_eq!(again, Accepted::Duplicate);
+}
+
+/// The files that a kill would leave now, copied: the database, and which of its companions `with` names.
+fn as_after_a_kill(from: &Path, with: &[&str]) -> (TempDir, std::path::PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let to = directory.path().join("planwright.db");
+    std::fs::copy(from, &to).unwrap();
+    for end in with {
+        let name = |path: &Path| format!("{}{end}", path.display());
+        std::fs::copy(name(from), name(&to)).unwrap();
+    }
+    (directory, to)
+}
+
+async fn duplicate(path: &Path, guid: &str) -> bool {
+    let store = open(path).await.unwrap();
+    let again = store.accept(delivery(guid, 1, vec![])).await.unwrap();
+    store.close().await;
+    again == Accepted::Duplicate
+}
+
+#[tokio::test]
+async fn a_wal_that_was_deleted_after_a_kill_is_noticed() {
+    let (directory, store) = fresh().await;
+    let path = directory.path().join("planwright.db");
+    store.accept(delivery("g1", 0, vec![])).await.unwrap();
+    let (_whole, whole) = as_after_a_kill(&path, &["-wal", ".changes"]);
+    let (_cut, cut) = as_after_a_kill(&path, &[".changes"]);
+    assert!(duplicate(&whole, "g1").await);
+    assert_eq!(
+        refusal(&cut).await,
+        "the database has lost changes: DIR/planwright.db holds 0 of the 2 changes that DIR/planwright.db.changes \
+         records: put back the -wal file that belongs to it, or restore a newer backup in place of both; to go on \
+         without what is lost, delete DIR/planwright.db.changes first"
+    );
+    // Nothing was changed: the files can be put together again.
+    let wal = format!("{}-wal", cut.display());
+    std::fs::copy(format!("{}-wal", path.display()), wal).unwrap();
+    assert!(duplicate(&cut, "g1").await);
+
+    // What came after a checkpoint is missed as well, be it one change.
+    let mut shell = raw(&path).await;
+    run_sql(&mut shell, "PRAGMA wal_checkpoint(PASSIVE)").await;
+    store.accept(delivery("g2", 0, vec![])).await.unwrap();
+    let (_later, later) = as_after_a_kill(&path, &[".changes"]);
+    assert!(
+        refusal(&later).await.contains("holds 2 of the 3 changes"),
+        "{}",
+        refusal(&later).await
+    );
+    std::fs::remove_file(format!("{}.changes", later.display())).unwrap();
+    assert!(
+        !duplicate(&later, "g2").await,
+        "told to go on without what is lost"
+    );
+}
+
+#[tokio::test]
+async fn every_kind_of_change_is_missed_when_it_is_lost() {
+    let (directory, store) = fresh().await;
+    let path = directory.path().join("planwright.db");
+    let id = contract::add(&store, "g", 0, new_run(1, 1)).await;
+    let mut shell = raw(&path).await;
+    let mut before = 0;
+    for change in 0..6 {
+        let lease = planwright::engine::store::Lease {
+            run: id.clone(),
+            owner: "w".into(),
+            fence: 1,
+        };
+        match change {
+            0 => drop(store.claim("w", at(1), contract::LEASE).await.unwrap()),
+            1 => store.remember(&lease, "{}").await.unwrap(),
+            2 => drop(store.begin_effect(&lease, "e", at(2)).await.unwrap()),
+            3 => store.end_effect(&lease, "e", "1", at(3)).await.unwrap(),
+            4 => drop(store.tell(&id, "{}", at(4)).await.unwrap()),
+            _ => {
+                let how = planwright::engine::store::Finish::Succeeded;
+                store.finish(&lease, &how, at(5)).await.unwrap();
+            }
+        }
+        // The next turn of the writer records what this one has committed.
+        store.recover(at(6), false).await.unwrap();
+        let record = std::fs::read_to_string(format!("{}.changes", path.display())).unwrap();
+        let recorded: i64 = record.trim_end().parse().unwrap();
+        assert!(recorded > before, "change {change}: {recorded}");
+        before = recorded;
+        let (_cut, cut) = as_after_a_kill(&path, &[".changes"]);
+        assert!(
+            matches!(open(&cut).await, Err(StoreError::Lost(_))),
+            "{change}"
+        );
+        run_sql(&mut shell, "PRAGMA wal_checkpoint(PASSIVE)").await;
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_is_missing_or_empty_is_not_begun_anew_in_silence() {
+    let (directory, store) = fresh().await;
+    let path = directory.path().join("planwright.db");
+    store.accept(delivery("g1", 0, vec![])).await.unwrap();
+    store.close().await;
+    let remedy = "and DIR/planwright.db.changes records 2 changes in it: put the database back with its -wal file, or \
+                  restore a backup in place of both; to begin with a new database, delete DIR/planwright.db.changes first";
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(
+        refusal(&path).await,
+        format!("the database has lost changes: DIR/planwright.db is missing, {remedy}")
+    );
+    assert!(!path.exists(), "left as it was");
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(
+        refusal(&path).await,
+        format!("the database has lost changes: DIR/planwright.db is empty (0 bytes), {remedy}")
+    );
+    let told = SqliteStore::check(&path).unwrap_err();
+    assert!(matches!(told, StoreError::Lost(_)), "{told}");
+    std::fs::remove_file(directory.path().join("planwright.db.changes")).unwrap();
+    SqliteStore::check(&path).unwrap();
+    assert!(!duplicate(&path, "g1").await);
+}
+
+#[tokio::test]
+async fn an_older_copy_of_the_database_is_not_taken_for_the_present_one() {
+    let (directory, store) = fresh().await;
+    let path = directory.path().join("planwright.db");
+    store.close().await;
+    let backup = std::fs::read(&path).unwrap();
+    assert!(!duplicate(&path, "g1").await);
+    std::fs::write(&path, backup).unwrap();
+    assert!(matches!(open(&path).await, Err(StoreError::Lost(_))));
+}
+
+#[tokio::test]
+async fn nothing_ordinary_is_taken_for_a_loss() {
+    // A crash of the very first start, before the database was made.
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("planwright.db");
+    std::fs::write(&path, "").unwrap();
+    let store = open(&path).await.unwrap();
+    store.accept(delivery("g1", 0, vec![])).await.unwrap();
+    // After a kill somebody looks with a shell, which empties and removes the WAL.
+    let (_killed, killed) = as_after_a_kill(&path, &["-wal", ".changes"]);
+    let mut shell = raw(&killed).await;
+    run_sql(&mut shell, "SELECT count(*) FROM runs").await;
+    sqlx::Connection::close(shell).await.unwrap();
+    assert!(!Path::new(&format!("{}-wal", killed.display())).exists());
+    assert!(duplicate(&killed, "g1").await);
+    // A power failure took the record, or what was written to it.
+    for record in [None, Some(""), Some("0000000000\0\0\0\0\0\0\0\0\0\0\0")] {
+        let (_cut, cut) = as_after_a_kill(&path, &["-wal"]);
+        if let Some(record) = record {
+            std::fs::write(format!("{}.changes", cut.display()), record).unwrap();
+        }
+        assert!(duplicate(&cut, "g1").await);
+    }
+    // A clean stop, again and again.
+    store.close().await;
+    for _ in 0..3 {
+        assert!(duplicate(&path, "g1").await);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn links_and_a_deleted_lock_file_admit_no_second_process() {
+    use std::os::unix::fs::symlink;
+    let (directory, store) = fresh().await;
+    let path = directory.path().join("planwright.db");
+    let other = tempfile::tempdir().unwrap();
+    let symbolic = other.path().join("symbolic.db");
+    symlink(&path, &symbolic).unwrap();
+    let hard = other.path().join("hard.db");
+    std::fs::hard_link(&path, &hard).unwrap();
+    assert!(
+        open(&symbolic)
+            .await
+            .unwrap_err()
+            .to_string()
+            .starts_with("the store failed: another planwright process uses the database ")
+    );
+    let elsewhere = "the store failed: another planwright process uses the database DIR/NAME, under another name or \
+                     with its lock file deleted: stop that process first, or give this one a store.path of its own";
+    assert_eq!(refusal(&hard).await, elsewhere.replace("NAME", "hard.db"));
+    std::fs::remove_file(directory.path().join("planwright.db.lock")).unwrap();
+    assert_eq!(
+        refusal(&path).await,
+        elsewhere.replace("NAME", "planwright.db")
+    );
+    // The one that has it goes on, and gives it free when it ends.
+    store.accept(delivery("g1", 0, vec![])).await.unwrap();
+    store.close().await;
+    assert!(duplicate(&symbolic, "g1").await);
+    assert!(!other.path().join("symbolic.db.lock").exists());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_symbolic_link_to_a_database_that_is_not_there_yet_leads_to_the_same_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let link = directory.path().join("link.db");
+    std::os::unix::fs::symlink("real.db", &link).unwrap();
+    let store = open(&link).await.unwrap();
+    for name in ["real.db", "real.db.lock", "real.db.changes"] {
+        assert!(directory.path().join(name).exists(), "{name}");
+    }
+    assert!(open(&directory.path().join("real.db")).await.is_err());
+    store.close().await;
 }

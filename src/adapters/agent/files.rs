@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::Rooms;
+use crate::adapters::regular_file;
 use crate::engine::agent::Document;
 
 /// Most files that a program leaves and that are looked at.
@@ -124,7 +125,7 @@ pub(super) fn left(given: &Path, rooms: &Rooms, wanted: &[String]) -> io::Result
             continue;
         }
         let mut bytes = Vec::new();
-        let Ok(file) = fs::File::open(&path) else {
+        let Ok(file) = regular_file::open(&path) else {
             continue;
         };
         file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;

@@ -1,8 +1,20 @@
-//! What agents may read besides the system's libraries, and what must not be among it.
+//! What agents may read, and what must not be among it.
 
 use std::path::{Path, PathBuf};
 
-use super::{Client, OpenError};
+use super::{Client, Exposed, OpenError, sandbox};
+
+/// The first of `secrets` that the sandbox itself lets every agent read, as it does with the system's programs.
+pub(super) fn exposed(secrets: &[PathBuf]) -> Option<Exposed> {
+    sandbox::system().find_map(|folder| {
+        let real = folder.canonicalize().ok()?;
+        let secret = secrets.iter().find(|secret| lies_in(secret, &real))?;
+        Some(Exposed {
+            folder: folder.to_owned(),
+            secret: secret.clone(),
+        })
+    })
+}
 
 /// Where the program is installed, and what its client names.
 ///

@@ -12,7 +12,7 @@
 //! no capabilities at all, also when the bot runs as root.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Sandbox;
 
@@ -95,6 +95,18 @@ pub(super) fn offered() -> Protection {
     Protection::None {
         why: "sandboxes are there on Linux only".to_owned(),
     }
+}
+
+/// Folders and files that every agent in the sandbox reads.
+#[cfg(target_os = "linux")]
+pub(super) fn system() -> impl Iterator<Item = &'static Path> {
+    landlocked::system()
+}
+
+/// There is no sandbox here.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn system() -> impl Iterator<Item = &'static Path> {
+    std::iter::empty()
 }
 
 /// Puts the calling thread, and whatever it starts from now on, into the sandbox for good. An error says what failed.

@@ -1,8 +1,9 @@
 //! Which session is running, when nobody says it.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use crate::adapters::regular_file;
 
 /// Where erk leaves the id of the session that runs in a repository, below its top folder.
 const ID_FILE: &str = ".erk/scratch/current-session-id";
@@ -66,7 +67,7 @@ fn in_file(directory: &Path) -> Option<Current> {
         let path = directory.join(ID_FILE);
         let mut id = String::new();
         // A file that cannot be read says as little as none.
-        File::open(&path)
+        regular_file::open(&path)
             .ok()?
             .take(MAX_ID_FILE)
             .read_to_string(&mut id)

@@ -1,10 +1,11 @@
 //! Log files: which there are, and reading one as a stream.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::FindError;
+use crate::adapters::regular_file;
 use crate::formats::session::{Feed, Scanned};
 
 /// Bytes read at once.
@@ -52,7 +53,7 @@ impl Read {
             path: path.to_owned(),
             error,
         };
-        let mut file = File::open(path).map_err(failed)?;
+        let mut file = regular_file::open(path).map_err(failed)?;
         let mut feed = Feed::new(session);
         let mut chunk = vec![0; CHUNK_BYTES];
         while !is_enough(&feed) {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{ClaudeHome, FindError, logs};
+use crate::adapters::regular_file;
 use crate::formats::session::{paths::is_safe_name, plan::MAX_PLAN_BYTES, time};
 
 /// A plan file that was read.
@@ -51,7 +52,7 @@ fn read(path: &Path) -> Result<Option<PlanFile>, FindError> {
         path: path.to_owned(),
         error,
     };
-    let mut file = match fs::File::open(path) {
+    let mut file = match regular_file::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),

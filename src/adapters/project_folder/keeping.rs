@@ -79,6 +79,12 @@ impl ProjectFolder {
     pub fn hold(&self, path: &str) -> Result<Option<File>, FolderError> {
         let mut options = OpenOptions::new();
         options.write(true).create(true);
+        // A pipe in its place must not be waited for.
+        #[cfg(unix)]
+        {
+            let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
+            cap_std::fs::OpenOptionsExt::custom_flags(&mut options, nonblock.cast_signed());
+        }
         let file = self.root.open_with(path, &options);
         let file = file.map_err(|error| failed(path, error))?.into_std();
         match file.try_lock() {

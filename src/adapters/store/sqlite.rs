@@ -4,6 +4,7 @@
 //! ever meet in the database. Reads see the last commit and wait for nobody.
 
 mod accept;
+mod changes;
 mod effects;
 mod errors;
 mod group_commit;
@@ -84,6 +85,7 @@ impl SqliteStore {
     ///
     /// [`StoreError::Failed`] with the path and the remedy: another process has it, the directory is missing or not
     /// writable, the file is something else, or a newer version of this program wrote it (it is left untouched).
+    /// [`StoreError::Lost`]: the database holds less than an earlier process has recorded.
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let core = Arc::new(open::open(path, &options).await?);
         let (queue, pending) = mpsc::channel(options.queue_depth.max(1));
@@ -95,6 +97,14 @@ impl SqliteStore {
             stop,
             writing: Mutex::new(Some(writing)),
         })
+    }
+
+    /// Looks whether [`SqliteStore::open`] would find a usable place at `path`. Opens and changes nothing.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`], as far as it can be told from outside.
+    pub fn check(path: &Path) -> Result<(), StoreError> {
+        open::check(path)
     }
 }
 

@@ -337,7 +337,10 @@ fn waiting(round: &Round, first: usize) -> serde_json::Value {
 
 /// The agent failed, in the words of the terminal.
 fn agent_failed(report: &Report) -> Failure {
-    let (_, message) = say::agent::ended(&report.ending);
+    let message = match &report.ending {
+        Ending::NotStarted(why) => format!("The agent could not be started: {why}"),
+        ending => say::agent::ended(ending).1,
+    };
     let stderr = report.stderr.trim();
     let tail: String = match stderr.char_indices().rev().nth(299) {
         Some((at, _)) => stderr[at..].to_owned(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::adapters::store::{SqliteOptions, SqliteStore};
 use crate::cli::Failure;
-use crate::engine::store::Store;
+use crate::engine::store::{Store, StoreError};
 
 /// The open database; locked until it is dropped.
 pub(super) struct State {
@@ -40,7 +40,11 @@ impl State {
         let path = folder.join("saved.db");
         let store = SqliteStore::open(&path, SqliteOptions::default())
             .await
-            .map_err(|error| failed(&path, &error))?;
+            .map_err(|error| match error {
+                // It names its own remedy.
+                StoreError::Lost(_) => Failure::failed(error.to_string()),
+                error => failed(&path, &error),
+            })?;
         Ok(Self {
             store: Arc::new(store),
             _lock: lock,

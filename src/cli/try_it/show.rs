@@ -42,6 +42,12 @@ pub(super) fn as_text(outcome: &Outcome, all: Duration, keep: bool) -> String {
         all.as_secs_f64(),
         outcome.started.as_secs_f64()
     ));
+    if outcome.on_github > outcome.worked {
+        text.push_str(&format!(
+            "on GitHub     about {:.0} s: a second between two writes, three between two new issues or comments\n",
+            outcome.on_github.as_secs_f64()
+        ));
+    }
     text.push_str("\nThe bot's report in the conversation:\n\n");
     let visible = outcome
         .report
@@ -91,6 +97,7 @@ pub(super) fn as_json(outcome: &Outcome, all: Duration) -> serde_json::Value {
         "milliseconds": {
             "all": all.as_millis(), "start": outcome.started.as_millis(),
             "acknowledged": outcome.acknowledged.as_millis(), "worked": outcome.worked.as_millis(),
+            "on_github": outcome.on_github.as_millis(),
         },
     })
 }

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::terminal;
-use crate::engine::agent::{About, Agent, Document, Report, Spent, Task};
+use crate::engine::agent::{About, Agent, Document, Ending, Report, Spent, Task};
 use crate::engine::run::RunId;
 use crate::engine::say;
 use crate::formats::plan::title::cut;
@@ -115,6 +115,12 @@ impl Agent for Shown {
                 }
             }
         };
+        if let Ending::NotStarted(why) = &report.ending {
+            let why = terminal::one_line(why);
+            let name = terminal::one_line(name);
+            self.progress
+                .say(&format!("{name}: the agent could not be started: {why}"));
+        }
         if let Some(line) = line {
             line.finish_and_clear();
         } else {

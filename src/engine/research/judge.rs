@@ -99,6 +99,11 @@ impl Judging {
 }
 
 impl ResearchSettings {
+    /// The longest that [`ResearchSettings::wait`] gives.
+    pub(super) fn longest_wait(&self) -> std::time::Duration {
+        self.backoff_most.saturating_mul(3) / 2
+    }
+
     /// How long a topic waits after its `fault`th fault in a row, counted from 1.
     pub(super) fn wait(&self, fault: u32, chance: f64) -> std::time::Duration {
         let doubled = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));

@@ -77,6 +77,7 @@ pub async fn work(
     desk: &mut dyn Desk,
     stop: &StopFlag,
 ) -> Result<(), Stop> {
+    research.end_impossible_waits(team.clock.now(), &team.settings);
     for topic in &mut research.topics {
         // Turns of an attempt that was cut short.
         topic.at_work = false;

@@ -101,6 +101,7 @@ pub(super) async fn research(
         clock: Arc::clone(&context.effects.clock),
         settings: context.settings.research.clone(),
     };
+    research.end_impossible_waits(team.clock.now(), &team.settings);
     research::ready(&research, &team)?;
     let open = research.topics.iter().any(|one| one.state == State::Open);
     if open {

@@ -189,6 +189,28 @@ async fn a_folder_with_a_secret_of_the_bot_cannot_be_made_readable() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_secret_in_a_folder_of_the_system_is_refused_where_the_sandbox_is_required() {
+    let mut rig = Rig::new("");
+    rig.settings.secrets = vec![rig.path().join("elsewhere"), "/usr/app.pem".into()];
+    if !matches!(
+        planwright::adapters::agent::sandbox::active(Sandbox::Required),
+        planwright::adapters::agent::sandbox::Protection::Landlock { .. }
+    ) {
+        eprintln!("skipped: there is no Landlock here");
+        return;
+    }
+    rig.settings.sandbox = Sandbox::Required;
+    let said = refusal(&rig);
+    assert!(
+        said.starts_with("agent.sandbox is \"required\", but agents could read /usr/app.pem, "),
+        "{said}"
+    );
+    rig.settings.secrets.pop();
+    rig.open().unwrap();
+}
+
 #[test]
 fn a_required_sandbox_that_is_not_there_is_said_with_what_to_do() {
     let error = OpenError::NoSandbox("the kernel has no Landlock".to_owned());

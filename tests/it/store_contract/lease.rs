@@ -1,7 +1,7 @@
 //! The right to work on a run, and how it is lost.
 
 use planwright::engine::run::State;
-use planwright::engine::store::{Finish, Lease, Store, StoreError};
+use planwright::engine::store::{Finish, Lease, MAX_WAIT_AFTER_START, Store, StoreError};
 
 use super::*;
 
@@ -136,6 +136,28 @@ pub(crate) async fn a_start_recovers_everything(store: &dyn Store) {
     assert_eq!(state(store, &blocked).await, State::Blocked);
     assert!(store.remember(&claimed.lease, "{}").await.is_err());
     assert_eq!(must_claim(store, 3).await.lease.run, running);
+}
+
+pub(crate) async fn a_start_ends_waits_of_a_clock_that_was_put_back(store: &dyn Store) {
+    const DAY: i64 = 86_400_000;
+    let id = add(store, "a", DAY, new_run(1, 1)).await;
+    let claimed = must_claim(store, DAY).await;
+    finish(store, &claimed, park(DAY + 5_000, false), DAY).await;
+    let longest = i64::try_from(MAX_WAIT_AFTER_START.as_millis()).unwrap();
+    store.recover(at(0), false).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(at(DAY + 5_000)));
+    store.recover(at(0), true).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(at(longest)));
+    assert!(claim(store, longest - 1).await.is_none());
+    assert_eq!(must_claim(store, longest).await.lease.run, id);
+}
+
+pub(crate) async fn a_start_leaves_short_waits_alone(store: &dyn Store) {
+    add(store, "a", 0, new_run(1, 1)).await;
+    let claimed = must_claim(store, 0).await;
+    finish(store, &claimed, park(5_000, false), 0).await;
+    store.recover(at(1), true).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(at(5_000)));
 }
 
 pub(crate) async fn release_gives_the_attempt_back(store: &dyn Store) {

@@ -240,3 +240,23 @@ pub(crate) async fn turns_need_the_lease_and_a_beginning(store: &dyn Store) {
     let late = store.end_turn(&new, "1", &spent(2)).await;
     assert!(matches!(late, Err(StoreError::Fenced(_))));
 }
+
+pub(crate) async fn what_a_fast_clock_spent_is_forgotten_in_time(store: &dyn Store) {
+    let budget = Budget {
+        actor_hour_runs: Some(1),
+        ..ANYTHING
+    };
+    let first = leased(store, "a").await;
+    let fast = 30 * DAY;
+    begin(store, &first, "t", payer(1, 7), &budget, fast)
+        .await
+        .unwrap();
+    store.recover(at(0), true).await.unwrap();
+    must_claim(store, 0).await;
+    let second = leased(store, "b").await;
+    let full = begin(store, &second, "t", payer(1, 7), &budget, HOUR - 1).await;
+    assert!(full.is_err());
+    begin(store, &second, "t", payer(1, 7), &budget, HOUR)
+        .await
+        .unwrap();
+}

@@ -19,6 +19,11 @@ impl ManualClock {
     pub(crate) fn advance_to(&self, to: Millis) {
         self.0.fetch_max(to.0, Ordering::SeqCst);
     }
+
+    /// Sets it, also back, as an operator may while the bot is down.
+    pub(crate) fn set_to(&self, to: Millis) {
+        self.0.store(to.0, Ordering::SeqCst);
+    }
 }
 
 #[async_trait]

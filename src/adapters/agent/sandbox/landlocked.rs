@@ -37,6 +37,11 @@ const FILES: &[&str] = &[
 /// Devices without a memory.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 
+/// Folders and files that every agent reads.
+pub(super) fn system() -> impl Iterator<Item = &'static Path> {
+    SYSTEM.iter().chain(FILES).map(Path::new)
+}
+
 pub(super) fn offered() -> Protection {
     // The only way to ask in the crate's interface: a domain that restricts nothing. Without privileges the kernel
     // wants `no_new_privs` for a real one; nothing is enforced here, so that is left alone.

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use sqlx::{Connection, SqliteConnection};
 
+use super::changes;
 use super::errors::{Trouble, column, corrupt, is_about_the_row, nullable};
 use super::queue::promote;
 use crate::engine::run::RunId;
@@ -37,6 +38,7 @@ ORDER BY key;
 INSERT INTO texts (run, trigger)
 SELECT (SELECT max(seq) FROM runs) - (value ->> 0), CAST(substr(?, value ->> 1, value ->> 2) AS TEXT)
 FROM json_each(?);
+UPDATE pulse SET beats = beats + 1 WHERE id = 1;
 COMMIT";
 
 pub(super) const INSERT_DELIVERIES: &str = "
@@ -121,6 +123,7 @@ pub(super) async fn accept(
             .execute(&mut *transaction)
             .await?;
     }
+    changes::count_one(&mut transaction).await?;
     transaction.commit().await?;
 
     let outcomes = deliveries.iter().zip(is_first).map(|(delivery, first)| {

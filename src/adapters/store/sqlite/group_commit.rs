@@ -112,7 +112,13 @@ async fn write_together(core: &Core, deliveries: &[NewDelivery]) -> Result<Vec<A
         .turn()
         .await
         .map_err(|error| Failure::Database(text(error)))?;
-    let result = accept::accept(&mut turn.connection, deliveries).await;
+    let mut result = accept::accept(&mut turn.connection, deliveries).await;
+    if result.is_ok()
+        && let Err(error) = turn.record_changes().await
+    {
+        // They are stored, but nobody is told so: a redelivery is a duplicate.
+        result = Err(error.into());
+    }
     let about_the_row =
         matches!(&result, Err(Trouble::Sql(error)) if errors::is_about_the_row(error));
     turn.end(result).map_err(|error| {

@@ -8,7 +8,7 @@ use super::errors::{Trouble, column, corrupt, nullable, of_run};
 use super::queue::{held, promote};
 use crate::engine::clock::Millis;
 use crate::engine::run::RunId;
-use crate::engine::store::{Beat, Claimed, Lease, StoreError};
+use crate::engine::store::{Beat, Claimed, Lease, MAX_WAIT_AFTER_START, StoreError};
 
 /// The first run of each repository that has any (found by jumping from one repository to the next in the index, so
 /// that a long backlog costs nothing), of these the one whose repository has the fewest running.
@@ -103,6 +103,10 @@ UPDATE effects SET last_ms = ?1
 WHERE done_ms IS NULL AND run IN (
     SELECT id FROM runs
     WHERE (?2 AND finished_ms IS NULL) OR (lease_owner IS NOT NULL AND lease_until_ms <= ?1))";
+
+const DUE_SOON: &str = "UPDATE runs SET run_at_ms = ?1 WHERE state = 'waiting' AND run_at_ms > ?1";
+
+const NOT_SPENT_AHEAD: &str = "UPDATE spending SET at_ms = ?1 WHERE at_ms > ?1";
 
 /// Places whose runs are all blocked: there should be none; the start looks, so that none stays stuck for ever.
 const STRANDED: &str = "SELECT DISTINCT serial FROM runs WHERE state = 'blocked'";
@@ -242,6 +246,14 @@ pub(super) async fn recover(
         .execute(&mut *connection)
         .await?;
     if all {
+        sqlx::query(DUE_SOON)
+            .bind(now.plus(MAX_WAIT_AFTER_START).0)
+            .execute(&mut *connection)
+            .await?;
+        sqlx::query(NOT_SPENT_AHEAD)
+            .bind(now.0)
+            .execute(&mut *connection)
+            .await?;
         let stranded = sqlx::query_scalar(STRANDED)
             .fetch_all(&mut *connection)
             .await?;

@@ -1,6 +1,6 @@
-//! Opening: the lock file, the checks before anything is changed, the connections, the migrations.
+//! Opening: the locks, the checks before anything is changed, the connections, the migrations.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,9 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::Notify;
 
+use super::changes::{self, Changes};
 use super::errors::sentence;
-use super::writer::Writer;
+use super::writer::{Held, Writer};
 use super::{Core, SqliteOptions};
 use crate::engine::store::StoreError;
 
@@ -32,15 +33,32 @@ const WAL_LIMIT: u32 = 16 << 20;
 /// Readers: pages and `/plan-status`; writers never use them.
 const READERS: u32 = 2;
 
-/// Takes the lock, checks, migrates and connects.
+/// Symbolic links that are followed to find the database's own path, at most; Linux follows as many.
+const MAX_LINKS: u32 = 40;
+
+/// Takes the locks, checks, migrates and connects.
 pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, StoreError> {
+    // SQLite, too, keeps the WAL beside the file that a symbolic link leads to.
+    let path = &real_path(path);
     let lock = take_lock(path)?;
-    make_private(path)?;
+    let record = changes::path(path);
+    let recorded = changes::recorded(&record).map_err(|error| cannot_make(&record, &error))?;
+    let was = Place::at(path).map_err(|error| cannot_make(path, &error))?;
+    was.check(path, &record, recorded)?;
+    let database = take_database(path)?;
     let plain = SqliteConnectOptions::new()
         .filename(path)
         .busy_timeout(options.busy_timeout)
         .disable_statement_logging();
-    refuse_foreign(path, &plain).await?;
+    check_content(path, &plain, &record, recorded).await?;
+    match was {
+        Place::Missing => tracing::info!(path = %path.display(), "made a new database"),
+        Place::Empty => tracing::warn!(
+            path = %path.display(),
+            "the database file was empty; starting with a new database"
+        ),
+        Place::Present => {}
+    }
 
     let common = plain
         .foreign_keys(true)
@@ -57,6 +75,12 @@ pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, S
         .thread_name(|_| "store-writer".to_owned());
     let mut connection = writing.connect().await.map_err(|e| cannot_open(path, &e))?;
     migrate(path, &mut connection).await?;
+    let changes = begin_record(&mut connection, &record)
+        .await
+        .map_err(|error| match error {
+            RecordError::Database(error) => cannot_open(path, &error),
+            RecordError::File(error) => cannot_make(&record, &error),
+        })?;
     let reader = SqlitePoolOptions::new()
         .max_connections(READERS)
         .idle_timeout(None)
@@ -68,14 +92,107 @@ pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, S
                 .pragma("query_only", "ON")
                 .thread_name(|n| format!("store-reader-{n}")),
         );
+    let held = Held {
+        changes,
+        _locks: [lock, database],
+    };
     Ok(Core {
-        writer: Writer::new(writing, connection, lock),
+        writer: Writer::new(writing, connection, held),
         reader,
         work: Notify::new(),
     })
 }
 
-/// One process per file: recovery at start takes every running run back, which is only right when nobody else runs.
+/// Looks whether [`open`] would find a usable place at `path`. Opens and changes nothing, so it is safe beside a process
+/// that uses the database.
+pub(super) fn check(path: &Path) -> Result<(), StoreError> {
+    let path = &real_path(path);
+    let record = changes::path(path);
+    let was = Place::at(path).map_err(|error| cannot_make(path, &error))?;
+    let folder = folder_of(path);
+    let about = fs::metadata(folder).map_err(|error| cannot_make(path, &error))?;
+    if !about.is_dir() {
+        let error = std::io::Error::from(ErrorKind::NotADirectory);
+        return Err(cannot_make(path, &error));
+    }
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, access};
+        let refused = |error: rustix::io::Errno| cannot_make(path, &error.into());
+        access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(refused)?;
+        if was != Place::Missing {
+            access(path, Access::READ_OK | Access::WRITE_OK).map_err(refused)?;
+        }
+    }
+    let recorded = changes::recorded(&record).map_err(|error| cannot_make(&record, &error))?;
+    was.check(path, &record, recorded)
+}
+
+/// The path of the file itself: every symbolic link on the way followed, also one that leads to nothing yet.
+fn real_path(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        if let Ok(real) = path.canonicalize() {
+            return real;
+        }
+        let Ok(target) = fs::read_link(&path) else {
+            break;
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    match (folder_of(&path).canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        // The error comes when it is opened.
+        _ => path,
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// What is at the database's path before it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Missing,
+    Empty,
+    Present,
+}
+
+impl Place {
+    fn at(path: &Path) -> std::io::Result<Self> {
+        match fs::metadata(path) {
+            Ok(about) if !about.is_file() => Err(std::io::Error::other("it is not a regular file")),
+            Ok(about) if about.len() == 0 => Ok(Self::Empty),
+            Ok(_) => Ok(Self::Present),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::Missing),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Refuses to begin anew where there was a database.
+    fn check(self, path: &Path, record: &Path, recorded: Option<i64>) -> Result<(), StoreError> {
+        let state = match self {
+            Self::Present => return Ok(()),
+            Self::Missing => "is missing",
+            Self::Empty => "is empty (0 bytes)",
+        };
+        recorded.map_or(Ok(()), |recorded| {
+            Err(StoreError::Lost(format!(
+                "{} {state}, and {} records {recorded} changes in it: put the database back with its -wal file, or \
+                 restore a backup in place of both; to begin with a new database, delete {} first",
+                path.display(),
+                record.display(),
+                record.display()
+            )))
+        })
+    }
+}
+
+/// One process per path: recovery at start takes every running run back, which is only right when nobody else runs.
 fn take_lock(path: &Path) -> Result<File, StoreError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -86,33 +203,82 @@ fn take_lock(path: &Path) -> Result<File, StoreError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::Failed(format!(
-            "another planwright process uses the database {}: stop it first, or use PostgreSQL for several \
-             processes (lock file {})",
+            "another planwright process uses the database {}: stop that process first, or give this one a store.path \
+             of its own (lock file {})",
             path.display(),
             name.display()
         ))),
-        Err(TryLockError::Error(error)) => Err(StoreError::Failed(format!(
-            "cannot lock {}: {error}: put the database on a local disk",
-            name.display()
-        ))),
+        Err(TryLockError::Error(error)) => Err(cannot_lock(&name, &error)),
     }
 }
 
-/// Makes the database file readable by this user only: it holds text from private repositories. SQLite gives the WAL
-/// the same mode.
-fn make_private(path: &Path) -> Result<(), StoreError> {
-    private()
+/// Makes the database file readable by this user only (it holds text from private repositories; SQLite gives the WAL the
+/// same mode) and locks the file itself: the lock of the path does not hold against a hard link, or when somebody
+/// deletes the lock file.
+///
+/// The lock is `flock(2)`, which on Linux knows nothing of SQLite's own `fcntl(2)` locks. Elsewhere the two would get
+/// into each other's way, and the lock of the path is all there is.
+///
+/// Closing any descriptor of the file would release SQLite's locks in this process: the file returned must outlive the
+/// connections.
+fn take_database(path: &Path) -> Result<File, StoreError> {
+    let file = private()
         .open(path)
-        .map(drop)
-        .map_err(|error| cannot_make(path, &error))
+        .map_err(|error| cannot_make(path, &error))?;
+    if !cfg!(target_os = "linux") {
+        return Ok(file);
+    }
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            // This process itself may be the one that has it open.
+            std::mem::forget(file);
+            Err(StoreError::Failed(format!(
+                "another planwright process uses the database {}, under another name or with its lock file deleted: \
+                 stop that process first, or give this one a store.path of its own",
+                path.display()
+            )))
+        }
+        Err(TryLockError::Error(error)) => Err(cannot_lock(path, &error)),
+    }
 }
 
-fn private() -> OpenOptions {
+pub(super) fn private() -> OpenOptions {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
+}
+
+fn cannot_lock(path: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::Failed(format!(
+        "cannot lock {}: {error}: put the database on a local disk",
+        path.display()
+    ))
+}
+
+/// Why the record of changes cannot be begun.
+enum RecordError {
+    Database(sqlx::Error),
+    File(std::io::Error),
+}
+
+impl From<sqlx::Error> for RecordError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+/// Counts this start, and records the changes that the database holds.
+async fn begin_record(
+    connection: &mut SqliteConnection,
+    record: &Path,
+) -> Result<Changes, RecordError> {
+    changes::count_from_now_on(connection).await?;
+    changes::count_one(connection).await?;
+    let count = changes::counted(connection).await?;
+    Changes::open(record, count).map_err(RecordError::File)
 }
 
 fn cannot_make(path: &Path, error: &std::io::Error) -> StoreError {
@@ -137,8 +303,14 @@ fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
     ))
 }
 
-/// Looks before anything is written: turning the WAL on would already change somebody else's file.
-async fn refuse_foreign(path: &Path, plain: &SqliteConnectOptions) -> Result<(), StoreError> {
+/// Looks before anything is written: turning the WAL on would already change somebody else's file, and the files of a
+/// database that has lost changes may still be put together again.
+async fn check_content(
+    path: &Path,
+    plain: &SqliteConnectOptions,
+    record: &Path,
+    recorded: Option<i64>,
+) -> Result<(), StoreError> {
     let look = async {
         let mut connection = plain.connect().await?;
         let id: i32 = sqlx::query_scalar("PRAGMA application_id")
@@ -150,17 +322,40 @@ async fn refuse_foreign(path: &Path, plain: &SqliteConnectOptions) -> Result<(),
         )
         .fetch_one(&mut connection)
         .await?;
+        let content = if id == APPLICATION_ID {
+            Content::Ours(changes::counted(&mut connection).await?)
+        } else if id == 0 && tables == 0 {
+            Content::Ours(0)
+        } else {
+            Content::Foreign
+        };
         connection.close().await?;
-        Ok::<_, sqlx::Error>(id == APPLICATION_ID || (id == 0 && tables == 0))
+        Ok::<_, sqlx::Error>(content)
     };
-    match look.await {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(StoreError::Failed(format!(
+    match look.await.map_err(|error| cannot_open(path, &error))? {
+        Content::Foreign => Err(StoreError::Failed(format!(
             "{} is the database of another program: choose another path",
             path.display()
         ))),
-        Err(error) => Err(cannot_open(path, &error)),
+        Content::Ours(count) => match recorded {
+            Some(recorded) if count < recorded => Err(StoreError::Lost(format!(
+                "{} holds {count} of the {recorded} changes that {} records: put back the -wal file that belongs to \
+                 it, or restore a newer backup in place of both; to go on without what is lost, delete {} first",
+                path.display(),
+                record.display(),
+                record.display()
+            ))),
+            _ => Ok(()),
+        },
     }
+}
+
+/// What a database file holds.
+enum Content {
+    /// Ours, with so many changes counted.
+    Ours(i64),
+    /// Another program's.
+    Foreign,
 }
 
 async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! The one connection that writes, and the lock file that keeps other processes away.
+//! The one connection that writes, and the locks that keep other processes away.
 
 use std::fs::File;
 
@@ -6,6 +6,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::changes::{self, Changes};
 use super::errors::{self, Trouble};
 use crate::engine::store::StoreError;
 
@@ -22,7 +23,16 @@ struct Slot {
     /// turn connects anew, which also rolls back whatever was left open.
     connection: Option<SqliteConnection>,
     /// Held from open to close; `None` once closed.
-    lock: Option<File>,
+    held: Option<Held>,
+}
+
+/// What belongs to the process that has the store open. Declared after the connection, and so dropped after it.
+#[derive(Debug)]
+pub(super) struct Held {
+    /// The record of changes.
+    pub(super) changes: Changes,
+    /// The lock file and the database file, locked.
+    pub(super) _locks: [File; 2],
 }
 
 /// The right to write, until it is ended or dropped.
@@ -37,13 +47,13 @@ impl Writer {
     pub(super) fn new(
         options: SqliteConnectOptions,
         connection: SqliteConnection,
-        lock: File,
+        held: Held,
     ) -> Self {
         Self {
             options,
             slot: Mutex::new(Slot {
                 connection: Some(connection),
-                lock: Some(lock),
+                held: Some(held),
             }),
         }
     }
@@ -51,24 +61,39 @@ impl Writer {
     /// Waits for the right to write.
     pub(super) async fn turn(&self) -> Result<Turn<'_>, StoreError> {
         let mut slot = self.slot.lock().await;
-        if slot.lock.is_none() {
+        if slot.held.is_none() {
             return Err(errors::closed());
         }
         let connection = match slot.connection.take() {
             Some(connection) => connection,
             None => self
-                .options
                 .connect()
                 .await
                 .map_err(|error| errors::failed(&error))?,
         };
-        Ok(Turn { connection, slot })
+        let mut turn = Turn { connection, slot };
+        // What the turn before has committed.
+        turn.record_changes()
+            .await
+            .map_err(|error| errors::failed(&error))?;
+        Ok(turn)
     }
 
-    /// Moves everything from the WAL into the database file, closes it and gives the lock file up.
+    async fn connect(&self) -> sqlx::Result<SqliteConnection> {
+        let mut connection = self.options.connect().await?;
+        changes::count_from_now_on(&mut connection).await?;
+        Ok(connection)
+    }
+
+    /// Moves everything from the WAL into the database file, closes it and gives the locks up.
     pub(super) async fn close(&self) {
         let mut slot = self.slot.lock().await;
         if let Some(mut connection) = slot.connection.take() {
+            if let (Some(held), Ok(count)) =
+                (&mut slot.held, changes::counted(&mut connection).await)
+            {
+                held.changes.note(count);
+            }
             let result = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
                 .execute(&mut connection)
                 .await;
@@ -81,11 +106,20 @@ impl Writer {
                 tracing::warn!(error = %errors::sentence(&error), "the database was not closed cleanly");
             }
         }
-        slot.lock = None;
+        slot.held = None;
     }
 }
 
 impl Turn<'_> {
+    /// Records the changes that are durable by now. Only between transactions.
+    pub(super) async fn record_changes(&mut self) -> sqlx::Result<()> {
+        let count = changes::counted(&mut self.connection).await?;
+        if let Some(held) = &mut self.slot.held {
+            held.changes.note(count);
+        }
+        Ok(())
+    }
+
     /// Ends the turn. The connection is kept unless the database itself failed.
     pub(super) fn end<T>(mut self, result: Result<T, Trouble>) -> Result<T, StoreError> {
         let usable = match &result {

@@ -74,21 +74,12 @@ enum Remedy {
     Secret,
 }
 
-/// The agent failed, and another try would not help or has been made.
+/// The agent failed, and another try would not help or has been made. Everybody reads this: what the agent printed to standard
+/// error, and what concerns the computer that it runs on, is in the bot's log only.
 pub fn failed(command: Command, report: &Report, used: &Spent) -> Failure {
     let (code, message) = ended(&report.ending);
     let remedy = remedy(command, who(&report.ending));
     let mut details = Vec::new();
-    let stderr = report.stderr.trim();
-    if !stderr.is_empty() && !matches!(report.ending, Ending::Leaked { .. }) {
-        let tail: Vec<char> = stderr.chars().collect();
-        let from = tail.len().saturating_sub(QUOTED);
-        let tail: String = tail[from..].iter().collect();
-        details.push(format!(
-            "The end of its error output: {}",
-            quoted(&tail, QUOTED)
-        ));
-    }
     let used = spent(used);
     if !used.is_empty() {
         details.push(format!("Used: {used}"));
@@ -143,7 +134,7 @@ fn remedy(command: Command, who: Remedy) -> String {
         ),
         Remedy::Operator => without(
             command,
-            "Let the operator look at the agent's settings, then comment `/retry` here",
+            "Let the operator look at the bot's log and the agent's settings, then comment `/retry` here",
             "; `/save-raw-plan` saves the plan without the agent.",
         ),
         Remedy::Secret => {
@@ -156,12 +147,10 @@ fn remedy(command: Command, who: Remedy) -> String {
 /// How a turn ended that did not end well: the code, and one sentence.
 pub fn ended(ending: &Ending) -> (Code, String) {
     match ending {
-        Ending::NotStarted(why) => (
+        // Why names files and folders of the computer.
+        Ending::NotStarted(_) => (
             Code::AgentUnavailable,
-            format!(
-                "The agent could not be started: {}.",
-                why.trim_end_matches('.')
-            ),
+            "The agent could not be started.".to_owned(),
         ),
         Ending::AgentError {
             message,

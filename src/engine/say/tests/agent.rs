@@ -285,3 +285,15 @@ fn open_questions_are_a_part_of_the_plan() {
          large may it grow?\n"
     );
 }
+
+#[test]
+fn nothing_about_the_computer_that_the_agent_runs_on_is_told_in_public() {
+    for (name, failure) in failures() {
+        let told = [vec![failure.message, failure.remedy], failure.details]
+            .concat()
+            .join("\n");
+        for private in ["/opt/claude", "agent.path", "warning: something"] {
+            assert!(!told.contains(private), "{name}: {told}");
+        }
+    }
+}

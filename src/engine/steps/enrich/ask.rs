@@ -114,7 +114,15 @@ async fn post(context: &mut Context) -> Result<Millis, Stop> {
         return Ok(context.effects.clock.now());
     };
     if let (Some(asked), Some(_)) = (round.asked, round.comment) {
-        return Ok(asked);
+        let now = context.effects.clock.now();
+        if asked > now {
+            // The clock was set back since: people have the whole time from now on.
+            if let Some(round) = work(context).rounds.last_mut() {
+                round.asked = Some(now);
+            }
+            context.remember().await?;
+        }
+        return Ok(asked.min(now));
     }
     let within = context.settings.agent.answer_within;
     let until = context.effects.clock.now().plus(within);

@@ -10,6 +10,7 @@ use super::super::super::effects::Stop;
 use super::super::super::progress::{Came, Work};
 use super::super::super::prompt::Role;
 use super::super::super::say::{self, agent as sentences};
+use super::super::super::settings::Settings;
 use super::super::super::stop::StopFlag;
 use super::super::super::store::Payer;
 use super::super::super::thread::Thread;
@@ -37,7 +38,11 @@ pub(super) async fn turn(
         return take_in(context, came, stop).await;
     }
     let now = context.effects.clock.now();
-    if let Some(until) = work(context).not_before.filter(|until| *until > now) {
+    let longest = context.settings.backoff_most;
+    if let Some(until) = work(context)
+        .not_before
+        .and_then(|until| Settings::still_waits(until, now, longest))
+    {
         let why = "the agent failed for a reason that may pass, and is tried again".to_owned();
         return Err(Stop::Wait { until, why });
     }

@@ -1,0 +1,131 @@
+//! Regular files, read up to a limit, for paths that somebody else may have filled: a cloned repository, an agent's folder.
+//!
+//! A path can lead to a pipe, which waits for ever, or to a device, which never ends. Neither is opened.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Opens a regular file; a symbolic link to one counts.
+///
+/// # Errors
+/// It cannot be opened, or is something else.
+pub fn open(path: &Path) -> io::Result<File> {
+    // Asked first: to open some devices is to use them.
+    regular(&fs::metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // Should it have become a pipe meanwhile.
+    #[cfg(unix)]
+    {
+        let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nonblock.cast_signed());
+    }
+    let file = options.open(path)?;
+    regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// The same for a path that a person has named on the command line: what the shell has opened for the command (standard input,
+/// process substitution) may be a pipe.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_named(path: &Path) -> io::Result<File> {
+    let descriptors = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
+    if descriptors.iter().any(|name| path.starts_with(name)) {
+        return File::open(path);
+    }
+    open(path)
+}
+
+/// All bytes of a regular file.
+///
+/// # Errors
+/// As [`open`]; it is longer than `most` bytes; it cannot be read.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_all(open(path)?, most)
+}
+
+/// All bytes of an open file.
+///
+/// # Errors
+/// It is longer than `most` bytes, or cannot be read.
+pub fn read_all(file: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::other(format!(
+            "it is longer than {}",
+            size(most)
+        )));
+    }
+    Ok(bytes)
+}
+
+fn regular(about: &fs::Metadata) -> io::Result<()> {
+    if about.is_dir() {
+        Err(io::Error::from(io::ErrorKind::IsADirectory))
+    } else if about.is_file() {
+        Ok(())
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
+}
+
+/// A round limit for people.
+fn size(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    const MIB: u64 = 1024 * KIB;
+    if bytes >= MIB && bytes.is_multiple_of(MIB) {
+        format!("{} MiB", bytes / MIB)
+    } else if bytes >= KIB && bytes.is_multiple_of(KIB) {
+        format!("{} KiB", bytes / KIB)
+    } else {
+        format!("{bytes} bytes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_devices_and_folders_are_refused_without_waiting() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let made = std::process::Command::new("mkfifo")
+            .arg(path("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        symlink("/dev/zero", path("device")).unwrap();
+        symlink("pipe", path("link")).unwrap();
+        for name in ["pipe", "device", "link"] {
+            for opened in [open(&path(name)), open_named(&path(name))] {
+                let why = opened.unwrap_err().to_string();
+                assert_eq!(why, "it is not a regular file", "{name}");
+            }
+        }
+        let why = open(folder.path()).unwrap_err();
+        assert_eq!(why.kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit_and_not_further() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "x".repeat(1025)).unwrap();
+        assert_eq!(read(&path, 1025).unwrap().len(), 1025);
+        for (most, why) in [
+            (1024, "it is longer than 1 KiB"),
+            (1000, "it is longer than 1000 bytes"),
+        ] {
+            assert_eq!(read(&path, most).unwrap_err().to_string(), why);
+        }
+        assert_eq!(size(64 * 1024 * 1024), "64 MiB");
+    }
+}

@@ -1,0 +1,127 @@
+//! The record of changes: a file beside the database that says how many changes the database holds.
+//!
+//! A database from which something was taken away can look perfectly healthy: without its WAL it is the state of the
+//! last checkpoint, and an empty file is a new database. The record is what is missing then. `pulse.beats` counts
+//! changes in the same transactions as the changes themselves; the record is written after such a transaction is
+//! durable. So after any crash the record is never ahead of the database, and one that is ahead proves a loss.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use sqlx::SqliteConnection;
+
+use super::open::private;
+
+/// Bytes of a record: twenty digits and a line end.
+const RECORD_BYTES: u64 = 21;
+
+/// Counts what this connection changes. Heartbeats are left out: they say nothing that has to survive. Deliveries count
+/// themselves, a batch as one change: a trigger would run for each row.
+const COUNT: &str = "
+CREATE TEMP TRIGGER count_states AFTER UPDATE OF state ON main.runs
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
+CREATE TEMP TRIGGER count_progress AFTER UPDATE ON main.texts
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
+CREATE TEMP TRIGGER count_new_effects AFTER INSERT ON main.effects
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
+CREATE TEMP TRIGGER count_effects AFTER UPDATE ON main.effects
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
+CREATE TEMP TRIGGER count_messages AFTER INSERT ON main.messages
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
+CREATE TEMP TRIGGER count_new_turns AFTER INSERT ON main.spending
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
+CREATE TEMP TRIGGER count_turns AFTER UPDATE ON main.spending
+    BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;";
+
+/// Makes every later change through this connection count.
+pub(super) async fn count_from_now_on(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    sqlx::raw_sql(COUNT).execute(connection).await?;
+    Ok(())
+}
+
+/// Counts one change.
+pub(super) async fn count_one(connection: &mut SqliteConnection) -> sqlx::Result<()> {
+    sqlx::query("UPDATE pulse SET beats = beats + 1 WHERE id = 1")
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The number of changes that the database holds.
+pub(super) async fn counted(connection: &mut SqliteConnection) -> sqlx::Result<i64> {
+    sqlx::query_scalar("SELECT beats FROM pulse WHERE id = 1")
+        .fetch_one(connection)
+        .await
+}
+
+/// Path of the record of the database at `database`.
+pub(super) fn path(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".changes");
+    PathBuf::from(name)
+}
+
+/// The number of changes on record; `None` when there is no record, or one that a power failure left unwritten.
+pub(super) fn recorded(record: &Path) -> io::Result<Option<i64>> {
+    let file = match File::open(record) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(RECORD_BYTES + 1).read_to_end(&mut bytes)?;
+    let text = std::str::from_utf8(&bytes).unwrap_or_default();
+    let count = text.strip_suffix('\n').and_then(|text| text.parse().ok());
+    if count.is_none() {
+        tracing::warn!(
+            path = %record.display(),
+            "the record of changes cannot be read and is written anew; a loss before this start would go unnoticed"
+        );
+    }
+    Ok(count)
+}
+
+/// The record, open for writing.
+#[derive(Debug)]
+pub(super) struct Changes {
+    file: File,
+    recorded: i64,
+}
+
+impl Changes {
+    /// Opens the record, made if it does not exist, and writes `count`, which is durable in the database. Durable
+    /// itself when this returns.
+    pub(super) fn open(record: &Path, count: i64) -> io::Result<Self> {
+        let mut file = private().open(record)?;
+        write(&mut file, count)?;
+        file.set_len(RECORD_BYTES)?;
+        file.sync_all()?;
+        #[cfg(unix)]
+        if let Some(folder) = record.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(Self {
+            file,
+            recorded: count,
+        })
+    }
+
+    /// Records that `count` changes are durable in the database. Not synchronised: after a power failure the record may be
+    /// behind, which only makes it say less.
+    pub(super) fn note(&mut self, count: i64) {
+        if count <= self.recorded {
+            return;
+        }
+        match write(&mut self.file, count) {
+            Ok(()) => self.recorded = count,
+            Err(error) => tracing::warn!(%error, "the record of changes cannot be written"),
+        }
+    }
+}
+
+/// All counts have the same length: a new one takes the place of the old one in a single write.
+fn write(file: &mut File, count: i64) -> io::Result<()> {
+    file.rewind()?;
+    file.write_all(format!("{count:020}\n").as_bytes())
+}

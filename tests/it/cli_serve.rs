@@ -1,0 +1,317 @@
+//! `planwright serve` as a program: what it says when it cannot start, and what it logs while it runs.
+
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use planwright::adapters::clock::SystemClock;
+use planwright::adapters::simulator::model::Role;
+use planwright::adapters::simulator::{AppKeys, Simulator, SimulatorOptions};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, Command};
+use tokio::time::timeout;
+
+use crate::simulator_support::{KEYS, REPO};
+
+const SECRET: &str = "a webhook secret of good length";
+
+/// Longest that anything here may take; far more than it needs.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The program with all that serving needs, for the App of [`simulator`].
+fn program(folder: &Path, api_url: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_planwright"));
+    command
+        .env_clear()
+        .env("PLANWRIGHT_SERVER_LISTEN", "127.0.0.1:0")
+        .env("PLANWRIGHT_WEBHOOK_SECRETS", SECRET)
+        .env(
+            "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+            KEYS.private_pem.expose_secret(),
+        )
+        .env("PLANWRIGHT_GITHUB_APP_ID", "4711")
+        .env("PLANWRIGHT_GITHUB_API_URL", api_url)
+        .env("PLANWRIGHT_LOG_FORMAT", "json")
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    command
+}
+
+async fn simulator() -> Simulator {
+    let options = SimulatorOptions::new(
+        Arc::new(SystemClock),
+        KEYS.public_pem.clone(),
+        SecretString::from(SECRET),
+    );
+    let simulator = Simulator::start(options).await.unwrap();
+    simulator.add_repository(REPO, false).unwrap();
+    simulator.grant(REPO, "ada", Role::Write).unwrap();
+    simulator.install(&[REPO]).unwrap();
+    simulator
+}
+
+/// The exit code, and the error that standard error ends with.
+async fn refusal(command: &mut Command) -> (Option<i32>, String) {
+    let output: Output = timeout(PATIENCE, command.output()).await.unwrap().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let error = said.lines().last().unwrap_or_default().to_owned();
+    (output.status.code(), error)
+}
+
+/// A program that runs, and what it logs.
+struct Running {
+    child: Child,
+    lines: Lines<BufReader<ChildStderr>>,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.arg("serve").stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    /// The next line with this message.
+    async fn line(&mut self, message: &str) -> Value {
+        let found = async {
+            while let Some(line) = self.lines.next_line().await.unwrap() {
+                let line: Value = serde_json::from_str(&line).unwrap();
+                if line["message"] == message {
+                    return line;
+                }
+            }
+            panic!("it ended without {message:?}");
+        };
+        timeout(PATIENCE, found).await.unwrap()
+    }
+
+    /// The next line with each of these messages, in whatever order they come.
+    async fn lines_with(&mut self, messages: &[&str]) -> Vec<Value> {
+        let found = async {
+            let mut left = messages.to_vec();
+            let mut found = Vec::new();
+            while !left.is_empty() {
+                let line = self.lines.next_line().await.unwrap().expect("it runs");
+                let line: Value = serde_json::from_str(&line).unwrap();
+                if let Some(at) = left.iter().position(|message| line["message"] == *message) {
+                    left.remove(at);
+                    found.push(line);
+                }
+            }
+            found
+        };
+        timeout(PATIENCE, found).await.unwrap()
+    }
+
+    async fn listening(&mut self) -> String {
+        let line = self.line("listening").await;
+        line["address"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn a_start_without_github_says_that_github_cannot_be_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, error) = refusal(program(folder.path(), "http://127.0.0.1:1/").arg("serve")).await;
+    assert_eq!(code, Some(1), "it may work later");
+    assert!(
+        error.starts_with("error: GitHub cannot be reached at http://127.0.0.1:1/: ")
+            && error.ends_with(
+                "; check the network, the proxy and github.api_url; with github.app_slug set, the bot starts without \
+                 GitHub and goes on when it answers"
+            ),
+        "{error}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_with_a_wrong_key_or_a_wrong_app_id_says_which_and_hides_neither() {
+    let simulator = simulator().await;
+    let other = AppKeys::generate().unwrap();
+    for (variable, value, expected) in [
+        (
+            "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+            other.private_pem.expose_secret(),
+            "error: GitHub refuses the App's credentials: A JSON web token could not be decoded; the private key is not one \
+             of App 4711, or was deleted: compare github.app_id and the key with the App's settings page"
+                .to_owned(),
+        ),
+        (
+            "PLANWRIGHT_GITHUB_APP_ID",
+            "815",
+            format!(
+                "error: there is no App with the id 815 at {}; take the App ID from the App's settings page into \
+                 github.app_id (not the Client ID, nor the id of an installation), and check github.api_url",
+                url::Url::parse(&simulator.api_url()).unwrap()
+            ),
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = program(folder.path(), &simulator.api_url());
+        let (code, error) = refusal(command.env(variable, value).arg("serve")).await;
+        assert_eq!((code, error), (Some(1), expected), "{variable}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn credentials_that_are_refused_while_it_runs_are_an_error_in_the_log() {
+    let simulator = simulator().await;
+    let other = AppKeys::generate().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = program(folder.path(), &simulator.api_url());
+    command.env("PLANWRIGHT_GITHUB_APP_SLUG", "planwright").env(
+        "PLANWRIGHT_GITHUB_PRIVATE_KEY",
+        other.private_pem.expose_secret(),
+    );
+    let mut running = Running::start(&mut command);
+    let address = running.listening().await;
+    let issue = simulator
+        .open_issue(REPO, "ada", "Search is slow", "It takes a minute.")
+        .unwrap();
+    simulator.settle().await;
+    simulator.set_targets(vec![format!("http://{address}/webhook")]);
+    simulator.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    let refused = running.line("GitHub refuses the App; the run waits").await;
+    assert_eq!(refused["level"], "ERROR");
+    let error = refused["error"].as_str().unwrap();
+    assert!(
+        error.contains("A JSON web token could not be decoded"),
+        "{error}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_about_a_run_name_repository_issue_command_and_actor() {
+    let simulator = simulator().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Running::start(&mut program(folder.path(), &simulator.api_url()));
+    let address = running.listening().await;
+    let issue = simulator
+        .open_issue(REPO, "ada", "Search is slow", "It takes a minute.")
+        .unwrap();
+    simulator.settle().await;
+    simulator.set_targets(vec![format!("http://{address}/webhook")]);
+    simulator.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    for line in running
+        .lines_with(&["delivery accepted", "run started", "run failed"])
+        .await
+    {
+        let about = &line["span"];
+        assert_eq!(about["repository"], REPO, "{line}");
+        assert_eq!(about["number"], issue, "{line}");
+        assert_eq!(about["command"], "save-plan", "{line}");
+        assert_eq!(about["actor"], "ada", "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_has_lost_data_ends_serve_and_is_not_restarted() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("planwright.db.changes");
+    std::fs::write(&record, "00000000000000000007\n").unwrap();
+    let (code, error) = refusal(program(folder.path(), "http://127.0.0.1:1/").arg("serve")).await;
+    assert_eq!(code, Some(2));
+    let real = folder.path().canonicalize().unwrap();
+    assert_eq!(
+        error.replace(real.to_str().unwrap(), "DIR"),
+        "error: the database has lost changes: DIR/planwright.db is missing, and DIR/planwright.db.changes records 7 \
+         changes in it: put the database back with its -wal file, or restore a backup in place of both; to begin with a new \
+         database, delete DIR/planwright.db.changes first"
+    );
+    std::fs::remove_file(record).unwrap();
+    let (code, error) = refusal(program(folder.path(), "http://127.0.0.1:1/").arg("serve")).await;
+    assert_eq!(code, Some(1), "it goes on to GitHub: {error}");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_opened_is_found_by_config_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = async |path: &str| {
+        let mut command = program(folder.path(), "http://127.0.0.1:1/");
+        command.env("PLANWRIGHT_STORE_PATH", path);
+        let (code, error) = refusal(command.args(["config", "--check"])).await;
+        let real = folder.path().canonicalize().unwrap();
+        (code, error.replace(real.to_str().unwrap(), "DIR"))
+    };
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    for (path, error) in [
+        (
+            "/nope/x.db",
+            "error: the store failed: cannot open /nope/x.db for writing: No such file or directory (os error 2): make \
+             the directory first, or name another database path",
+        ),
+        (
+            "file/x.db",
+            "error: the store failed: cannot open DIR/file/x.db for writing: Not a directory (os error 20): name \
+             another database path",
+        ),
+        (
+            "/dev/null",
+            "error: the store failed: cannot open /dev/null for writing: it is not a regular file: name another \
+             database path",
+        ),
+    ] {
+        assert_eq!(check(path).await, (Some(2), error.to_owned()));
+    }
+    assert_eq!(check("x.db").await, (Some(0), String::new()));
+    let files = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(files, 1, "the check makes nothing");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_process_leaves_no_core_dump_whatever_the_limit_was() {
+    let simulator = simulator().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Running::start(&mut program(folder.path(), &simulator.api_url()));
+    running.listening().await;
+    let id = running.child.id().unwrap();
+    let limits = std::fs::read_to_string(format!("/proc/{id}/limits")).unwrap();
+    let core = limits
+        .lines()
+        .find(|line| line.starts_with("Max core file size"))
+        .unwrap();
+    let fields: Vec<&str> = core.split_whitespace().skip(4).take(2).collect();
+    assert_eq!(fields, ["0", "0"], "{core}");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_agent_prints_to_standard_error_is_in_the_log_and_in_no_comment() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let simulator = simulator().await;
+    let folder = tempfile::tempdir().unwrap();
+    let agent = folder.path().join("agent.sh");
+    let script = "#!/bin/sh\ncat > /dev/null\necho 'cannot read /srv/models/x' >&2\nexit 3\n";
+    std::fs::write(&agent, script).unwrap();
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = program(folder.path(), &simulator.api_url());
+    command
+        .env("PLANWRIGHT_AGENT_KIND", "command")
+        .env("PLANWRIGHT_AGENT_PATH", &agent)
+        .env("PLANWRIGHT_AGENT_TRIES", "1")
+        .env("PLANWRIGHT_GITHUB_WRITE_GAP_MS", "0")
+        .env("PLANWRIGHT_GITHUB_NOTIFY_GAP_MS", "0");
+    let mut running = Running::start(&mut command);
+    let address = running.listening().await;
+    let issue = simulator
+        .open_issue(REPO, "ada", "Search is slow", "It takes a minute.")
+        .unwrap();
+    simulator.settle().await;
+    simulator.set_targets(vec![format!("http://{address}/webhook")]);
+    simulator.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    let line = running.line("an agent's turn did not end well").await;
+    assert_eq!(line["stderr"], "cannot read /srv/models/x", "{line}");
+    running.line("run failed").await;
+    let comments = simulator.comments(REPO, issue).unwrap();
+    let said: String = comments.iter().map(|one| one.body.as_str()).collect();
+    assert!(
+        said.contains("The agent's process ended with code 3 and without a result."),
+        "{said}"
+    );
+    assert!(!said.contains("/srv/models"), "{said}");
+}
