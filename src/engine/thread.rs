@@ -37,6 +37,13 @@ pub struct Thread {
     pub url: String,
     /// `open` or `closed`.
     pub state: String,
-    /// Opening text first, then every comment of every page.
+    /// Opening text first, then the comments of every page, but for those that are counted as dropped.
     pub posts: Vec<Post>,
+    /// Comments that are not among the posts because the conversation is longer than [`MAX_THREAD_BYTES`].
+    #[serde(default)]
+    pub dropped: usize,
 }
+
+/// Most bytes of text that are kept of a conversation. Several runs hold one at a time, and the service as it is shipped
+/// has 256 MiB. A hundred long plans fit.
+pub const MAX_THREAD_BYTES: usize = 4 * 1024 * 1024;

@@ -59,6 +59,7 @@ impl GitHub {
             redactor: Redactor::new(vec![config.token]),
             clock,
             own: tokio::sync::OnceCell::new(),
+            conversations: tokio::sync::Semaphore::new(super::MAX_CONVERSATIONS),
             installations: Mutex::new(HashMap::new()),
         })
     }

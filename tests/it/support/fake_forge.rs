@@ -350,6 +350,7 @@ impl Forge for FakeForge {
                 title: issue.title.clone(),
                 state: "open".into(),
                 place,
+                dropped: 0,
                 posts,
             }
         })
