@@ -8,17 +8,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use planwright::adapters::signature;
+use secrecy::SecretString;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::Outcome;
 
-/// Bodies with their signatures; every request gets a delivery id of its own.
-#[derive(Debug)]
+/// Bodies, and the secret they are signed with; every request gets a delivery id and a comment id of its own.
 pub(crate) struct Mix {
     pub(crate) event: &'static str,
-    pub(crate) bodies: Vec<(Vec<u8>, String)>,
+    /// Each with the place of its comment id, which has [`COMMENT_DIGITS`] digits.
+    pub(crate) bodies: Vec<(Vec<u8>, usize)>,
+    pub(crate) secret: SecretString,
 }
+
+/// Digits of a comment id.
+pub(crate) const COMMENT_DIGITS: usize = 10;
 
 /// What came back.
 #[derive(Debug, Default)]
@@ -115,7 +121,7 @@ async fn connection(
     let mut answers = Answers::default();
     let mut stream = None;
     let mut buffer = vec![0_u8; 4096];
-    for (body, signature) in mix.bodies.iter().cycle().skip(first) {
+    for (body, id) in mix.bodies.iter().cycle().skip(first) {
         if Instant::now() >= end {
             break;
         }
@@ -129,9 +135,13 @@ async fn connection(
             continue;
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let head = head(mix.event, number, signature, body.len());
+        let mut body = body.clone();
+        body[*id..id + COMMENT_DIGITS]
+            .copy_from_slice(format!("{:010}", 1_000_000_000 + number).as_bytes());
+        let signature = signature::sign(&mix.secret, &body);
+        let head = head(mix.event, number, &signature, body.len());
         let sent = Instant::now();
-        let answer = match send(open, head.as_bytes(), body).await {
+        let answer = match send(open, head.as_bytes(), &body).await {
             Ok(()) => answer(open, &mut buffer).await,
             Err(_) => None,
         };

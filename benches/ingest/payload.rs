@@ -1,14 +1,17 @@
-//! What is sent: `issue_comment` deliveries of the size GitHub sends, signed.
+//! What is sent: `issue_comment` deliveries of the size GitHub sends.
 
-use planwright::adapters::signature;
 use secrecy::SecretString;
 use serde_json::Value;
 
 use crate::Outcome;
-use crate::load::Mix;
+use crate::load::{COMMENT_DIGITS, Mix};
 
 /// The secret both sides know.
 pub(crate) const SECRET: &str = "the secret of this benchmark";
+
+/// Stands for the comment's id, which differs in each request.
+const COMMENT: &str = "8888888888";
+const _: () = assert!(COMMENT.len() == COMMENT_DIGITS);
 
 /// Distinct bodies: enough that no cache holds the answer to one of them.
 const BODIES: u64 = 64;
@@ -30,7 +33,7 @@ pub(crate) enum Comment {
     Talk,
 }
 
-/// Bodies with `comment`, signed, or signed with a secret that is not ours.
+/// Bodies with `comment`, to be signed, with our secret or one that is not ours.
 pub(crate) fn mix(comment: Comment, forged: bool) -> Outcome<Mix> {
     let base: Value = serde_json::from_str(include_str!(
         "../../fixtures/payloads/issue_comment.created.json"
@@ -38,14 +41,17 @@ pub(crate) fn mix(comment: Comment, forged: bool) -> Outcome<Mix> {
     let secret = SecretString::from(if forged { "another secret" } else { SECRET });
     let bodies = (1..=BODIES)
         .map(|n| {
-            let body = body(base.clone(), comment, n)?;
-            let signature = signature::sign(&secret, &body);
-            Ok((body, signature))
+            let mut payload = base.clone();
+            payload["comment"]["id"] = COMMENT.parse::<u64>()?.into();
+            let body = body(payload, comment, n)?;
+            let id = memchr::memmem::find(&body, COMMENT.as_bytes()).ok_or("no comment id")?;
+            Ok((body, id))
         })
         .collect::<Outcome<_>>()?;
     Ok(Mix {
         event: "issue_comment",
         bodies,
+        secret,
     })
 }
 

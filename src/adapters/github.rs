@@ -123,6 +123,10 @@ pub enum GitHubError {
     Tls(String),
 }
 
+/// How many conversations are read at a time. A page of 100 comments can be 26 MB as GitHub sends it, and as much again
+/// once it is read.
+const MAX_CONVERSATIONS: usize = 1;
+
 /// The client. Share it in an `Arc`: tokens, lanes and budgets are kept inside.
 pub struct GitHub {
     api_url: Url,
@@ -137,6 +141,8 @@ pub struct GitHub {
     skew: std::sync::atomic::AtomicI64,
     own: tokio::sync::OnceCell<own::Own>,
     installations: Mutex<HashMap<u64, Arc<auth::Installation>>>,
+    /// Turns for reading conversations, whose pages can be large.
+    conversations: tokio::sync::Semaphore,
 }
 
 impl GitHub {
@@ -145,6 +151,7 @@ impl GitHub {
         let transport =
             transport::Transport::new(&config.api_url, config.request_timeout, &config.user_agent)?;
         Ok(Self {
+            conversations: tokio::sync::Semaphore::new(MAX_CONVERSATIONS),
             attachments: attachments::Attachments::new(
                 &transport,
                 &config.api_url,

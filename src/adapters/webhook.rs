@@ -10,8 +10,9 @@
 //! | `X-GitHub-Event` or `X-GitHub-Delivery` missing, doubled or malformed | 400 | `refused` | no |
 //! | `X-Hub-Signature-256` missing (the App has no webhook secret) | 401 | `refused` | no |
 //! | body over 25 MiB | 413 | `refused` | no |
-//! | body not complete within 10 seconds, or broken off | 408, 400 | `refused` | no |
+//! | body not complete within 10 seconds, less than 16 KiB of it in 3 seconds, or broken off | 408, 400 | `refused` | no |
 //! | two bodies over 256 KiB are being read for more than 5 seconds | 503, `Retry-After` | `busy` | no |
+//! | so many long comments wait to be parsed that this one's turn does not come within 7 seconds | 503, `Retry-After` | `busy` | no |
 //! | signature malformed or made with another secret | 401 | `refused` | no |
 //! | `X-GitHub-Hook-Installation-Target-ID` is not our App's id (another App, or a repository's webhook) | 421 | `refused` | no |
 //! | `ping` | 200 | `pong` | no |
@@ -20,16 +21,17 @@
 //! | installation created, woken, given permissions | 200 | `installed` | no |
 //! | installation deleted | 202 | `accepted`, no runs | yes |
 //! | a command, or the box ticked that sends the answers to our questions | 202 | `accepted` with `runs` | yes |
-//! | the same delivery again, known and not failed | 200 | `duplicate` | was |
+//! | the same delivery again, known and not failed; the same comment, label or push under another delivery id | 200 | `duplicate` | was |
 //! | the same delivery again after its runs failed (a redelivery) | 202 | `requeued` | was |
 //! | the store has too many deliveries in line, or fails | 503, `Retry-After` | `busy` | no |
 //!
 //! # Memory
-//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections` of them. Larger ones
-//! share [`LARGE_BODIES`] places. So a flood is bounded by `max_connections` × 256 KiB + 2 × 25 MiB, whatever it sends.
+//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections` of them. What is longer
+//! needs one of [`LARGE_BODIES`] places once so much of it has arrived. So a flood is bounded by `max_connections` × 256 KiB + 2 × 25 MiB, whatever it sends.
 
 mod answer;
 mod body;
+mod decision;
 mod forged;
 mod headers;
 mod verified;
@@ -47,7 +49,7 @@ use tracing::Instrument as _;
 use crate::engine::clock::Clock;
 use crate::engine::run::RunId;
 use crate::engine::store::{Accepted, NewDelivery, NewRun, Store, StoreError};
-use crate::engine::trigger::{Decision, Facts, Trigger, decide};
+use crate::engine::trigger::{Decision, Facts, Trigger};
 
 use answer::Answer;
 pub use body::{BODY_LIMIT, LARGE_BODIES, SMALL_BODY};
@@ -57,10 +59,11 @@ pub use verified::Verified;
 pub struct Receiver {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    facts: Facts,
+    facts: Arc<Facts>,
     secrets: Vec<SecretString>,
     keep_payloads: bool,
     large: body::LargeBodies,
+    decisions: decision::Decisions,
     forged: forged::Forged,
 }
 
@@ -77,10 +80,11 @@ impl Receiver {
         Self {
             store,
             clock,
-            facts,
+            facts: Arc::new(facts),
             secrets,
             keep_payloads,
             large: body::LargeBodies::default(),
+            decisions: decision::Decisions::default(),
             forged: forged::Forged::default(),
         }
     }
@@ -120,7 +124,12 @@ impl Receiver {
 
     /// Decides and, where it is ours, stores.
     async fn take(&self, delivery: &Verified) -> Answer {
-        match decide(delivery.event(), delivery.body(), &self.facts) {
+        let Some(decided) = self.decisions.decide(delivery, &self.facts).await else {
+            return Answer::Busy {
+                message: "too many long comments at once".to_owned(),
+            };
+        };
+        match decided {
             Err(error) => {
                 tracing::warn!(delivery.guid = delivery.guid(), error = %error, "delivery refused");
                 Answer::refused(StatusCode::BAD_REQUEST, "payload", error.to_string())
@@ -150,7 +159,8 @@ impl Receiver {
                 action,
             }) => {
                 tracing::info!(installation.id = installation, action, "App removed");
-                self.store(delivery, installation, action, Vec::new()).await
+                self.store(delivery, installation, action, &[], Vec::new())
+                    .await
             }
             Ok(Decision::Runs { action, triggers }) => {
                 let installation = triggers
@@ -159,7 +169,8 @@ impl Receiver {
                 let span = span(&triggers);
                 match triggers.iter().map(new_run).collect() {
                     Ok(runs) => {
-                        let stored = self.store(delivery, installation, action, runs);
+                        let stored =
+                            self.store(delivery, installation, action, &triggers, runs);
                         stored.instrument(span).await
                     }
                     Err(error) => Answer::busy(&StoreError::Failed(error.to_string())),
@@ -173,6 +184,7 @@ impl Receiver {
         delivery: &Verified,
         installation: u64,
         action: &str,
+        triggers: &[Trigger],
         runs: Vec<NewRun>,
     ) -> Answer {
         let ids: Vec<RunId> = runs.iter().map(|run| run.id.clone()).collect();
@@ -183,6 +195,8 @@ impl Receiver {
                 event: delivery.event().to_owned(),
                 action: Some(action.to_owned()),
                 installation,
+                said: triggers.first().and_then(Trigger::said),
+                text: triggers.first().and_then(Trigger::text).map(str::to_owned),
                 received: self.clock.now(),
                 payload: self.keep_payloads.then(|| delivery.body().to_vec()),
                 installation_gone: runs.is_empty(),
@@ -256,6 +270,7 @@ fn new_run(trigger: &Trigger) -> Result<NewRun, serde_json::Error> {
         place,
         repo_id: trigger.place.repo.id,
         installation: trigger.place.repo.installation,
-        trigger: serde_json::to_string(trigger)?,
+        // Kept once, with the delivery.
+        trigger: serde_json::to_string(&trigger.without_text())?,
     })
 }

@@ -72,6 +72,7 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
         title,
         url: String::new(),
         state: "open".to_owned(),
+        dropped: 0,
         posts,
         hidden: Vec::new(),
         short: false,

@@ -310,6 +310,8 @@ fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
         event: "local".to_owned(),
         action: None,
         installation: order.place.repo.installation,
+        said: None,
+        text: None,
         received: now,
         payload: None,
         runs: vec![run],

@@ -54,6 +54,10 @@ pub struct NewDelivery {
     pub action: Option<String>,
     /// Installation id of the payload.
     pub installation: u64,
+    /// What was said where and when (`Trigger::said`): known once, whatever the GUID of the delivery, which is not signed.
+    pub said: Option<String>,
+    /// The text that all runs have in common. Their triggers come without it, and are handed out with it.
+    pub text: Option<String>,
     /// When it arrived.
     pub received: Millis,
     /// The raw body, when the operator keeps payloads for replay.
@@ -377,6 +381,10 @@ pub trait Store: Send + Sync + 'static {
     /// Deletes finished runs, their effects, messages, audit and deliveries that ended before `before`, and what they
     /// spent where it is older by a day, so that no budget forgets. Returns deliveries deleted.
     async fn prune(&self, before: Millis) -> Result<u64, StoreError>;
+
+    /// Deletes deliveries whose runs were all refused for lack of permission and ended before `before`, with everything of
+    /// those runs. Anybody can make such deliveries. Returns deliveries deleted.
+    async fn prune_refused(&self, before: Millis) -> Result<u64, StoreError>;
 
     /// A write and a read, for `/readyz`.
     async fn ping(&self) -> Result<(), StoreError>;

@@ -48,7 +48,7 @@ pub struct Thread {
     pub url: String,
     /// `open` or `closed`.
     pub state: String,
-    /// Opening text first, then every comment of every page, except for the hidden ones.
+    /// Opening text first, then the comments of every page, without the hidden and dropped ones.
     pub posts: Vec<Post>,
     /// Comments that are left out because somebody hid them.
     #[serde(default)]
@@ -56,4 +56,11 @@ pub struct Thread {
     /// The list of comments is shorter than the number of comments that the issue has: GitHub's list may lag behind.
     #[serde(default)]
     pub short: bool,
+    /// Comments that are left out because the conversation is longer than [`MAX_THREAD_BYTES`].
+    #[serde(default)]
+    pub dropped: usize,
 }
+
+/// Most bytes of text that are kept of a conversation. Several runs hold one at a time, and the service as it is shipped
+/// has 256 MiB. A hundred long plans fit.
+pub const MAX_THREAD_BYTES: usize = 4 * 1024 * 1024;

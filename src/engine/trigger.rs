@@ -127,6 +127,60 @@ pub struct Trigger {
     pub at: Millis,
 }
 
+impl Trigger {
+    /// Names what was said where and when: the same for each delivery that brings it, different for everything else.
+    /// `None` where it did not come from GitHub.
+    pub fn said(&self) -> Option<String> {
+        let (key, at) = (self.place.key(), self.at.0);
+        match &self.origin {
+            Origin::Comment { id, text, .. } | Origin::Boxes { id, text, .. } => {
+                // Two edits can fall into one second, GitHub's unit of time.
+                Some(format!("comment {key} {id} {at} {}", digest(text)))
+            }
+            Origin::Label { name } => Some(format!("label {key} {at} {}", name.to_lowercase())),
+            Origin::Push { head } => Some(format!("push {key} {at} {head}")),
+            Origin::Local { .. } => None,
+        }
+    }
+
+    /// The whole text of the comment, which all triggers of a delivery have in common.
+    pub fn text(&self) -> Option<&str> {
+        match &self.origin {
+            Origin::Comment { text, .. } | Origin::Boxes { text, .. } => Some(text),
+            Origin::Label { .. } | Origin::Push { .. } | Origin::Local { .. } => None,
+        }
+    }
+
+    /// The trigger with an empty text in its origin.
+    #[must_use]
+    pub fn without_text(&self) -> Self {
+        let origin = match &self.origin {
+            Origin::Comment { id, url, .. } => Origin::Comment {
+                id: *id,
+                text: String::new(),
+                url: url.clone(),
+            },
+            Origin::Boxes { id, url, .. } => Origin::Boxes {
+                id: *id,
+                text: String::new(),
+                url: url.clone(),
+            },
+            other => other.clone(),
+        };
+        Self {
+            command: self.command,
+            actor: self.actor.clone(),
+            place: self.place.clone(),
+            origin,
+            options: self.options.clone(),
+            guidance: self.guidance.clone(),
+            inline: self.inline.clone(),
+            opening: self.opening.clone(),
+            at: self.at,
+        }
+    }
+}
+
 /// SHA-256 of a text, in hex.
 pub fn digest(text: &str) -> String {
     use sha2::{Digest, Sha256};

@@ -21,6 +21,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 const ACKNOWLEDGE_AFTER: Duration = Duration::from_secs(2);
 /// How often finished runs past their retention are deleted.
 const PRUNE_EVERY: Duration = Duration::from_hours(1);
+/// How long deliveries are kept whose runs were all refused: anybody who can comment can make them. GitHub delivers again
+/// for three days.
+const REFUSED_RETENTION: Duration = Duration::from_hours(72);
 
 /// What one step of a loop came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -358,7 +361,12 @@ async fn keep(parts: &Parts, stop: &CancellationToken, retention: Duration) {
         }
         if now.since(pruned) >= PRUNE_EVERY {
             pruned = now;
-            if let Err(error) = parts.store.prune(now.minus(retention)).await {
+            let refused = now.minus(REFUSED_RETENTION.min(retention));
+            let pruned = match parts.store.prune(now.minus(retention)).await {
+                Ok(_) => parts.store.prune_refused(refused).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = pruned {
                 tracing::error!(error = %error, "old runs cannot be deleted");
             }
             if let Err(error) = forget_ended(parts).await {

@@ -21,7 +21,7 @@ mod render;
 
 use std::borrow::Cow;
 
-use comrak::{Arena, parse_document};
+use comrak::Arena;
 
 use crate::formats::markdown::{self, Lines};
 
@@ -53,7 +53,7 @@ pub fn parse(text: &str) -> Result<ActionPlan, Rejected> {
         checked: 0,
     })?;
     let arena = Arena::new();
-    let root = parse_document(&arena, &text, &markdown::options());
+    let root = markdown::parse(&arena, &text);
     let lines = Lines::new(&text);
     let document = blocks::Document::new(&lines, root);
     parse::plan(&document)

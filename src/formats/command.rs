@@ -13,7 +13,7 @@ mod tests;
 
 pub use options::{Given, OptionError, OptionSpec, Options, RepositoryFile, read as read_options};
 pub(super) use parse::slash;
-pub use parse::{Invocation, parse, without_commands};
+pub use parse::{Invocation, at_line_starts, parse, without_commands};
 
 /// What a user can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

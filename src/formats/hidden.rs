@@ -28,8 +28,8 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use comrak::Arena;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
 use super::markdown::{self, Lines};
 pub(in crate::formats) use invisible::is_invisible;
@@ -153,7 +153,7 @@ struct Map {
 impl Map {
     fn of(text: &str) -> Self {
         let arena = Arena::new();
-        let root = parse_document(&arena, text, &markdown::options());
+        let root = markdown::parse(&arena, text);
         let lines = Lines::new(text);
         let mut map = Self {
             code: Vec::new(),

@@ -8,11 +8,13 @@ use std::ops::Range;
 use comrak::nodes::{AstNode, ListType, NodeValue};
 use comrak::{Arena, Options, parse_document};
 
+mod bounds;
 mod code;
 mod html;
 mod links;
 mod outline;
 
+pub use bounds::{MAX_ADDED_CELLS, MAX_NESTING, too_complex};
 pub(in crate::formats) use code::united;
 pub use code::{code, in_code};
 pub use links::links;
@@ -55,7 +57,7 @@ pub enum Kind {
         /// The closing fence is there (always true for indented code).
         closed: bool,
     },
-    /// Block quote or alert.
+    /// Block quote; an alert (`> [!NOTE]`) is one.
     Quote,
     /// A block of raw HTML, comments included.
     Html,
@@ -78,7 +80,15 @@ pub struct Block {
     pub line: usize,
 }
 
+/// The tree of `source`. Texts of strangers are parsed by this function only: the time and the memory that it takes are
+/// in proportion to the length of the text. A text that is [`too_complex`] is read as plain paragraphs.
+pub fn parse<'a>(arena: &'a Arena<'a>, source: &str) -> &'a AstNode<'a> {
+    parse_document(arena, &bounds::bounded(source), &options())
+}
+
 /// The parse options used everywhere: GitHub Flavored Markdown.
+///
+/// Without alerts: comrak looks for one at each level of nested quotes through the whole rest of the line.
 pub fn options() -> Options<'static> {
     let mut options = Options::default();
     options.extension.strikethrough = true;
@@ -86,7 +96,6 @@ pub fn options() -> Options<'static> {
     options.extension.autolink = true;
     options.extension.tasklist = true;
     options.extension.footnotes = true;
-    options.extension.alerts = true;
     // Otherwise comrak moves used footnote definitions to the end and drops unused ones.
     options.parse.leave_footnote_definitions = true;
     options
@@ -185,7 +194,11 @@ fn newlines(bytes: &[u8], starts: &mut Vec<usize>) {
 /// Top-level blocks of `source` in order.
 pub fn blocks(source: &str) -> Vec<Block> {
     let arena = Arena::new();
-    let root = parse_document(&arena, source, &options());
+    blocks_of(parse(&arena, source), source)
+}
+
+/// [`blocks`] of `source` from its tree.
+pub fn blocks_of<'a>(root: &'a AstNode<'a>, source: &str) -> Vec<Block> {
     let lines = Lines::new(source);
     let mut found = Vec::new();
     for node in root.children() {
@@ -214,7 +227,7 @@ pub fn blocks(source: &str) -> Vec<Block> {
                         fenced: code.fenced,
                         closed: code.closed || !code.fenced,
                     },
-                    NodeValue::BlockQuote | NodeValue::Alert(_) => Kind::Quote,
+                    NodeValue::BlockQuote => Kind::Quote,
                     NodeValue::HtmlBlock(_) => Kind::Html,
                     NodeValue::Table(_) => Kind::Table,
                     NodeValue::ThematicBreak => Kind::Rule,

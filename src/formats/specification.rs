@@ -24,8 +24,8 @@ mod vacant;
 
 use std::ops::Range;
 
+use comrak::Arena;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
 use super::markdown::{self, Lines};
 pub use name::{MAX_NAME, Name, NameError, counted, name, number, slug, timestamped};
@@ -227,7 +227,7 @@ fn pieces(
     placeholders: &mut Vec<String>,
 ) -> Vec<Piece> {
     let arena = Arena::new();
-    let root = parse_document(&arena, body, &markdown::options());
+    let root = markdown::parse(&arena, body);
     let mut context = vacant::Context::of(title);
     let mut found = Vec::new();
     for node in root.children() {

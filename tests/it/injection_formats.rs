@@ -498,6 +498,7 @@ fn thread(title: &str, posts: &[&str]) -> Thread {
         title: title.into(),
         url: String::new(),
         state: "open".into(),
+        dropped: 0,
         posts: posts.iter().enumerate().map(post).collect(),
         hidden: Vec::new(),
         short: false,

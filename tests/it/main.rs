@@ -57,6 +57,7 @@ mod frame_readers;
 mod frame_support;
 mod fuzz_corpus;
 mod github_client;
+mod hostile_texts;
 mod injection_engine;
 mod injection_formats;
 mod peer_claude;

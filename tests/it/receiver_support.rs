@@ -241,6 +241,9 @@ impl Store for FakeStore {
     async fn prune(&self, _: Millis) -> Outcome<u64> {
         unreachable!()
     }
+    async fn prune_refused(&self, _: Millis) -> Outcome<u64> {
+        unreachable!()
+    }
     async fn close(&self) {}
 }
 

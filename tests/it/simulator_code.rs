@@ -694,6 +694,8 @@ async fn effects(judged: &Judged, folder: &tempfile::TempDir) -> Effects {
         event: "issue_comment".into(),
         action: None,
         installation: judged.installation,
+        said: None,
+        text: None,
         received: Millis(0),
         payload: None,
         runs: vec![run],

@@ -27,6 +27,8 @@ macro_rules! for_each_rule {
             accept::runs_without_serial_are_never_blocked
             accept::a_gone_installation_cancels_its_runs_once
             accept::payloads_and_texts_survive_unchanged
+            accept::what_was_said_is_taken_once_whatever_the_delivery_id
+            accept::a_text_is_kept_once_and_handed_out_with_every_run
             claim::fewest_running_repository_first_then_oldest
             claim::waiting_runs_are_claimable_when_due
             claim::a_place_runs_one_at_a_time
@@ -58,6 +60,7 @@ macro_rules! for_each_rule {
             records::prune_deletes_only_what_ended
             records::prune_takes_messages_and_spares_the_days_spending
             records::ping_and_close
+            records::refused_deliveries_are_deleted_sooner_than_others
             spending::a_run_counts_once_for_its_actor
             spending::runs_of_a_day_count_by_repository_and_in_all
             spending::costs_count_when_they_are_known
@@ -97,6 +100,8 @@ pub(crate) fn delivery(guid: &str, ms: i64, runs: Vec<NewRun>) -> NewDelivery {
         event: "issue_comment".into(),
         action: Some("created".into()),
         installation: 1,
+        said: None,
+        text: None,
         received: at(ms),
         payload: None,
         runs,

@@ -17,8 +17,10 @@ const DIRECTORY: &str = "src/adapters/store/migrations/sqlite";
 /// their defaults.
 macro_rules! two_runs {
     () => {
-        "INSERT INTO deliveries VALUES (1, 'g1', 'issue_comment', 'created', 5, 1700000000000, x'7b7d');
-         INSERT INTO deliveries VALUES (2, 'g2', 'issues', NULL, 5, 1700000000001, NULL);
+        "INSERT INTO deliveries (id, guid, event, action, installation, received_ms, payload)
+         VALUES (1, 'g1', 'issue_comment', 'created', 5, 1700000000000, x'7b7d');
+         INSERT INTO deliveries (id, guid, event, action, installation, received_ms, payload)
+         VALUES (2, 'g2', 'issues', NULL, 5, 1700000000001, NULL);
          INSERT INTO runs (seq, id, delivery, idx, command, serial, place, repo_id, installation, state, run_at_ms,
                            attempt, fence, lease_owner, lease_until_ms, created_ms, started_ms)
          VALUES (1, 'RUN1', 1, 0, 'save-plan', '1#1', '1#1', 1, 5, 'running', 1700000000000, 2, 2, 'old', 1700000000500,
@@ -33,7 +35,7 @@ macro_rules! two_runs {
 }
 
 /// Rows as the program of that schema would have left them, one script per schema that can still be met.
-const ROWS: [(i64, &str); 2] = [
+const ROWS: [(i64, &str); 3] = [
     (1, two_runs!()),
     (
         2,
@@ -43,6 +45,13 @@ const ROWS: [(i64, &str); 2] = [
              INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
              INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1);
              INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL);"
+        ),
+    ),
+    (
+        5,
+        concat!(
+            two_runs!(),
+            "UPDATE deliveries SET said = 'comment 1#1 7', text = 'said' WHERE id = 2;"
         ),
     ),
 ];

@@ -4,6 +4,7 @@
 pub(crate) mod clock;
 pub(crate) mod fake_agent;
 pub(crate) mod fake_forge;
+pub(crate) mod hostile;
 pub(crate) mod model;
 pub(crate) mod openapi;
 pub(crate) mod peers;

@@ -243,25 +243,40 @@ impl Way<'_> {
         what: &str,
         mut more: impl FnMut(&[P::Item]) -> bool + Send,
     ) -> Result<Vec<P::Item>, ForgeError> {
+        let mut items = Vec::new();
+        let take = |page: Vec<P::Item>| {
+            let go_on = more(&page);
+            items.extend(page);
+            go_on
+        };
+        self.each_page::<P>(asker, path, what, take).await?;
+        Ok(items)
+    }
+
+    /// Hands each page to `take`, as long as that wants more. No page is kept here.
+    pub(super) async fn each_page<P: Page>(
+        self,
+        asker: &impl Asker,
+        path: String,
+        what: &str,
+        mut take: impl FnMut(Vec<P::Item>) -> bool + Send,
+    ) -> Result<(), ForgeError> {
         let unreadable = |message: String| ForgeError::Unreadable {
             what: what.to_owned(),
             message,
         };
-        let mut items = Vec::new();
         let mut seen = HashSet::new();
         let mut path = path;
         loop {
             let (request, answer) = self.get(asker, path.clone(), what.to_owned()).await?;
-            let page = answer::read::<P>(&answer, &request)?.items();
-            let go_on = more(&page);
-            items.extend(page);
+            let go_on = take(answer::read::<P>(&answer, &request)?.items());
             let next = answer
                 .headers
                 .get_all(LINK)
                 .iter()
                 .find_map(|header| link::next(header.to_str().ok()?));
             let Some(next) = next.filter(|_| go_on) else {
-                return Ok(items);
+                return Ok(());
             };
             let next = link::below(self.api_url, &path, next).map_err(|named| {
                 unreadable(format!(

@@ -50,6 +50,8 @@ impl Forge for GitHub {
 
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
         let asker = self.asker(place.repo.installation);
+        // Nobody closes the semaphore.
+        let _turn = self.conversations.acquire().await.ok();
         let texts = thread::texts(self.way(), &asker, place).await?;
         let own = self.own().await?;
         Ok(thread::thread(texts, |text| own.wrote(text)))

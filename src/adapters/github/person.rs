@@ -60,6 +60,7 @@ impl GitHub {
             clock,
             skew: std::sync::atomic::AtomicI64::new(0),
             own: tokio::sync::OnceCell::new(),
+            conversations: tokio::sync::Semaphore::new(super::MAX_CONVERSATIONS),
             installations: Mutex::new(HashMap::new()),
         })
     }

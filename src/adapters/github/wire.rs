@@ -65,6 +65,18 @@ pub(super) struct Text {
 }
 
 impl Text {
+    /// Bytes of the body.
+    pub(super) fn length(&self) -> usize {
+        self.body.as_ref().map_or(0, String::len)
+    }
+
+    /// GitHub says that the author belongs to the repository or its organisation.
+    pub(super) fn by_insider(&self) -> bool {
+        let insiders = ["OWNER", "MEMBER", "COLLABORATOR"];
+        let association = self.author_association.as_deref();
+        association.is_some_and(|association| insiders.contains(&association))
+    }
+
     /// Written by this App itself. GitHub names the App on what its token wrote; where it does not, the bot account
     /// decides. A person acting through the App's web flow also carries the App's name, but is no bot.
     pub(super) fn is_own(&self, app_id: u64, login: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Task list items of a comment: where their boxes stand, and what a click on one does to the source.
 
+use comrak::Arena;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
 use super::model::UserKind;
 use super::state::Doer;
@@ -20,7 +20,7 @@ pub(super) struct Task {
 /// The boxes of `source` in order, nested ones too. What looks like one in code is none.
 pub(super) fn tasks(source: &str) -> Vec<Task> {
     let arena = Arena::new();
-    let root = parse_document(&arena, source, &markdown::options());
+    let root = markdown::parse(&arena, source);
     let lines = Lines::new(source);
     root.descendants()
         .filter_map(|node| match &node.data().value {

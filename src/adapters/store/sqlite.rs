@@ -108,6 +108,22 @@ impl SqliteStore {
     }
 }
 
+impl SqliteStore {
+    /// Deletes what `which` selects, in portions, so that deliveries and workers get their turns in between.
+    async fn prune_all(&self, which: &'static str, before: Millis) -> Result<u64, StoreError> {
+        let mut pruned = 0;
+        loop {
+            let mut turn = self.core.writer.turn().await?;
+            let result = upkeep::prune_some(&mut turn.connection, which, before).await;
+            let some = turn.end(result)?;
+            pruned += some.deliveries;
+            if some.is_last() {
+                return Ok(pruned);
+            }
+        }
+    }
+}
+
 #[async_trait]
 impl Store for SqliteStore {
     async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError> {
@@ -333,17 +349,11 @@ impl Store for SqliteStore {
     }
 
     async fn prune(&self, before: Millis) -> Result<u64, StoreError> {
-        let mut pruned = 0;
-        // In portions, so that deliveries and workers get their turns in between.
-        loop {
-            let mut turn = self.core.writer.turn().await?;
-            let result = upkeep::prune_some(&mut turn.connection, before).await;
-            let some = turn.end(result)?;
-            pruned += some.deliveries;
-            if some.is_last() {
-                return Ok(pruned);
-            }
-        }
+        self.prune_all(upkeep::OLD_DELIVERIES, before).await
+    }
+
+    async fn prune_refused(&self, before: Millis) -> Result<u64, StoreError> {
+        self.prune_all(upkeep::OLD_REFUSED, before).await
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use http::StatusCode;
 use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::answer::Answer;
 
@@ -27,6 +27,11 @@ const LARGE_WAIT: Duration = Duration::from_secs(5);
 
 /// GitHub gives up on a delivery after 10 seconds; whoever needs longer to send it is not GitHub.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A sender has [`RATE_INTERVAL`] for each so many bytes, or for the end of the body if that comes first: a connection,
+/// and above all a place for a large body, is not held by one that has stopped sending.
+const RATE_BYTES: usize = 16 * 1024;
+const RATE_INTERVAL: Duration = Duration::from_secs(3);
 
 /// How much of a refused body is taken off the wire, so that the sender reads the answer instead of a broken
 /// connection, and for how long.
@@ -51,7 +56,10 @@ pub(super) struct Buffered {
 }
 
 /// The whole body, or the answer that says why not.
-pub(super) async fn read(body: Body, large: &LargeBodies) -> Result<Buffered, Answer> {
+///
+/// A place for a large body is taken once more than [`SMALL_BODY`] has arrived: announcing a large one costs the sender
+/// nothing.
+pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered, Answer> {
     let announced = body
         .size_hint()
         .exact()
@@ -60,24 +68,75 @@ pub(super) async fn read(body: Body, large: &LargeBodies) -> Result<Buffered, An
         discard(body).await;
         return Err(too_large());
     }
-    let place = if announced.is_some_and(|length| length <= SMALL_BODY) {
-        None
-    } else {
-        Some(place(large).await?)
-    };
-    let bytes = timeout(BODY_TIMEOUT, collect(body, announced))
-        .await
-        .map_err(|_| {
-            Answer::refused(
-                StatusCode::REQUEST_TIMEOUT,
-                "body",
-                "the body did not arrive within 10 seconds",
-            )
-        })??;
+    let mut pace = Pace::start();
+    let mut place = None;
+    let mut whole = BytesMut::new();
+    while let Some(more) = pace.next(&mut body).await? {
+        // The usual case: all of it came with the headers, and nothing needs to be copied.
+        if announced == Some(more.len()) && more.len() <= SMALL_BODY {
+            return Ok(Buffered {
+                bytes: more,
+                _place: None,
+            });
+        }
+        if whole.len() + more.len() > BODY_LIMIT {
+            drop(whole);
+            discard(body).await;
+            return Err(too_large());
+        }
+        if place.is_none() && whole.len() + more.len() > SMALL_BODY {
+            place = Some(self::place(large).await?);
+            // The sender could not go on meanwhile.
+            pace = Pace::start();
+        }
+        if whole.is_empty() {
+            whole.reserve(announced.unwrap_or(0).min(SMALL_BODY));
+        }
+        whole.extend_from_slice(&more);
+    }
     Ok(Buffered {
-        bytes,
+        bytes: whole.freeze(),
         _place: place,
     })
+}
+
+/// How fast a body arrives.
+struct Pace {
+    end: Instant,
+    due: Instant,
+    bytes: usize,
+}
+
+impl Pace {
+    fn start() -> Self {
+        let now = Instant::now();
+        Self {
+            end: now + BODY_TIMEOUT,
+            due: now + RATE_INTERVAL,
+            bytes: 0,
+        }
+    }
+
+    /// The next piece, or the refusal of a sender that is too slow.
+    async fn next(&mut self, body: &mut Body) -> Result<Option<Bytes>, Answer> {
+        let late =
+            |message: &'static str| Answer::refused(StatusCode::REQUEST_TIMEOUT, "body", message);
+        let piece = timeout_at(self.end.min(self.due), frame(body)).await;
+        let Ok(piece) = piece else {
+            return Err(if self.due < self.end {
+                late("the body stopped arriving: less than 16 KiB of it came in 3 seconds")
+            } else {
+                late("the body did not arrive within 10 seconds")
+            });
+        };
+        let piece = piece?;
+        self.bytes += piece.as_ref().map_or(0, Bytes::len);
+        if self.bytes >= RATE_BYTES {
+            self.bytes = 0;
+            self.due = Instant::now() + RATE_INTERVAL;
+        }
+        Ok(piece)
+    }
 }
 
 async fn place(large: &LargeBodies) -> Result<OwnedSemaphorePermit, Answer> {
@@ -87,27 +146,6 @@ async fn place(large: &LargeBodies) -> Result<OwnedSemaphorePermit, Answer> {
             message: "too many large deliveries at once".to_owned(),
         }),
     }
-}
-
-async fn collect(mut body: Body, announced: Option<usize>) -> Result<Bytes, Answer> {
-    let Some(first) = frame(&mut body).await? else {
-        return Ok(Bytes::new());
-    };
-    // The usual case: all of it came with the headers, and nothing needs to be copied.
-    if announced == Some(first.len()) {
-        return Ok(first);
-    }
-    let mut whole = BytesMut::with_capacity(announced.unwrap_or(0).min(SMALL_BODY));
-    whole.extend_from_slice(&first);
-    while let Some(more) = frame(&mut body).await? {
-        if whole.len() + more.len() > BODY_LIMIT {
-            drop(whole);
-            discard(body).await;
-            return Err(too_large());
-        }
-        whole.extend_from_slice(&more);
-    }
-    Ok(whole.freeze())
 }
 
 async fn frame(body: &mut Body) -> Result<Option<Bytes>, Answer> {
@@ -142,4 +180,93 @@ pub(super) async fn discard(mut body: Body) {
     };
     // Late or not, the answer is the same.
     let _ = timeout(DISCARD_TIMEOUT, all).await;
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+    use std::convert::Infallible;
+
+    use futures_util::{StreamExt, stream};
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+
+    use super::*;
+
+    /// A body of `pieces`, each of them so many bytes after so many seconds; it never ends.
+    fn endless(pieces: Vec<(u64, usize)>) -> Body {
+        let pieces = stream::iter(pieces).then(|(seconds, length)| async move {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b' '; length])))
+        });
+        Body::new(StreamBody::new(pieces.chain(stream::pending())))
+    }
+
+    fn said(answer: Answer) -> String {
+        serde_json::to_string(&answer).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sender_that_has_sent_little_of_a_large_body_holds_no_place() {
+        let large = LargeBodies::default();
+        let senders = (0..6).map(|_| read(endless(vec![(0, SMALL_BODY)]), &large));
+        let mut senders = Box::pin(futures_util::future::join_all(senders));
+        assert!(
+            timeout(Duration::from_secs(2), &mut senders).await.is_err(),
+            "they are still being read"
+        );
+        assert_eq!(large.0.available_permits(), LARGE_BODIES);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sender_that_stops_gives_its_place_back_before_others_give_up_waiting() {
+        let large = LargeBodies::default();
+        let stalled = || endless(vec![(0, SMALL_BODY + 1)]);
+        let whole = Body::from(vec![b' '; 2 * SMALL_BODY]);
+        let (one, two, whole) = tokio::join!(
+            read(stalled(), &large),
+            read(stalled(), &large),
+            read(whole, &large)
+        );
+        for refused in [one, two] {
+            assert!(
+                said(refused.unwrap_err()).contains(
+                    "the body stopped arriving: less than 16 KiB of it came in 3 seconds"
+                )
+            );
+        }
+        assert_eq!(whole.unwrap().bytes.len(), 2 * SMALL_BODY);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_body_waits_five_seconds_for_a_place() {
+        let large = LargeBodies::default();
+        let slow = || {
+            let mut pieces = vec![(0, SMALL_BODY + 1)];
+            pieces.extend([(1, RATE_BYTES); 20]);
+            endless(pieces)
+        };
+        let third = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let began = Instant::now();
+            let whole = Body::from(vec![b' '; 2 * SMALL_BODY]);
+            let refused = read(whole, &large).await.unwrap_err();
+            assert_eq!(began.elapsed().as_secs(), 5);
+            said(refused)
+        };
+        let (one, two, third) = tokio::join!(read(slow(), &large), read(slow(), &large), third);
+        assert!(
+            third.contains("too many large deliveries at once"),
+            "{third}"
+        );
+        // Fast enough for the rate, too slow for GitHub's ten seconds.
+        for refused in [one, two] {
+            let said = said(refused.unwrap_err());
+            assert!(
+                said.contains("the body did not arrive within 10 seconds"),
+                "{said}"
+            );
+        }
+    }
 }

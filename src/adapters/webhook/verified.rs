@@ -1,5 +1,6 @@
 //! A delivery whose signature was checked. The check is the only way to one.
 
+use bytes::Bytes;
 use secrecy::SecretString;
 
 use super::body::Buffered;
@@ -37,5 +38,10 @@ impl Verified {
     /// The raw body.
     pub fn body(&self) -> &[u8] {
         &self.body.bytes
+    }
+
+    /// The raw body, shared.
+    pub(super) fn shared_body(&self) -> Bytes {
+        self.body.bytes.clone()
     }
 }

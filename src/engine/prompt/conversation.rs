@@ -26,7 +26,7 @@ struct Told {
 
 /// The prompt with at most `most` characters.
 pub(super) fn write(given: &Given<'_>, most: usize) -> String {
-    let posts = posts(given);
+    let (posts, older) = posts(given, most);
     let candidate = given
         .candidate
         .map(|candidate| data::text(&candidate.text, given.nonce));
@@ -39,7 +39,7 @@ pub(super) fn write(given: &Given<'_>, most: usize) -> String {
             &posts,
             candidate.as_deref(),
             (cap, plan_cap),
-            left_out,
+            (left_out, older),
         );
         let length = prompt.chars().count();
         let droppable = posts.len().saturating_sub(LAST + 1);
@@ -74,7 +74,7 @@ fn render(
     posts: &[Told],
     candidate: Option<&str>,
     (cap, plan_cap): (usize, usize),
-    left_out: usize,
+    (left_out, older): (usize, usize),
 ) -> String {
     let nonce = given.nonce;
     let plan = candidate.map_or_else(String::new, |plan| {
@@ -92,20 +92,20 @@ fn render(
         data::line(&given.thread.title, nonce)
     ));
     let decoy = posts.len() / 2;
+    let all = posts.len() + older;
     for (at, post) in posts.iter().enumerate() {
+        if at == 1 && left_out + older > 0 {
+            talk.push_str(&format!(
+                "\n----- {nonce}: {} of {all} posts are left out here, as they are too long together -----\n",
+                left_out + older,
+            ));
+        }
         if (1..=left_out).contains(&at) {
-            if at == 1 {
-                talk.push_str(&format!(
-                    "\n----- {nonce}: {left_out} of {} posts are left out here, as they are too long together -----\n",
-                    posts.len()
-                ));
-            }
             continue;
         }
+        let number = if at == 0 { 1 } else { at + 1 + older };
         talk.push_str(&format!(
-            "\n----- {nonce}: post {} of {}, {} -----\n\n{}\n",
-            at + 1,
-            posts.len(),
+            "\n----- {nonce}: post {number} of {all}, {} -----\n\n{}\n",
             post.head,
             data::cut(post.body.trim(), cap)
         ));
@@ -161,8 +161,10 @@ fn input(given: &Given<'_>, found: bool) -> String {
     serde_json::to_string_pretty(&value).unwrap_or_default()
 }
 
-/// The posts that the search reads too, and of the bot's own the plans in them; the command's own comment last.
-fn posts(given: &Given<'_>) -> Vec<Told> {
+/// The posts that the search reads too, and of the bot's own the plans in them; the command's own comment last. And how
+/// many between the opening text and the others were not even cleaned, as the newer ones fill the prompt of `most`
+/// characters: cleaning takes time.
+fn posts(given: &Given<'_>, most: usize) -> (Vec<Told>, usize) {
     let trigger = given.trigger;
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, .. } => Some((*id, text)),
@@ -172,10 +174,17 @@ fn posts(given: &Given<'_>) -> Vec<Told> {
         | Origin::Local { .. } => None,
     };
     let mut told = Vec::new();
-    for post in &given.thread.posts {
+    let mut older = given.thread.dropped;
+    let mut bytes = 0_usize;
+    for post in given.thread.posts.iter().rev() {
         if own_comment.is_some_and(|(id, _)| post.id == Some(id)) {
             continue;
         }
+        if post.id.is_some() && told.len() >= LAST && bytes > most {
+            older += usize::from(late(post, trigger).is_none());
+            continue;
+        }
+        bytes += post.body.len();
         let body = if post.own {
             let plans = if late(post, trigger).is_some() {
                 Vec::new()
@@ -196,6 +205,7 @@ fn posts(given: &Given<'_>) -> Vec<Told> {
             });
         }
     }
+    told.reverse();
     if let Some((_, text)) = own_comment {
         let body = data::text(&(READERS.without_commands)(text), given.nonce);
         if !body.trim().is_empty() {
@@ -209,7 +219,7 @@ fn posts(given: &Given<'_>) -> Vec<Told> {
             });
         }
     }
-    told
+    (told, older)
 }
 
 fn head(post: &Post, nonce: &str) -> String {

@@ -77,6 +77,7 @@ fn thread(posts: Vec<Post>) -> Thread {
         title: "Search is slow".into(),
         url: "https://github.test/12".into(),
         state: "open".into(),
+        dropped: 0,
         posts,
         hidden: Vec::new(),
         short: false,

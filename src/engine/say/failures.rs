@@ -122,6 +122,19 @@ pub fn internal(what: &str) -> Failure {
     }
 }
 
+/// A note on a conversation that is too long to be searched as a whole.
+pub fn unsearched(older: usize) -> String {
+    let comments = if older == 1 {
+        "comment was"
+    } else {
+        "comments were"
+    };
+    format!(
+        "The conversation is too long to search all of it: {older} older {comments} left out. If the plan is in one of \
+         them, put it into the comment with the command."
+    )
+}
+
 /// GitHub did not do it for so long that the run gives up.
 pub fn gave_up(error: &ForgeError, hours: u64) -> Failure {
     Failure {

@@ -45,7 +45,7 @@ pub async fn enrich(
     agent: &Arc<dyn Agent>,
     stop: &StopFlag,
 ) -> Result<Prepared, Stop> {
-    let mut thread = None;
+    let mut thread: Option<Arc<Thread>> = None;
     if context.trigger.command == Command::Plan {
         planning::begin(context, agent, stop).await?;
     } else {
@@ -123,7 +123,7 @@ pub(super) fn work(context: &mut Context) -> &mut Work {
 /// Finds what there is to make a plan of, once.
 async fn begin(
     context: &mut Context,
-    thread: &mut Option<Thread>,
+    thread: &mut Option<Arc<Thread>>,
     stop: &StopFlag,
 ) -> Result<(), Stop> {
     if work(context).found.is_some() {
@@ -131,7 +131,7 @@ async fn begin(
     }
     let logs = prepare::logs(context).await?;
     stop.heed()?;
-    let read = read_thread(context, thread).await?.clone();
+    let read = read_thread(context, thread).await?;
     let trigger = context.trigger.clone();
     let found = prepare::computing(move || verify::find(&trigger, &read, &logs)).await?;
     let work = work(context);
@@ -143,15 +143,15 @@ async fn begin(
 }
 
 /// The conversation, read at most once in an attempt.
-async fn read_thread<'t>(
+async fn read_thread(
     context: &mut Context,
-    thread: &'t mut Option<Thread>,
-) -> Result<&'t Thread, Stop> {
+    thread: &mut Option<Arc<Thread>>,
+) -> Result<Arc<Thread>, Stop> {
     let read = match thread.take() {
         Some(read) => read,
-        None => prepare::thread(context).await?,
+        None => Arc::new(prepare::thread(context).await?),
     };
-    Ok(thread.insert(read))
+    Ok(Arc::clone(thread.insert(read)))
 }
 
 /// A plan that was enriched before, and nothing new is said about it: no agent is needed.

@@ -4,6 +4,8 @@
 //! whole post, sections of it. Each gets points for what its tree shows (file `extract/score.rs`); the best wins,
 //! and of plans that are about equal the newest.
 //!
+//! Of a long conversation only the newest posts are searched, up to [`MAX_SEARCHED_BYTES`], and the opening text.
+//!
 //! Not looked at: posts of the bot itself and posts that carry its status or error markers; posts written after the
 //! command; comments edited after it; an opening text that is not the one the payload had.
 
@@ -34,6 +36,11 @@ const BLOCK: i32 = 40;
 const NEWER: i32 = 8;
 /// The most that being newer brings: a short sketch must not beat a full plan.
 const NEWER_MAX: i32 = 24;
+
+/// Most bytes of posts that are searched; the parser is run over each of them several times. Two hundred long comments.
+pub const MAX_SEARCHED_BYTES: usize = 1024 * 1024;
+/// How many candidates get a title: those that can be chosen or shown.
+const MAX_TITLED: usize = 5;
 
 /// Why the bot's own posts are not looked at.
 pub const OWN: &str = "written by the bot itself";
@@ -72,7 +79,7 @@ pub struct Candidate {
     pub source: Source,
     /// Verbatim.
     pub text: String,
-    /// Its own title.
+    /// Its own title; looked for in the best candidates only.
     pub title: Option<String>,
     /// Sum of the points.
     pub score: i32,
@@ -86,7 +93,7 @@ pub struct Candidate {
 
 /// The plan of a session log.
 pub fn from_log(text: &str) -> Candidate {
-    candidate(Source::Log, text.to_owned())
+    titled(Source::Log, text.to_owned())
 }
 
 /// What a search found.
@@ -144,11 +151,7 @@ pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> S
         .inline
         .as_ref()
         .filter(|text| !text.trim().is_empty());
-    for (index, post) in thread.posts.iter().enumerate() {
-        let commands = own_comment.is_some_and(|(id, ..)| post.id == Some(id));
-        if commands {
-            continue;
-        }
+    for (index, post) in searched(thread, trigger, &mut left_out).0 {
         match unfit(post, trigger) {
             Some(why) => left_out.push(format!("{}: {why}", name(post))),
             None => found.extend(
@@ -179,7 +182,7 @@ pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> S
     }
     let mut candidates = ranked(found);
     if let Some(text) = inline {
-        let mut candidate = candidate(Source::Inline, text.clone());
+        let mut candidate = titled(Source::Inline, text.clone());
         candidate
             .reasons
             .push((0, "stands in the command's own comment".to_owned()));
@@ -191,6 +194,48 @@ pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> S
         candidates,
         left_out,
     }
+}
+
+/// The posts to search, each with its position, and how many older ones are not searched because all together are longer
+/// than [`MAX_SEARCHED_BYTES`]. No text is parsed here.
+fn searched<'t>(
+    thread: &'t Thread,
+    trigger: &Trigger,
+    left_out: &mut Vec<String>,
+) -> (Vec<(usize, &'t Post)>, usize) {
+    let own_comment = match &trigger.origin {
+        Origin::Comment { id, .. } => Some(*id),
+        _ => None,
+    };
+    let mut posts: Vec<(usize, &Post)> = Vec::new();
+    for (index, post) in thread.posts.iter().enumerate() {
+        let why = if post.own {
+            Some(OWN)
+        } else {
+            late(post, trigger)
+        };
+        match why {
+            _ if own_comment.is_some() && post.id == own_comment => {}
+            Some(why) => left_out.push(format!("{}: {why}", name(post))),
+            None => posts.push((index, post)),
+        }
+    }
+    let before = posts.len();
+    let mut bytes: usize = posts.iter().map(|(_, post)| post.body.len()).sum();
+    posts.retain(|(_, post)| {
+        let keep = bytes <= MAX_SEARCHED_BYTES || post.id.is_none();
+        if !keep {
+            bytes -= post.body.len();
+        }
+        keep
+    });
+    let unsearched = before - posts.len();
+    (posts, unsearched)
+}
+
+/// How many older comments are not searched because the conversation is too long.
+pub fn unsearched(thread: &Thread, trigger: &Trigger) -> usize {
+    thread.dropped + searched(thread, trigger, &mut Vec::new()).1
 }
 
 /// Every candidate in one text, best first.
@@ -240,6 +285,8 @@ pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'stati
         Some(why)
     } else if carries_marker(post) {
         Some("carries a status or error marker of the bot")
+    } else if markdown::too_complex(&post.body) {
+        Some("nests quotes or lists too deeply, or leaves too many cells of a table out")
     } else {
         None
     }
@@ -379,12 +426,19 @@ fn candidate(source: Source, text: String) -> Candidate {
     let reasons = score::score(&text);
     Candidate {
         source,
-        title: title_of(&text),
+        title: None,
         score: reasons.iter().map(|(points, _)| points).sum(),
         reasons,
         author: None,
         url: None,
         text,
+    }
+}
+
+fn titled(source: Source, text: String) -> Candidate {
+    Candidate {
+        title: title_of(&text),
+        ..candidate(source, text)
     }
 }
 
@@ -426,5 +480,10 @@ fn ranked(mut found: Vec<(usize, Candidate)>) -> Vec<Candidate> {
             Reverse(candidate.text.len()),
         )
     });
-    found.into_iter().map(|(_, candidate)| candidate).collect()
+    let mut candidates: Vec<Candidate> =
+        found.into_iter().map(|(_, candidate)| candidate).collect();
+    for candidate in candidates.iter_mut().take(MAX_TITLED) {
+        candidate.title = title_of(&candidate.text);
+    }
+    candidates
 }

@@ -2,6 +2,9 @@
 //! step needs it.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
 
 use super::super::agent::Agent;
 use super::super::effects::{LIST_LAG, Stop};
@@ -128,16 +131,34 @@ pub(super) async fn current_thread(context: &Context) -> Result<Thread, Stop> {
     Ok(thread)
 }
 
-/// Computes on a thread of its own: a long conversation takes milliseconds of pure computing.
+/// How many computations run at a time in the process. One can take some seconds of a processor and tens of megabytes
+/// when a conversation was made for it.
+static TURNS: Semaphore = Semaphore::const_new(2);
+
+/// Longest time for one computation: far more than the limits on its input let it take.
+const COMPUTE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Computes on a thread of its own, away from those that serve connections.
 ///
 /// # Errors
-/// The computation panicked.
+/// The computation panicked or took too long.
 pub(super) async fn computing<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Stop> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Stop::Failed(failures::internal(&format!(
+    let turn = TURNS.acquire().await;
+    let computation = tokio::task::spawn_blocking(move || {
+        // Kept until the work is done, also when nobody waits for it any more.
+        let _turn = turn;
+        work()
+    });
+    match tokio::time::timeout(COMPUTE_TIMEOUT, computation).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => Err(Stop::Failed(failures::internal(&format!(
             "A computation ended early: {error}"
-        )))
-    })
+        )))),
+        Err(_) => Err(Stop::Failed(failures::internal(
+            "Reading the plan took longer than 60 seconds. Put the plan into the comment with the command, so that the \
+             conversation need not be searched.",
+        ))),
+    }
 }

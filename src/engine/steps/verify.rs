@@ -62,6 +62,11 @@ pub fn find(trigger: &Trigger, thread: &Thread, logs: &Logs) -> Found {
         Ok(candidate) => found.candidate = Some(candidate),
         Err(none) => found.looked = looked(trigger, thread, none),
     }
+    let inline = |candidate: &Candidate| candidate.source == Source::Inline;
+    let older = extract::unsearched(thread, trigger);
+    if older > 0 && !found.candidate.as_ref().is_some_and(inline) {
+        found.notes.push(failures::unsearched(older));
+    }
     found
 }
 

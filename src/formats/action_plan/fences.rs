@@ -4,8 +4,8 @@
 //! signs: a fence that nothing closes, a line inside of a fence that looks like the start of another one, Markdown in a
 //! fence of three characters, which any example in it ends.
 
+use comrak::Arena;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
 use super::action::Span;
 use super::blocks::{Document, Kind, Node};
@@ -19,7 +19,7 @@ pub fn check(text: &str) -> Vec<PlanError> {
         return Vec::new();
     };
     let arena = Arena::new();
-    let root = parse_document(&arena, &text, &markdown::options());
+    let root = markdown::parse(&arena, &text);
     let lines = Lines::new(&text);
     let document = Document::new(&lines, root);
     document

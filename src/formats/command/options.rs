@@ -214,7 +214,6 @@ fn meant(specs: &'static [OptionSpec], typed: &str) -> Option<&'static OptionSpe
 
 /// The value at the start of `text`, a word or something in quotes, and what stands behind it.
 fn value(text: &str) -> (String, &str) {
-    let line = text.find(['\n', '\r']).unwrap_or(text.len());
     let quote = QUOTES
         .iter()
         .find(|(open, _)| text.starts_with(*open))
@@ -222,10 +221,13 @@ fn value(text: &str) -> (String, &str) {
     let (quoted, rest) = match quote {
         None => ("", text),
         Some((from, close)) => {
-            let Some(length) = text[from..line].find(close) else {
-                return (text[..line].trim_end().to_owned(), &text[line..]);
-            };
-            let to = from + length;
+            // Not beyond what is needed: there may be thousands of values on one line.
+            let to = text[from..]
+                .find([close, '\n', '\r'])
+                .map_or(text.len(), |length| from + length);
+            if !text[to..].starts_with(close) {
+                return (text[..to].trim_end().to_owned(), &text[to..]);
+            }
             (&text[from..to], &text[to + close.len_utf8()..])
         }
     };

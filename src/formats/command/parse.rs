@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
+use comrak::Arena;
+use comrak::nodes::{AstNode, NodeValue};
 
 use super::{Command, Given, split};
 use crate::formats::markdown::{self, Lines};
@@ -71,13 +71,28 @@ pub fn without_commands(comment: &str) -> String {
     kept
 }
 
+/// The commands that begin a line of `comment`, whatever that line is: text, code or a quote's continuation.
+///
+/// Linear and without the parser: no command of [`parse`] is missing here.
+pub fn at_line_starts(comment: &str) -> Vec<Command> {
+    let lines = comment.split(['\n', '\r']);
+    lines
+        .filter_map(|line| typed(&line[slash(line)?..]).1)
+        .collect()
+}
+
 fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
-    let words = words(comment);
+    if at_line_starts(comment).is_empty() {
+        return Vec::new();
+    }
+    let arena = Arena::new();
+    let root = markdown::parse(&arena, comment);
+    let lines = Lines::new(comment);
+    let words = words(root, &lines);
     if words.is_empty() {
         return Vec::new();
     }
-    let blocks = markdown::blocks(comment);
-    let lines = Lines::new(comment);
+    let blocks = markdown::blocks_of(root, comment);
     let ends: Vec<usize> = words
         .iter()
         .skip(1)
@@ -102,16 +117,7 @@ pub(in crate::formats) fn slash(line: &str) -> Option<usize> {
     rest.starts_with('/').then(|| line.len() - rest.len())
 }
 
-fn words(comment: &str) -> Vec<Word> {
-    if !comment
-        .split(['\n', '\r'])
-        .any(|line| slash(line).is_some())
-    {
-        return Vec::new();
-    }
-    let arena = Arena::new();
-    let root = parse_document(&arena, comment, &markdown::options());
-    let lines = Lines::new(comment);
+fn words<'a>(root: &'a AstNode<'a>, lines: &Lines<'_>) -> Vec<Word> {
     let mut found: Vec<Word> = Vec::new();
     for paragraph in root.children() {
         if !matches!(paragraph.data().value, NodeValue::Paragraph) {
@@ -122,7 +128,7 @@ fn words(comment: &str) -> Vec<Word> {
             let data = node.data();
             if line_start
                 && let NodeValue::Text(text) = &data.value
-                && let Some(word) = word(text, &lines, data.sourcepos.start.line)
+                && let Some(word) = word(text, lines, data.sourcepos.start.line)
                 && found.last().is_none_or(|last| last.line < word.line)
             {
                 found.push(word);
@@ -141,11 +147,11 @@ fn word(text: &str, lines: &Lines<'_>, line: usize) -> Option<Word> {
     let source = lines.text(line);
     let at = slash(source)?;
     let rest = &source[at..];
-    let typed = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+    let (typed, command) = typed(rest);
     if !text.starts_with(typed) {
         return None;
     }
-    let command = Command::named(typed.strip_prefix('/')?)?;
+    let command = command?;
     let start = lines.start(line);
     Some(Word {
         command,
@@ -153,4 +159,10 @@ fn word(text: &str, lines: &Lines<'_>, line: usize) -> Option<Word> {
         start,
         line,
     })
+}
+
+/// The word at the start of `rest`, and the command that it is.
+fn typed(rest: &str) -> (&str, Option<Command>) {
+    let typed = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+    (typed, typed.strip_prefix('/').and_then(Command::named))
 }

@@ -107,7 +107,10 @@ fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
         let text = &comment[block.span.start..block.span.end.min(end)];
         match &block.kind {
             Kind::Heading { .. } => return Some(Plan::From(block.span.start)),
-            Kind::Paragraph { .. } if title(text, &comment[block.span.start..end]) => {
+            // The first line is parsed on its own only where it can be a title.
+            Kind::Paragraph { text: plain }
+                if names_plan(plain) && title(text, &comment[block.span.start..end]) =>
+            {
                 return Some(Plan::From(block.span.start));
             }
             Kind::Html if opens_plan(text) => {
@@ -162,12 +165,18 @@ fn title(text: &str, all: &str) -> bool {
     else {
         return false;
     };
-    let plain = plain.trim().to_lowercase();
-    let named = plain
+    names_plan(&plain) && !all[first.len()..].trim().is_empty()
+}
+
+/// The first line of `plain`, which is without markup, says `Plan:` and a name.
+fn names_plan(plain: &str) -> bool {
+    let first = plain.trim().lines().next().unwrap_or_default();
+    let line = first.to_lowercase();
+    let named = line
         .strip_prefix("implementation ")
-        .unwrap_or(&plain)
+        .unwrap_or(&line)
         .strip_prefix("plan:");
-    named.is_some_and(|name| !name.trim().is_empty()) && !all[first.len()..].trim().is_empty()
+    named.is_some_and(|name| !name.trim().is_empty())
 }
 
 /// The lines between the fences of the fenced code block `source`, without the indentation of the opening fence.

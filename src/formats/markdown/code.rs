@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use comrak::Arena;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
-use super::{Lines, options, outline};
+use super::{Lines, outline, parse};
 
 /// For each of `places` (byte offsets of `source`, in order, none at a line end) whether it is in [`code`].
 ///
@@ -33,7 +33,7 @@ pub(super) fn by_parser(source: &str, places: &[usize]) -> Vec<bool> {
 /// span is left out: a reader that treats code as text errs on the safe side.
 pub fn code(source: &str) -> Vec<Range<usize>> {
     let arena = Arena::new();
-    let root = parse_document(&arena, source, &options());
+    let root = parse(&arena, source);
     let lines = Lines::new(source);
     let mut found = Vec::new();
     for node in root.descendants() {

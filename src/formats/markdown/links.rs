@@ -1,14 +1,14 @@
 //! Where a text's links lead.
 
+use comrak::Arena;
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
 /// The addresses of all links of `source` in order, each once: in brackets, between `<` and `>`, and bare ones. Not those
 /// in a quote, which somebody else wrote; and what stands in code or in HTML is no link.
 pub fn links(source: &str) -> Vec<String> {
     let arena = Arena::new();
-    let root = parse_document(&arena, source, &super::options());
+    let root = super::parse(&arena, source);
     let mut found: Vec<String> = Vec::new();
     let mut quotes = 0_usize;
     for edge in root.traverse() {
@@ -17,8 +17,8 @@ pub fn links(source: &str) -> Vec<String> {
             NodeEdge::End(node) => (node, false),
         };
         match &node.data().value {
-            NodeValue::BlockQuote | NodeValue::Alert(_) if starts => quotes += 1,
-            NodeValue::BlockQuote | NodeValue::Alert(_) => quotes -= 1,
+            NodeValue::BlockQuote if starts => quotes += 1,
+            NodeValue::BlockQuote => quotes -= 1,
             NodeValue::Link(link) if starts && quotes == 0 => found.push(link.url.clone()),
             _ => {}
         }

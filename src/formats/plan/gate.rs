@@ -10,8 +10,8 @@
 
 use std::fmt;
 
+use comrak::Arena;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
 use super::complaint::Lesson;
 use super::document;
@@ -113,7 +113,7 @@ impl Measure {
         };
         let arena = Arena::new();
         let plan = &text[front_matter(text)..];
-        for node in parse_document(&arena, plan, &markdown::options()).descendants() {
+        for node in markdown::parse(&arena, plan).descendants() {
             match node.data().value {
                 NodeValue::Heading(_) => found.headings += 1,
                 NodeValue::List(_) => found.lists += 1,

@@ -4,8 +4,8 @@
 //! that usually matter, then all ASCII punctuation, last as character references. A line end inside the text is always
 //! written `&#10;`, so that every value stays on its line.
 
+use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, parse_document};
 
 use crate::formats::{hidden, markdown};
 
@@ -120,7 +120,7 @@ pub(in crate::formats) enum Piece {
 /// Headings and lists at the top level of `source`.
 pub(in crate::formats) fn pieces(source: &str) -> Vec<Piece> {
     let arena = Arena::new();
-    let root = parse_document(&arena, source, &markdown::options());
+    let root = markdown::parse(&arena, source);
     root.children()
         .filter_map(|node| match &node.data().value {
             NodeValue::Heading(heading) => Some(Piece::Heading(heading.level, node.collect_text())),
@@ -171,7 +171,7 @@ pub(in crate::formats) fn shown(text: &str) -> String {
 /// Text of a Markdown fragment without markup, as one line.
 pub(super) fn plain(source: &str) -> String {
     let arena = Arena::new();
-    let root = parse_document(&arena, source, &markdown::options());
+    let root = markdown::parse(&arena, source);
     let texts: Vec<String> = root.children().map(AstNode::collect_text).collect();
     one_line(&texts.join(" "))
 }

@@ -3,8 +3,8 @@
 //! Nothing is made up: a sentence is quoted, a heading or the start of a list item is quoted, paths are quoted, and all
 //! else is a count or says that there is none. Of a plan document only the plan is read, without front matter.
 
+use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, parse_document};
 
 use super::document;
 use super::inline;
@@ -188,7 +188,7 @@ impl Steps {
 /// The first lines of a list's items, short.
 fn first_lines(list: &str) -> Vec<String> {
     let arena = Arena::new();
-    let root = parse_document(&arena, list, &markdown::options());
+    let root = markdown::parse(&arena, list);
     root.children()
         .flat_map(AstNode::children)
         .filter_map(AstNode::first_child)
@@ -200,7 +200,7 @@ fn first_lines(list: &str) -> Vec<String> {
 /// Paths in code spans, in the order in which they are named.
 fn files(plan: &str) -> String {
     let arena = Arena::new();
-    let root = parse_document(&arena, plan, &markdown::options());
+    let root = markdown::parse(&arena, plan);
     let mut found: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for node in root.descendants() {

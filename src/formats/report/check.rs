@@ -1,7 +1,7 @@
 //! Is what an agent wrote a report, or a plan?
 
+use comrak::Arena;
 use comrak::nodes::{AstNode, ListType, NodeValue};
-use comrak::{Arena, parse_document};
 
 use super::complaint::Complaint;
 use super::front_matter;
@@ -70,7 +70,7 @@ pub fn check_plan(text: &str) -> Vec<Complaint> {
 pub fn looks_like_plan(text: &str) -> bool {
     let (_, body) = front_matter::tolerant(text);
     let arena = Arena::new();
-    let root = parse_document(&arena, body, &markdown::options());
+    let root = markdown::parse(&arena, body);
     let headings = headings(root);
     let phases = headings.iter().any(|(level, text)| {
         phase_heading(*level, text).is_some_and(|found| found.named != Named::Step)
@@ -109,7 +109,7 @@ fn check(
     }
     let (_, body) = front_matter::tolerant(text);
     let arena = Arena::new();
-    let root = parse_document(&arena, body, &markdown::options());
+    let root = markdown::parse(&arena, body);
     let headings = headings(root);
     let titled = headings
         .iter()

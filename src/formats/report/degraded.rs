@@ -1,7 +1,7 @@
 //! The document that stands in for a report that an agent did not write, and says so.
 
+use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, parse_document};
 
 use super::front_matter;
 use super::heading::name;
@@ -43,7 +43,7 @@ pub fn degraded(topic: &str, date: &str, agent_name: &str, text: &str) -> String
 pub fn is_degraded(markdown: &str) -> bool {
     let (_, body) = front_matter::tolerant(markdown);
     let arena = Arena::new();
-    marked(parse_document(&arena, body, &markdown::options()))
+    marked(markdown::parse(&arena, body))
 }
 
 /// The same for a tree.

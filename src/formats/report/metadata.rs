@@ -1,7 +1,7 @@
 //! What a planner is told of a report: title, summary, recommendations, paths, sizes.
 
+use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, parse_document};
 use serde::Serialize;
 
 use super::degraded;
@@ -59,7 +59,7 @@ pub struct ReportMetadata {
 pub fn metadata(markdown: &str) -> ReportMetadata {
     let (fields, body) = front_matter::tolerant(markdown);
     let arena = Arena::new();
-    let root = parse_document(&arena, body, &markdown::options());
+    let root = markdown::parse(&arena, body);
     let mut reading = Reading::default();
     for node in root.children() {
         reading.block(node);

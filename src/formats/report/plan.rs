@@ -1,7 +1,7 @@
 //! What a plan says of itself: title, date, phases, milestones, boxes, complexity.
 
+use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, parse_document};
 use serde::Serialize;
 
 use super::front_matter;
@@ -55,7 +55,7 @@ pub fn plan_metadata(markdown: &str) -> PlanMetadata {
         (!text.is_empty()).then_some(text)
     };
     let arena = Arena::new();
-    let root = parse_document(&arena, body, &markdown::options());
+    let root = markdown::parse(&arena, body);
     let mut reading = Reading::default();
     for node in root.children() {
         reading.block(node);

@@ -191,3 +191,56 @@ pub(crate) async fn payloads_and_texts_survive_unchanged(store: &dyn Store) {
     let stored: Vec<_> = stored.iter().map(|run| run.trigger.as_str()).collect();
     assert_eq!(stored, texts);
 }
+
+pub(crate) async fn what_was_said_is_taken_once_whatever_the_delivery_id(store: &dyn Store) {
+    let saying = |guid: &str, said: &str| NewDelivery {
+        said: Some(said.into()),
+        ..delivery(guid, 0, vec![new_run(1, 1)])
+    };
+    let outcomes = join_all((0..20).map(|n| store.accept(saying(&format!("g{n}"), "a"))));
+    let outcomes: Vec<_> = outcomes.await.into_iter().map(Result::unwrap).collect();
+    let new = outcomes.iter().filter(|o| **o == Accepted::New).count();
+    assert_eq!((new, outcomes.len()), (1, 20));
+    assert_eq!(
+        store.accept(saying("other", "b")).await.unwrap(),
+        Accepted::New
+    );
+    assert_eq!(store.recent_runs(10).await.unwrap().len(), 2);
+
+    // A failed run goes again for its own delivery, not for a copy of it.
+    let claimed = must_claim(store, 1).await;
+    let guid = claimed.guid.clone();
+    finish(store, &claimed, failed(), 2).await;
+    let copy = saying("copy", "a");
+    assert_eq!(store.accept(copy).await.unwrap(), Accepted::Duplicate);
+    assert_eq!(state(store, &claimed.lease.run).await, State::Failed);
+    let again = saying(&guid, "a");
+    assert_eq!(store.accept(again).await.unwrap(), Accepted::Requeued);
+}
+
+pub(crate) async fn a_text_is_kept_once_and_handed_out_with_every_run(store: &dyn Store) {
+    let text = "/save-plan\n\n\u{0}\u{1} \"quoted\" \\ \u{1F680} \u{2028}";
+    let runs = (0..3)
+        .map(|number| {
+            let mut run = new_run(1, number);
+            run.trigger = r#"{"origin":{"kind":"comment","id":7,"text":""},"at":1}"#.into();
+            run
+        })
+        .collect();
+    let said = NewDelivery {
+        text: Some(text.into()),
+        ..delivery("g", 0, runs)
+    };
+    assert_eq!(store.accept(said).await.unwrap(), Accepted::New);
+    let expected =
+        serde_json::json!({"origin": {"kind": "comment", "id": 7, "text": text}, "at": 1});
+    for run in store.recent_runs(10).await.unwrap() {
+        let trigger: serde_json::Value = serde_json::from_str(&run.trigger).unwrap();
+        assert_eq!(trigger, expected);
+    }
+    for _ in 0..3 {
+        let claimed = must_claim(store, 1).await;
+        let trigger: serde_json::Value = serde_json::from_str(&claimed.trigger).unwrap();
+        assert_eq!(trigger, expected);
+    }
+}

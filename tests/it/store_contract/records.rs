@@ -211,3 +211,39 @@ pub(crate) async fn ping_and_close(store: &dyn Store) {
         assert_eq!(refusal.to_string(), "the store failed: it is closed");
     }
 }
+
+pub(crate) async fn refused_deliveries_are_deleted_sooner_than_others(store: &dyn Store) {
+    let refused = || Finish::Failed {
+        code: "permission_denied".into(),
+        message: "no".into(),
+    };
+    let all = delivery("all refused", 0, vec![new_run(1, 1), new_run(2, 1)]);
+    let some = delivery("some refused", 0, vec![new_run(3, 1), new_run(4, 1)]);
+    let (all_runs, some_runs) = (all.runs.clone(), some.runs.clone());
+    for new in [all, some] {
+        assert_eq!(store.accept(new).await.unwrap(), Accepted::New);
+    }
+    let failed = add(store, "failed", 0, new_run(5, 1)).await;
+    while let Some(claimed) = claim(store, 1).await {
+        let run = &claimed.lease.run;
+        let how = if *run == failed || *run == some_runs[1].id {
+            super::failed()
+        } else {
+            refused()
+        };
+        finish(store, &claimed, how, 10).await;
+    }
+    let waiting = add(store, "waiting", 0, new_run(6, 1)).await;
+    assert_eq!(store.prune_refused(at(10)).await.unwrap(), 0);
+    assert_eq!(store.prune_refused(at(11)).await.unwrap(), 1);
+    for gone in &all_runs {
+        assert!(store.run(&gone.id).await.unwrap().is_none());
+    }
+    let kept = some_runs
+        .iter()
+        .map(|run| &run.id)
+        .chain([&failed, &waiting]);
+    for kept in kept {
+        assert!(store.run(kept).await.unwrap().is_some());
+    }
+}

@@ -592,6 +592,7 @@ impl Forge for FakeForge {
                 hidden: world.hidden.iter().filter(here).cloned().collect(),
                 short,
                 place,
+                dropped: 0,
                 posts,
             })
         })?

@@ -131,6 +131,8 @@ impl Rig {
             event: "issue_comment".into(),
             action: Some("created".into()),
             installation: 1,
+            said: None,
+            text: None,
             received: self.clock.now(),
             payload: None,
             runs: vec![run],

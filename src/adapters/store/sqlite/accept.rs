@@ -2,7 +2,7 @@
 //! go in as one JSON array, long texts as one string of bytes with offsets, so that nothing is escaped twice.
 //!
 //! Nearly always every delivery of a batch is new. So that is what is tried first, as [`ALL_NEW`], in one message to
-//! the thread of the connection; a batch with a known delivery in it is refused by the unique GUID, rolled back and
+//! the thread of the connection; a batch with a known delivery in it is refused by the unique GUID (or by what was said), rolled back and
 //! taken statement by statement.
 
 use std::collections::HashSet;
@@ -15,14 +15,15 @@ use super::queue::promote;
 use crate::engine::run::RunId;
 use crate::engine::store::{Accepted, NewDelivery, StoreError};
 
-/// The parameters are taken in turn, whichever statement they stand in: payloads, deliveries, runs, triggers, texts.
+/// The parameters are taken in turn, whichever statement they stand in: payloads and texts of deliveries, twice, deliveries, runs, triggers, texts.
 ///
 /// Row ids are given out one after another, so a row just inserted is named by its distance from the last one.
 pub(super) const ALL_NEW: &str = "
 BEGIN IMMEDIATE;
-INSERT INTO deliveries (guid, event, action, installation, received_ms, payload)
+INSERT INTO deliveries (guid, event, action, installation, received_ms, payload, said, text)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
-       CASE WHEN value ->> 5 IS NOT NULL THEN substr(?, value ->> 5, value ->> 6) END
+       CASE WHEN value ->> 5 IS NOT NULL THEN substr(?, value ->> 5, value ->> 6) END, value ->> 7,
+       CASE WHEN value ->> 8 IS NOT NULL THEN CAST(substr(?, value ->> 8, value ->> 9) AS TEXT) END
 FROM json_each(?);
 INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, state)
 SELECT (SELECT max(id) FROM deliveries) - (value ->> 0),
@@ -42,12 +43,13 @@ UPDATE pulse SET beats = beats + 1 WHERE id = 1;
 COMMIT";
 
 pub(super) const INSERT_DELIVERIES: &str = "
-INSERT INTO deliveries (guid, event, action, installation, received_ms, payload)
+INSERT INTO deliveries (guid, event, action, installation, received_ms, payload, said, text)
 SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
-       CASE WHEN value ->> 5 IS NOT NULL THEN substr(?2, value ->> 5, value ->> 6) END
+       CASE WHEN value ->> 5 IS NOT NULL THEN substr(?2, value ->> 5, value ->> 6) END, value ->> 7,
+       CASE WHEN value ->> 8 IS NOT NULL THEN CAST(substr(?2, value ->> 8, value ->> 9) AS TEXT) END
 FROM json_each(?1)
 WHERE true
-ON CONFLICT (guid) DO NOTHING";
+ON CONFLICT DO NOTHING";
 
 /// The GUIDs in one row: every row that comes back costs a wake-up of the caller's thread.
 const SINCE: &str = "SELECT json_group_array(guid) FROM deliveries WHERE id > ?1";
@@ -159,6 +161,7 @@ async fn all_new(
         .map(|(n, (_, start, length))| (count - 1 - n, start, length))
         .collect();
     let done = sqlx::query(ALL_NEW)
+        .bind(payloads.0.clone())
         .bind(payloads.0)
         .bind(json(&delivery_rows)?)
         .bind(json(&runs.rows)?)
@@ -190,7 +193,7 @@ impl Bytes {
     }
 }
 
-/// GUID, event, action, installation, time, and where the payload stands.
+/// GUID, event, action, installation, time, where the payload stands, what was said, and where the text stands.
 type DeliveryRow<'a> = (
     &'a str,
     &'a str,
@@ -199,9 +202,12 @@ type DeliveryRow<'a> = (
     i64,
     Option<usize>,
     Option<usize>,
+    Option<&'a str>,
+    Option<usize>,
+    Option<usize>,
 );
 
-/// The payloads and the rows.
+/// The payloads and texts, and the rows.
 fn delivery_rows<'a>(
     deliveries: impl Iterator<Item = &'a NewDelivery>,
 ) -> (Bytes, Vec<DeliveryRow<'a>>) {
@@ -209,6 +215,7 @@ fn delivery_rows<'a>(
     let rows = deliveries
         .map(|d| {
             let payload = d.payload.as_ref().map(|payload| payloads.add(payload));
+            let text = d.text.as_ref().map(|text| payloads.add(text.as_bytes()));
             (
                 &*d.guid,
                 &*d.event,
@@ -217,6 +224,9 @@ fn delivery_rows<'a>(
                 d.received.0,
                 payload.map(|(start, _)| start),
                 payload.map(|(_, length)| length),
+                d.said.as_deref(),
+                text.map(|(start, _)| start),
+                text.map(|(_, length)| length),
             )
         })
         .collect();

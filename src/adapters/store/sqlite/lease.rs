@@ -47,7 +47,10 @@ WHERE seq = (
     LIMIT 1)
 RETURNING id, fence, attempt, round, cancel_requested, created_ms,
     (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid,
-    (SELECT trigger FROM texts WHERE texts.run = runs.seq) AS trigger,
+    (SELECT CASE WHEN deliveries.text IS NULL THEN texts.trigger
+                 ELSE json_set(texts.trigger, '$.origin.text', deliveries.text) END
+     FROM texts CROSS JOIN deliveries ON deliveries.id = runs.delivery
+     WHERE texts.run = runs.seq) AS trigger,
     (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress";
 
 pub(super) const CLAIM_UNACKNOWLEDGED: &str = "
@@ -69,7 +72,10 @@ WHERE seq = (
     ORDER BY created_ms, seq LIMIT 1)
 RETURNING id, fence, attempt, round, cancel_requested, created_ms,
     (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid,
-    (SELECT trigger FROM texts WHERE texts.run = runs.seq) AS trigger,
+    (SELECT CASE WHEN deliveries.text IS NULL THEN texts.trigger
+                 ELSE json_set(texts.trigger, '$.origin.text', deliveries.text) END
+     FROM texts CROSS JOIN deliveries ON deliveries.id = runs.delivery
+     WHERE texts.run = runs.seq) AS trigger,
     (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress";
 
 pub(super) const ACKNOWLEDGED: &str = "

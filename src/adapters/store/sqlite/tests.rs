@@ -63,7 +63,7 @@ const TABLES: [&str; 13] = [
     "other",
 ];
 
-const FREQUENT: [&str; 37] = [
+const FREQUENT: [&str; 38] = [
     accept::INSERT_DELIVERIES,
     accept::INSERT_RUNS,
     accept::INSERT_TEXTS,
@@ -94,6 +94,7 @@ const FREQUENT: [&str; 37] = [
     spending::REPO_COST,
     spending::COST,
     upkeep::OLD_DELIVERIES,
+    upkeep::OLD_REFUSED,
     upkeep::DELETE_EFFECTS,
     upkeep::DELETE_MESSAGES,
     upkeep::DELETE_TEXTS,

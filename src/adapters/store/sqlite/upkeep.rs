@@ -18,6 +18,15 @@ WHERE received_ms < ?1 AND NOT EXISTS (
     WHERE runs.delivery = deliveries.id AND (runs.finished_ms IS NULL OR runs.finished_ms >= ?1))
 LIMIT ?2";
 
+/// All their runs were refused. `IS NOT` counts runs without a code, too.
+pub(super) const OLD_REFUSED: &str = "
+SELECT DISTINCT delivery FROM runs INDEXED BY runs_refused
+WHERE code = 'permission_denied' AND finished_ms < ?1 AND NOT EXISTS (
+    SELECT 1 FROM runs AS other
+    WHERE other.delivery = runs.delivery
+      AND (other.code IS NOT 'permission_denied' OR other.finished_ms IS NULL OR other.finished_ms >= ?1))
+LIMIT ?2";
+
 pub(super) const DELETE_EFFECTS: &str = "
 DELETE FROM effects
 WHERE run IN (SELECT id FROM runs WHERE delivery IN (SELECT value FROM json_each(?1)))";
@@ -70,13 +79,14 @@ impl Pruned {
     }
 }
 
-/// Deletes one portion of what ended before `before`.
+/// Deletes one portion of what ended before `before`: deliveries that `which` selects, audit entries and spending.
 pub(super) async fn prune_some(
     connection: &mut SqliteConnection,
+    which: &'static str,
     before: Millis,
 ) -> Result<Pruned, Trouble> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let old: Vec<i64> = sqlx::query_scalar(OLD_DELIVERIES)
+    let old: Vec<i64> = sqlx::query_scalar(which)
         .bind(before.0)
         .bind(PORTION)
         .fetch_all(&mut *transaction)

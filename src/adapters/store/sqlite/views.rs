@@ -13,8 +13,9 @@ use crate::engine::store::{AuditEntry, QueueCounts, RunView, StoreError};
 macro_rules! select_runs {
     ($rest:literal) => {
         concat!(
-            "SELECT id, command, state, trigger, progress, attempt, code, note, created_ms, finished_ms \
-             FROM runs LEFT JOIN texts ON texts.run = runs.seq ",
+            "SELECT runs.id AS id, command, state, progress, attempt, code, note, created_ms, finished_ms, \
+                    CASE WHEN text IS NULL THEN trigger ELSE json_set(trigger, '$.origin.text', text) END AS trigger \
+             FROM runs LEFT JOIN texts ON texts.run = runs.seq LEFT JOIN deliveries ON deliveries.id = runs.delivery ",
             $rest
         )
     };

@@ -1,10 +1,12 @@
 //! What the agent is asked at a turn, by what is remembered.
 
+use std::sync::Arc;
+
 use super::super::super::effects::Stop;
 use super::super::super::prompt::{self, Form, Given};
 use super::super::super::thread::Thread;
 use super::super::super::turns;
-use super::super::{Context, planning};
+use super::super::{Context, planning, prepare};
 use super::{read_thread, turn, work};
 
 /// The prompt of this turn. `goes_on`: in a session that knows everything so far; `writes`: the agent has tools to write
@@ -14,7 +16,7 @@ use super::{read_thread, turn, work};
 /// GitHub does not answer.
 pub(super) async fn ask(
     context: &mut Context,
-    thread: &mut Option<Thread>,
+    thread: &mut Option<Arc<Thread>>,
     goes_on: bool,
     writes: bool,
 ) -> Result<String, Stop> {
@@ -34,22 +36,28 @@ pub(super) async fn ask(
         let given = planning::specified(context, &work_now, brief, rounds, writes);
         prompt::plan(&given, &earlier)
     } else {
-        let thread = read_thread(context, thread).await?.clone();
-        let found = work_now.found.as_ref();
-        let given = Given {
-            trigger: &context.trigger,
-            thread: &thread,
-            candidate: found.and_then(|found| found.candidate.as_ref()),
-            nonce: &work_now.nonce,
-            canary: &work_now.canary,
-            rounds,
-            most: context.settings.agent.most_prompt,
-        };
-        if later.is_none() && earlier.is_empty() {
-            prompt::first(&given)
-        } else {
-            prompt::afresh(&given, &earlier)
-        }
+        let thread = read_thread(context, thread).await?;
+        let (trigger, work) = (context.trigger.clone(), work_now.clone());
+        let most = context.settings.agent.most_prompt;
+        let begins = later.is_none() && earlier.is_empty();
+        prepare::computing(move || {
+            let found = work.found.as_ref();
+            let given = Given {
+                trigger: &trigger,
+                thread: &thread,
+                candidate: found.and_then(|found| found.candidate.as_ref()),
+                nonce: &work.nonce,
+                canary: &work.canary,
+                rounds,
+                most,
+            };
+            if begins {
+                prompt::first(&given)
+            } else {
+                prompt::afresh(&given, &earlier)
+            }
+        })
+        .await?
     };
     Ok(turns::anew(&work_now, first, later))
 }

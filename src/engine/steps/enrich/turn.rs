@@ -29,7 +29,7 @@ const PLACE: Duration = Duration::from_secs(5);
 pub(super) async fn turn(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
-    thread: &mut Option<Thread>,
+    thread: &mut Option<Arc<Thread>>,
     stop: &StopFlag,
 ) -> Result<Step, Stop> {
     if let Some(came) = work(context).came.take() {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::score::may_be_document;
 use super::words::{self, Role};
 use crate::formats::markdown::{self, Block, Kind};
 use crate::formats::plan::document::is_success_document;
@@ -33,7 +34,7 @@ pub(super) fn regions(text: &str) -> Vec<Region> {
         heading: None,
         whole: true,
     };
-    if is_success_document(text) {
+    if may_be_document(text) && is_success_document(text) {
         return vec![whole];
     }
     let mut found = fenced(text, &blocks);

@@ -1,7 +1,7 @@
 //! Points for what a text's tree shows.
 
-use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
+use comrak::Arena;
+use comrak::nodes::{AstNode, NodeValue};
 
 use super::words::{self, Role};
 use crate::formats::markdown::{self, Block, Kind};
@@ -10,14 +10,16 @@ use crate::formats::plan::summary::as_path;
 
 /// What `text` shows of a plan, with points.
 pub(super) fn score(text: &str) -> Vec<(i32, String)> {
-    let blocks = markdown::blocks(text);
+    let arena = Arena::new();
+    let root = markdown::parse(&arena, text);
+    let blocks = markdown::blocks_of(root, text);
     let mut reasons = Vec::new();
     let mut say = |points: i32, why: String| {
         if points != 0 {
             reasons.push((points, why));
         }
     };
-    if is_success_document(text) {
+    if may_be_document(text) && is_success_document(text) {
         say(60, "is a plan document".to_owned());
     }
     let headings = Headings::of(&blocks);
@@ -61,7 +63,7 @@ pub(super) fn score(text: &str) -> Vec<(i32, String)> {
     if lists.bullets >= 3 {
         say(4, format!("{} bullets", lists.bullets));
     }
-    match files(text) {
+    match files(root) {
         0 => {}
         count @ 1..=2 => say(4, counted(count, "file", "named")),
         count => say(8, counted(count, "file", "named")),
@@ -170,10 +172,13 @@ impl Lists {
     }
 }
 
+/// Cheap: a plan document has that section.
+pub(super) fn may_be_document(text: &str) -> bool {
+    text.contains("Enrichment Details")
+}
+
 /// Different paths in code spans; counting stops at ten.
-fn files(text: &str) -> usize {
-    let arena = Arena::new();
-    let root = parse_document(&arena, text, &markdown::options());
+fn files<'a>(root: &'a AstNode<'a>) -> usize {
     let mut seen: Vec<String> = Vec::new();
     for node in root.descendants() {
         if let NodeValue::Code(code) = &node.data().value

@@ -92,6 +92,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         title: file.title,
         url: String::new(),
         state: "open".to_owned(),
+        dropped: 0,
         posts,
         hidden: Vec::new(),
         short: false,

@@ -8,12 +8,21 @@ use super::{
 };
 use crate::engine::trigger::{Origin, Trigger};
 use crate::formats::command::{self, Command, Invocation};
+use crate::formats::markdown;
 use crate::formats::question::boxes;
 
 /// A command put into a comment by an edit counts for this long after the comment was made.
 ///
 /// Long enough to mend a typing mistake, too short to turn an old, agreed comment into a command.
 const EDIT_WINDOW: Duration = Duration::from_mins(10);
+
+/// Most bytes of an edited comment, before and after together, that are parsed to tell which commands are new. In longer
+/// ones every command that began a line before counts as asked for before, wherever it stood.
+const MAX_EDIT_BYTES: usize = 64 * 1024;
+
+/// Why a comment with a command in it asks for nothing.
+const TOO_COMPLEX: &str = "the comment nests quotes or lists too deeply, or leaves too many cells of a table out, to be \
+read: no command in it counts";
 
 const UNCHANGED: &str = "the edit left the comment's text as it was";
 
@@ -51,7 +60,11 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
         command::parse(&comment.body)
     };
     let Some(first) = found.first() else {
-        return Decision::ignore("no command in this comment");
+        return Decision::ignore(if markdown::too_complex(&comment.body) {
+            TOO_COMPLEX
+        } else {
+            "no command in this comment"
+        });
     };
     let origin = Origin::Comment {
         id: comment.id,
@@ -123,7 +136,9 @@ fn ticked(read: &IssueComment<'_>, facts: &Facts) -> Decision {
         return Decision::ignore(UNCHANGED);
     };
     let after = &read.comment.body;
-    if boxes::sent(&before.from, after) {
+    let ticks = boxes::read(after);
+    let complete = ticks.as_ref().is_some_and(|ticks| ticks.send);
+    if complete && boxes::sent(&before.from, after) {
         let origin = Origin::Boxes {
             id: read.comment.id,
             text: after.to_string(),
@@ -137,7 +152,7 @@ fn ticked(read: &IssueComment<'_>, facts: &Facts) -> Decision {
             None => Decision::ignore(NO_INSTALLATION),
         };
     }
-    Decision::ignore(if boxes::read(after).is_some() {
+    Decision::ignore(if ticks.is_some() {
         "boxes were ticked; the answers count when the last box, Send, is ticked"
     } else {
         "somebody edited a comment of this App in which nothing is asked"
@@ -160,10 +175,19 @@ fn added_by_edit(read: &IssueComment<'_>) -> Result<Vec<Invocation>, &'static st
             "commands put into a comment ten minutes or more after it was made do not count",
         );
     }
-    let asked_before = command::parse(&before.from);
-    let mut found = command::parse(&read.comment.body);
-    found.retain(|new| !asked_before.iter().any(|old| old.command == new.command));
+    let after = &read.comment.body;
+    let mut found = command::parse(after);
+    let mut asked_before = command::at_line_starts(&before.from);
+    asked_before.retain(|old| found.iter().any(|new| new.command == *old));
+    if !asked_before.is_empty() && before.from.len() + after.len() <= MAX_EDIT_BYTES {
+        let old = command::parse(&before.from);
+        asked_before = old.into_iter().map(|old| old.command).collect();
+    }
+    found.retain(|new| !asked_before.contains(&new.command));
     if found.is_empty() {
+        if markdown::too_complex(after) {
+            return Err(TOO_COMPLEX);
+        }
         return Err("the edit adds no command");
     }
     Ok(found)

@@ -1,7 +1,7 @@
 //! What a plan has: steps, context, placeholders, code.
 
+use comrak::Arena;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
 use super::answer::is_details;
 use crate::formats::markdown::{self, Block, Kind};
@@ -278,7 +278,7 @@ fn says_something(kind: &Kind) -> bool {
 /// The first placeholder in the words of `text`, code aside.
 pub(super) fn placeholder(text: &str) -> Option<String> {
     let arena = Arena::new();
-    let root = parse_document(&arena, text, &markdown::options());
+    let root = markdown::parse(&arena, text);
     for node in root.descendants() {
         let data = node.data();
         if !matches!(
@@ -320,7 +320,7 @@ pub(super) fn placeholder(text: &str) -> Option<String> {
 /// The content of every fence, lines without blanks at their ends.
 pub(super) fn fences(text: &str) -> Vec<String> {
     let arena = Arena::new();
-    let root = parse_document(&arena, text, &markdown::options());
+    let root = markdown::parse(&arena, text);
     root.descendants()
         .filter_map(|node| match &node.data().value {
             NodeValue::CodeBlock(code) if code.fenced => {

@@ -1,7 +1,7 @@
 //! Where a text can be cut: headings, blocks, list items, lines; and where its fences are.
 
+use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, parse_document};
 
 use crate::formats::markdown::{self, Lines};
 
@@ -38,7 +38,7 @@ impl Map {
     /// Reads `text`; fences whose opening or closing line is longer than `longest` bytes are left out.
     pub(super) fn new(text: &str, longest: usize) -> Self {
         let arena = Arena::new();
-        let root = parse_document(&arena, text, &markdown::options());
+        let root = markdown::parse(&arena, text);
         let lines = Lines::new(text);
         let start = |node: &AstNode<'_>| lines.start(node.data().sourcepos.start.line);
         let mut map = Self {

@@ -1,7 +1,7 @@
 //! Reads ticks from the comment with boxes.
 
+use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Arena, parse_document};
 
 use super::super::answer::letter;
 use super::super::marker::MOST_OPTIONS;
@@ -16,7 +16,7 @@ pub fn read(body: &str) -> Option<Boxes> {
         return None;
     }
     let arena = Arena::new();
-    let root = parse_document(&arena, body, &markdown::options());
+    let root = markdown::parse(&arena, body);
     let lines = Lines::new(body);
     let mut marker = None;
     let mut questions: Vec<Ticks> = Vec::new();

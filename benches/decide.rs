@@ -1,0 +1,299 @@
+//! Benchmark of reading hostile texts: what a comment asks for, and a conversation of 500 long comments.
+//!
+//! `cargo bench --bench decide`. What is measured and how: `benches/README.md`. Exit code 1: a bar was missed.
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "counts and bytes of a benchmark are far below 2^52"
+)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a benchmark ends where its data is wrong"
+)]
+
+#[path = "../tests/it/support/hostile.rs"]
+mod hostile;
+
+use std::hint::black_box;
+use std::process::{Command as Process, ExitCode};
+
+use planwright::engine::clock::Millis;
+use planwright::engine::progress::Logs;
+use planwright::engine::steps::verify;
+use planwright::engine::thread::{MAX_THREAD_BYTES, Post, Thread};
+use planwright::engine::trigger::{Actor, Decision, Facts, Origin, Place, Repo, Trigger, decide};
+use planwright::formats::command::Command;
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+
+/// Most characters of a comment on GitHub.
+const COMMENT: usize = 65_536;
+
+/// Comments of the conversation, all of them of [`COMMENT`] characters.
+const COMMENTS: usize = 500;
+
+/// Bars: milliseconds for one comment, seconds and mebibytes for the conversation.
+const DECIDE_BAR: f64 = 50.0;
+const THREAD_BAR: f64 = 3.0;
+const MEMORY_BAR: f64 = 200.0;
+
+/// What stands before each shape: commands of each kind.
+const HEADS: [&str; 3] = [
+    "/plan-help\n\n",
+    "/save-plan\n\n# Plan: x\n\n",
+    "/save-raw-plan\n\n",
+];
+
+/// The least of so many measurements counts: other work on the machine only adds.
+const ROUNDS: usize = 3;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let after = |flag: &str| {
+        let at = arguments.iter().position(|argument| argument == flag)?;
+        arguments.get(at + 1)
+    };
+    if let Some(shape) = after("--thread") {
+        return thread_child(shape);
+    }
+    if let Some(seconds) = after("--explore") {
+        explore(seconds.parse().unwrap());
+        return ExitCode::SUCCESS;
+    }
+    let mut missed = false;
+    let mut row = |name: &str, figure: f64, unit: &str, bar: f64| {
+        let met = figure < bar;
+        missed |= !met;
+        let verdict = if met { "" } else { "  MISSED" };
+        println!("{figure:>9.2} {unit:<4} < {bar:<5} {name}{verdict}");
+    };
+    let mut figures: Vec<(f64, String)> = Vec::new();
+    for head in HEADS {
+        for (name, text) in hostile::shapes(COMMENT - head.len()) {
+            let text = format!("{head}{text}");
+            for payload in [
+                created(&text),
+                edited("/save-plan", &text),
+                edited(&text, &text),
+            ] {
+                figures.push((decided(&payload), format!("{head:?} {name}")));
+            }
+        }
+    }
+    figures.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let median = figures[figures.len() / 2].0;
+    println!(
+        "decide, {} comments of {COMMENT} characters, ms of a processor:",
+        figures.len()
+    );
+    for (figure, name) in figures.iter().take(5) {
+        row(name, *figure, "ms", DECIDE_BAR);
+    }
+    println!("{median:>9.2} ms           median\n");
+    println!("a conversation of {COMMENTS} comments of {COMMENT} characters:");
+    let mut threads: Vec<(f64, f64, String)> = hostile::shapes(COMMENT)
+        .into_iter()
+        .enumerate()
+        .map(|(index, (name, _))| {
+            let (seconds, mebibytes) = thread(index);
+            (seconds, mebibytes, name)
+        })
+        .collect();
+    threads.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (seconds, _, name) in threads.iter().take(5) {
+        row(name, *seconds, "s", THREAD_BAR);
+    }
+    threads.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (_, mebibytes, name) in threads.iter().take(3) {
+        row(name, *mebibytes, "MiB", MEMORY_BAR);
+    }
+    if missed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// Milliseconds of this thread on a processor.
+fn processor() -> f64 {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6
+}
+
+fn once<T>(work: impl FnOnce() -> T) -> f64 {
+    let start = processor();
+    black_box(work());
+    processor() - start
+}
+
+fn facts() -> Facts {
+    Facts {
+        app_id: 1,
+        ..Facts::default()
+    }
+}
+
+fn decided(payload: &[u8]) -> f64 {
+    let facts = facts();
+    (0..ROUNDS)
+        .map(|_| {
+            once(|| {
+                decide("issue_comment", payload, &facts)
+                    .is_ok_and(|it| matches!(it, Decision::Runs { .. }))
+            })
+        })
+        .fold(f64::MAX, f64::min)
+}
+
+fn created(text: &str) -> Vec<u8> {
+    let mut payload: Value = serde_json::from_str(include_str!(
+        "../fixtures/payloads/issue_comment.created.json"
+    ))
+    .unwrap();
+    payload["comment"]["body"] = json!(text);
+    serde_json::to_vec(&payload).unwrap()
+}
+
+fn edited(before: &str, after: &str) -> Vec<u8> {
+    let mut payload: Value = serde_json::from_str(include_str!(
+        "../fixtures/payloads/issue_comment.edited.json"
+    ))
+    .unwrap();
+    payload["comment"]["body"] = json!(after);
+    payload["changes"]["body"]["from"] = json!(before);
+    serde_json::to_vec(&payload).unwrap()
+}
+
+/// Seconds of a processor and peak of memory of a process that judges a conversation of one shape.
+fn thread(shape: usize) -> (f64, f64) {
+    let program = std::env::current_exe().unwrap();
+    let output = Process::new(program)
+        .args(["--thread", &shape.to_string()])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut figures = text
+        .split_whitespace()
+        .map(|figure| figure.parse().unwrap());
+    (figures.next().unwrap(), figures.next().unwrap())
+}
+
+/// What is kept of the conversation is made here as the client keeps it: comment by comment, up to the limit.
+fn thread_child(shape: &str) -> ExitCode {
+    let (_, text) = hostile::shapes(COMMENT).swap_remove(shape.parse().unwrap());
+    let (mut thread, trigger) = conversation();
+    let mut bytes = 0;
+    let time = once(|| {
+        for id in 1..=COMMENTS {
+            bytes += text.len();
+            thread.posts.push(post(id as u64, &text));
+            while bytes > MAX_THREAD_BYTES {
+                bytes -= thread.posts.remove(1).body.len();
+                thread.dropped += 1;
+            }
+        }
+        let found = verify::find(&trigger, &thread, &Logs::default());
+        verify::as_found(&trigger, found, "").is_ok()
+    });
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status
+        .lines()
+        .find_map(|line| {
+            line.strip_prefix("VmHWM:")?
+                .split_whitespace()
+                .next()?
+                .parse::<f64>()
+                .ok()
+        })
+        .unwrap_or_default();
+    println!("{} {}", time / 1e3, peak / 1024.0);
+    ExitCode::SUCCESS
+}
+
+fn post(id: u64, body: &str) -> Post {
+    Post {
+        id: (id > 0).then_some(id),
+        author: Some(actor()),
+        own: false,
+        association: "MEMBER".to_owned(),
+        created: Millis(0),
+        updated: Millis(0),
+        body: body.to_owned(),
+        url: String::new(),
+    }
+}
+
+fn actor() -> Actor {
+    Actor {
+        id: 7,
+        login: "mira".to_owned(),
+        bot: false,
+    }
+}
+
+fn conversation() -> (Thread, Trigger) {
+    let place = Place {
+        repo: Repo {
+            installation: 1,
+            id: 2,
+            owner: "acme".to_owned(),
+            name: "shop".to_owned(),
+        },
+        number: 3,
+        pull_request: false,
+    };
+    let trigger = Trigger {
+        command: Command::SavePlan,
+        actor: actor(),
+        place: place.clone(),
+        origin: Origin::Label {
+            name: "save-plan".to_owned(),
+        },
+        options: Vec::new(),
+        guidance: String::new(),
+        inline: None,
+        opening: None,
+        at: Millis(1),
+    };
+    let thread = Thread {
+        place,
+        title: "A title".to_owned(),
+        url: String::new(),
+        state: "open".to_owned(),
+        posts: vec![post(0, "The opening text.")],
+        dropped: 0,
+    };
+    (thread, trigger)
+}
+
+/// Looks for slow comments for so many seconds of a processor: texts at random, and variations of the slowest.
+fn explore(seconds: f64) {
+    let mut numbers = hostile::Numbers(std::process::id().into());
+    let mut best: Vec<(f64, &str, hostile::Recipe)> = Vec::new();
+    let (start, mut tried) = (processor(), 0_u64);
+    while processor() - start < seconds * 1e3 {
+        let head = HEADS[numbers.below(HEADS.len())];
+        let recipe = if best.len() < 20 || numbers.below(3) == 0 {
+            hostile::recipe(&mut numbers)
+        } else {
+            let of = &best[numbers.below(best.len())].2;
+            hostile::varied(of, &mut numbers)
+        };
+        let payload = created(&hostile::cooked(head, &recipe, COMMENT));
+        let facts = facts();
+        let first = once(|| decide("issue_comment", &payload, &facts).is_ok());
+        tried += 1;
+        let slow = best.len() < 20 || first > best[best.len() - 1].0;
+        if !slow {
+            continue;
+        }
+        // Noise only adds.
+        best.push((decided(&payload).min(first), head, recipe));
+        best.sort_by(|a, b| b.0.total_cmp(&a.0));
+        best.dedup_by(|a, b| a.2 == b.2);
+        best.truncate(20);
+    }
+    println!("{tried} comments tried; the slowest:");
+    for (time, head, recipe) in best.iter().take(10) {
+        println!("{time:>9.2} ms  {head:?} {recipe:?}");
+    }
+}
