@@ -74,7 +74,7 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
         state: "open".to_owned(),
         posts,
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
     };
     Ok(Local { thread, command })
 }

@@ -500,7 +500,7 @@ fn thread(title: &str, posts: &[&str]) -> Thread {
         state: "open".into(),
         posts: posts.iter().enumerate().map(post).collect(),
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
     }
 }
 

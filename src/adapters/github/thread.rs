@@ -78,7 +78,7 @@ pub(super) fn thread(texts: Texts, own: impl Fn(&wire::Text) -> bool) -> Thread 
     // A comment that arrived between two pages can stand on both.
     comments.sort_by_key(|comment| comment.id);
     comments.dedup_by_key(|comment| comment.id);
-    let short = comments.len() < issue.comments;
+    let unlisted = issue.comments.saturating_sub(comments.len());
     let mut hidden = Vec::new();
     let mut posts = Vec::with_capacity(comments.len() + 1);
     for comment in comments {
@@ -100,6 +100,6 @@ pub(super) fn thread(texts: Texts, own: impl Fn(&wire::Text) -> bool) -> Thread 
         state: issue.state,
         posts,
         hidden,
-        short,
+        unlisted,
     }
 }

@@ -50,6 +50,12 @@ pub(super) struct Buffered {
     _place: Option<OwnedSemaphorePermit>,
 }
 
+/// Whether more is announced than GitHub sends.
+pub(super) fn is_too_large(body: &Body) -> bool {
+    let announced = body.size_hint().exact();
+    announced.is_some_and(|length| length > BODY_LIMIT as u64)
+}
+
 /// The whole body, or the answer that says why not.
 pub(super) async fn read(body: Body, large: &LargeBodies) -> Result<Buffered, Answer> {
     let announced = body
@@ -121,7 +127,7 @@ async fn frame(body: &mut Body) -> Result<Option<Bytes>, Answer> {
     Ok(None)
 }
 
-fn too_large() -> Answer {
+pub(super) fn too_large() -> Answer {
     Answer::refused(
         StatusCode::PAYLOAD_TOO_LARGE,
         "body",

@@ -79,7 +79,7 @@ fn thread(posts: Vec<Post>) -> Thread {
         state: "open".into(),
         posts,
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
     }
 }
 

@@ -94,7 +94,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         state: "open".to_owned(),
         posts,
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
     };
     (thread, trigger)
 }
