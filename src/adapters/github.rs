@@ -139,6 +139,8 @@ pub struct GitHub {
     download_timeout: Duration,
     /// GitHub's time minus this machine's, in milliseconds, by the last answer that had a `Date`.
     skew: std::sync::atomic::AtomicI64,
+    /// Commits that were asked for by their full ids: they never change. See [`files`].
+    commits: Mutex<HashMap<(String, String), files::Commit>>,
     own: tokio::sync::OnceCell<own::Own>,
     installations: Mutex<HashMap<u64, Arc<auth::Installation>>>,
     /// Turns for reading conversations, whose pages can be large.
@@ -171,6 +173,7 @@ impl GitHub {
             redactor: config.redactor,
             clock,
             skew: std::sync::atomic::AtomicI64::new(0),
+            commits: Mutex::default(),
             own: tokio::sync::OnceCell::new(),
             installations: Mutex::default(),
         })

@@ -102,13 +102,19 @@ impl Receiver {
     /// Reads and checks everything that stands before the event.
     async fn verify(&self, request: Request) -> Result<Verified, Answer> {
         let (parts, incoming) = request.into_parts();
+        let waits = headers::expects_continue(&parts.headers);
         let head = match check_head(&parts) {
             Ok(head) => head,
+            // Reading anything would tell a sender that asks first to send its body.
+            Err(answer) if waits => return Err(answer),
             Err(answer) => {
                 body::discard(incoming).await;
                 return Err(answer);
             }
         };
+        if waits && body::is_too_large(&incoming) {
+            return Err(body::too_large());
+        }
         let body = body::read(incoming, &self.large).await?;
         let verified = Verified::check(&self.secrets, head, body).map_err(|error| {
             self.forged.seen(self.clock.now());

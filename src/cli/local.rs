@@ -75,7 +75,7 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
         dropped: 0,
         posts,
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
     };
     Ok(Local { thread, command })
 }

@@ -34,15 +34,17 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
             "GitHub's rate limit for the token in {name} is reached until {}: try again then",
             until.iso()
         ),
-        (E::Gone { what, message }, _) => format!(
-            "{what} is gone: {message}; issues are disabled in the repository's settings"
-        ),
+        (E::Gone { what, message }, _) => {
+            format!(
+                "{what} is gone: {message}; enable issues in the repository's settings, or name another one"
+            )
+        }
         (E::Locked { what, message }, _) => {
             format!("GitHub refuses {what}: {message}; unlock the conversation")
         }
-        (E::Archived { what, message }, _) => format!(
-            "GitHub refuses {what}: {message}; unarchive the repository in its settings"
-        ),
+        (E::Archived { what, message }, _) => {
+            format!("GitHub refuses {what}: {message}; unarchive the repository in its settings")
+        }
         (E::IpAllowList { what, message }, _) => format!(
             "GitHub refuses {what}: {message}; ask an owner of the organization to allow this computer's address"
         ),
@@ -245,7 +247,39 @@ mod tests {
                     message: message(),
                 },
                 None,
-                "issue #7 of o/r is gone: Nope; it was deleted, or issues are switched off in the repository",
+                "issue #7 of o/r is gone: Nope; enable issues in the repository's settings, or name another one",
+            ),
+            (
+                ForgeError::Deleted {
+                    what: what(),
+                    message: message(),
+                },
+                None,
+                "issue #7 of o/r does not exist any more: Nope",
+            ),
+            (
+                ForgeError::Locked {
+                    what: what(),
+                    message: message(),
+                },
+                None,
+                "GitHub refuses issue #7 of o/r: Nope; unlock the conversation",
+            ),
+            (
+                ForgeError::Archived {
+                    what: what(),
+                    message: message(),
+                },
+                None,
+                "GitHub refuses issue #7 of o/r: Nope; unarchive the repository in its settings",
+            ),
+            (
+                ForgeError::IpAllowList {
+                    what: what(),
+                    message: message(),
+                },
+                None,
+                "GitHub refuses issue #7 of o/r: Nope; ask an owner of the organization to allow this computer's address",
             ),
             (
                 ForgeError::Unreachable {

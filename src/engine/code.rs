@@ -22,7 +22,7 @@ pub enum Code {
     PlanTooLarge,
     /// The repository has no issues to save a plan in.
     IssuesDisabled,
-    /// The issue, or something the command needs there, was deleted, moved or locked.
+    /// The issue, or the plan issue while it was written, was deleted, moved or locked.
     LocationGone,
     /// The App's installation or settings are not sufficient.
     ConfigInvalid,

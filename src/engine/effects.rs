@@ -393,10 +393,7 @@ impl Effects {
             .forge
             .own_comments(&place.repo, place.number, self.since)
             .await?;
-        Ok(own
-            .iter()
-            .find(|own| bears(own, &marker))
-            .map(|own| own.id))
+        Ok(own.iter().find(|own| bears(own, &marker)).map(|own| own.id))
     }
 
     /// Whether so many settling times have passed since a write was last tried.

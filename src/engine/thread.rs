@@ -53,9 +53,9 @@ pub struct Thread {
     /// Comments that are left out because somebody hid them.
     #[serde(default)]
     pub hidden: Vec<Hidden>,
-    /// The list of comments is shorter than the number of comments that the issue has: GitHub's list may lag behind.
+    /// How many comments the issue has that the list of comments does not: GitHub's list may lag behind.
     #[serde(default)]
-    pub short: bool,
+    pub unlisted: usize,
     /// Comments that are left out because the conversation is longer than [`MAX_THREAD_BYTES`].
     #[serde(default)]
     pub dropped: usize,

@@ -329,8 +329,14 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
     error(
         &desk.save(&[]).await,
         1,
-        "the issue tracker of acme/search is gone: issues are disabled in the repository's settings; it was deleted, or issues \
-         are switched off in the repository",
+        "the issue tracker of acme/search is gone: issues are disabled in the repository's settings; enable issues in the \
+         repository's settings, or name another one",
+    );
+    desk.simulator.set_archived(REPOSITORY, true).unwrap();
+    error(
+        &desk.save(&[]).await,
+        1,
+        "GitHub refuses the issue tracker of acme/search: the repository is archived; unarchive the repository in its settings",
     );
     desk.git(&["remote", "remove", "origin"]);
     error(

@@ -29,7 +29,9 @@ async fn with(options: Options) -> System {
 
 /// An issue with a plan in a comment.
 fn issue_with_plan(system: &System) -> u64 {
-    let issue = system.sim.open_issue(REPO, "bob", "Search is slow", "It is.");
+    let issue = system
+        .sim
+        .open_issue(REPO, "bob", "Search is slow", "It is.");
     let issue = issue.unwrap();
     system.sim.comment(REPO, issue, "bob", PLAN).unwrap();
     issue
@@ -58,7 +60,10 @@ async fn a_webhook_that_is_faster_than_the_comment_list_finds_the_plan() {
     let system = patient().await;
     system.sim.set_list_lag(Duration::from_secs(2));
     let issue = issue_with_plan(&system);
-    system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
     assert_saved_once(&system, REPO, issue).await;
 }
 
@@ -69,7 +74,10 @@ async fn a_lost_answer_with_lists_that_lag_longer_than_the_settling_time_makes_o
     system.sim.set_list_lag(Duration::from_secs(3));
     let lost = Fault::on("POST", "/repos/*/*/issues", Trouble::LostAnswer);
     system.sim.faults().push(lost);
-    system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
     assert_saved_once(&system, REPO, issue).await;
     assert_eq!(system.sim.faults().struck(), 1);
 }
@@ -96,7 +104,10 @@ async fn temporary_refusals_of_what_was_just_created_are_waited_out() {
     faults.push(Fault::on("POST", comments, unresolved).after(1));
     faults.push(Fault::on("PATCH", "/repos/*/*/issues/*", missing.clone()));
     faults.push(Fault::on("PATCH", "/repos/*/*/issues/comments/*", missing));
-    system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
     assert_saved_once(&system, REPO, issue).await;
     assert_eq!(system.sim.faults().struck(), 3);
 }
@@ -113,7 +124,10 @@ async fn reactions_that_are_refused_do_not_stop_the_save() {
         let reactions = "/repos/*/*/issues/comments/*/reactions";
         let fault = Fault::on("POST", reactions, refused);
         system.sim.faults().push(fault.times(100));
-        let asked = system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+        let asked = system
+            .sim
+            .comment(REPO, issue, "ada", "/save-plan")
+            .unwrap();
         assert_saved_once(&system, REPO, issue).await;
         assert!(system.sim.comment_reactions(asked).unwrap().is_empty());
     }
@@ -128,7 +142,10 @@ async fn a_command_in_a_locked_conversation_is_answered_on_the_plan_issue() {
     .await;
     let issue = issue_with_plan(&system);
     system.sim.set_locked(REPO, issue, "ada", true).unwrap();
-    system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
     let run = only_run(&system).await;
     assert_eq!(run.state, State::Succeeded, "{run:#?}");
     let plans = system.plans(REPO);
@@ -137,7 +154,10 @@ async fn a_command_in_a_locked_conversation_is_answered_on_the_plan_issue() {
     let said = system.said(REPO, plans[0].number);
     assert_eq!(said.len(), 2, "{said:#?}");
     let report = &said[1].body;
-    assert!(report.starts_with("This report could not be posted in"), "{report}");
+    assert!(
+        report.starts_with("This report could not be posted in"),
+        "{report}"
+    );
     assert!(report.contains("the conversation is locked."), "{report}");
     assert!(report.contains("✅ Plan saved"), "{report}");
 }
@@ -153,7 +173,10 @@ async fn an_issue_that_was_transferred_before_the_run_began_is_answered_where_it
     let issue = issue_with_plan(&system);
     system.sim.settle().await;
     system.kill().await;
-    system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
     system.sim.settle().await;
     let there = system.sim.transfer_issue(REPO, issue, other).unwrap();
     system.start_bot().await;
@@ -167,13 +190,19 @@ async fn an_issue_that_was_deleted_before_the_run_began_is_said_to_be_deleted() 
     let issue = issue_with_plan(&system);
     system.sim.settle().await;
     system.kill().await;
-    system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
     system.sim.settle().await;
     system.sim.delete_issue(REPO, issue, "ada").unwrap();
     system.start_bot().await;
     system.redeliver_failed().await;
     let run = only_run(&system).await;
-    assert_eq!((run.state, run.code.as_deref()), (State::Failed, Some("location_gone")));
+    assert_eq!(
+        (run.state, run.code.as_deref()),
+        (State::Failed, Some("location_gone"))
+    );
     assert!(system.plans(REPO).is_empty());
 }
 
@@ -183,11 +212,18 @@ async fn a_hidden_plan_is_not_saved() {
     let issue = issue_with_plan(&system);
     let spam = system.sim.comments(REPO, issue).unwrap()[0].id;
     system.sim.hide_comment(spam, Some("spam")).unwrap();
-    system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
     let run = only_run(&system).await;
     assert_eq!(run.code.as_deref(), Some("no_plan_found"), "{run:#?}");
     let said = system.said(REPO, issue);
-    assert!(said[0].body.contains("one comment: hidden on GitHub"), "{}", said[0].body);
+    assert!(
+        said[0].body.contains("one comment: hidden on GitHub"),
+        "{}",
+        said[0].body
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -203,7 +239,10 @@ async fn a_host_whose_clock_is_hours_wrong_saves_one_plan_after_lost_answers() {
         let lost = |path| Fault::on("POST", path, Trouble::LostAnswer);
         faults.push(lost("/repos/*/*/issues"));
         faults.push(lost("/repos/*/*/issues/*/comments").times(1));
-        system.sim.comment(REPO, issue, "ada", "/save-plan").unwrap();
+        system
+            .sim
+            .comment(REPO, issue, "ada", "/save-plan")
+            .unwrap();
         assert_saved_once(&system, REPO, issue).await;
         assert_eq!(system.sim.faults().struck(), 2, "{hours} h");
     }

@@ -12,7 +12,7 @@ use planwright::engine::settings::Settings;
 use planwright::engine::trigger::Actor;
 
 use crate::support::clock::ManualClock;
-use crate::support::fake_forge::Fault;
+use crate::support::fake_forge::{Fault, Happening, Where};
 use crate::support::rig::{HERE, PLAN, Rig};
 
 /// The rig's clock, which jumps ahead where somebody sleeps: whoever saves from a terminal waits.
@@ -317,11 +317,12 @@ async fn a_plan_issue_that_was_deleted_is_not_taken_for_a_saved_plan() {
 async fn a_begun_issue_that_was_deleted_is_not_promised_to_be_completed() {
     let rig = Rig::new().await;
     let parts = parts(&rig);
-    rig.forge.fail(3, Fault::Missing);
+    rig.forge.happen(3, Happening::Delete, Where::Plan);
     let error = save(&parts, &order("s-1"), &prepared(PLAN))
         .await
         .unwrap_err();
-    let (number, _) = rig.forge.plans().remove(0);
+    let deleted = rig.forge.world.lock().unwrap().deleted.clone();
+    let number = deleted.first().unwrap();
     assert!(
         error.to_string().ends_with(&format!(
             "/{number} was begun and is gone: --again saves the plan as a new one"
@@ -333,6 +334,15 @@ async fn a_begun_issue_that_was_deleted_is_not_promised_to_be_completed() {
         matches!(known, Known::Begun { same: true, .. }),
         "{known:?}"
     );
+}
+
+#[tokio::test]
+async fn a_404_on_the_issue_that_was_just_created_is_waited_out() {
+    let rig = Rig::new().await;
+    rig.forge.fail(3, Fault::Missing);
+    let outcome = save(&parts(&rig), &order("s-1"), &prepared(PLAN)).await;
+    assert!(matches!(outcome, Ok(Outcome::Saved { .. })), "{outcome:?}");
+    assert_eq!(rig.forge.plans().len(), 1);
 }
 
 #[tokio::test]

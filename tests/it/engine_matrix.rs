@@ -68,7 +68,10 @@ fn is_complete(rig: &Rig, plan: &Issue) -> bool {
     let world = rig.forge.world.lock().unwrap();
     let holds = |id: &&u64| world.comments[*id].body.contains("plan-body");
     let parts: Vec<_> = plan.comments.iter().filter(holds).collect();
-    parts.len() == 1 && plan.body.contains(&format!("plan_comment_id: {}", parts[0]))
+    parts.len() == 1
+        && plan
+            .body
+            .contains(&format!("plan_comment_id: {}", parts[0]))
 }
 
 /// The bot's comments at an issue, if that exists.
@@ -108,7 +111,8 @@ const FAULTS: [Fault; 5] = [
 
 #[tokio::test]
 async fn a_fault_at_any_write_with_lists_that_lag_by_a_minute_leaves_exactly_one_plan() {
-    for at in 1..=writes_of_a_save().await {
+    // A wait in between takes one more edit of the status comment.
+    for at in 1..=writes_of_a_save().await + 1 {
         for fault in FAULTS {
             let case = format!("{fault:?} at write {at}");
             let (rig, state) = save(|rig| {
@@ -173,7 +177,10 @@ async fn refused_reactions_never_decide_how_a_run_ends() {
         }
     }
     // A failure is reported all the same, and so is a refusal.
-    for (login, number, code) in [("ada", 8, "no_plan_found"), ("eve", HERE, "permission_denied")] {
+    for (login, number, code) in [
+        ("ada", 8, "no_plan_found"),
+        ("eve", HERE, "permission_denied"),
+    ] {
         let rig = Rig::new().await;
         rig.forge.open(8, "Chat", &["hello"]);
         rig.forge.world.lock().unwrap().no_reactions = true;
@@ -476,7 +483,11 @@ async fn a_hidden_comment_is_never_read_as_the_plan() {
     rig.settle().await;
     assert_eq!(rig.view(&run).await.code.as_deref(), Some("no_plan_found"));
     let said = said(&rig, 8);
-    assert!(said[0].contains("one comment: hidden on GitHub"), "{}", said[0]);
+    assert!(
+        said[0].contains("one comment: hidden on GitHub"),
+        "{}",
+        said[0]
+    );
 }
 
 #[tokio::test]

@@ -147,7 +147,7 @@ fn conversation(bodies: impl Iterator<Item = String>) -> (Thread, Trigger) {
         state: "open".to_owned(),
         posts,
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
         dropped: 0,
     };
     (thread, trigger)

@@ -501,7 +501,7 @@ fn thread(title: &str, posts: &[&str]) -> Thread {
         dropped: 0,
         posts: posts.iter().enumerate().map(post).collect(),
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
     }
 }
 

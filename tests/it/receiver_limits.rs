@@ -110,6 +110,24 @@ async fn raw(address: std::net::SocketAddr, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
+#[tokio::test]
+async fn a_sender_that_asks_first_is_refused_without_being_told_to_continue() {
+    let rig = start().await;
+    for (kind, length, status) in [
+        ("text/plain", 100, "415"),
+        ("application/json", 27_000_000, "413"),
+    ] {
+        let head = format!(
+            "POST /webhook HTTP/1.1\r\nhost: x\r\ncontent-type: {kind}\r\nx-github-event: push\r\n\
+             x-github-delivery: a\r\nx-hub-signature-256: sha256=00\r\ncontent-length: {length}\r\n\
+             expect: 100-continue\r\nconnection: close\r\n\r\n"
+        );
+        let answer = raw(rig.address, head.as_bytes()).await;
+        let first = format!("HTTP/1.1 {status} ");
+        assert!(answer.starts_with(&first), "{answer}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_body_that_dribbles_in_is_given_up() {
     let rig = start().await;

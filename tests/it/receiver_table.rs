@@ -267,6 +267,38 @@ async fn a_body_that_cannot_be_used_is_refused_with_the_members_path() {
 }
 
 #[tokio::test]
+async fn ids_that_no_store_can_keep_are_refused_and_not_called_a_fault_of_ours() {
+    let rig = start().await;
+    for path in [
+        "/repository/id",
+        "/installation/id",
+        "/comment/id",
+        "/issue/number",
+    ] {
+        let mut body: Value = serde_json::from_str(CREATED).unwrap();
+        *body.pointer_mut(path).unwrap() = json!(u64::MAX);
+        let delivery = Delivery::new("issue_comment", body.to_string());
+        let got = rig.send(&delivery).await;
+        assert_eq!(got.status, 400, "{path}: {}", got.text);
+        let message = got.json()["message"].as_str().unwrap().to_owned();
+        let why = "18446744073709551615 is no id of GitHub's";
+        assert!(message.contains(why), "{path}: {message}");
+    }
+    assert_eq!(rig.store.stored(), 0);
+}
+
+#[tokio::test]
+async fn a_body_that_is_json_but_no_object_is_refused() {
+    let rig = start().await;
+    for event in ["issue_comment", "issues", "pull_request", "installation"] {
+        for body in ["[]", " [{}]", "7", "null", "\"x\""] {
+            let got = rig.send(&Delivery::new(event, body)).await;
+            assert_eq!(got.status, 400, "{event} {body}: {}", got.text);
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_installation_that_goes_is_stored_without_runs() {
     let rig = start().await;
     let gone = include_str!("../../fixtures/payloads/installation.deleted.json");

@@ -29,10 +29,16 @@ async fn a_locked_conversation_takes_edits_and_labels_but_no_comments_and_reacti
     let world = World::new().await;
     let (number, comment) = issue(&world).await;
     let own = comment_on(&world, number).await.json()["id"].clone();
-    world.simulator.set_locked(REPO, number, "ada", true).unwrap();
+    world
+        .simulator
+        .set_locked(REPO, number, "ada", true)
+        .unwrap();
     let got = comment_on(&world, number).await;
     assert_eq!(got.status, StatusCode::FORBIDDEN);
-    assert_eq!(message(&got), "Unable to create comment because issue is locked.");
+    assert_eq!(
+        message(&got),
+        "Unable to create comment because issue is locked."
+    );
     for on in [format!("{number}"), format!("comments/{comment}")] {
         let path = format!("/repos/{REPO}/issues/{on}/reactions");
         let got = world.post(&path, json!({"content": "eyes"})).await;
@@ -43,7 +49,10 @@ async fn a_locked_conversation_takes_edits_and_labels_but_no_comments_and_reacti
     let path = format!("/repos/{REPO}/issues/comments/{own}");
     let edited = world.call(Method::PATCH, &path, json!({"body": "y"})).await;
     assert_eq!(edited.status, StatusCode::OK);
-    world.simulator.set_locked(REPO, number, "ada", false).unwrap();
+    world
+        .simulator
+        .set_locked(REPO, number, "ada", false)
+        .unwrap();
     assert_eq!(comment_on(&world, number).await.status, StatusCode::CREATED);
 }
 
@@ -55,9 +64,14 @@ async fn an_archived_repository_is_read_only() {
     let got = comment_on(&world, number).await;
     assert_eq!(got.status, StatusCode::FORBIDDEN);
     assert_eq!(message(&got), "Repository was archived so is read-only.");
-    let got = world.post(&format!("/repos/{REPO}/issues"), json!({"title": "t"})).await;
+    let got = world
+        .post(&format!("/repos/{REPO}/issues"), json!({"title": "t"}))
+        .await;
     assert_eq!(got.status, StatusCode::FORBIDDEN);
-    assert_eq!(world.get(&format!("/repos/{REPO}")).await.json()["archived"], true);
+    assert_eq!(
+        world.get(&format!("/repos/{REPO}")).await.json()["archived"],
+        true
+    );
     let read = world.get(&format!("/repos/{REPO}/issues/{number}")).await;
     assert_eq!(read.status, StatusCode::OK);
 }
@@ -68,12 +82,16 @@ async fn a_deleted_issue_is_gone_with_its_comments_and_its_number_is_not_given_a
     let (number, comment) = issue(&world).await;
     world.simulator.delete_issue(REPO, number, "ada").unwrap();
     for path in ["", "/comments"] {
-        let got = world.get(&format!("/repos/{REPO}/issues/{number}{path}")).await;
+        let got = world
+            .get(&format!("/repos/{REPO}/issues/{number}{path}"))
+            .await;
         assert_eq!(got.status, StatusCode::GONE, "{path}");
         assert_eq!(message(&got), "This issue was deleted");
     }
     assert_eq!(comment_on(&world, number).await.status, StatusCode::GONE);
-    let got = world.get(&format!("/repos/{REPO}/issues/comments/{comment}")).await;
+    let got = world
+        .get(&format!("/repos/{REPO}/issues/comments/{comment}"))
+        .await;
     assert_eq!(got.status, StatusCode::NOT_FOUND);
     assert_eq!(issue(&world).await.0, number + 1);
 }
@@ -84,19 +102,36 @@ async fn a_transferred_issue_redirects_and_what_is_below_it_does_not() {
     let (number, comment) = issue(&world).await;
     let other = "acme/other";
     let id = world.simulator.add_repository(other, false).unwrap();
-    world.simulator.open_issue(other, "bob", "first", "").unwrap();
+    world
+        .simulator
+        .open_issue(other, "bob", "first", "")
+        .unwrap();
     let new = world.simulator.transfer_issue(REPO, number, other).unwrap();
     assert_eq!(new, 2);
     let got = world.get(&format!("/repos/{REPO}/issues/{number}")).await;
     assert_eq!(got.status, StatusCode::MOVED_PERMANENTLY);
     let location = got.header("location").unwrap();
-    assert!(location.ends_with(&format!("/repositories/{id}/issues/2")), "{location}");
+    assert!(
+        location.ends_with(&format!("/repositories/{id}/issues/2")),
+        "{location}"
+    );
     let there = world.get(location).await.json();
-    assert_eq!((there["number"].as_u64(), there["title"].as_str()), (Some(2), Some("t")));
-    let below = world.get(&format!("/repos/{REPO}/issues/{number}/comments")).await;
+    assert_eq!(
+        (there["number"].as_u64(), there["title"].as_str()),
+        (Some(2), Some("t"))
+    );
+    let below = world
+        .get(&format!("/repos/{REPO}/issues/{number}/comments"))
+        .await;
     assert_eq!(below.status, StatusCode::NOT_FOUND);
-    assert_eq!(comment_on(&world, number).await.status, StatusCode::NOT_FOUND);
-    let comments = world.get(&format!("/repos/{other}/issues/2/comments")).await.json();
+    assert_eq!(
+        comment_on(&world, number).await.status,
+        StatusCode::NOT_FOUND
+    );
+    let comments = world
+        .get(&format!("/repos/{other}/issues/2/comments"))
+        .await
+        .json();
     assert_eq!(comments[0]["body"], "c");
     assert_ne!(comments[0]["id"], comment);
 }
@@ -128,13 +163,22 @@ async fn lists_lag_behind_what_is_read_by_number() {
     for list in &lists {
         assert_eq!(world.get(list).await.json(), json!([]), "{list}");
     }
-    let issue = world.get(&format!("/repos/{REPO}/issues/{number}")).await.json();
+    let issue = world
+        .get(&format!("/repos/{REPO}/issues/{number}"))
+        .await
+        .json();
     assert_eq!(issue["comments"], 1);
-    let got = world.get(&format!("/repos/{REPO}/issues/comments/{comment}")).await;
+    let got = world
+        .get(&format!("/repos/{REPO}/issues/comments/{comment}"))
+        .await;
     assert_eq!(got.status, StatusCode::OK);
     world.clock.advance(lag);
     for list in &lists {
-        assert_eq!(world.get(list).await.json().as_array().unwrap().len(), 1, "{list}");
+        assert_eq!(
+            world.get(list).await.json().as_array().unwrap().len(),
+            1,
+            "{list}"
+        );
     }
 }
 
@@ -148,9 +192,17 @@ async fn a_fault_answers_any_status_with_any_body_and_does_nothing() {
         body: body.clone(),
     };
     let path = "/repos/*/*/issues";
-    world.simulator.faults().push(Fault::on("POST", path, trouble));
-    let got = world.post(&format!("/repos/{REPO}/issues"), json!({"title": "t"})).await;
-    assert_eq!((got.status, got.json()), (StatusCode::UNPROCESSABLE_ENTITY, body));
+    world
+        .simulator
+        .faults()
+        .push(Fault::on("POST", path, trouble));
+    let got = world
+        .post(&format!("/repos/{REPO}/issues"), json!({"title": "t"}))
+        .await;
+    assert_eq!(
+        (got.status, got.json()),
+        (StatusCode::UNPROCESSABLE_ENTITY, body)
+    );
     assert_eq!(world.simulator.issues(REPO).unwrap().len(), 0);
 }
 

@@ -5,6 +5,7 @@
 //! repository, and the plan can link to it.
 
 use std::error::Error;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -27,8 +28,11 @@ pub(super) const GITHUB_MOST: u64 = 100 * 1024 * 1024;
 /// A listing of a directory (at most 1,000 entries) stays under this; JSON that is longer is a file.
 const LISTING_MOST: usize = 4 * 1024 * 1024;
 
+/// Most commits that are remembered: a check of a pull request asks for one and the same before each of its files.
+const MOST_COMMITS: usize = 64;
+
 /// What is read of a commit.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(super) struct Commit {
     pub(super) sha: String,
     html_url: String,
@@ -75,12 +79,33 @@ impl GitHub {
         reference: Option<&str>,
     ) -> Result<Option<Commit>, ForgeError> {
         let name = reference.unwrap_or("HEAD");
+        let key = (repo.full_name(), name.to_owned());
+        let known = |github: &Self| {
+            let commits = github.commits.lock();
+            let commits = commits.unwrap_or_else(PoisonError::into_inner);
+            commits.get(&key).cloned()
+        };
+        if let Some(commit) = known(self) {
+            return Ok(Some(commit));
+        }
         // One file of the commit's own at most: they are not looked at.
         let path = format!("/commits/{}?per_page=1", link::encode(name));
         let what = format!("the commit {name} of {}", repo.full_name());
         let path = self.repo_path(repo, &path);
         match self.get(repo.installation, path, what).await {
-            Ok((request, answer)) => answer::read(&answer, &request).map(Some),
+            Ok((request, answer)) => {
+                let commit: Commit = answer::read(&answer, &request)?;
+                // Branches move on; a full id stands for the same commit for ever.
+                if commit.sha == name {
+                    let commits = self.commits.lock();
+                    let mut commits = commits.unwrap_or_else(PoisonError::into_inner);
+                    if commits.len() >= MOST_COMMITS {
+                        commits.clear();
+                    }
+                    commits.insert(key, commit.clone());
+                }
+                Ok(Some(commit))
+            }
             // 409: the repository is empty; 422: there is no such commit.
             Err(
                 ForgeError::NotFound { .. }

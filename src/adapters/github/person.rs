@@ -59,6 +59,7 @@ impl GitHub {
             redactor: Redactor::new(vec![config.token]),
             clock,
             skew: std::sync::atomic::AtomicI64::new(0),
+            commits: Mutex::default(),
             own: tokio::sync::OnceCell::new(),
             conversations: tokio::sync::Semaphore::new(super::MAX_CONVERSATIONS),
             installations: Mutex::new(HashMap::new()),
@@ -99,17 +100,20 @@ impl GitHub {
         let what = format!("the repository {}", asked.full_name());
         let (request, answer) = self.get(0, self.repo_path(&asked, ""), what).await?;
         let found: wire::Repository = answer::read(&answer, &request)?;
-        let closed = |message: &str| {
-            Err(ForgeError::Gone {
-                what: format!("the issue tracker of {}", asked.full_name()),
-                message: message.to_owned(),
-            })
-        };
+        let what = || format!("the issue tracker of {}", asked.full_name());
         if found.archived {
-            return closed("the repository is archived");
+            let message = "the repository is archived".to_owned();
+            return Err(ForgeError::Archived {
+                what: what(),
+                message,
+            });
         }
         if !found.has_issues {
-            return closed("issues are disabled in the repository's settings");
+            let message = "issues are disabled in the repository's settings".to_owned();
+            return Err(ForgeError::Gone {
+                what: what(),
+                message,
+            });
         }
         if found.permissions.is_some_and(|may| !may.push) {
             return Err(ForgeError::Forbidden {

@@ -311,7 +311,10 @@ fn refusals_that_are_no_missing_permission_are_told_apart() {
         let body = json!({"message": message}).to_string();
         let error = answer::judge(&answer(status, &[], &body), &request(Method::POST)).unwrap_err();
         assert!(format!("{error:?}").starts_with(expected), "{error:?}");
-        assert!(error.is_refusal() && error.to_string().contains(message), "{error}");
+        assert!(
+            error.is_refusal() && error.to_string().contains(message),
+            "{error}"
+        );
     }
 }
 

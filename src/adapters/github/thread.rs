@@ -136,7 +136,8 @@ pub(super) fn thread(texts: Texts, own: impl Fn(&wire::Text) -> bool) -> Thread 
     let mut hidden = std::mem::take(&mut comments.hidden);
     hidden.dedup_by_key(|comment| comment.id);
     let (comments, dropped) = comments.kept();
-    let short = comments.len() + dropped + hidden.len() < issue.comments;
+    let listed = comments.len() + dropped + hidden.len();
+    let unlisted = issue.comments.saturating_sub(listed);
     let mut posts: Vec<_> = comments
         .into_iter()
         .map(|comment| post(Some(comment.id), comment.text))
@@ -150,7 +151,7 @@ pub(super) fn thread(texts: Texts, own: impl Fn(&wire::Text) -> bool) -> Thread 
         state: issue.state,
         posts,
         hidden,
-        short,
+        unlisted,
         dropped,
     }
 }

@@ -299,7 +299,10 @@ fn moved(state: &State, call: &Call, scope: &Scope, number: &str) -> Option<Answ
     let Gone::Moved { repository, number } = home.gone.get(&number.parse().ok()?)? else {
         return None;
     };
-    let url = format!("{}/repositories/{repository}/issues/{number}", call.base.api);
+    let url = format!(
+        "{}/repositories/{repository}/issues/{number}",
+        call.base.api
+    );
     let body = serde_json::json!({
         "message": "Moved Permanently", "url": url, "documentation_url": reply::DOCUMENTATION,
     });

@@ -55,6 +55,12 @@ pub(super) struct Buffered {
     _place: Option<OwnedSemaphorePermit>,
 }
 
+/// Whether more is announced than GitHub sends.
+pub(super) fn is_too_large(body: &Body) -> bool {
+    let announced = body.size_hint().exact();
+    announced.is_some_and(|length| length > BODY_LIMIT as u64)
+}
+
 /// The whole body, or the answer that says why not.
 ///
 /// A place for a large body is taken once more than [`SMALL_BODY`] has arrived: announcing a large one costs the sender
@@ -159,7 +165,7 @@ async fn frame(body: &mut Body) -> Result<Option<Bytes>, Answer> {
     Ok(None)
 }
 
-fn too_large() -> Answer {
+pub(super) fn too_large() -> Answer {
     Answer::refused(
         StatusCode::PAYLOAD_TOO_LARGE,
         "body",

@@ -1,7 +1,7 @@
 //! The headers GitHub sends with a delivery
 //! (<https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers>).
 
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, EXPECT};
 use http::{HeaderMap, StatusCode};
 
 use super::answer::Answer;
@@ -46,6 +46,13 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Answer> {
              App's settings"
         ),
     ))
+}
+
+/// Whether the sender waits with the body until it is told to go on (RFC 9110, 10.1.1).
+pub(super) fn expects_continue(headers: &HeaderMap) -> bool {
+    headers
+        .get(EXPECT)
+        .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
 /// Event, GUID and signature, each there once and well formed.

@@ -80,7 +80,7 @@ fn thread(posts: Vec<Post>) -> Thread {
         dropped: 0,
         posts,
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
     }
 }
 

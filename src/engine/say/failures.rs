@@ -221,8 +221,9 @@ pub fn plan_issue_deleted(url: &str) -> Failure {
 pub fn plan_issue_moved(url: &str, now: &Place) -> Failure {
     Failure {
         code: Code::LocationGone,
-        message: "The plan issue was transferred while the plan was being saved, and is incomplete."
-            .to_owned(),
+        message:
+            "The plan issue was transferred while the plan was being saved, and is incomplete."
+                .to_owned(),
         details: vec![format!(
             "It was {url}, and is now number {} in {}",
             now.number,
@@ -241,4 +242,158 @@ pub fn shorten(text: &str, most: usize) -> String {
     let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
     short.push('…');
     short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::run::RunId;
+    use crate::engine::say;
+    use crate::engine::trigger::Repo;
+
+    fn place() -> Place {
+        Place {
+            repo: Repo {
+                installation: 1,
+                id: 42,
+                owner: "acme".to_owned(),
+                name: "search".to_owned(),
+            },
+            number: 7,
+            pull_request: false,
+        }
+    }
+
+    #[test]
+    fn each_refusal_of_a_place_names_its_cause_and_the_next_step() {
+        let what = || "a new comment on issue #7 of acme/search".to_owned();
+        let message = || "Nope".to_owned();
+        for (error, code, sentence, remedy) in [
+            (
+                ForgeError::Locked {
+                    what: what(),
+                    message: message(),
+                },
+                Code::LocationGone,
+                "A conversation in acme/search is locked, and GitHub lets no App comment there.",
+                "Unlock the conversation, then comment `/retry` here.",
+            ),
+            (
+                ForgeError::Archived {
+                    what: what(),
+                    message: message(),
+                },
+                Code::ConfigInvalid,
+                "acme/search is archived, so nothing can be written there.",
+                "Unarchive the repository in its settings, then comment `/retry` here.",
+            ),
+            (
+                ForgeError::IpAllowList {
+                    what: what(),
+                    message: message(),
+                },
+                Code::ConfigInvalid,
+                "The IP allow list of acme does not admit the bot.",
+                "Let an owner of the organization add the address of the bot's host to the allow list. ",
+            ),
+            (
+                ForgeError::Deleted {
+                    what: what(),
+                    message: message(),
+                },
+                Code::LocationGone,
+                "The issue that the command needs in acme/search was deleted.",
+                "Comment the command again where the plan is now.",
+            ),
+            (
+                ForgeError::NotFound { what: what() },
+                Code::LocationGone,
+                "GitHub does not find something that the command needs in acme/search: it was deleted or moved, or the App may not see it.",
+                "Check that it exists and that the App is installed there, then comment the command again.",
+            ),
+            (
+                ForgeError::Gone {
+                    what: what(),
+                    message: message(),
+                },
+                Code::IssuesDisabled,
+                "Issues are disabled in acme/search, so there is nowhere to save the plan.",
+                "Enable issues in the repository's settings (General, Features), then comment `/retry` here.",
+            ),
+        ] {
+            let failure = refused(&error, &place());
+            assert_eq!(failure.code, code);
+            assert_eq!(failure.message, sentence);
+            assert!(failure.remedy.starts_with(remedy), "{}", failure.remedy);
+            assert_eq!(failure.details, [error.to_string()]);
+        }
+    }
+
+    #[test]
+    fn a_plan_issue_that_disappeared_is_named_with_the_next_step() {
+        let url = "https://github.com/acme/search/issues/9";
+        let deleted = plan_issue_deleted(url);
+        assert_eq!(deleted.details, [format!("Deleted: {url}")]);
+        let retry = "Comment `/retry` here to save the plan as a new issue.";
+        assert_eq!(deleted.remedy, retry);
+        let moved = plan_issue_moved(url, &place());
+        let was = format!("It was {url}, and is now number 7 in acme/search");
+        assert_eq!(moved.details, [was]);
+    }
+
+    #[test]
+    fn a_report_elsewhere_says_where_it_belongs_and_why_it_is_not_there() {
+        let what = || "a comment".to_owned();
+        let message = || "Nope, @ada".to_owned();
+        for (error, why) in [
+            (
+                ForgeError::Locked {
+                    what: what(),
+                    message: message(),
+                },
+                "the conversation is locked",
+            ),
+            (
+                ForgeError::Deleted {
+                    what: what(),
+                    message: message(),
+                },
+                "the issue was deleted",
+            ),
+            (
+                ForgeError::Archived {
+                    what: what(),
+                    message: message(),
+                },
+                "the repository is archived",
+            ),
+            (
+                ForgeError::Gone {
+                    what: what(),
+                    message: message(),
+                },
+                "issues are disabled in the repository",
+            ),
+        ] {
+            assert_eq!(say::unheard(&error), why);
+        }
+        let other = ForgeError::Forbidden {
+            what: what(),
+            message: message(),
+        };
+        let other = say::unheard(&other);
+        assert!(!other.contains("@ada"), "a mention notifies: {other}");
+        let text = say::elsewhere(&place(), "the issue was deleted", "Saved.");
+        assert!(
+            text.starts_with("This report could not be posted in "),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(": the issue was deleted.\n\nSaved."),
+            "{text}"
+        );
+        let duplicate = say::duplicate(&place().repo, &RunId("R1".to_owned()), 12);
+        let link = "Duplicate of acme/search#12. GitHub's answer to the request that created this issue was lost";
+        assert!(duplicate.starts_with(link), "{duplicate}");
+    }
 }

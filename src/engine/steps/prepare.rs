@@ -95,8 +95,8 @@ pub(super) async fn thread(context: &mut Context) -> Result<Thread, Stop> {
 }
 
 /// Reads the conversation, unless the list that GitHub gives is older than the command: webhooks can be faster than lists.
-/// The list is old when the command's own comment is not in it although it exists; it is probably old when it is shorter than
-/// the issue says, which alone is worth only a short wait.
+/// The list is old when the command's own comment is not in it although it exists. It is probably old when it is shorter than
+/// the issue says, the bot's own status comment aside; that alone is worth only a short wait.
 ///
 /// # Errors
 /// [`Stop::Settling`] when it is to be read again, [`Stop::Forge`] when GitHub does not answer.
@@ -123,7 +123,9 @@ pub(super) async fn current_thread(context: &Context) -> Result<Thread, Stop> {
     {
         return Err(Stop::Settling { until });
     }
-    if thread.short
+    let own = context.progress.status_comment;
+    let own_unlisted = own.is_some_and(|id| !listed(id));
+    if thread.unlisted > usize::from(own_unlisted)
         && let Some(until) = wait(1)
     {
         return Err(Stop::Settling { until });

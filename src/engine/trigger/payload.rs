@@ -29,6 +29,14 @@ pub struct PayloadError {
 
 /// Reads a payload. The second, slower reading happens only to name the member that is wrong.
 pub(super) fn read<'a, T: Deserialize<'a>>(event: &str, body: &'a [u8]) -> Result<T, PayloadError> {
+    // A list would be read, too, member by member.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(PayloadError {
+            event: event.to_owned(),
+            path: ".".to_owned(),
+            why: "it is not a JSON object".to_owned(),
+        });
+    }
     if let Ok(read) = serde_json::from_slice(body) {
         return Ok(read);
     }
@@ -106,6 +114,7 @@ pub(super) struct Pushed<'a> {
 /// The pull request of [`Pushed`].
 #[derive(Debug, Deserialize)]
 pub(super) struct Proposed<'a> {
+    #[serde(deserialize_with = "number")]
     pub(super) number: u64,
     #[serde(borrow, default)]
     body: Option<&'a RawValue>,
@@ -148,6 +157,7 @@ pub(super) struct Hook {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Installed<'a> {
+    #[serde(deserialize_with = "number")]
     pub(super) id: u64,
     #[serde(borrow, default)]
     pub(super) account: Login<'a>,
@@ -161,6 +171,7 @@ pub(super) struct Login<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Comment<'a> {
+    #[serde(deserialize_with = "number")]
     pub(super) id: u64,
     #[serde(borrow)]
     pub(super) body: Cow<'a, str>,
@@ -177,6 +188,7 @@ pub(super) struct Comment<'a> {
 /// Who wrote a comment; `null` where the account is gone.
 #[derive(Debug, Deserialize)]
 pub(super) struct Author<'a> {
+    #[serde(deserialize_with = "number")]
     pub(super) id: u64,
     #[serde(borrow, default)]
     pub(super) login: Cow<'a, str>,
@@ -184,6 +196,7 @@ pub(super) struct Author<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Issue<'a> {
+    #[serde(deserialize_with = "number")]
     pub(super) number: u64,
     /// The opening text as it stands in the JSON: read only when a command asks for a run.
     #[serde(borrow, default)]
@@ -232,13 +245,24 @@ pub(super) struct Label<'a> {
     pub(super) name: Cow<'a, str>,
 }
 
+/// An id or a number of an issue: the store keeps 63 bits of it, which is more than GitHub has given out.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let number = u64::deserialize(deserializer)?;
+    if i64::try_from(number).is_err() {
+        return Err(de::Error::custom(format!("{number} is no id of GitHub's")));
+    }
+    Ok(number)
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Id {
+    #[serde(deserialize_with = "number")]
     pub(super) id: u64,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Repository<'a> {
+    #[serde(deserialize_with = "number")]
     pub(super) id: u64,
     #[serde(borrow)]
     pub(super) name: Cow<'a, str>,
@@ -254,6 +278,7 @@ pub(super) struct Owner<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Account<'a> {
+    #[serde(deserialize_with = "number")]
     pub(super) id: u64,
     #[serde(borrow)]
     pub(super) login: Cow<'a, str>,

@@ -103,6 +103,32 @@ async fn a_file_is_read_as_it_is_at_one_commit() {
 }
 
 #[tokio::test]
+async fn files_of_one_commit_ask_for_it_once_and_those_of_a_branch_each_time() {
+    for (reference, lookups) in [(SHA, 1), ("main", 3)] {
+        let clock = TestClock::new();
+        let stub = Stub::start(&clock, |asked| {
+            if asked.path.contains("/commits/") {
+                commit()
+            } else {
+                asked
+                    .path
+                    .contains("/contents/")
+                    .then(|| raw(vec![b"one"]))?
+            }
+        })
+        .await;
+        let github = client(&stub, &clock);
+        for path in ["a", "b", "c"] {
+            let (_, end) = file(&github, path, Some(reference)).await;
+            assert_eq!(end.unwrap().commit, SHA);
+        }
+        let asked = stub.lines();
+        let commits = asked.iter().filter(|line| line.contains("/commits/"));
+        assert_eq!(commits.count(), lookups, "{asked:#?}");
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_read_is_told_apart() {
     let too_large = json!({
         "message": "This API returns blobs up to 100 MB in size.",

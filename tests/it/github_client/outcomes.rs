@@ -306,7 +306,10 @@ async fn the_comments_of_a_transferred_issue_are_read_where_it_is() {
     assert_eq!(thread.posts.len(), 2);
     assert_eq!((thread.hidden.len(), thread.hidden[0].id), (1, 5));
     assert_eq!(thread.hidden[0].reason, "spam");
-    assert!(thread.short, "the issue has three comments, the list two");
+    assert_eq!(
+        thread.unlisted, 1,
+        "the issue has three comments, the list two"
+    );
     let now = github.locate(&place()).await.unwrap();
     assert_eq!((now.number, now.repo.id), (3, 1001));
     assert_eq!(now.repo.full_name(), "octo/other");

@@ -573,13 +573,13 @@ impl Forge for FakeForge {
                 url: "https://github.test/post".into(),
             };
             let mut posts = vec![post(None, &issue.body, issue.own, issue.created)];
-            let mut short = false;
+            let mut unlisted = 0;
             for id in &issue.comments {
                 let Some(c) = world.comments.get(id) else {
                     continue;
                 };
                 if !world.listed(c.created, now) {
-                    short = true;
+                    unlisted += 1;
                 } else if !world.hidden.iter().any(|hidden| hidden.id == *id) {
                     posts.push(post(Some(*id), &c.body, c.own, c.created));
                 }
@@ -590,7 +590,7 @@ impl Forge for FakeForge {
                 title: issue.title.clone(),
                 state: "open".into(),
                 hidden: world.hidden.iter().filter(here).cloned().collect(),
-                short,
+                unlisted,
                 place,
                 dropped: 0,
                 posts,
@@ -750,9 +750,11 @@ impl Forge for FakeForge {
     async fn own_issues(&self, _repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
         let now = self.github_time();
         self.read(|world| {
-            let own = world.issues.iter().rev().filter(|(_, i)| {
-                i.own && i.created >= since && world.listed(i.created, now)
-            });
+            let own = world
+                .issues
+                .iter()
+                .rev()
+                .filter(|(_, i)| i.own && i.created >= since && world.listed(i.created, now));
             own.map(|(n, i)| written(*n, &i.body)).collect()
         })
     }
@@ -768,7 +770,9 @@ impl Forge for FakeForge {
             let what = format!("the comments of issue #{number}");
             let issue = world.issues.get(&number);
             let ids = &issue.ok_or(ForgeError::NotFound { what })?.comments;
-            let comments = ids.iter().filter_map(|id| Some((*id, world.comments.get(id)?)));
+            let comments = ids
+                .iter()
+                .filter_map(|id| Some((*id, world.comments.get(id)?)));
             Ok(comments
                 .filter(|(_, c)| c.own && c.created >= since && world.listed(c.created, now))
                 .map(|(id, c)| written(id, &c.body))

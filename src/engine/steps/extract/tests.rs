@@ -95,7 +95,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         dropped: 0,
         posts,
         hidden: Vec::new(),
-        short: false,
+        unlisted: 0,
     };
     (thread, trigger)
 }
