@@ -20,7 +20,7 @@ use planwright::engine::clock::Millis;
 use planwright::engine::progress::Logs;
 use planwright::engine::steps::verify;
 use planwright::engine::thread::{MAX_THREAD_BYTES, Post, Thread};
-use planwright::engine::trigger::{Actor, Decision, Facts, Origin, Place, Repo, Trigger, decide};
+use planwright::engine::trigger::{Actor, Facts, Origin, Place, Repo, Trigger, decide};
 use planwright::formats::command::Command;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ const HEADS: [&str; 3] = [
     "/save-raw-plan\n\n",
 ];
 
-/// The least of so many measurements counts: other work on the machine only adds.
+/// The least of so many measurements counts where the first is near the bar: other work on the machine only adds.
 const ROUNDS: usize = 3;
 
 fn main() -> ExitCode {
@@ -70,12 +70,10 @@ fn main() -> ExitCode {
     for head in HEADS {
         for (name, text) in hostile::shapes(COMMENT - head.len()) {
             let text = format!("{head}{text}");
-            for payload in [
-                created(&text),
-                edited("/save-plan", &text),
-                edited(&text, &text),
-            ] {
-                figures.push((decided(&payload), format!("{head:?} {name}")));
+            figures.push((decided(&created(&text)), format!("{head:?} {name}")));
+            if head == HEADS[0] {
+                let edit = edited(&text, &text);
+                figures.push((decided(&edit), format!("edited: {head:?} {name}")));
             }
         }
     }
@@ -134,14 +132,14 @@ fn facts() -> Facts {
 
 fn decided(payload: &[u8]) -> f64 {
     let facts = facts();
-    (0..ROUNDS)
-        .map(|_| {
-            once(|| {
-                decide("issue_comment", payload, &facts)
-                    .is_ok_and(|it| matches!(it, Decision::Runs { .. }))
-            })
-        })
-        .fold(f64::MAX, f64::min)
+    let measure = || once(|| decide("issue_comment", payload, &facts).is_ok());
+    let mut least = measure();
+    for _ in 1..ROUNDS {
+        if least > DECIDE_BAR / 2.0 {
+            least = least.min(measure());
+        }
+    }
+    least
 }
 
 fn created(text: &str) -> Vec<u8> {

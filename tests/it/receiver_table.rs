@@ -151,6 +151,44 @@ async fn a_command_is_stored_before_it_is_accepted() {
 }
 
 #[tokio::test]
+async fn the_text_of_a_comment_is_stored_once_for_all_of_its_commands() {
+    let rig = start().await;
+    let text =
+        "/save-plan one\n\n/save-plan two\n\n".to_owned() + &"Words of the comment. ".repeat(500);
+    let mut body: Value = serde_json::from_str(CREATED).unwrap();
+    body["comment"]["body"] = json!(text);
+    let delivery = Delivery::new("issue_comment", body.to_string());
+    assert_eq!(rig.send(&delivery).await.status, 202);
+    let stored = rig.store.deliveries.lock().unwrap();
+    assert_eq!(stored[0].text.as_deref(), Some(&*text));
+    let [one, two] = &stored[0].runs[..] else {
+        panic!("{:?}", stored[0].runs);
+    };
+    assert!(one.trigger.len() < 1_000, "{}", one.trigger);
+    // The last command's guidance is the rest of the comment.
+    assert!(two.trigger.len() < text.len() + 1_000);
+}
+
+#[tokio::test]
+async fn what_was_said_has_the_same_name_in_every_delivery_that_brings_it() {
+    let rig = start().await;
+    let mut edit: Value = serde_json::from_str(CREATED).unwrap();
+    edit["comment"]["body"] = json!("/save-plan other words");
+    for body in [CREATED.to_owned(), CREATED.to_owned(), edit.to_string()] {
+        let got = rig.send(&Delivery::new("issue_comment", body)).await;
+        assert_eq!(got.status, 202);
+    }
+    let stored = rig.store.deliveries.lock().unwrap();
+    let said: Vec<&str> = stored
+        .iter()
+        .map(|it| it.said.as_deref().unwrap())
+        .collect();
+    assert_ne!(stored[0].guid, stored[1].guid);
+    assert_eq!(said[0], said[1]);
+    assert_ne!(said[1], said[2]);
+}
+
+#[tokio::test]
 async fn commands_about_the_line_do_not_stand_in_it() {
     let rig = start().await;
     let mut body: Value = serde_json::from_str(CREATED).unwrap();
@@ -189,10 +227,10 @@ async fn boxes_are_stored_when_they_are_sent_and_do_not_stand_in_the_line() {
         assert_eq!(run.place, "812340077#42");
         let trigger: Trigger = serde_json::from_str(&run.trigger).unwrap();
         assert_eq!(trigger.actor.login, "mira-solano");
-        let Origin::Boxes { id, text, .. } = trigger.origin else {
+        let Origin::Boxes { id, .. } = trigger.origin else {
             panic!("boxes: {:?}", trigger.origin);
         };
-        assert_eq!((id, text), (3_310_000_004, sent));
+        assert_eq!((id, stored[0].text.as_ref()), (3_310_000_004, Some(&sent)));
     }
     assert_eq!(
         rig.send(&answer).await.json(),

@@ -55,6 +55,7 @@ pub(super) fn escape(text: &str) -> String {
 /// GFM, line ends kept as in GitHub's comments, raw HTML allowed: it is sanitised afterwards.
 fn options() -> Options<'static> {
     let mut options = markdown::options();
+    options.extension.alerts = true;
     options.render.hardbreaks = true;
     options.render.r#unsafe = true;
     options

@@ -154,6 +154,42 @@ fn a_comment_full_of_commands_asks_for_eight() {
     }
 }
 
+#[test]
+fn a_comment_that_nests_too_deeply_asks_for_nothing_and_says_why() {
+    let wide = format!(
+        "|{}\n|{}\n{}",
+        "a|".repeat(2_000),
+        "-|".repeat(2_000),
+        "b\n".repeat(100)
+    );
+    for text in [">".repeat(65_000), "- ".repeat(30_000), wide] {
+        let text = format!("/plan-help\n\n{text}");
+        let expected = "the comment nests quotes or lists too deeply, or leaves too many cells of a table out, to be read: \
+                        no command in it counts";
+        let new = with(CREATED, &[("/comment/body", json!(text))]);
+        assert_eq!(why(decided("issue_comment", &new)), expected);
+        let edit = with(EDITED, &[("/comment/body", json!(text))]);
+        assert_eq!(why(decided("issue_comment", &edit)), expected);
+        // Without a command nobody needs to know.
+        let talk = with(CREATED, &[("/comment/body", json!(text[12..]))]);
+        assert_eq!(
+            why(decided("issue_comment", &talk)),
+            "no command in this comment"
+        );
+    }
+}
+
+#[test]
+fn a_label_set_again_is_said_anew_and_a_copy_of_its_delivery_is_not() {
+    let label = |at: &str| {
+        let body = with(ISSUE_LABELED, &[("/issue/updated_at", json!(at))]);
+        one(decided("issues", &body)).said().unwrap()
+    };
+    let (first, again) = ("2026-11-20T12:00:00Z", "2026-11-20T12:00:01Z");
+    assert_eq!(label(first), label(first));
+    assert_ne!(label(first), label(again));
+}
+
 /// The opening text can be changed between the command and the run: its digest tells.
 #[test]
 fn the_opening_text_of_the_payload_is_remembered_by_its_digest() {

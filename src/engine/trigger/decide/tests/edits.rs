@@ -69,3 +69,23 @@ fn only_the_added_commands_of_an_edit_run() {
         Command::Cancel
     );
 }
+
+/// Both versions are parsed only where they are short together.
+#[test]
+fn in_a_long_edit_a_command_that_began_a_line_before_counts_as_asked_for() {
+    let edit = |before: &str, words: usize| {
+        let text = |head: &str| format!("{head}\n\n{}", "word ".repeat(words));
+        let body = with(
+            EDITED,
+            &[
+                ("/changes/body/from", json!(text(before))),
+                ("/comment/body", json!(text("/cancel"))),
+            ],
+        );
+        decided("issue_comment", &body)
+    };
+    let quoted = "```\n/cancel\n```";
+    assert_eq!(one(edit(quoted, 10)).command, Command::Cancel);
+    assert_eq!(why(edit(quoted, 10_000)), "the edit adds no command");
+    assert_eq!(one(edit("/plan-status", 10_000)).command, Command::Cancel);
+}
