@@ -177,8 +177,9 @@ pub trait Forge: Send + Sync + 'static {
         take: &mut Take<'_>,
     ) -> Result<FileAt, ReadError>;
 
-    /// What stands below `folders` of `repo` at a branch, tag or commit (`None`: the default branch); folders that are not
-    /// there are empty, and an empty name is the root. `None` when there is no such commit, or no commit at all.
+    /// What stands below `folders` of `repo` at a branch, tag or commit (`None`: the default
+    /// branch); folders that are not there are empty, and an empty name is the root. `None` when
+    /// there is no such commit, or no commit at all.
     async fn tree(
         &self,
         repo: &Repo,

@@ -58,7 +58,8 @@ pub struct CheckSettings {
     pub most_requests: usize,
 }
 
-/// What people without triage permission get; the configuration file documents each under `[outsiders]`.
+/// What people without triage permission get; the configuration file documents each under
+/// `[outsiders]`.
 #[derive(Debug, Clone)]
 pub struct OutsiderSettings {
     /// How many of their commands and pushes are answered.

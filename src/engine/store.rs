@@ -336,10 +336,11 @@ pub trait Store: Send + Sync + 'static {
     /// The messages left for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError>;
 
-    /// Decides whether the command of the leased run is answered, and records that; what was decided stays decided.
-    /// Without a `standing` it says [`Heard::Undecided`] unless the comment or the actor has asked too often already. A
-    /// comment of an outsider is answered once, and its run is deferred: it leaves the line of its place, is claimed when
-    /// nothing else is ready, and at most one deferred run of an installation is running.
+    /// Decides whether the command of the leased run is answered, and records that; what was
+    /// decided stays decided. Without a `standing` it says [`Heard::Undecided`] unless the comment
+    /// or the actor has asked too often already. A comment of an outsider is answered once, and its
+    /// run is deferred: it leaves the line of its place, is claimed when nothing else is ready, and
+    /// at most one deferred run of an installation is running.
     async fn hear(
         &self,
         lease: &Lease,

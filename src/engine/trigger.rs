@@ -117,7 +117,8 @@ pub struct Trigger {
     pub options: Vec<Given>,
     /// Free text behind the command; empty when there is none.
     pub guidance: String,
-    /// Commands that stand directly behind this one in the same comment and are answered together with it.
+    /// Commands that stand directly behind this one in the same comment and are answered together
+    /// with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Command>,
     /// A plan that stands in the command's own comment, verbatim.

@@ -85,7 +85,8 @@ pub fn visible(text: &str) -> Cleaned {
 
 /// The hidden parts of a plan, each as text that can be seen; empty where there is nothing hidden.
 ///
-/// The markers of metadata blocks are no hidden text: they have a fixed form that holds no sentence.
+/// The markers of metadata blocks are no hidden text: they have a fixed form that holds no
+/// sentence.
 pub fn in_plan(text: &str) -> Vec<String> {
     let parts = visible(text).parts.into_iter();
     parts

@@ -176,7 +176,8 @@ fn posts(given: &Given<'_>) -> Vec<Told> {
         if own_comment.is_some_and(|(id, _)| post.id == Some(id)) {
             continue;
         }
-        // The agent could take a plan from there that nobody has confirmed. The opening text says what all is about.
+        // The agent could take a plan from there that nobody has confirmed. The opening text says
+        // what all is about.
         let ignored = |it: &Unconfirmed| it.post.is_some() && it.post == post.id;
         if given.unconfirmed.iter().any(ignored) {
             continue;

@@ -15,7 +15,8 @@ const MAX_NAMED: usize = 5;
 /// Longest hidden text that is shown, in characters; the conversation has all of it.
 const MAX_SHOWN: usize = 4_000;
 
-/// One note for each author whose plans were not considered, and one for those beyond [`MAX_NAMED`].
+/// One note for each author whose plans were not considered, and one for those beyond
+/// [`MAX_NAMED`].
 pub fn not_considered(unconfirmed: &[Unconfirmed]) -> Vec<String> {
     let authors = by_author(unconfirmed);
     let mut notes: Vec<String> = authors
@@ -63,7 +64,8 @@ pub fn only_unconfirmed(
     }
 }
 
-/// The plan holds text that people do not see, and somebody has to decide. `raw`: the command changes nothing by itself.
+/// The plan holds text that people do not see, and somebody has to decide. `raw`: the command
+/// changes nothing by itself.
 pub fn hidden(command: Command, parts: &[String], raw: bool) -> Failure {
     let name = command.name();
     let why = if raw {

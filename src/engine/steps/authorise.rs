@@ -1,8 +1,9 @@
-//! Permission: GitHub is asked for the sender's role at the time of acting, and the answer must be about the same account.
+//! Permission: GitHub is asked for the sender's role at the time of acting, and the answer must be
+//! about the same account.
 //!
-//! What people without triage permission ask for is answered within budgets (`[outsiders]` of the configuration), one
-//! after another, and behind everybody else: a flood of their comments neither costs notifications without end nor delays
-//! the people who work on the repository.
+//! What people without triage permission ask for is answered within budgets (`[outsiders]` of the
+//! configuration), one after another, and behind everybody else: a flood of their comments neither
+//! costs notifications without end nor delays the people who work on the repository.
 
 use super::super::effects::Stop;
 use super::super::forge::{Forge, ForgeError};
@@ -57,8 +58,8 @@ pub async fn hear(context: &mut Context) -> Result<Verdict, Stop> {
     let pushed = matches!(trigger.origin, Origin::Push { .. });
     let standing = Standing {
         outsider: has.is_none_or(|has| has < Permission::Triage),
-        // The label on the pull request asks for the check, and people with triage permission have set it.
-        // Whoever can comment can read.
+        // The label on the pull request asks for the check, and people with triage permission have
+        // set it. Whoever can comment can read.
         refused: !pushed && has.unwrap_or(Permission::Read) < needed(trigger),
     };
     context.outsider = standing.outsider;
@@ -94,7 +95,8 @@ fn ask(trigger: &Trigger) -> Ask {
         actor: trigger.actor.id,
         comment: match &trigger.origin {
             Origin::Comment { id, .. } => Some(*id),
-            // Boxes stand in a comment of the bot's own, which only people with write permission can edit.
+            // Boxes stand in a comment of the bot's own, which only people with write permission
+            // can edit.
             Origin::Boxes { .. }
             | Origin::Label { .. }
             | Origin::Push { .. }
@@ -115,7 +117,8 @@ async fn role(forge: &dyn Forge, trigger: &Trigger) -> Result<Option<Permission>
         .filter(|_| access.user_id == trigger.actor.id);
     let outsider = has.is_none_or(|has| has < Permission::Triage);
     if outsider && matches!(trigger.origin, Origin::Push { .. }) {
-        // Whoever pushes to a branch of the repository itself can write there, also an App, which has no role.
+        // Whoever pushes to a branch of the repository itself can write there, also an App, which
+        // has no role.
         let pull = forge.pull_request(place).await?;
         if pull.head_repo == Some(place.repo.id) {
             return Ok(Some(Permission::Write));

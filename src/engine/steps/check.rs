@@ -170,7 +170,8 @@ async fn pull(context: &Context) -> Result<PullRequest, Stop> {
     Ok(context.effects.forge.pull_request(place).await?)
 }
 
-/// The changed files of a pull request that are plans, at its head. What is done is remembered when the run has to stop.
+/// The changed files of a pull request that are plans, at its head. What is done is remembered when
+/// the run has to stop.
 async fn files(context: &mut Context) -> Result<Checked, Stop> {
     let mut pull = pull(context).await?;
     let mut checking = match context.progress.checking.take() {

@@ -7,9 +7,10 @@
 //! Not looked at: posts of the bot itself and posts that carry its status or error markers; posts written after the
 //! command; comments edited after it; an opening text that is not the one the payload had.
 //!
-//! Candidates are the posts of the requester, of people with write permission and of Apps. A plan by anybody else is
-//! ignored, and named in [`Search::unconfirmed`], unless the command names its author. [`scan`] finds the candidates,
-//! [`Scan::authors`] says whose role has to be known, and [`Scan::search`] ranks those that count.
+//! Candidates are the posts of the requester, of people with write permission and of Apps. A plan
+//! by anybody else is ignored, and named in [`Search::unconfirmed`], unless the command names its
+//! author. [`scan`] finds the candidates, [`Scan::authors`] says whose role has to be known, and
+//! [`Scan::search`] ranks those that count.
 
 mod region;
 mod score;
@@ -39,8 +40,8 @@ const NEWER: i32 = 8;
 /// The most that being newer brings: a short sketch must not beat a full plan.
 const NEWER_MAX: i32 = 24;
 
-/// Most accounts whose role one run asks GitHub for. Conversations with more authors of plans were made to cost
-/// requests.
+/// Most accounts whose role one run asks GitHub for. Conversations with more authors of plans were
+/// made to cost requests.
 pub const MAX_AUTHORS: usize = 20;
 
 /// Login that GitHub shows for posts of deleted accounts.
@@ -105,7 +106,8 @@ pub fn from_log(text: &str) -> Candidate {
 pub enum Trust {
     /// Everybody's: the authors of a conversation in a file have no roles.
     Everybody,
-    /// Those of the requester, of Apps, and of the accounts with these ids, who have write permission.
+    /// Those of the requester, of Apps, and of the accounts with these ids, who have write
+    /// permission.
     Writers(HashSet<u64>),
     /// Only those of the account with this login, which the command names.
     Named(String),
@@ -115,7 +117,8 @@ impl Trust {
     fn allows(&self, author: Option<&Actor>, requester: u64) -> bool {
         match self {
             Self::Everybody => true,
-            // An App writes in a repository only where it is installed, and only an admin can install it.
+            // An App writes in a repository only where it is installed, and only an admin can
+            // install it.
             Self::Writers(ids) => {
                 author.is_some_and(|it| it.bot || it.id == requester || ids.contains(&it.id))
             }
@@ -156,8 +159,9 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Accounts whose role decides whether their plans count, at most [`MAX_AUTHORS`]. First those whose association
-    /// suggests that they belong to the repository, so that strangers cannot keep them from being asked for.
+    /// Accounts whose role decides whether their plans count, at most [`MAX_AUTHORS`]. First those
+    /// whose association suggests that they belong to the repository, so that strangers cannot keep
+    /// them from being asked for.
     pub fn authors(&self, thread: &Thread) -> Vec<Actor> {
         if self.inline.is_some() {
             return Vec::new();
@@ -218,7 +222,8 @@ impl Scan {
     }
 }
 
-/// The comment that a candidate stands in; `None` for the opening text, and where it stands in no post.
+/// The comment that a candidate stands in; `None` for the opening text, and where it stands in no
+/// post.
 fn post_of(source: &Source) -> Option<u64> {
     match source {
         Source::Block { post } | Source::Section { post, .. } | Source::Whole { post } => *post,

@@ -1,4 +1,5 @@
-//! Finding the plan: the candidates of the conversation, whose authors count, and which of them is taken.
+//! Finding the plan: the candidates of the conversation, whose authors count, and which of them is
+//! taken.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,8 @@ use super::verify::READERS;
 use super::{Context, prepare, verify};
 use crate::formats::command::{Permission, read_options};
 
-/// What there is to make a plan of: the session log that was named, else the best of the conversation.
+/// What there is to make a plan of: the session log that was named, else the best of the
+/// conversation.
 ///
 /// # Errors
 /// [`Stop::Forge`] when GitHub does not say who may write, [`Stop::Failed`] as [`verify::find`].
@@ -33,7 +35,8 @@ pub(super) async fn find(context: &Context, thread: &Thread, logs: Logs) -> Resu
         .map_err(Stop::Failed)
 }
 
-/// Whose posts may hold the plan: those of the account that the command names, else of people with write permission.
+/// Whose posts may hold the plan: those of the account that the command names, else of people with
+/// write permission.
 async fn trust(context: &Context, scan: &Scan, thread: &Thread) -> Result<Trust, Stop> {
     let trigger = &context.trigger;
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
@@ -50,7 +53,8 @@ async fn trust(context: &Context, scan: &Scan, thread: &Thread) -> Result<Trust,
     Ok(Trust::Writers(writers))
 }
 
-/// Whether the account has write permission. A login can be given up and taken by somebody else: the id decides.
+/// Whether the account has write permission. A login can be given up and taken by somebody else:
+/// the id decides.
 async fn writes(forge: &dyn Forge, repo: &Repo, account: &Actor) -> Result<bool, Stop> {
     let access = forge.access(repo, &account.login).await?;
     let has = access.permission.filter(|_| access.user_id == account.id);

@@ -28,8 +28,9 @@ fn target(context: &Context) -> Option<ReactTo> {
     }
 }
 
-/// 👀, but for people without triage permission, and the label comes off so that it can be set again. The one that asks for checks of a pull request stays: while it
-/// is there, new commits are checked, too.
+/// 👀, but for people without triage permission, and the label comes off so that it can be set
+/// again. The one that asks for checks of a pull request stays: while it is there, new commits are
+/// checked, too.
 ///
 /// # Errors
 /// GitHub or the store did not do it.

@@ -29,7 +29,8 @@ pub const READERS: Readers<'static> = Readers {
     plans_in_blocks: &block::plans,
 };
 
-/// What there is to make a plan of: the session log that was named, else the best of the conversation.
+/// What there is to make a plan of: the session log that was named, else the best of the
+/// conversation.
 ///
 /// # Errors
 /// `validation_failed` when the plan holds text that people do not see, and the command does not say what becomes of it.
@@ -69,8 +70,9 @@ pub fn find(
     Ok(found)
 }
 
-/// Text of the plan that people do not see: taken out, or kept where the command says so. `/save-plan` takes it out by
-/// itself where people read the same afterwards; `/save-raw-plan`, which changes nothing, has to be told.
+/// Text of the plan that people do not see: taken out, or kept where the command says so.
+/// `/save-plan` takes it out by itself where people read the same afterwards; `/save-raw-plan`,
+/// which changes nothing, has to be told.
 ///
 /// # Errors
 /// `validation_failed`: somebody has to decide.

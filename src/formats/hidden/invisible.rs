@@ -77,7 +77,8 @@ fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// `text` with a visible name for each of its invisible characters; tag characters, which spell ASCII, as what they spell.
+/// `text` with a visible name for each of its invisible characters; tag characters, which spell
+/// ASCII, as what they spell.
 pub(super) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

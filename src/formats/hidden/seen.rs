@@ -6,8 +6,9 @@ use comrak::{Arena, parse_document};
 
 use super::{invisible, markdown};
 
-/// True when people read the same letters in `a` and `b`, below the same headings and in the same code blocks. White
-/// space, markup and whatever [`visible`](super::visible) takes out do not count.
+/// True when people read the same letters in `a` and `b`, below the same headings and in the same
+/// code blocks. White space, markup and whatever [`visible`](super::visible) takes out do not
+/// count.
 pub fn reads_the_same(a: &str, b: &str) -> bool {
     letters(a) == letters(b)
 }
@@ -17,8 +18,8 @@ fn letters(text: &str) -> String {
     let arena = Arena::new();
     let root = parse_document(&arena, text, &markdown::options());
     let mut out = String::new();
-    // How many nodes are open whose content is not read: images, whose text is shown only when the picture is missing,
-    // and footnotes, which stand at the end of the page or nowhere.
+    // How many nodes are open whose content is not read: images, whose text is shown only when the
+    // picture is missing, and footnotes, which stand at the end of the page or nowhere.
     let mut unread = 0_usize;
     for edge in root.traverse() {
         let (node, begins) = match edge {

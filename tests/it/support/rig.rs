@@ -97,9 +97,7 @@ impl Rig {
             },
             place: Self::place(number),
             origin: Origin::Comment {
-                id: self
-                    .comments
-                    .fetch_add(1, std::sync::atomic::Ordering::SeqCst),
+                id: self.next_comment(),
                 text: format!("/{}", command.name()),
                 url: "https://github.test/comment".into(),
             },
@@ -110,6 +108,12 @@ impl Rig {
             opening: None,
             at: self.clock.now(),
         }
+    }
+
+    /// Id of a new comment with a command.
+    pub(crate) fn next_comment(&self) -> u64 {
+        self.comments
+            .fetch_add(1, std::sync::atomic::Ordering::SeqCst)
     }
 
     /// Delivers one command by `ada`, who may write.

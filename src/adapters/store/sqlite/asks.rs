@@ -1,4 +1,5 @@
-//! Which commands are answered: one answer for each comment, and budgets for people without triage permission.
+//! Which commands are answered: one answer for each comment, and budgets for people without triage
+//! permission.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, SqliteConnection};
@@ -12,10 +13,12 @@ use crate::engine::store::{AnswerLimits, Ask, Heard, Lease, Standing, StoreError
 /// Most commands of one comment that count, however often it is edited.
 const MAX_OF_COMMENT: u64 = 8;
 
-/// Most commands of one person without permission in a window for which GitHub is asked for that person's role.
+/// Most commands of one person without permission in a window for which GitHub is asked for that
+/// person's role.
 const MAX_LOOKED_UP: u64 = 20;
 
-/// No row: the lease is somebody else's. Else the run's place in line, and what was decided about it before.
+/// No row: the lease is somebody else's. Else the run's place in line, and what was decided about
+/// it before.
 pub(super) const KNOWN: &str = "
 SELECT runs.serial, runs.deferred, asks.run IS NOT NULL AS decided, asks.ignored
 FROM runs LEFT JOIN asks ON asks.run = runs.id
@@ -68,19 +71,22 @@ pub(super) async fn hear(
         let ignored: Option<String> = nullable(&known, "ignored")?;
         return Ok(ignored.map_or(Heard::Answer, Heard::Ignore));
     }
-    let ignored = match standing {
-        None => before_asking(&mut transaction, ask, limits, now).await?,
-        Some(standing) => within(&mut transaction, ask, standing, limits, now).await?,
+    let (counted, ignored) = match standing {
+        Some(standing) => {
+            let ignored = within(&mut transaction, ask, standing, limits, now).await?;
+            (standing, ignored)
+        }
+        None => match before_asking(&mut transaction, ask, limits, now).await? {
+            Some((outsider, why)) => {
+                let refused = false;
+                (Standing { outsider, refused }, Some(why))
+            }
+            None => {
+                transaction.rollback().await?;
+                return Ok(Heard::Undecided);
+            }
+        },
     };
-    if standing.is_none() && ignored.is_none() {
-        transaction.rollback().await?;
-        return Ok(Heard::Undecided);
-    }
-    // Whoever is ignored before GitHub is asked has been known as an outsider, or asks too often.
-    let counted = standing.unwrap_or(Standing {
-        outsider: true,
-        refused: false,
-    });
     sqlx::query(RECORD)
         .bind(&lease.run.0)
         .bind(now.0)
@@ -114,31 +120,33 @@ async fn defer(
     promote(connection, serial.as_slice()).await
 }
 
-/// Why a command is ignored without a look at the actor's role.
+/// Why a command is ignored without a look at the actor's role, and whether it counts as an
+/// outsider's.
 async fn before_asking(
     connection: &mut SqliteConnection,
     ask: &Ask,
     limits: &AnswerLimits,
     now: Millis,
-) -> Result<Option<String>, Trouble> {
+) -> Result<Option<(bool, String)>, Trouble> {
     if let Some(comment) = ask.comment {
         let row = sqlx::query(OF_COMMENT)
             .bind(number(comment)?)
             .fetch_one(&mut *connection)
             .await?;
         if column::<i64>(&row, "outsider")? != 0 {
-            return Ok(Some("The comment was answered before.".to_owned()));
+            return Ok(Some((true, "The comment was answered before.".to_owned())));
         }
         if column::<u64>(&row, "asks")? >= MAX_OF_COMMENT {
-            return Ok(Some(format!(
-                "The comment has asked for {MAX_OF_COMMENT} commands already."
-            )));
+            let why = format!("The comment has asked for {MAX_OF_COMMENT} commands already.");
+            return Ok(Some((false, why)));
         }
     }
     let asks = of_actor(connection, ask, limits, now).await?.asks;
-    Ok((asks >= MAX_LOOKED_UP).then(|| {
-        format!("This person without permission has given {asks} commands within the window.")
-    }))
+    let why = "This person without permission has given";
+    Ok(
+        (asks >= MAX_LOOKED_UP)
+            .then(|| (true, format!("{why} {asks} commands within the window."))),
+    )
 }
 
 /// Why a command is ignored, given the actor's standing.

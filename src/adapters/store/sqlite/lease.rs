@@ -10,9 +10,10 @@ use crate::engine::clock::Millis;
 use crate::engine::run::RunId;
 use crate::engine::store::{Beat, Claimed, Lease, StoreError};
 
-/// The first run of each repository that has any (found by jumping from one repository to the next in the index, so
-/// that a long backlog costs nothing), of these the one whose repository has the fewest running. Deferred runs come last,
-/// and one at a time in an installation: however many there are, they hold one worker and one place in the write lane.
+/// The first run of each repository that has any (found by jumping from one repository to the next
+/// in the index, so that a long backlog costs nothing), of these the one whose repository has the
+/// fewest running. Deferred runs come last, and one at a time in an installation: however many
+/// there are, they hold one worker and one place in the write lane.
 pub(super) const CLAIM: &str = "
 WITH RECURSIVE
 ready (repo) AS (

@@ -52,7 +52,8 @@ WHERE rowid IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = spending.run)
     LIMIT ?2)";
 
-/// The same for what was asked for: it counts for a window, and decides over a comment as long as its run is there.
+/// The same for what was asked for: it counts for a window, and decides over a comment as long as
+/// its run is there.
 const DELETE_ASKS: &str = "
 DELETE FROM asks
 WHERE rowid IN (

@@ -1,6 +1,7 @@
 //! The files of the repository at one commit, read within a budget of requests.
 //!
-//! One listing says what stands at every path, and only contents that are compared are asked for, each once in a run.
+//! One listing says what stands at every path, and only contents that are compared are asked for,
+//! each once in a run.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -177,7 +178,8 @@ impl Files for Loaded {
     }
 }
 
-/// Reads what `plan` will be checked against, `most` paths at most. `name` is the plan as people are shown it.
+/// Reads what `plan` will be checked against, `most` paths at most. `name` is the plan as people
+/// are shown it.
 ///
 /// # Errors
 /// The run may ask GitHub for nothing more, or has to stop.

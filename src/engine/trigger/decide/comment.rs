@@ -73,7 +73,8 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
     }
 }
 
-/// Commands that only answer and stand side by side become one run, so that they are answered with one comment.
+/// Commands that only answer and stand side by side become one run, so that they are answered with
+/// one comment.
 fn together(triggers: impl Iterator<Item = Trigger>) -> Vec<Trigger> {
     let answers = |command: Command| {
         matches!(

@@ -1,11 +1,13 @@
 -- Commands of people without triage permission: answered one at a time, and only within budgets.
 -- A released migration is never edited: a change is a new file.
 
--- 1: claimed when nothing else is ready, and while no other run of the same installation with 1 is running.
+-- 1: claimed when nothing else is ready, and while no other run of the same installation with 1 is
+-- running.
 ALTER TABLE runs ADD COLUMN deferred INTEGER NOT NULL DEFAULT 0 CHECK (deferred IN (0, 1));
 CREATE INDEX runs_deferred ON runs (state, run_at_ms, seq) WHERE deferred = 1;
 
--- What became of each command: no foreign key to runs, because an answer counts for its window, also when its run is gone.
+-- What became of each command: no foreign key to runs, because an answer counts for its window,
+-- also when its run is gone.
 CREATE TABLE asks (
     run          TEXT    PRIMARY KEY,
     at_ms        INTEGER NOT NULL,
