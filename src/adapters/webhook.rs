@@ -175,8 +175,7 @@ impl Receiver {
                 let span = span(&triggers);
                 match triggers.iter().map(new_run).collect() {
                     Ok(runs) => {
-                        let stored =
-                            self.store(delivery, installation, action, &triggers, runs);
+                        let stored = self.store(delivery, installation, action, &triggers, runs);
                         stored.instrument(span).await
                     }
                     Err(error) => Answer::busy(&StoreError::Failed(error.to_string())),

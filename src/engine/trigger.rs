@@ -117,6 +117,10 @@ pub struct Trigger {
     pub options: Vec<Given>,
     /// Free text behind the command; empty when there is none.
     pub guidance: String,
+    /// Commands that stand directly behind this one in the same comment and are answered together
+    /// with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Command>,
     /// A plan that stands in the command's own comment, verbatim.
     pub inline: Option<String>,
     /// [`digest`] of the opening text as it was in the payload, so that a later edit of it is noticed: GitHub's REST API
@@ -169,6 +173,7 @@ impl Trigger {
         };
         Self {
             command: self.command,
+            also: self.also.clone(),
             actor: self.actor.clone(),
             place: self.place.clone(),
             origin,
@@ -178,6 +183,11 @@ impl Trigger {
             opening: self.opening.clone(),
             at: self.at,
         }
+    }
+
+    /// The command and those that are answered together with it.
+    pub fn commands(&self) -> impl Iterator<Item = Command> {
+        std::iter::once(self.command).chain(self.also.iter().copied())
     }
 }
 

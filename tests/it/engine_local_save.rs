@@ -69,6 +69,7 @@ fn prepared(text: &str) -> Prepared {
         enriched: Enriched::No,
         warnings: Vec::new(),
         attached: Vec::new(),
+        hidden: None,
     }
 }
 

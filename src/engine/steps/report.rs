@@ -33,12 +33,16 @@ fn target(context: &Context) -> Option<ReactTo> {
     }
 }
 
-/// 👀, and the label comes off so that it can be set again. The one that asks for checks of a pull request stays: while it
-/// is there, new commits are checked, too.
+/// 👀, but for people without triage permission, and the label comes off so that it can be set
+/// again. The one that asks for checks of a pull request stays: while it is there, new commits are
+/// checked, too.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
+    if context.outsider {
+        return Ok(());
+    }
     let place = context.home();
     match react(context, Reaction::Eyes).await {
         // Limits and a lost lease stop everything; whatever else is wrong, the command itself will find out.
@@ -554,6 +558,9 @@ fn given_up(context: &Context, error: &ForgeError) -> bool {
 
 async fn swap(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     react(context, reaction).await?;
+    if context.outsider {
+        return Ok(());
+    }
     take_off(context, Reaction::Eyes).await?;
     if context.round > 0 && reaction != Reaction::Confused {
         take_off(context, Reaction::Confused).await?;

@@ -99,6 +99,8 @@ pub(crate) struct Issue {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Comment {
+    /// Who wrote it, and the association that GitHub shows.
+    pub(crate) by: (Actor, &'static str),
     pub(crate) body: String,
     pub(crate) own: bool,
     pub(crate) created: Millis,
@@ -143,6 +145,8 @@ pub(crate) struct World {
     pub(crate) files: BTreeMap<String, Result<Vec<u8>, ReadError>>,
     /// Every reading of one of them, in order.
     pub(crate) read: Vec<String>,
+    /// Logins whose role was asked for, in order.
+    pub(crate) roles_asked: Vec<String>,
     /// What stands in the repository; `None` as long as it has no commit.
     pub(crate) tree: Option<Tree>,
     /// Pull requests by number.
@@ -176,6 +180,16 @@ pub(crate) struct World {
     next: u64,
 }
 
+/// Who writes everything that nobody else is named for.
+fn ada() -> (Actor, &'static str) {
+    let ada = Actor {
+        id: 7,
+        login: "ada".into(),
+        bot: false,
+    };
+    (ada, "MEMBER")
+}
+
 #[derive(Clone)]
 pub(crate) struct FakeForge {
     pub(crate) world: Arc<Mutex<World>>,
@@ -205,6 +219,7 @@ impl FakeForge {
         for body in &posts[1..] {
             let id = world.id();
             let comment = Comment {
+                by: ada(),
                 body: (*body).to_owned(),
                 own: false,
                 created,
@@ -223,6 +238,23 @@ impl FakeForge {
             closed: false,
         };
         world.issues.insert(number, issue);
+    }
+
+    /// Somebody comments at `number`, half an hour ago. The association is what GitHub shows beside
+    /// the name.
+    pub(crate) fn post(&self, number: u64, by: Actor, association: &'static str, body: &str) {
+        let created = self.clock.now().minus(Duration::from_mins(30));
+        let mut world = self.world.lock().unwrap();
+        let id = world.id();
+        let comment = Comment {
+            by: (by, association),
+            body: body.to_owned(),
+            own: false,
+            created,
+            edits: 0,
+        };
+        world.comments.insert(id, comment);
+        world.issues.get_mut(&number).unwrap().comments.push(id);
     }
 
     pub(crate) fn grant(&self, login: &str, id: u64, role: Permission) {
@@ -538,6 +570,11 @@ fn written(id: u64, body: &str) -> Written {
 #[async_trait]
 impl Forge for FakeForge {
     async fn access(&self, _repo: &Repo, login: &str) -> Result<Access, ForgeError> {
+        self.world
+            .lock()
+            .unwrap()
+            .roles_asked
+            .push(login.to_owned());
         self.read(|world| {
             let found = world.roles.get(login);
             Access {
@@ -557,22 +594,21 @@ impl Forge for FakeForge {
                 place.repo.id = OTHER_REPOSITORY;
             }
             let issue = &world.issues[&number];
-            let author = Actor {
-                id: 7,
-                login: "ada".into(),
-                bot: false,
-            };
-            let post = |id: Option<u64>, body: &str, own: bool, created: Millis| Post {
+            let post = |id: Option<u64>,
+                        by: (Actor, &'static str),
+                        body: &str,
+                        own: bool,
+                        created: Millis| Post {
                 id,
-                author: Some(author.clone()),
+                author: Some(by.0),
                 own,
-                association: "MEMBER".into(),
+                association: by.1.into(),
                 created,
                 updated: created,
                 body: body.to_owned(),
                 url: "https://github.test/post".into(),
             };
-            let mut posts = vec![post(None, &issue.body, issue.own, issue.created)];
+            let mut posts = vec![post(None, ada(), &issue.body, issue.own, issue.created)];
             let mut unlisted = 0;
             for id in &issue.comments {
                 let Some(c) = world.comments.get(id) else {
@@ -581,7 +617,7 @@ impl Forge for FakeForge {
                 if !world.listed(c.created, now) {
                     unlisted += 1;
                 } else if !world.hidden.iter().any(|hidden| hidden.id == *id) {
-                    posts.push(post(Some(*id), &c.body, c.own, c.created));
+                    posts.push(post(Some(*id), c.by.clone(), &c.body, c.own, c.created));
                 }
             }
             let here = |hidden: &&Hidden| issue.comments.contains(&hidden.id);
@@ -835,6 +871,7 @@ impl Forge for FakeForge {
         self.write(On::NewComment(number), |world, now| {
             let id = world.id();
             let comment = Comment {
+                by: ada(),
                 body: body.to_owned(),
                 own: true,
                 created: now,

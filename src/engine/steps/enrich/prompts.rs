@@ -46,6 +46,7 @@ pub(super) async fn ask(
                 trigger: &trigger,
                 thread: &thread,
                 candidate: found.and_then(|found| found.candidate.as_ref()),
+                unconfirmed: found.map_or(&[], |found| &found.unconfirmed),
                 nonce: &work.nonce,
                 canary: &work.canary,
                 rounds,
