@@ -89,7 +89,15 @@ pub(super) fn at_start(error: &ForgeError, api_url: &Url, app_id: u64) -> String
         E::Unreadable { .. } => {
             format!("{error}; is github.api_url the address of GitHub's REST API?")
         }
-        E::Forbidden { .. } | E::Gone { .. } | E::Rejected { .. } => {
+        E::IpAllowList { .. } => {
+            format!("{error}; add this host's IP address to the organization's allow list")
+        }
+        E::Forbidden { .. }
+        | E::Locked { .. }
+        | E::Archived { .. }
+        | E::Gone { .. }
+        | E::Deleted { .. }
+        | E::Rejected { .. } => {
             format!("{error}; check github.api_url and the App's settings page")
         }
     }

@@ -28,6 +28,7 @@ use thiserror::Error;
 
 use crate::engine::thread::{Post, Thread};
 use crate::engine::trigger::{Actor, Origin, Trigger, digest};
+use crate::formats::block;
 use crate::formats::markdown::{self, Kind};
 use crate::formats::plan::title::title_of;
 use region::Region;
