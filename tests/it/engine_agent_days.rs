@@ -129,11 +129,7 @@ async fn a_stored_turn_that_was_stopped_does_not_stop_a_later_round() {
 
 #[tokio::test]
 async fn an_agent_that_says_nothing_is_not_asked_for_ever() {
-    for nothing in [
-        "<!-- FINISHED -->",
-        "<!--QUESTION:{\"questions\":[{\"question\":\"Where?\",}]}-->",
-        "",
-    ] {
+    for nothing in ["<!-- FINISHED -->", ""] {
         let agent = FakeAgent::new(vec![say(nothing), say(nothing), say(nothing)]);
         let rig = rig(&agent).await;
         let run = rig.say(Command::SavePlan).await;
@@ -143,6 +139,23 @@ async fn an_agent_that_says_nothing_is_not_asked_for_ever() {
         assert_eq!(agent.left(), 0, "{nothing:?}");
         assert!(status(&rig).contains("holds no result"), "{}", status(&rig));
     }
+}
+
+#[tokio::test]
+async fn questions_that_can_never_be_read_are_given_up_and_the_plan_is_saved_as_found() {
+    let broken = "<!--QUESTION:{\"questions\":[{\"question\":\"Where?\",}]}-->";
+    let agent = FakeAgent::new(vec![say(broken), say(broken), say(broken)]);
+    let rig = rig(&agent).await;
+    let run = rig.say(Command::SavePlan).await;
+    rig.settle().await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert_eq!(agent.left(), 0);
+    let said = status(&rig);
+    assert!(
+        said.contains("Fallback, not enriched")
+            && said.contains("A question marker could not be read: trailing comma"),
+        "{said}"
+    );
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ const MAX_QUOTED_CHARS: usize = 120;
 pub struct Found {
     /// In order, no more than [`MOST_QUESTIONS`].
     pub questions: Vec<Question>,
-    /// Marks, entries and options that cannot be read.
+    /// Marks, entries and options that cannot be read, with marks that are only quoted outside of a plan.
     pub malformed: u32,
     /// Questions above [`MOST_QUESTIONS`] and options above [`MOST_OPTIONS`].
     pub left_out: u32,
@@ -126,14 +126,20 @@ impl Found {
 pub fn detect(text: &str) -> Found {
     let mut found = Found::default();
     for (_, mark) in marks(text) {
-        if let Mark::Questions(payload) = mark {
-            let unread = match payload {
-                Ok(value) if found.read(&value) => continue,
-                Ok(_) => "its JSON has no field `questions` with a list".to_owned(),
-                Err(why) => why,
-            };
-            found.malformed(format!("A question marker could not be read: {unread}."));
-        }
+        let payload = match mark {
+            Mark::Questions(payload) => payload,
+            Mark::Quoted => {
+                found.malformed += 1;
+                continue;
+            }
+            Mark::Finished | Mark::Goto(_) => continue,
+        };
+        let unread = match payload {
+            Ok(value) if found.read(&value) => continue,
+            Ok(_) => "its JSON has no field `questions` with a list".to_owned(),
+            Err(why) => why,
+        };
+        found.malformed(format!("A question marker could not be read: {unread}."));
     }
     found
 }
@@ -176,7 +182,7 @@ pub fn signals(text: &str) -> Signals {
         match mark {
             Mark::Finished => signals.finished = true,
             Mark::Goto(step) if signals.goto.is_none() => signals.goto = Some(step.to_owned()),
-            Mark::Goto(_) | Mark::Questions(_) => {}
+            Mark::Goto(_) | Mark::Questions(_) | Mark::Quoted => {}
         }
     }
     signals
@@ -186,6 +192,8 @@ pub fn signals(text: &str) -> Signals {
 enum Mark<'a> {
     /// Questions: their JSON, or why it cannot be used.
     Questions(Result<Value, String>),
+    /// A question marker in code that cannot be read: it is talked about.
+    Quoted,
     Finished,
     Goto(&'a str),
 }
@@ -279,12 +287,16 @@ fn without_quoted(text: &str, marks: &mut Vec<(Range<usize>, Mark<'_>)>) {
     let plan = text
         .lines()
         .any(|line| line.trim_start().starts_with("# Plan:"));
-    marks.retain(|(span, mark)| {
+    // Behind a back-tick on its line a mark in code is in a code span.
+    let (mut looked_at, mut in_span) = (0, false);
+    marks.retain_mut(|(span, mark)| {
+        for byte in text[looked_at..span.start].bytes() {
+            in_span = byte == b'`' || in_span && byte != b'\n';
+        }
+        looked_at = span.start;
         if !code.next().unwrap_or_default() {
             return true;
         }
-        let line = text[..span.start].rfind('\n').map_or(0, |end| end + 1);
-        let in_span = text[line..span.start].contains('`');
         let json = || {
             let inside = text[span.start..].trim_start_matches(|c: char| !matches!(c, ':' | '\n'));
             inside[1.min(inside.len())..]
@@ -292,7 +304,13 @@ fn without_quoted(text: &str, marks: &mut Vec<(Range<usize>, Mark<'_>)>) {
                 .starts_with(['{', '['])
         };
         let readable = !matches!(mark, Mark::Questions(Err(_)));
-        !in_span && !plan && (readable || json())
+        let kept = !in_span && !plan && (readable || json());
+        if !kept && !plan && !readable {
+            *mark = Mark::Quoted;
+            span.end = span.start;
+            return true;
+        }
+        kept
     });
 }
 

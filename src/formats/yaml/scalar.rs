@@ -117,7 +117,7 @@ fn typed(text: &str, key: bool) -> bool {
         [b'0'..=b'9' | b'-' | b'+' | b'.', ..] => {
             resolve::is_number(text) || timestamp(text) || number_elsewhere(text)
         }
-        _ => !resolve::plain(text).is_string() || word_elsewhere(text),
+        _ => !resolve::plain(text).is_string() || !key && word_elsewhere(text),
     };
     let read_back = || {
         if key {

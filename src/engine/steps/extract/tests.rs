@@ -349,7 +349,7 @@ fn the_command_s_own_text_comes_from_the_trigger() {
 #[test]
 fn a_person_may_quote_a_marker_of_the_bot_within_a_plan() {
     let (mut thread, trigger) = conversation(&fixture("newest-of-equals"));
-    let quoted = "\n\n<!-- erk:metadata-block:planwright-error -->\nx\n<!-- /erk:metadata-block:planwright-error -->\n";
+    let quoted = "\n\n<!-- planwright:error -->\n\n- The marker above is looked for\n";
     thread.posts[2].body.push_str(quoted);
     let found = chosen(&thread, &trigger).unwrap();
     assert_eq!(found.source, Source::Whole { post: Some(2) });

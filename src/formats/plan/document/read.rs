@@ -22,7 +22,8 @@ const MESSAGES: [(&str, &str); 5] = [
 /// Reads `text` by its tree.
 ///
 /// * Its first heading `# Plan: <title>`, then `## Enrichment Details`, then a rule (`---`): a plan. The body is
-///   everything behind the rule and the one blank line after it, byte for byte. When the rule was forgotten, the body
+///   everything behind the rule and the one blank line after it, byte for byte, and before it whatever sentences stand
+///   between title and details. When the rule was forgotten, the body
 ///   begins at the next heading of level 1 or 2, so that nothing of the plan is lost.
 /// * Its first heading `## Error: <code>`, a message behind the code or one of erk's messages in its place: an error.
 ///   Such a heading further down, or in code, is the plan's own text, and so is `## Error: handling`: a code has a `_`.
@@ -52,7 +53,8 @@ pub fn read(text: &str) -> Reading {
     if title.is_empty() {
         return neither("The heading `# Plan:` has no title behind it.");
     }
-    let Some(frame) = frame(text, &blocks, start) else {
+    let found = frame(text, &blocks, start).map(|frame| (frame, ""));
+    let Some((frame, between)) = found.or_else(|| frame_below_text(text, &blocks, start)) else {
         return neither("The section `## Enrichment Details` is missing below the title.");
     };
     if text[frame.body..].trim().is_empty() {
@@ -62,7 +64,10 @@ pub fn read(text: &str) -> Reading {
     Reading::Plan(PlanDocument {
         title: title_in(&head).unwrap_or(title),
         enrichment: enrichment(&head),
-        body: text[frame.body..].to_owned(),
+        body: match between {
+            "" => text[frame.body..].to_owned(),
+            _ => format!("{between}\n\n{}", &text[frame.body..]),
+        },
     })
 }
 
@@ -111,13 +116,31 @@ struct Frame {
     ours: bool,
 }
 
+fn is_details(block: &Block) -> bool {
+    matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
+}
+
+/// The frame below the title at block `start`: right below it and nowhere else, as what stands further down belongs to
+/// the plan, which would be cut off there.
 fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
-    // Right below the title and nowhere else: further down it belongs to the plan, which would be cut off there.
     let (details, below) = blocks[start + 1..].split_first()?;
-    if !matches!(&details.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
-    {
-        return None;
-    }
+    is_details(details).then(|| framed(text, below))
+}
+
+/// The same where sentences stand between the title and the frame, as agents write them; and these sentences.
+fn frame_below_text<'t>(text: &'t str, blocks: &[Block], start: usize) -> Option<(Frame, &'t str)> {
+    let below = &blocks[start + 1..];
+    let at = below.iter().position(is_details)?;
+    let (between, details) = below.split_at(at);
+    let sentences = |block: &Block| matches!(block.kind, Kind::Paragraph { .. });
+    let (first, last) = (between.first()?, between.last()?);
+    let frame = framed(text, &details[1..]);
+    let taken = between.iter().all(sentences) && !frame.ours;
+    taken.then(|| (frame, &text[first.span.start..last.span.end]))
+}
+
+/// The frame whose heading stands above the blocks `below`.
+fn framed(text: &str, below: &[Block]) -> Frame {
     let end = below
         .iter()
         .find(|block| matches!(block.kind, Kind::Rule | Kind::Heading { level: 1 | 2, .. }));
@@ -126,11 +149,11 @@ fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
         .take_while(|block| end.is_none_or(|end| block.span.start < end.span.start))
         .any(|block| block.kind == Kind::Html && text[block.span.clone()].trim() == FRAME_MARK);
     let Some(end) = end else {
-        return Some(Frame {
+        return Frame {
             head_end: text.len(),
             body: text.len(),
             ours,
-        });
+        };
     };
     let body = if end.kind == Kind::Rule {
         let lines = Lines::new(text);
@@ -144,11 +167,11 @@ fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
     } else {
         end.span.start
     };
-    Some(Frame {
+    Frame {
         head_end: end.span.start,
         body,
         ours,
-    })
+    }
 }
 
 fn first_heading(blocks: &[Block]) -> Option<(usize, u8, &str)> {

@@ -57,6 +57,13 @@ fn enrichment_details_further_down_belong_to_the_plan() {
         assert!(!is_success_document(&text), "{text}");
         assert!(matches!(read(&text), Reading::Neither(_)));
     }
+    // An agent's sentence above the details is not lost.
+    let text = document()
+        .render()
+        .replace("\n\n## Enrichment", "\n\nIn short.\n\n## Enrichment");
+    let text = text.replace("<!-- planwright:plan -->\n\n", "");
+    let found = plan(&text);
+    assert_eq!(found.body, format!("In short.\n\n{}", document().body));
 }
 
 #[test]

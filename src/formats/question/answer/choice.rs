@@ -223,12 +223,22 @@ pub(super) fn digit(c: char) -> Option<usize> {
     usize::try_from(value).ok()
 }
 
-/// `text` begins with the letter of an option, alone.
-pub(super) fn begins_with_letter(text: &str, question: &Question) -> bool {
+/// `text` begins with the number of an option, alone.
+pub(super) fn begins_with_number(text: &str, question: &Question) -> bool {
+    let word = first_word(text);
+    word.chars().all(|c| digit(c).is_some()) && lettered(word, question).is_some()
+}
+
+fn first_word(text: &str) -> &str {
     let end = text
         .find(|c: char| c.is_whitespace() || matches!(c, ',' | ';'))
         .unwrap_or(text.len());
-    let word = &text[..end];
+    &text[..end]
+}
+
+/// `text` begins with the letter of an option, alone.
+pub(super) fn begins_with_letter(text: &str, question: &Question) -> bool {
+    let word = first_word(text);
     word.chars().count() == 1
         && word.starts_with(char::is_alphabetic)
         && lettered(word, question).is_some()

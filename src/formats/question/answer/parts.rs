@@ -147,8 +147,10 @@ fn mark(
         let question = number.checked_sub(1).and_then(|at| questions.get(at));
         let letter = question.is_some_and(|question| choice::begins_with_letter(behind, question));
         let word = || behind.starts_with(char::is_alphabetic);
+        let number =
+            || question.is_some_and(|question| choice::begins_with_number(behind, question));
         let figure = || behind.starts_with(char::is_numeric) && complete();
-        letter || glued && (word() || figure())
+        letter || glued && (word() || number() || figure())
     };
     (apart || sign == ':' && close()).then_some(Mark { number, sign, len })
 }

@@ -219,7 +219,14 @@ fn a_question_in_a_fence_of_its_own_is_asked() {
     assert_eq!(asked(&fenced), ["a?"]);
     let broken = "```html\n<!--QUESTION:{\"questions\":[{\"question\":\"a?\",}]}-->\n```";
     assert_eq!(detect(broken).malformed, 1);
-    assert_eq!(detect("```html\n<!--QUESTION:…-->\n```"), Found::default());
+    for quoted in [
+        "```html\n<!--QUESTION:…-->\n```",
+        "It looks like `<!--QUESTION:...-->`.",
+    ] {
+        let found = detect(quoted);
+        assert_eq!((found.malformed, found.lost.len()), (1, 0), "{quoted}");
+        assert_eq!(without_markers(quoted), quoted);
+    }
     assert_eq!(detect("Ask with `<!--QUESTION:{}-->`."), Found::default());
 }
 
