@@ -125,7 +125,7 @@ impl Worker {
                 State::Succeeded
             }
             Finish::Failed { code, message } => {
-                tracing::warn!(code, message, "run failed");
+                tracing::warn!(code, reason = message, "run failed");
                 State::Failed
             }
             Finish::Cancelled => {
