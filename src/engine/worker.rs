@@ -134,7 +134,7 @@ impl Worker {
                 State::Failed
             }
             Finish::Failed { code, message } => {
-                tracing::warn!(code, message, "run failed");
+                tracing::warn!(code, reason = message, "run failed");
                 State::Failed
             }
             Finish::Cancelled => {

@@ -66,45 +66,39 @@ async fn refusal(command: &mut Command) -> (Option<i32>, String) {
 struct Running {
     child: Child,
     lines: Lines<BufReader<ChildStderr>>,
+    seen: Vec<String>,
 }
 
 impl Running {
     fn start(command: &mut Command) -> Self {
         let mut child = command.arg("serve").stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        Self { child, lines }
-    }
-
-    /// The next line with this message.
-    async fn line(&mut self, message: &str) -> Value {
-        let found = async {
-            while let Some(line) = self.lines.next_line().await.unwrap() {
-                let line: Value = serde_json::from_str(&line).unwrap();
-                if line["message"] == message {
-                    return line;
-                }
-            }
-            panic!("it ended without {message:?}");
-        };
-        timeout(PATIENCE, found).await.unwrap()
+        let seen = Vec::new();
+        Self { child, lines, seen }
     }
 
     /// The next line with each of these messages, in whatever order they come.
-    async fn lines_with(&mut self, messages: &[&str]) -> Vec<Value> {
-        let found = async {
-            let mut left = messages.to_vec();
-            let mut found = Vec::new();
-            while !left.is_empty() {
-                let line = self.lines.next_line().await.unwrap().expect("it runs");
-                let line: Value = serde_json::from_str(&line).unwrap();
-                if let Some(at) = left.iter().position(|message| line["message"] == *message) {
-                    left.remove(at);
-                    found.push(line);
-                }
+    async fn lines(&mut self, messages: &[&str]) -> Vec<Value> {
+        let mut left = messages.to_vec();
+        let mut found = Vec::new();
+        while !left.is_empty() {
+            let next = timeout(PATIENCE, self.lines.next_line()).await;
+            let Ok(Ok(Some(line))) = next else {
+                panic!("no {left:?} in:\n{}", self.seen.join("\n"));
+            };
+            let value: Value = serde_json::from_str(&line).unwrap();
+            self.seen.push(line);
+            let wanted = left.iter().position(|message| value["message"] == *message);
+            if let Some(at) = wanted {
+                left.remove(at);
+                found.push(value);
             }
-            found
-        };
-        timeout(PATIENCE, found).await.unwrap()
+        }
+        found
+    }
+
+    async fn line(&mut self, message: &str) -> Value {
+        self.lines(&[message]).await.remove(0)
     }
 
     async fn listening(&mut self) -> String {
@@ -196,10 +190,8 @@ async fn lines_about_a_run_name_repository_issue_command_and_actor() {
     simulator.settle().await;
     simulator.set_targets(vec![format!("http://{address}/webhook")]);
     simulator.comment(REPO, issue, "ada", "/save-plan").unwrap();
-    for line in running
-        .lines_with(&["delivery accepted", "run started", "run failed"])
-        .await
-    {
+    let messages = ["delivery accepted", "run started", "run failed"];
+    for line in running.lines(&messages).await {
         let about = &line["span"];
         assert_eq!(about["repository"], REPO, "{line}");
         assert_eq!(about["number"], issue, "{line}");

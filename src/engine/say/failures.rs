@@ -243,6 +243,19 @@ pub fn plan_issue_moved(url: &str, now: &Place) -> Failure {
     }
 }
 
+/// A path that an agent named, as everybody may read it: of an absolute one the name alone, as the folders are those of the
+/// bot's computer.
+pub fn public(path: &str) -> &str {
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    if drive || path.starts_with(['/', '\\', '~']) {
+        path.rsplit(['/', '\\'])
+            .find(|part| !part.is_empty())
+            .unwrap_or("a folder")
+    } else {
+        path
+    }
+}
+
 /// At most `most` characters, with `…` when cut.
 pub fn shorten(text: &str, most: usize) -> String {
     let text = super::one_line(text);

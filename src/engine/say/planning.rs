@@ -2,7 +2,7 @@
 
 use super::super::code::{Code, Failure};
 use super::code_span;
-use super::failures::shorten;
+use super::failures::{public, shorten};
 use crate::formats::block::quiet;
 use crate::formats::command::Command;
 use crate::formats::question::boxes::shown;
@@ -84,16 +84,14 @@ fn listed(texts: &[String], most: usize) -> String {
     }
 }
 
-/// The documents cannot be put where the agent finds them.
-pub fn not_given(why: &str) -> String {
-    format!("{}.", shown(why.trim_end_matches('.')))
-}
+/// The documents cannot be put where the agent finds them. The reason concerns the bot's computer and is in its log.
+pub const NOT_GIVEN: &str = "The agent could not be given the documents that it works on.";
 
 /// Complaint: a file was written, and another one was asked for.
 pub fn wrote_another(path: &str) -> String {
     format!(
         "The file `plan.md` does not exist; {} was written, which is no plan or is not there.",
-        code_span(&shorten(path, 200))
+        code_span(&shorten(public(path), 200))
     )
 }
 
@@ -101,7 +99,7 @@ pub fn wrote_another(path: &str) -> String {
 pub fn write_failed(path: &str) -> String {
     format!(
         "The file `plan.md` does not exist: the Write of {} failed.",
-        code_span(&shorten(path, 200))
+        code_span(&shorten(public(path), 200))
     )
 }
 
@@ -120,7 +118,7 @@ pub fn title(fault: &str) -> String {
 pub fn elsewhere(name: &str, path: &str) -> String {
     format!(
         "The agent wrote {name} to {} and not where it was told to.",
-        code_span(&shorten(path, 200))
+        code_span(&shorten(public(path), 200))
     )
 }
 

@@ -10,6 +10,7 @@ use super::super::agent::{Ending, Limit};
 use super::super::research::{Research, State, Topic, WORDINGS};
 use super::super::run::RunId;
 use super::super::trigger::Trigger;
+use super::failures::{public, shorten};
 use super::{RESULT_BLOCK, agent, asked, code_span, footer, one_line, person};
 use crate::formats::block::{quiet, render_content, render_yaml};
 use crate::formats::plan::title::cut;
@@ -46,7 +47,7 @@ pub enum Missing<'a> {
 
 /// Complaint: the report is not there. For the agent and for people.
 pub fn missing(file: &str, why: &Missing<'_>) -> String {
-    let path = |path: &str| code_span(&super::failures::shorten(path, 200));
+    let path = |path: &str| code_span(&shorten(public(path), 200));
     let why = match why {
         Missing::WriteFailed(other) => format!("the Write of {} failed", path(other)),
         Missing::WroteAway(other) => {
@@ -68,7 +69,7 @@ pub fn missing(file: &str, why: &Missing<'_>) -> String {
 pub fn elsewhere(path: &str) -> String {
     format!(
         "Recovered: the agent wrote it to {} and not where it was told to.",
-        code_span(&super::failures::shorten(path, 200))
+        code_span(&shorten(public(path), 200))
     )
 }
 
@@ -309,7 +310,7 @@ pub fn comment(trigger: &Trigger, run: &RunId, research: &Research, at: usize) -
     } else if topic.state == State::Open && !topic.complaints.is_empty() {
         text.push_str(&format!(
             "The last try: {}\n\n",
-            quiet(&super::failures::shorten(&topic.complaints.join(" "), 500))
+            quiet(&shorten(&topic.complaints.join(" "), 500))
         ));
     }
     if topic.redacted > 0

@@ -7,6 +7,7 @@ use crate::engine::agent::{Ending, Limit, Report, Spent};
 use crate::engine::clock::Millis;
 use crate::engine::progress::Round;
 use crate::engine::say::agent;
+use crate::engine::say::failures::public;
 use crate::engine::store::Exceeded;
 use crate::formats::plan::document::ErrorDocument;
 use crate::formats::question::answer::AnswerError;
@@ -295,5 +296,21 @@ fn nothing_about_the_computer_that_the_agent_runs_on_is_told_in_public() {
         for private in ["/opt/claude", "agent.path", "warning: something"] {
             assert!(!told.contains(private), "{name}: {told}");
         }
+    }
+}
+
+#[test]
+fn a_path_on_the_bots_computer_is_told_by_its_name_alone() {
+    for (path, told) in [
+        ("/var/lib/planwright/agents/01K/work/notes.md", "notes.md"),
+        ("~/notes.md", "notes.md"),
+        ("C:\\agents\\notes.md", "notes.md"),
+        ("/var/lib/planwright/", "planwright"),
+        ("/", "a folder"),
+        ("docs/notes.md", "docs/notes.md"),
+        ("notes.md", "notes.md"),
+        ("", ""),
+    ] {
+        assert_eq!(public(path), told, "{path}");
     }
 }

@@ -128,7 +128,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
         "placeholders",
         planning::placeholders(&placeholders).unwrap_or_default(),
     );
-    add("not_given", planning::not_given("the disk is full."));
+    add("not_given", planning::NOT_GIVEN.to_owned());
     add("wrote_another", planning::wrote_another("PLAN.md"));
     add("plan_write_failed", planning::write_failed("/plan.md"));
     add("elsewhere", planning::elsewhere("plan.md", "docs/plan.md"));

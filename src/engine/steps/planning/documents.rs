@@ -102,9 +102,10 @@ pub(in crate::engine::steps) async fn give(
 ) -> Result<(), Stop> {
     let given = agent.give(context.run(), documents).await;
     given.map_err(|why| {
+        tracing::error!(run.id = %context.run(), why, "the agent could not be given its documents");
         Stop::Failed(Failure {
             code: Code::AgentUnavailable,
-            message: sentences::not_given(&why),
+            message: sentences::NOT_GIVEN.to_owned(),
             details: Vec::new(),
             remedy: sentences::OPERATOR.to_owned(),
         })
