@@ -125,3 +125,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_name_with_accents_keeps_its_letters() {
+    for (text, want) in [
+        ("Übersicht", "ubersicht"),
+        ("Größe ändern", "grosse-andern"),
+        ("Café à la carte", "cafe-a-la-carte"),
+        ("日本", "project"),
+    ] {
+        assert_eq!(slug(text, "project"), want);
+    }
+    let refused = name("Übersicht").unwrap_err().to_string();
+    assert!(refused.contains("ubersicht"), "{refused}");
+}
