@@ -171,10 +171,13 @@ pub async fn look(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<K
         return Ok(Known::No);
     };
     let progress = Progress::read(run.progress.as_deref()).unwrap_or_default();
-    let before = progress.prepared.as_ref();
-    let linked = order.place.number == 0
-        || before.is_some_and(|before| before.source_title == prepared.source_title);
-    let same = before.is_some_and(|before| before.document == prepared.document);
+    let place = serde_json::from_str(&run.trigger).map(|trigger: Trigger| trigger.place);
+    let number = order.place.number;
+    let linked = number == 0 || place.is_ok_and(|place| place.number == number);
+    let same = progress
+        .prepared
+        .as_ref()
+        .is_some_and(|before| before.document == prepared.document);
     match progress.saved {
         Some(saved) if run.state == State::Succeeded => {
             let place = Place {

@@ -52,7 +52,7 @@ fn names_that_are_refused_say_what_to_do() {
         ),
         (
             "café",
-            "name contains unsupported character 'é'; use a to z and digits, e.g. caf",
+            "name contains unsupported character 'é'; use a to z and digits, e.g. cafe",
         ),
         (
             "計画",
