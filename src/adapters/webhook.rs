@@ -266,13 +266,11 @@ fn span(triggers: &[Trigger]) -> tracing::Span {
 }
 
 fn new_run(trigger: &Trigger) -> Result<NewRun, serde_json::Error> {
-    let place = trigger.place.key();
-    let spec = trigger.command.spec();
     Ok(NewRun {
         id: RunId::new(),
-        command: spec.name.to_owned(),
-        serial: spec.serial.then(|| place.clone()),
-        place,
+        command: trigger.command.name().to_owned(),
+        serial: trigger.serial(),
+        place: trigger.place.key(),
         repo_id: trigger.place.repo.id,
         installation: trigger.place.repo.installation,
         // Kept once, with the delivery.

@@ -185,12 +185,12 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
                 notes,
             })
         }
-        Outcome::Wrong { draft, complaints } => {
+        Outcome::Wrong { draft, faults } => {
             if draft.is_none() && !lost.is_empty() {
                 turns::ask_again(work, lost);
             } else {
-                lost.extend(complaints);
-                turns::complain(work, draft, lost);
+                let lost = lost.into_iter().map(Fault::from);
+                turns::complain(work, draft, lost.chain(faults).collect());
             }
             Some(match &work.next {
                 Next::Nothing { why } => Step::GivenUp { why: why.clone() },

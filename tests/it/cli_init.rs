@@ -241,7 +241,7 @@ fn a_specification_that_is_there_is_not_written_over() {
     refused(
         folder.path(),
         &["new", "A"],
-        1,
+        2,
         "already exists: .planwright/specs/a.md; edit it, take another name, or put a number before it with --id counter",
     );
     assert_eq!(text(&folder, ".planwright/specs/a.md"), "mine");

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::adapters::working_copy::WorkingCopy;
 use crate::formats::action_plan::check::{Finding, check, wanted};
-use crate::formats::action_plan::{ActionPlan, Rejected, fences, parse};
+use crate::formats::action_plan::{ActionPlan, Rejected, fences, is_action_plan, parse};
+use crate::formats::plan;
 
 /// A file and what was found out about it.
 #[derive(Debug)]
@@ -50,6 +51,13 @@ impl Checked {
             text,
             verdict,
         }
+    }
+
+    /// It is no action plan and was not meant to be one, but could be saved as a plan.
+    pub(super) fn is_other_plan(&self) -> bool {
+        matches!(self.verdict, Verdict::Refused { .. })
+            && !is_action_plan(&self.text)
+            && plan::check::check(&self.text, None).is_accepted()
     }
 
     pub(super) fn is_good(&self) -> bool {

@@ -2,14 +2,14 @@
 
 use super::super::code::Failure;
 use super::super::progress::{Enriched, Found, HiddenText, Logs, Prepared};
-use super::super::say::{failures, sources, trust};
+use super::super::say::{self, failures, sources, trust};
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
 use super::extract::{
     self, Candidate, MIN_SCORE, NoPlan, OWN, Readers, Search, Source, Unconfirmed,
 };
 use crate::formats::block;
-use crate::formats::command::{Command, Hidden, read_options, without_commands};
+use crate::formats::command::{Command, Hidden, parse, read_options, without_commands};
 use crate::formats::hidden;
 use crate::formats::plan::document::{Enrichment, Guidance, wrap};
 use crate::formats::plan::gate::gate_content;
@@ -65,6 +65,9 @@ pub fn find(
         }
     }
     if let Some(candidate) = &mut found.candidate {
+        if candidate.source == Source::Inline {
+            found.notes.extend(pasted_commands(&candidate.text));
+        }
         found.hidden = settle_hidden(trigger, candidate)?;
     }
     let inline = |candidate: &Candidate| candidate.source == Source::Inline;
@@ -102,6 +105,22 @@ pub fn settle_hidden(
     candidate.title = title_of(&visible);
     candidate.text = visible;
     Ok(Some(HiddenText { parts, kept: false }))
+}
+
+/// What the reader should know of lines of a pasted plan that look like commands.
+fn pasted_commands(plan: &str) -> Option<String> {
+    let words: Vec<String> = parse(plan)
+        .into_iter()
+        .map(|found| say::code_span(&found.word))
+        .collect();
+    let first = words.first()?;
+    let more = match words.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "The plan holds lines that look like commands ({first}{more}). They are part of the plan and were not run."
+    ))
 }
 
 /// Checks and documents what was found, without an agent.
@@ -154,8 +173,12 @@ fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
     };
     let read = |post: &&Post| !post.own && (own_comment.is_none() || post.id != own_comment);
     let others = thread.posts.iter().filter(read).count();
+    let others = match others {
+        1 => "1 other post".to_owned(),
+        many => format!("{many} other posts"),
+    };
     let mut looked = vec![format!(
-        "Looked at: the command's comment and {others} other posts here"
+        "Looked at: the command's comment and {others} here"
     )];
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
     if let Some(author) = options.author {
@@ -230,12 +253,12 @@ fn prepared(
     gate_content(&candidate.text)
         .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let own = candidate.title.as_deref().unwrap_or_default();
-    let title = match gate_title(own) {
-        Ok(()) => own,
-        Err(_) => fallback_title,
+    let title = match (gate_title(own), gate_title(fallback_title)) {
+        (Ok(()), _) => own,
+        (Err(_), Ok(())) => fallback_title,
+        // The plan's own title is what its author can change; without one, that is what is missing.
+        (Err(fault), Err(_)) => return Err(failures::title_refused(own, &fault)),
     };
-    gate_title(title)
-        .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let title = cut(title, TITLE_MAX);
     let mut notes = about.notes;
     let mut enrichment = Enrichment::raw();

@@ -3,7 +3,7 @@
 
 use super::super::super::agent::Report;
 use super::super::super::effects::Stop;
-use super::super::super::progress::{Enriched, Found, Prepared};
+use super::super::super::progress::{Enriched, Fault, Found, Prepared};
 use super::super::super::say::{agent as sentences, trust};
 use super::super::super::turns;
 use super::super::planning;
@@ -79,14 +79,14 @@ pub(super) async fn judge(
             prepared.notes.extend(sentences::unasked(&lost));
             Ok(Some(Step::Done(prepared)))
         }
-        Judged::Wrong { draft, complaints } => {
+        Judged::Wrong { draft, faults } => {
             let plan = draft.as_deref().is_some_and(|draft| {
                 context.trigger.command == Command::Plan
                     || enriched::own_text_as_plan(draft).is_some()
             });
             if lost.is_empty() || plan {
-                lost.extend(complaints);
-                wrong(context, draft, lost).await?;
+                let lost = lost.into_iter().map(Fault::from);
+                wrong(context, draft, lost.chain(faults).collect()).await?;
             } else {
                 // It asked, and what is wrong with its text follows from that.
                 ask_again(context, lost).await?;
@@ -111,8 +111,8 @@ pub(in crate::engine::steps) enum Judged {
     Wrong {
         /// What there is of it; nothing where that is of no use.
         draft: Option<String>,
-        /// What is wrong, one sentence each.
-        complaints: Vec<String>,
+        /// What is wrong.
+        faults: Vec<Fault>,
     },
 }
 
@@ -125,7 +125,7 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
         &text,
         &facts.borrowed(wanted.map(|found| found.text.as_str())),
     );
-    let said: Vec<String> = match checked {
+    let faults: Vec<Fault> = match checked {
         Checked::Plan(plan) => {
             let prepared = document(context, &plan, &facts);
             return Ok(Judged::Done(Box::new(prepared)));
@@ -143,11 +143,11 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
         }
         // There is a plan: the bot has found it itself.
         Checked::Error(error) => vec![sentences::claims_error(&error.code)],
-        Checked::Wrong(complaints) => complaints.iter().map(ToString::to_string).collect(),
+        Checked::Wrong(complaints) => complaints.iter().map(Fault::from).collect(),
     };
     Ok(Judged::Wrong {
         draft: Some(text),
-        complaints: said,
+        faults,
     })
 }
 
@@ -155,10 +155,11 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
 async fn wrong(
     context: &mut Context,
     draft: Option<String>,
-    complaints: Vec<String>,
+    faults: Vec<Fault>,
 ) -> Result<(), Stop> {
-    tracing::info!(run.id = %context.run(), complaints = complaints.join("; "), "the agent's answer does not hold");
-    turns::complain(work(context), draft, complaints);
+    let what: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
+    tracing::info!(run.id = %context.run(), complaints = what.join("; "), "the agent's answer does not hold");
+    turns::complain(work(context), draft, faults);
     context.remember().await
 }
 
