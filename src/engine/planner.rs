@@ -8,7 +8,7 @@
 //! ```
 
 use super::agent::{Ending, Report, Session};
-use super::progress::{Attached, Came, Next, Round, Work};
+use super::progress::{Attached, Came, Fault, Next, Round, Work};
 use super::prompt::{self, Specified};
 use super::say::agent as about_agents;
 use super::say::planning as sentences;
