@@ -215,6 +215,16 @@ fn everything() -> Vec<(String, String)> {
             ),
         ),
         (
+            "locked",
+            failures::refused(
+                &ForgeError::Locked {
+                    what: what(),
+                    message: "Unable to create comment because issue is locked.".into(),
+                },
+                place,
+            ),
+        ),
+        (
             "refused",
             failures::refused(
                 &ForgeError::Rejected {

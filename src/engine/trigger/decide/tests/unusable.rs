@@ -37,9 +37,19 @@ fn an_unusable_payload_names_the_member() {
             "(at `comment.created_at`)",
         ),
         (
-            "[".to_owned(),
+            "{".to_owned(),
             "the `issue_comment` payload cannot be used: EOF while parsing",
             "(at `",
+        ),
+        (
+            " [".to_owned(),
+            "the `issue_comment` payload cannot be used: it is not a JSON object",
+            "(at `.`)",
+        ),
+        (
+            with(CREATED, &[("/repository/id", json!(1_u64 << 63))]),
+            "the `issue_comment` payload cannot be used: 9223372036854775808 is no id of GitHub's",
+            "(at `repository.id`)",
         ),
         (
             format!("{CREATED} trailing"),
