@@ -11,15 +11,22 @@ use std::borrow::Cow;
 /// deeper than 100.
 pub const MAX_NESTING: usize = 50;
 
+/// Most steps that the parser takes through open containers, for each byte of a text: with short lines far less nesting is
+/// enough to be slow. Lists within lists of a few words take less than one. Short texts have [`FREE_STEPS`].
+const MAX_STEPS_PER_BYTE: usize = 4;
+const FREE_STEPS: usize = 10_000;
+
 /// Most table cells that a text leaves for the parser to add, in all its tables together.
 pub const MAX_ADDED_CELLS: usize = 10_000;
 
-/// Whether `source` exceeds [`MAX_NESTING`] or [`MAX_ADDED_CELLS`], so that its structure is not read.
+/// Whether `source` exceeds [`MAX_NESTING`] (or much less nesting above very many short lines) or [`MAX_ADDED_CELLS`], so
+/// that its structure is not read.
 ///
 /// Linear. An upper bound of what the parser would find: containers and tables in code count, too.
 pub fn too_complex(source: &str) -> bool {
     let mut containers = Containers::default();
     let mut table = Table::default();
+    let mut steps = 0;
     let mut rest = source.as_bytes();
     while !rest.is_empty() {
         let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
@@ -27,9 +34,10 @@ pub fn too_complex(source: &str) -> bool {
         if containers.exceed(line) || table.exceeds(line) {
             return true;
         }
+        steps += containers.0.len();
         rest = rest.get(end + 1..).unwrap_or_default();
     }
-    false
+    steps > FREE_STEPS + MAX_STEPS_PER_BYTE * source.len()
 }
 
 /// `source`, or, where it is [`too_complex`], a text of the same length and lines without markup: ASCII punctuation and
@@ -176,6 +184,8 @@ mod tests {
             &art,
             &"a\n- b\n".repeat(30_000),
             &"[^1]: a\n".repeat(1_000),
+            &format!("{deepest}{}", "a few words in a line\n\n".repeat(5_000)),
+            &format!("{deepest}{}", "\n".repeat(200)),
         ] {
             assert!(!too_complex(text), "{:?}", &text[..text.len().min(60)]);
             assert_eq!(bounded(text), text);
@@ -208,6 +218,14 @@ mod tests {
             format!("{}a - - -", "- ".repeat(over)),
         ] {
             assert!(too_complex(&text), "{:?}", &text[..text.len().min(60)]);
+        }
+    }
+
+    #[test]
+    fn nesting_above_very_many_short_lines_is_too_complex() {
+        for line in ["\n", "a\n", "\r\n", " \n"] {
+            let text = format!("{}a\n{}", "- ".repeat(MAX_NESTING - 1), line.repeat(30_000));
+            assert!(too_complex(&text), "{line:?}");
         }
     }
 

@@ -458,11 +458,11 @@ pub(crate) fn shapes(length: usize) -> Vec<(String, String)> {
 }
 
 /// A small generator of numbers: the same for a seed everywhere (`SplitMix64`).
-pub(crate) struct Numbers(pub u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
     /// A number below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -487,6 +487,7 @@ pub(crate) fn recipe(numbers: &mut Numbers) -> Recipe {
         .collect()
 }
 
+#[allow(dead_code, reason = "only the benchmark explores")]
 /// A recipe that differs from `of` in one place.
 pub(crate) fn varied(of: &Recipe, numbers: &mut Numbers) -> Recipe {
     let mut next = of.clone();

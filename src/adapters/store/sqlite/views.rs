@@ -13,9 +13,11 @@ use crate::engine::store::{AuditEntry, QueueCounts, RunView, StoreError};
 macro_rules! select_runs {
     ($rest:literal) => {
         concat!(
-            "SELECT runs.id AS id, command, state, progress, attempt, code, note, created_ms, finished_ms, \
-                    CASE WHEN text IS NULL THEN trigger ELSE json_set(trigger, '$.origin.text', text) END AS trigger \
-             FROM runs LEFT JOIN texts ON texts.run = runs.seq LEFT JOIN deliveries ON deliveries.id = runs.delivery ",
+            "SELECT id, command, state, progress, attempt, code, note, created_ms, finished_ms, \
+                    (SELECT CASE WHEN deliveries.text IS NULL THEN texts.trigger \
+                                 ELSE json_set(texts.trigger, '$.origin.text', deliveries.text) END \
+                     FROM deliveries WHERE deliveries.id = runs.delivery) AS trigger \
+             FROM runs LEFT JOIN texts ON texts.run = runs.seq ",
             $rest
         )
     };
