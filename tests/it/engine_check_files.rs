@@ -145,7 +145,7 @@ async fn a_push_of_fifty_plans_with_fifty_files_each_ends_within_the_budget_of_a
     assert_eq!(check.report.title, "31 of 50 plans were not checked");
     assert!(
         check.report.summary.contains(
-            "- ⏭️ `plans/9.plan.md`: Not checked: the check has made as many requests to GitHub as one check may.\n"
+            "- ⏭️ `plans/49.plan.md`: Not checked: the check has made as many requests to GitHub as one check may.\n"
         ),
         "{}",
         check.report.summary

@@ -20,7 +20,7 @@ const MAX_LOOKED_UP: u64 = 20;
 /// No row: the lease is somebody else's. Else the run's place in line, and what was decided about
 /// it before.
 pub(super) const KNOWN: &str = "
-SELECT runs.serial, runs.deferred, asks.run IS NOT NULL AS decided, asks.ignored
+SELECT runs.serial, asks.run IS NOT NULL AS decided, asks.ignored
 FROM runs LEFT JOIN asks ON asks.run = runs.id
 WHERE runs.id = ?1 AND runs.lease_owner = ?2 AND runs.fence = ?3";
 
