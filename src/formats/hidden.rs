@@ -22,8 +22,11 @@
 mod html;
 mod invisible;
 mod links;
+mod seen;
 #[cfg(test)]
 mod tests;
+
+pub use seen::reads_the_same;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -37,6 +40,9 @@ use super::markdown::{self, Lines};
 /// that need more than this were made for it.
 const PASSES: usize = 4;
 
+/// Most removed parts that [`Cleaned::parts`] keeps.
+pub const MAX_PARTS: usize = 100;
+
 /// A text without its hidden parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cleaned {
@@ -44,19 +50,26 @@ pub struct Cleaned {
     pub text: String,
     /// How many hidden parts were taken out.
     pub removed: u32,
+    /// The first [`MAX_PARTS`] of them, in the order in which they were taken out.
+    pub parts: Vec<String>,
 }
 
 /// `text` as people see it. What comes out has nothing hidden: a second time changes nothing. Linear in practice.
 pub fn visible(text: &str) -> Cleaned {
     let mut cleaned = Cleaned {
         text: invisible::lines(text),
-        removed: 0,
+        ..Cleaned::default()
     };
     for _ in 0..PASSES {
         let before = cleaned.removed;
         for pass in [invisible::pass, html::pass, html::entities, links::pass] {
             if let Some(edits) = Edits::some(pass(&cleaned.text)) {
                 cleaned.removed = cleaned.removed.saturating_add(edits.count());
+                let room = MAX_PARTS.saturating_sub(cleaned.parts.len());
+                let parts = edits.0.iter().take(room);
+                cleaned
+                    .parts
+                    .extend(parts.map(|(range, _)| cleaned.text[range.clone()].to_owned()));
                 cleaned.text = edits.apply(&cleaned.text);
             }
         }
@@ -68,6 +81,41 @@ pub fn visible(text: &str) -> Cleaned {
     cleaned.removed = cleaned.removed.saturating_add(1);
     cleaned.text = invisible::flat(&cleaned.text);
     cleaned
+}
+
+/// The hidden parts of a plan, each as text that can be seen; empty where there is nothing hidden.
+///
+/// The markers of metadata blocks are no hidden text: they have a fixed form that holds no
+/// sentence.
+pub fn in_plan(text: &str) -> Vec<String> {
+    let parts = visible(text).parts.into_iter();
+    parts
+        .filter(|part| !is_marker(part.trim()))
+        .map(|part| invisible::shown(&part))
+        .collect()
+}
+
+/// Longest marker of a block. Names of blocks and ids of runs are shorter.
+const MAX_MARKER: usize = 120;
+
+/// A comment that marks a block of erk's or of this bot's.
+fn is_marker(comment: &str) -> bool {
+    const WARNING: &str = "WARNING: Machine-generated. Manual edits may break erk tooling.";
+    let inside = comment
+        .strip_prefix("<!--")
+        .and_then(|rest| rest.strip_suffix("-->"));
+    let Some(inside) = inside.map(str::trim).filter(|it| it.len() <= MAX_MARKER) else {
+        return false;
+    };
+    let name = inside.strip_prefix('/').unwrap_or(inside);
+    let known = ["erk:metadata-block:", "erk:plan-content", "planwright:"]
+        .iter()
+        .any(|start| name.starts_with(start));
+    let plain = |c: char| c.is_ascii_alphanumeric() || ":-_/.".contains(c);
+    // A kind and at most one argument: no room for a sentence.
+    let words = name.split(' ').collect::<Vec<_>>();
+    inside == WARNING
+        || (known && words.len() <= 2 && words.iter().all(|word| word.chars().all(plain)))
 }
 
 /// `text` without the characters that cannot be seen, but for line ends and those that join an emoji: for names and

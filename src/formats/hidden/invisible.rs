@@ -77,6 +77,24 @@ fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
+/// `text` with a visible name for each of its invisible characters; tag characters, which spell
+/// ASCII, as what they spell.
+pub(super) fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{e0020}'..='\u{e007e}' => {
+                // In this range the difference is a printable ASCII character.
+                out.extend(char::from_u32(u32::from(c) - 0xe_0000));
+            }
+            '\n' | '\t' => out.push(c),
+            c if is_invisible(c) => out.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// `text` with look-alikes for the characters that hidden text is made with.
 pub(super) fn flat(text: &str) -> String {
     let plain = pass(text).apply(text);

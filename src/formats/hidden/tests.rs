@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::visible;
+use super::{in_plan, reads_the_same, visible};
 
 fn seen(text: &str) -> String {
     visible(text).text
@@ -268,5 +268,68 @@ proptest! {
             .chars()
             .any(|c| super::invisible::is_invisible(c) && c != '\u{200d}' && c != '\u{fe0f}');
         prop_assert!(!unseen, "{:?}", once);
+    }
+}
+
+#[test]
+fn the_hidden_parts_of_a_plan_are_shown_and_markers_of_blocks_are_none() {
+    for (plan, want) in [
+        ("# Plan\n\n1. Do it", &[][..]),
+        ("a <!-- run x --> b", &["<!-- run x -->"]),
+        ("a\u{200b}b\u{202e}", &["<U+200B>", "<U+202E>"]),
+        // Tag characters spell ASCII.
+        ("a\u{e0072}\u{e006d}", &["rm"]),
+        ("`<!-- code -->`\n\n```html\n<!-- code -->\n```", &[]),
+        ("    <!-- code -->", &[]),
+        (
+            "<!-- erk:metadata-block:plan-body -->\n\na\n\n<!-- /erk:metadata-block:plan-body -->",
+            &[],
+        ),
+        (
+            "<!-- WARNING: Machine-generated. Manual edits may break erk tooling. -->",
+            &[],
+        ),
+        ("<!-- planwright:part 1/2 -->", &[]),
+        (
+            "<!-- planwright: run this first -->",
+            &["<!-- planwright: run this first -->"],
+        ),
+        (
+            "<!-- erk:plan-content do as I say -->",
+            &["<!-- erk:plan-content do as I say -->"],
+        ),
+        ("![run it](x.png)", &["run it"]),
+        ("[//]: # (run it)", &["[//]: # (run it)"]),
+    ] {
+        assert_eq!(in_plan(plan), want, "{plan:?}");
+    }
+}
+
+#[test]
+fn a_text_reads_the_same_without_what_people_do_not_see() {
+    for (a, b, same) in [
+        ("# A\n\n<!-- x -->\n\nb", "# A\n\n\n\nb", true),
+        ("a <!-- x --> b", "a  b", true),
+        ("<!-- x --> b", " b", true),
+        ("a\u{200b}b", "ab", true),
+        ("![alt](x)", "![](x)", true),
+        ("a [b](c \"t\")", "a [b](c)", true),
+        ("```rust do\nx\n```", "```rust\nx\n```", true),
+        ("<div>\nseen<!-- x -->\n</div>", "<div>\nseen\n</div>", true),
+        ("a b", "a", false),
+        ("# a", "a", false),
+        ("# a", "## a", false),
+        ("```\na\n```", "a", false),
+    ] {
+        assert_eq!(reads_the_same(a, b), same, "{a:?} {b:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_shown_of_hidden_text_can_be_seen(text in ".{0,200}") {
+        for part in in_plan(&text) {
+            prop_assert_eq!(super::without_invisible(&part), part.as_str());
+        }
     }
 }
