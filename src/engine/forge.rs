@@ -17,7 +17,7 @@ pub use checks::{
     Annotation, CheckReport, CheckRun, CheckState, Conclusion, Level, MOST_ANNOTATION_TITLE,
     MOST_ANNOTATIONS, MOST_CHECK_TEXT, MOST_MESSAGE, NewCheckRun,
 };
-pub use files::{Content, FileAt, Kind, ReadError, Take, content};
+pub use files::{Content, FileAt, Kind, ReadError, Take, blob_content, content};
 pub use pulls::{Change, ChangedFile, MOST_CHANGED_FILES, PullRequest};
 pub use trees::{EntryKind, Tree, TreeEntry};
 
@@ -177,8 +177,9 @@ pub trait Forge: Send + Sync + 'static {
         take: &mut Take<'_>,
     ) -> Result<FileAt, ReadError>;
 
-    /// What stands below `folders` of `repo` at a branch, tag or commit (`None`: the default branch); folders that are not
-    /// there are empty. `None` when there is no such commit, or no commit at all.
+    /// What stands below `folders` of `repo` at a branch, tag or commit (`None`: the default
+    /// branch); folders that are not there are empty, and an empty name is the root. `None` when
+    /// there is no such commit, or no commit at all.
     async fn tree(
         &self,
         repo: &Repo,

@@ -71,7 +71,11 @@ impl GitHub {
             ..Tree::default()
         };
         for folder in folders {
-            if let Some(sha) = self.look_up(repo, folder, &mut tree).await? {
+            if folder.is_empty() {
+                // The id of a commit stands for the tree of its root.
+                let root = tree.commit.clone();
+                self.list(repo, "", &root, &mut tree).await?;
+            } else if let Some(sha) = self.look_up(repo, folder, &mut tree).await? {
                 self.list(repo, folder, &sha, &mut tree).await?;
             }
         }
@@ -163,7 +167,10 @@ impl GitHub {
                 }
             };
             tree.entries.push(TreeEntry {
-                path: format!("{folder}/{}", object.path),
+                path: match folder {
+                    "" => object.path,
+                    folder => format!("{folder}/{}", object.path),
+                },
                 size,
                 id: object.sha,
                 kind,

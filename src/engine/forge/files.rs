@@ -94,6 +94,36 @@ pub enum Content {
     Missing,
 }
 
+fn text_or_binary(bytes: Vec<u8>) -> Content {
+    String::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0'))
+        .map_or(Content::Binary, Content::Text)
+}
+
+/// The text of a file by the [id](super::TreeEntry::id) of its content, up to `most` bytes.
+///
+/// # Errors
+/// [`ReadError::Forge`] when GitHub did not do it.
+pub async fn blob_content(
+    forge: &dyn Forge,
+    repo: &Repo,
+    id: &str,
+    most: u64,
+) -> Result<Content, ReadError> {
+    let mut bytes = Vec::new();
+    let mut take = |piece: &[u8]| {
+        bytes.extend_from_slice(piece);
+        true
+    };
+    match forge.blob(repo, id, most, &mut take).await {
+        Ok(()) => Ok(text_or_binary(bytes)),
+        Err(ReadError::NoFile) => Ok(Content::Missing),
+        Err(ReadError::TooLarge { most }) => Ok(Content::TooLarge { most }),
+        Err(error) => Err(error),
+    }
+}
+
 /// The text of a file at `commit`, up to `most` bytes; or what stands there in its place.
 ///
 /// # Errors
@@ -111,10 +141,7 @@ pub async fn content(
         true
     };
     match forge.file(repo, path, Some(commit), most, &mut take).await {
-        Ok(_) => Ok(String::from_utf8(bytes)
-            .ok()
-            .filter(|text| !text.contains('\0'))
-            .map_or(Content::Binary, Content::Text)),
+        Ok(_) => Ok(text_or_binary(bytes)),
         Err(ReadError::NoFile) => Ok(Content::Missing),
         Err(ReadError::NotAFile { kind }) => Ok(Content::NotAFile(kind)),
         Err(ReadError::TooLarge { most }) => Ok(Content::TooLarge { most }),

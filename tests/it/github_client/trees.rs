@@ -298,3 +298,34 @@ async fn contents_that_are_not_given_are_told_apart() {
         );
     }
 }
+
+#[tokio::test]
+async fn the_root_is_listed_with_one_request_for_the_commit_and_one_for_the_tree() {
+    let clock = TestClock::new();
+    let stub = Stub::start(&clock, |asked| {
+        let path = asked.path.strip_prefix("/repos/octo/plans/")?;
+        if path.starts_with("commits/") {
+            return commit();
+        }
+        assert_eq!(path, format!("git/trees/{SHA}?recursive=1"));
+        reply(
+            200,
+            json!({"sha": "sha-root", "url": "x", "truncated": true, "tree": [
+                object("a.md", "100644", "blob", Some(7)),
+                object("src/b.rs", "100644", "blob", Some(3)),
+            ]}),
+        )
+    })
+    .await;
+    let github = client(&stub, &clock);
+    let tree = github.tree(&repo(), &[""], Some(SHA)).await;
+    let expected = Tree {
+        commit: SHA.into(),
+        entries: vec![
+            entry("a.md", 7, "id-a.md", EntryKind::File),
+            entry("src/b.rs", 3, "id-src/b.rs", EntryKind::File),
+        ],
+        cut: vec![String::new()],
+    };
+    assert_eq!(tree, Ok(Some(expected)));
+}
