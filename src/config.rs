@@ -7,6 +7,7 @@ pub mod agent;
 mod check;
 mod error;
 mod layers;
+mod outsiders;
 pub mod project;
 mod prompts;
 mod research;
@@ -136,6 +137,8 @@ pub struct Config {
     pub labels: Labels,
     /// `[check]`
     pub check: check::Check,
+    /// `[outsiders]`
+    pub outsiders: outsiders::Outsiders,
     /// `[research]`
     pub research: research::Research,
     /// `[source]`
@@ -321,6 +324,7 @@ impl Config {
             most_log: self.source.most_log,
             labels: self.label_names(),
             check: self.check.engine(),
+            outsiders: self.outsiders.engine(),
             agent: self.agent.engine(),
             research: self.research.engine(worker.backoff, worker.backoff_most),
         }

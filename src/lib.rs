@@ -31,7 +31,8 @@
 //! | how a run is worked on, leased, parked, given back | [`engine::worker`], [`engine::execute`] |
 //! | the steps of a run | [`engine::steps`] |
 //! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
-//! | how the plan of a conversation is chosen, with scores | [`engine::steps::extract`] |
+//! | how the plan of a conversation is chosen, with scores, and whose posts count | [`engine::steps::extract`] |
+//! | permissions; answers to people without any, within budgets | [`engine::steps::authorise`] |
 //! | the agent's part: turns, questions, corrections, fallback; nothing of it without an agent | [`engine::steps::enrich`] |
 //! | the decisions of turns that bot and terminal share; a planner without GitHub | [`engine::turns`], [`engine::planner`] |
 //! | what an agent is told: instructions, the conversation as data, the bait | [`engine::prompt`], `src/engine/prompts` |

@@ -12,11 +12,13 @@ use crate::engine::code::Code;
 use crate::engine::progress::Prepared;
 use crate::engine::say::failures::shorten;
 use crate::engine::steps::extract::{Candidate, MIN_SCORE, Search, candidates};
-use crate::engine::steps::verify::{READERS, document, found};
+use crate::engine::steps::verify::{READERS, document, found, settle_hidden};
+use crate::formats::hidden;
 
 const HELP: &str = "\
 FILE may hold one text, or a conversation: lines like `--- @alice 2026-01-02T10:00:00Z` begin a
-post, and a line `title: …` above them is the title of the conversation.
+post, and a line `title: …` above them is the title of the conversation. Posts of all authors
+count; on GitHub only those of the requester, of people with write access and of Apps do.
 
 JSON fields:
   would_save     whether a plan would be saved
@@ -27,6 +29,7 @@ JSON fields:
   minimum_score  points that a plan needs
   candidates     best first: score, title (or null), where, characters, and reasons (points, why)
   left_out       what was not looked at, one sentence each
+  hidden         parts of the plan that people do not see on GitHub, such as HTML comments
 
 Exit codes:
   0  a plan would be saved
@@ -63,21 +66,25 @@ impl Extract {
         let search = candidates(&thread, &trigger, READERS);
         let best = search.candidates.first();
         let good = best.filter(|best| best.score >= MIN_SCORE || trigger.inline.is_some());
-        let verdict = match good {
+        let hidden = good.map(|best| hidden::in_plan(&best.text));
+        let hidden = hidden.unwrap_or_default();
+        let verdict = match good.cloned() {
             None => Err((
                 Code::NoPlanFound,
                 "nothing here looks like a plan".to_owned(),
             )),
-            Some(best) => document(&trigger, best, &thread.title, "").map_err(|failure| {
-                let why = format!("{} {}", failure.message, failure.details.join(" "));
-                (failure.code, why)
-            }),
+            Some(mut best) => settle_hidden(&trigger, &mut best)
+                .and_then(|hidden| document(&trigger, &best, hidden, &thread.title, ""))
+                .map_err(|failure| {
+                    let why = format!("{} {}", failure.message, failure.details.join(" "));
+                    (failure.code, why)
+                }),
         };
         let text = match &verdict {
-            _ if self.json => format!("{:#}\n", as_json(&search, &verdict)),
+            _ if self.json => format!("{:#}\n", as_json(&search, &hidden, &verdict)),
             Ok(prepared) if self.document => prepared.document.clone(),
             Err(_) if self.document => String::new(),
-            verdict => as_text(&search, verdict.as_ref().ok()),
+            verdict => as_text(&search, &hidden, verdict.as_ref().ok()),
         };
         print(&text)?;
         match verdict {
@@ -89,7 +96,11 @@ impl Extract {
     }
 }
 
-fn as_json(search: &Search, verdict: &Result<Prepared, (Code, String)>) -> serde_json::Value {
+fn as_json(
+    search: &Search,
+    hidden: &[String],
+    verdict: &Result<Prepared, (Code, String)>,
+) -> serde_json::Value {
     let shown: Vec<_> = search.candidates.iter().map(describe).collect();
     let good = verdict.as_ref().ok();
     let bad = verdict.as_ref().err();
@@ -102,15 +113,23 @@ fn as_json(search: &Search, verdict: &Result<Prepared, (Code, String)>) -> serde
         "minimum_score": MIN_SCORE,
         "candidates": shown,
         "left_out": search.left_out,
+        "hidden": hidden,
     })
 }
 
-fn as_text(search: &Search, good: Option<&Prepared>) -> String {
+fn as_text(search: &Search, hidden: &[String], good: Option<&Prepared>) -> String {
     let mut text: String = search.candidates.iter().map(row).collect();
     for why in &search.left_out {
         text.push_str(&format!("not looked at: {why}\n"));
     }
+    for part in hidden {
+        text.push_str(&format!("hidden text: {}\n", shorten(part, 200)));
+    }
     if let Some(prepared) = good {
+        if let Some(hidden) = &prepared.hidden {
+            let what = if hidden.kept { "kept" } else { "left out" };
+            text.push_str(&format!("the hidden text would be {what}\n"));
+        }
         text.push_str(&format!("\nwould save: {}\n", prepared.title));
     }
     text

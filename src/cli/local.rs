@@ -100,6 +100,7 @@ pub(super) fn trigger_for(thread: &Thread, command: Option<&(usize, Invocation)>
         },
         options: invocation.map_or_else(Vec::new, |invocation| invocation.options.clone()),
         guidance: invocation.map_or_else(String::new, |invocation| invocation.guidance.clone()),
+        also: Vec::new(),
         inline: invocation.and_then(|invocation| invocation.inline.clone()),
         opening: None,
         at: post.map_or(last, |post| post.created),

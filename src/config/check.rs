@@ -16,6 +16,8 @@ pub struct Check {
     pub repository: bool,
     /// Most of them for one plan.
     pub most_looks: usize,
+    /// Most requests for files that one run may cost.
+    pub most_requests: usize,
 }
 
 impl Check {
@@ -24,6 +26,7 @@ impl Check {
             files: self.files.clone(),
             repository: self.repository,
             most_looks: self.most_looks,
+            most_requests: self.most_requests,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! in the progress and in the effects, and goes on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::agent::Agent;
 use super::clock::{Clock, Millis};
@@ -57,7 +58,7 @@ pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Optio
     };
     if let (Some(agent), Some(finish)) = (&parts.agent, &finish)
         && (context.progress.work.is_some() || context.progress.research.is_some())
-        && !matches!(finish, Finish::Park { .. })
+        && !matches!(finish, Finish::Park { .. } | Finish::Yield)
     {
         agent.forget(&claimed.lease.run).await;
     }
@@ -77,9 +78,12 @@ pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
     if claimed.attempt > 0 || context.progress.closing == Some(context.round) {
         return Ok(());
     }
+    let verdict = authorise::hear(&mut context).await?;
+    if context.outsider || matches!(verdict, Verdict::Ignored { .. }) {
+        return Ok(());
+    }
     report::acknowledge(&context).await?;
-    let allowed = authorise::check(&*parts.forge, &context.trigger).await?;
-    if matches!(allowed, Verdict::Allowed(_)) && context.trigger.command.spec().serial {
+    if matches!(verdict, Verdict::Allowed(_)) && context.trigger.command.spec().serial {
         let ahead = parts.store.ahead_of(&claimed.lease.run).await?;
         let waits = answer::waits_at(&context).await?;
         report::queued(&mut context, ahead, waits.as_deref()).await?;
@@ -104,6 +108,7 @@ pub(super) fn context(parts: &Parts, claimed: &Claimed) -> Result<Context, Finis
         progress,
         settings: Arc::clone(&parts.settings),
         status_written: None,
+        outsider: false,
     })
 }
 
@@ -125,6 +130,7 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         // A new round: old faults do not count against it.
         context.progress.failure = None;
         context.progress.outage = None;
+        context.progress.limited = 0;
         if context.progress.prepared.is_none() {
             // What the logs hold may have been the fault.
             context.progress.logs = None;
@@ -137,9 +143,20 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         context.progress.started = Some(context.effects.clock.now());
         context.remember().await?;
     }
-    report::acknowledge(context).await?;
-    let allowed = match authorise::check(&*context.effects.forge, &context.trigger).await? {
+    let verdict = authorise::hear(context).await?;
+    if matches!(verdict, Verdict::Allowed(_) | Verdict::Denied { .. }) {
+        report::acknowledge(context).await?;
+    }
+    let allowed = match verdict {
         Verdict::Allowed(allowed) => allowed,
+        Verdict::Later => return Ok(Finish::Yield),
+        Verdict::Ignored { why } => {
+            audit(context, "ignored", &why).await?;
+            return Ok(Finish::Failed {
+                code: "permission_denied".to_owned(),
+                message: why,
+            });
+        }
         Verdict::Denied { has } => {
             let body = replies::refusal(&context.trigger, has);
             report::reply(context, &body, Reaction::Confused).await?;
@@ -236,7 +253,16 @@ enum Weighed {
 /// Later, or over? Limits and outages are waited out; refusals are final.
 fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
     match error {
-        ForgeError::Limited { until, .. } => Weighed::Later(park(*until, &error.to_string())),
+        ForgeError::Limited { until, .. } => {
+            let give_up = context.settings.give_up_after;
+            // A run that asks for more than GitHub allows would wait for ever.
+            if Duration::from_millis(context.progress.limited) >= give_up {
+                return Weighed::Over(failures::gave_up(error, give_up.as_secs() / 3600));
+            }
+            let wait = u64::try_from(until.since(now).as_millis()).unwrap_or(u64::MAX);
+            context.progress.limited = context.progress.limited.saturating_add(wait);
+            Weighed::Later(park(*until, &error.to_string()))
+        }
         // Credentials come back too: a suspended installation is resumed, a key replaced.
         ForgeError::Unreachable { .. }
         | ForgeError::Unknown { .. }
@@ -272,6 +298,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
     if context.progress.failure.is_none() {
         // The report has a time of its own to be made in: what ended the run may last.
         context.progress.outage = None;
+        context.progress.limited = 0;
     }
     context.progress.failure = Some((context.round, failure.clone()));
     if let Some(work) = &mut context.progress.work {

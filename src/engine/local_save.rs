@@ -282,6 +282,7 @@ pub fn trigger(order: &Order, at: Millis) -> Trigger {
         },
         options: Vec::new(),
         guidance: String::new(),
+        also: Vec::new(),
         inline: None,
         opening: None,
         at,

@@ -10,7 +10,7 @@ use super::clock::Millis;
 use super::code::Failure;
 use super::research::Research;
 
-pub use checked::{Checked, Judged, Remark};
+pub use checked::{Checked, Checking, Judged, Remark};
 pub use work::{Brief, Came, Found, Next, Round, Told, Work};
 
 /// A plan that passed the gates, ready to be saved. Stored before the first write that saves it.
@@ -44,6 +44,18 @@ pub struct Prepared {
     /// Documents that come with the plan, each in comments of its own behind it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<Attached>,
+    /// Text in the plan that people do not see on GitHub.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<HiddenText>,
+}
+
+/// Text in a plan that people do not see on GitHub.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HiddenText {
+    /// The parts, in a form that can be seen.
+    pub parts: Vec<String>,
+    /// They are saved with the plan, as the command asked; else they were left out.
+    pub kept: bool,
 }
 
 /// A document that comes with a plan.
@@ -132,6 +144,8 @@ pub struct Progress {
     pub work: Option<Work>,
     /// Research agents' part, once there are topics.
     pub research: Option<Research>,
+    /// A check of files that was interrupted.
+    pub checking: Option<Checking>,
     /// The action plans that were checked.
     pub checked: Option<Checked>,
     /// Extracted, checked, ready to save.
@@ -144,6 +158,8 @@ pub struct Progress {
     pub failure: Option<(u32, Failure)>,
     /// Since when GitHub has not answered usefully, and how many times since a step last succeeded.
     pub outage: Option<(Millis, u32)>,
+    /// Milliseconds that GitHub's rate limits have made the present round wait.
+    pub limited: u64,
 }
 
 impl Progress {

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::steps::extract::Candidate;
+use super::steps::extract::{Candidate, Unconfirmed};
 use super::thread::Thread;
 use super::trigger::{Repo, Trigger};
 use crate::formats::question::{Answer, Question};
@@ -125,6 +125,8 @@ pub struct Given<'a> {
     pub thread: &'a Thread,
     /// The plan that was found, where one was.
     pub candidate: Option<&'a Candidate>,
+    /// Posts with a plan that were not considered: comments among them are left out.
+    pub unconfirmed: &'a [Unconfirmed],
     /// Unguessable word that the delimiters of data carry.
     pub nonce: &'a str,
     /// Unguessable word that an instruction hidden in the data asks for: whoever writes it obeys data.

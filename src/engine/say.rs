@@ -11,6 +11,7 @@ pub mod planning;
 pub mod replies;
 pub mod research;
 pub mod sources;
+pub mod trust;
 
 use serde_json::{Map, Value, json};
 
@@ -116,6 +117,9 @@ pub fn saved(
             "> [!NOTE]\n> {}\n\n",
             quiet(note).replace('\n', "\n> ")
         ));
+    }
+    if let Some(hidden) = &prepared.hidden {
+        text.push_str(&trust::hidden_text(hidden));
     }
     if let Some(Err(why)) = check::actions(&prepared.document) {
         text.push_str(&format!("> [!NOTE]\n> {}\n\n", quiet(&why)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::agent::{Limits, Micros};
 use super::prompt::Prompts;
 use super::research::ResearchSettings;
-use super::store::Budget;
+use super::store::{AnswerLimits, Budget};
 use crate::formats::command::Command;
 
 /// Settings of the engine; the configuration file documents each under `[worker]` and `[publish]`.
@@ -37,6 +37,8 @@ pub struct Settings {
     pub labels: Vec<(Command, String)>,
     /// How action plans are checked.
     pub check: CheckSettings,
+    /// What people without triage permission get.
+    pub outsiders: OutsiderSettings,
     /// How agents are used.
     pub agent: AgentSettings,
     /// How research is done.
@@ -52,6 +54,27 @@ pub struct CheckSettings {
     pub repository: bool,
     /// Most files of the repository that one plan is compared with.
     pub most_looks: usize,
+    /// Most requests for files that one run may cost.
+    pub most_requests: usize,
+}
+
+/// What people without triage permission get; the configuration file documents each under
+/// `[outsiders]`.
+#[derive(Debug, Clone)]
+pub struct OutsiderSettings {
+    /// How many of their commands and pushes are answered.
+    pub answers: AnswerLimits,
+    /// Most requests for files that a check of their commits may cost.
+    pub check_requests: usize,
+}
+
+impl Default for OutsiderSettings {
+    fn default() -> Self {
+        Self {
+            answers: AnswerLimits::default(),
+            check_requests: 100,
+        }
+    }
 }
 
 impl Default for CheckSettings {
@@ -60,6 +83,7 @@ impl Default for CheckSettings {
             files: vec!["*.plan.md".to_owned()],
             repository: true,
             most_looks: 50,
+            most_requests: 1_000,
         }
     }
 }
@@ -127,6 +151,7 @@ impl Default for Settings {
             most_log: 50 * 1024 * 1024,
             labels: Vec::new(),
             check: CheckSettings::default(),
+            outsiders: OutsiderSettings::default(),
             agent: AgentSettings::default(),
             research: ResearchSettings::default(),
         }

@@ -8,6 +8,7 @@ pub mod check;
 pub mod control;
 pub mod enrich;
 pub mod extract;
+mod find;
 pub mod knowledge;
 pub mod planning;
 pub mod prepare;
@@ -38,6 +39,8 @@ pub struct Context {
     pub settings: Arc<Settings>,
     /// When the status comment was last written, to keep edits apart.
     pub status_written: Option<super::clock::Millis>,
+    /// Who asks has no triage permission: the answer is one comment and one reaction.
+    pub outsider: bool,
 }
 
 impl Context {

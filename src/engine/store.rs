@@ -7,12 +7,14 @@
 //! - A write under a [`Lease`] is refused with [`StoreError::Fenced`] once the lease is somebody else's.
 //! - Effects and audit rows are never deleted before their run.
 
+mod asks;
 mod budget;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use self::asks::{AnswerLimits, Ask, Heard, Standing};
 pub use self::budget::{Budget, Exceeded, Payer};
 use super::agent::Spent;
 use super::clock::Millis;
@@ -146,6 +148,8 @@ pub enum Finish {
         /// Whether this counts as an attempt (a fault) or not (a rate limit).
         counts: bool,
     },
+    /// Back in line at once; does not count as an attempt.
+    Yield,
 }
 
 /// What a heartbeat says of one lease.
@@ -304,7 +308,7 @@ pub trait Store: Send + Sync + 'static {
     /// The run with this id.
     async fn run(&self, id: &RunId) -> Result<Option<RunView>, StoreError>;
 
-    /// Serial runs at a place, newest first, at most `limit`.
+    /// Serial runs at a place, newest first, at most `limit`; those that were refused are left out.
     async fn runs_at(&self, place: &str, limit: u32) -> Result<Vec<RunView>, StoreError>;
 
     /// The newest runs of all places, for operators, at most `limit`.
@@ -331,6 +335,20 @@ pub trait Store: Send + Sync + 'static {
 
     /// The messages left for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError>;
+
+    /// Decides whether the command of the leased run is answered, and records that; what was
+    /// decided stays decided. Without a `standing` it says [`Heard::Undecided`] unless the comment
+    /// or the actor has asked too often already. A comment of an outsider is answered once, and its
+    /// run is deferred: it leaves the line of its place, is claimed when nothing else is ready, and
+    /// at most one deferred run of an installation is running.
+    async fn hear(
+        &self,
+        lease: &Lease,
+        ask: &Ask,
+        standing: Option<Standing>,
+        limits: &AnswerLimits,
+        now: Millis,
+    ) -> Result<Heard, StoreError>;
 
     /// Records that an agent's turn `key` (unique in the run) of the leased run begins, unless a limit of `budget` is
     /// reached: judged and recorded in one transaction. The same key again is allowed and counts once; a run that was

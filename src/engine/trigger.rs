@@ -117,6 +117,10 @@ pub struct Trigger {
     pub options: Vec<Given>,
     /// Free text behind the command; empty when there is none.
     pub guidance: String,
+    /// Commands that stand directly behind this one in the same comment and are answered together
+    /// with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Command>,
     /// A plan that stands in the command's own comment, verbatim.
     pub inline: Option<String>,
     /// [`digest`] of the opening text as it was in the payload, so that a later edit of it is noticed: GitHub's REST API
@@ -125,6 +129,13 @@ pub struct Trigger {
     pub opening: Option<String>,
     /// When GitHub says it happened (comment's `created_at`, issue's `updated_at`); the snapshot ends here.
     pub at: Millis,
+}
+
+impl Trigger {
+    /// The command and those that are answered together with it.
+    pub fn commands(&self) -> impl Iterator<Item = Command> {
+        std::iter::once(self.command).chain(self.also.iter().copied())
+    }
 }
 
 /// SHA-256 of a text, in hex.

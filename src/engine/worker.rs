@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::clock::Millis;
+use super::code::Code;
 use super::execute::{self, Parts};
 use super::run::{RunId, State};
 use super::stop::StopFlag;
@@ -123,6 +124,11 @@ impl Worker {
                 tracing::info!("run ended");
                 State::Succeeded
             }
+            // Anybody can make such runs.
+            Finish::Failed { code, message } if code == Code::PermissionDenied.name() => {
+                tracing::info!(message, "run refused");
+                State::Failed
+            }
             Finish::Failed { code, message } => {
                 tracing::warn!(code, message, "run failed");
                 State::Failed
@@ -130,6 +136,10 @@ impl Worker {
             Finish::Cancelled => {
                 tracing::info!("run ended");
                 State::Cancelled
+            }
+            Finish::Yield => {
+                tracing::debug!("run deferred");
+                State::Ready
             }
             Finish::Park { until, reason, .. } => {
                 tracing::info!(until = until.iso(), reason, "run waits");

@@ -11,7 +11,9 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use options::{Given, OptionError, OptionSpec, Options, RepositoryFile, read as read_options};
+pub use options::{
+    Given, Hidden, OptionError, OptionSpec, Options, RepositoryFile, read as read_options,
+};
 pub(super) use parse::slash;
 pub use parse::{Invocation, parse, without_commands};
 

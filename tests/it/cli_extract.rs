@@ -104,3 +104,29 @@ fn a_reader_that_left_is_no_failure() {
         );
     }
 }
+
+#[test]
+fn hidden_text_of_a_plan_is_shown_and_what_becomes_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = format!("# Plan: Stream the export\n\n<!-- run x -->\n\n{STEPS}");
+    let shown = extract(folder.path(), &plan, &[]);
+    assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
+    assert!(
+        text(&shown.stdout).ends_with(
+            "hidden text: <!-- run x -->\nthe hidden text would be left out\n\nwould save: Stream the export\n"
+        ),
+        "{}",
+        text(&shown.stdout)
+    );
+    let json = extract(folder.path(), &plan, &["--json"]);
+    let json: Value = serde_json::from_str(text(&json.stdout)).unwrap();
+    assert_eq!(json["hidden"], json!(["<!-- run x -->"]));
+    let raw = format!("title: Export\n--- @ann\n{plan}\n--- @ann\n/save-raw-plan");
+    let refused = extract(folder.path(), &raw, &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        text(&refused.stderr).contains("The plan holds text that people do not see on GitHub"),
+        "{}",
+        text(&refused.stderr)
+    );
+}

@@ -93,7 +93,7 @@ pub(crate) async fn answers_as(rig: &Rig, login: &str, id: u64, text: &str) -> R
     let mut trigger = rig.trigger(Command::Answer, login, id, HERE);
     trigger.guidance = text.to_owned();
     trigger.origin = Origin::Comment {
-        id: 1_000 + rig.clock.now().0.unsigned_abs() % 1_000,
+        id: rig.next_comment(),
         text: format!("/answer {text}"),
         url: "https://github.test/answer".into(),
     };

@@ -68,6 +68,7 @@ fn prepared(text: &str) -> Prepared {
         enriched: Enriched::No,
         warnings: Vec::new(),
         attached: Vec::new(),
+        hidden: None,
     }
 }
 

@@ -281,9 +281,10 @@ async fn an_outage_is_given_up_after_the_configured_time_reported_and_retried() 
     assert_eq!(rig.forge.plans().len(), 1);
     let world = rig.forge.world.lock().unwrap();
     let left: Vec<Reaction> = world.reactions.iter().map(|r| r.2).collect();
+    // One on the command's comment, one on that of `/retry`.
     assert_eq!(
         left,
-        [Reaction::Rocket],
+        [Reaction::Rocket, Reaction::Rocket],
         "no reaction of the failed round stays"
     );
 }

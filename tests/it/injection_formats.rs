@@ -476,6 +476,7 @@ fn trigger(guidance: &str) -> Trigger {
         },
         options: Vec::new(),
         guidance: guidance.into(),
+        also: Vec::new(),
         inline: None,
         opening: None,
         at: Millis(1_780_000_000_000),
@@ -520,6 +521,7 @@ fn told(text: &str, place: Where) -> String {
         trigger: &trigger,
         thread: &thread,
         candidate: None,
+        unconfirmed: &[],
         nonce: NONCE,
         canary: CANARY,
         rounds: 3,
@@ -647,6 +649,7 @@ fn posted(title: &str, document: &str) -> Vec<String> {
         enriched: Enriched::Yes,
         warnings: Vec::new(),
         attached: Vec::new(),
+        hidden: None,
     };
     let saved = Saved {
         number: 14,
@@ -742,6 +745,7 @@ fn a_giant_text_does_not_drown_the_rest() {
         trigger: &trigger,
         thread: &thread,
         candidate: None,
+        unconfirmed: &[],
         nonce: NONCE,
         canary: CANARY,
         rounds: 3,

@@ -210,6 +210,16 @@ impl Store for FakeStore {
     async fn messages(&self, _: &RunId) -> Outcome<Vec<String>> {
         unreachable!()
     }
+    async fn hear(
+        &self,
+        _: &Lease,
+        _: &Ask,
+        _: Option<Standing>,
+        _: &AnswerLimits,
+        _: Millis,
+    ) -> Outcome<Heard> {
+        unreachable!()
+    }
     async fn begin_turn(
         &self,
         _: &Lease,

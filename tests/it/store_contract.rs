@@ -2,6 +2,7 @@
 //! A backend's test file calls [`for_each_rule`] with a macro that opens a fresh store for each.
 
 pub(crate) mod accept;
+pub(crate) mod asks;
 pub(crate) mod claim;
 pub(crate) mod lease;
 pub(crate) mod messages;
@@ -27,6 +28,13 @@ macro_rules! for_each_rule {
             accept::runs_without_serial_are_never_blocked
             accept::a_gone_installation_cancels_its_runs_once
             accept::payloads_and_texts_survive_unchanged
+            asks::deferred_runs_come_last_and_one_at_a_time_in_an_installation
+            asks::a_deferred_run_leaves_the_line_of_its_place
+            asks::what_was_decided_stays_decided
+            asks::budgets_of_person_place_and_installation_end_with_their_window
+            asks::a_comment_is_answered_once_to_an_outsider_and_counts_for_eight_commands
+            asks::a_refusal_is_posted_once_in_a_window
+            asks::deciding_needs_the_lease
             claim::fewest_running_repository_first_then_oldest
             claim::waiting_runs_are_claimable_when_due
             claim::a_place_runs_one_at_a_time

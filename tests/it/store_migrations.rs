@@ -32,17 +32,26 @@ macro_rules! two_runs {
     };
 }
 
+/// What agents have left.
+macro_rules! with_agents {
+    () => {
+        "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
+         INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
+         INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1);
+         INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL);"
+    };
+}
+
 /// Rows as the program of that schema would have left them, one script per schema that can still be met.
-const ROWS: [(i64, &str); 2] = [
+const ROWS: [(i64, &str); 3] = [
     (1, two_runs!()),
+    (2, concat!(two_runs!(), with_agents!())),
     (
-        2,
+        5,
         concat!(
             two_runs!(),
-            "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
-             INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
-             INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1);
-             INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL);"
+            with_agents!(),
+            "INSERT INTO asks VALUES ('RUN1', 1700000000000, 5, '1#1', 7, 99, 0, 0, NULL);"
         ),
     ),
 ];
@@ -135,7 +144,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 2): install the newer version; nothing was changed",
+             knows 5): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

@@ -4,6 +4,7 @@
 //! ever meet in the database. Reads see the last commit and wait for nobody.
 
 mod accept;
+mod asks;
 mod effects;
 mod errors;
 mod group_commit;
@@ -33,8 +34,8 @@ use crate::engine::agent::Spent;
 use crate::engine::clock::Millis;
 use crate::engine::run::RunId;
 use crate::engine::store::{
-    Accepted, AuditEntry, Beat, Budget, Claimed, EffectState, Exceeded, Finish, Lease, NewDelivery,
-    Payer, QueueCounts, RunView, Store, StoreError,
+    Accepted, AnswerLimits, Ask, AuditEntry, Beat, Budget, Claimed, EffectState, Exceeded, Finish,
+    Heard, Lease, NewDelivery, Payer, QueueCounts, RunView, Standing, Store, StoreError,
 };
 
 /// How to open a SQLite store.
@@ -277,6 +278,22 @@ impl Store for SqliteStore {
 
     async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError> {
         messages::messages(&self.core.reader, run).await
+    }
+
+    async fn hear(
+        &self,
+        lease: &Lease,
+        ask: &Ask,
+        standing: Option<Standing>,
+        limits: &AnswerLimits,
+        now: Millis,
+    ) -> Result<Heard, StoreError> {
+        let mut turn = self.core.writer.turn().await?;
+        let result = asks::hear(&mut turn.connection, lease, ask, standing, limits, now).await;
+        let heard = turn.end(result)?;
+        // The next run of the place may be ready now.
+        self.core.work.notify_one();
+        Ok(heard)
     }
 
     async fn begin_turn(

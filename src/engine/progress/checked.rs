@@ -16,10 +16,24 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// How many plans were not checked.
+    pub fn skipped(&self) -> usize {
+        self.plans.iter().filter(|plan| plan.skipped).count()
+    }
+
     /// How many plans can be executed.
     pub fn good(&self) -> usize {
         self.plans.iter().filter(|plan| plan.good).count()
     }
+}
+
+/// A check of files that was interrupted: the next attempt goes on from there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checking {
+    /// The files that are done.
+    pub done: Checked,
+    /// Requests for files so far.
+    pub requests: usize,
 }
 
 /// A plan and what is to be said of it.
@@ -31,6 +45,9 @@ pub struct Judged {
     pub path: Option<String>,
     /// It can be executed.
     pub good: bool,
+    /// It was not checked, because the run may ask GitHub for nothing more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
     /// One sentence of plain text, with the first line that is wrong.
     pub sentence: String,
     /// Of a good one the table of its actions, of others what is wrong: Markdown without any power.

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::agent::{Document, Micros, Report, Session, Spent};
 use crate::engine::clock::Millis;
+use crate::engine::progress::HiddenText;
 use crate::engine::prompt::{Handed, Indexed};
-use crate::engine::steps::extract::Candidate;
+use crate::engine::steps::extract::{Candidate, Unconfirmed};
 use crate::engine::trigger::Actor;
 use crate::formats::question::{Answer, Question};
 
@@ -120,6 +121,12 @@ pub struct Found {
     pub provenance: Option<String>,
     /// Title of the issue or pull request.
     pub source_title: String,
+    /// Posts with a plan that were not considered, because their authors have no write permission.
+    #[serde(default)]
+    pub unconfirmed: Vec<Unconfirmed>,
+    /// Text in the plan that people do not see on GitHub.
+    #[serde(default)]
+    pub hidden: Option<HiddenText>,
 }
 
 /// Questions that were asked together.

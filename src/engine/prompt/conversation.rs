@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{FIRST, Given, data, filled};
 use crate::engine::say;
-use crate::engine::steps::extract::{late, unfit};
+use crate::engine::steps::extract::{Unconfirmed, late, unfit};
 use crate::engine::steps::verify::READERS;
 use crate::engine::thread::Post;
 use crate::engine::trigger::Origin;
@@ -176,6 +176,12 @@ fn posts(given: &Given<'_>) -> Vec<Told> {
         if own_comment.is_some_and(|(id, _)| post.id == Some(id)) {
             continue;
         }
+        // The agent could take a plan from there that nobody has confirmed. The opening text says
+        // what all is about.
+        let ignored = |it: &Unconfirmed| it.post.is_some() && it.post == post.id;
+        if given.unconfirmed.iter().any(ignored) {
+            continue;
+        }
         let body = if post.own {
             let plans = if late(post, trigger).is_some() {
                 Vec::new()
@@ -191,7 +197,7 @@ fn posts(given: &Given<'_>) -> Vec<Told> {
         let body = data::text(&body, given.nonce);
         if !body.trim().is_empty() {
             told.push(Told {
-                head: head(post, given.nonce),
+                head: head(post, given),
                 body,
             });
         }
@@ -212,7 +218,8 @@ fn posts(given: &Given<'_>) -> Vec<Told> {
     told
 }
 
-fn head(post: &Post, nonce: &str) -> String {
+fn head(post: &Post, given: &Given<'_>) -> String {
+    let nonce = given.nonce;
     let what = if post.id.is_some() {
         "comment"
     } else {
@@ -227,7 +234,19 @@ fn head(post: &Post, nonce: &str) -> String {
             } else {
                 role(&post.association)
             };
-            format!("{} ({role})", data::line(&author.login, nonce))
+            let not_the_plan = if given
+                .unconfirmed
+                .iter()
+                .any(|it| it.post.is_none() && post.id.is_none())
+            {
+                ", not to be taken for the plan"
+            } else {
+                ""
+            };
+            format!(
+                "{} ({role}){not_the_plan}",
+                data::line(&author.login, nonce)
+            )
         }
         None => "a deleted account".to_owned(),
     };

@@ -32,9 +32,28 @@ pub fn good(plan: &ActionPlan, with_files: bool) -> String {
     format!("{actions}, structure valid, {files}")
 }
 
+/// What is said about a plan that was not checked.
+pub const SKIPPED: &str =
+    "Not checked: the check has made as many requests to GitHub as one check may.";
+
+/// The check is limited because of who pushed the commits.
+pub fn pushed_by_outsider(login: &str, most: usize) -> String {
+    format!(
+        "{login}, who pushed these commits, has no triage permission: the check may make {most} requests to GitHub. \
+         Somebody with that permission can comment `/check-plan` for a full check."
+    )
+}
+
 /// One line for the check run.
 pub fn title(checked: &Checked) -> String {
-    match (checked.plans.len(), checked.good()) {
+    let skipped = checked.skipped();
+    if skipped > 0 && checked.good() + skipped == checked.plans.len() {
+        return format!(
+            "{skipped} of {} plans were not checked",
+            checked.plans.len()
+        );
+    }
+    match (checked.plans.len(), checked.good() + skipped) {
         (0, _) => "No plan to check".to_owned(),
         (1, 1) => "The plan can be executed".to_owned(),
         (1, _) => "The plan cannot be executed".to_owned(),
@@ -46,7 +65,11 @@ pub fn title(checked: &Checked) -> String {
 /// Each plan in a line, as many as have room, then the notes.
 pub fn summary(checked: &Checked) -> String {
     let lines = checked.plans.iter().map(|plan| {
-        let mark = if plan.good { "✅" } else { "❌" };
+        let mark = match (plan.good, plan.skipped) {
+            (true, _) => "✅",
+            (false, true) => "⏭️",
+            (false, false) => "❌",
+        };
         format!("- {mark} {}: {}\n", name(plan), quiet(&plan.sentence))
     });
     let mut text = with_room(lines, SUMMARY_MAX, "- … and more plans\n");

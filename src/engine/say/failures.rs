@@ -62,6 +62,16 @@ pub fn not_executable(checked: &Checked) -> Failure {
         check::summary(checked)
     ));
     details.push(format!("Particulars:\n\n{}", check::details(bad)));
+    if checked.good() + checked.skipped() == checked.plans.len() {
+        return Failure {
+            code: Code::ValidationFailed,
+            message: with_full_stop(message),
+            details,
+            remedy: "Comment `/check-plan` for a further check, or propose fewer plans in one pull request. The operator \
+                     can raise `check.most_requests`."
+                .to_owned(),
+        };
+    }
     Failure {
         code: Code::ValidationFailed,
         message: with_full_stop(message),

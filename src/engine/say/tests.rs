@@ -42,6 +42,7 @@ fn trigger(command: Command) -> Trigger {
         },
         options: Vec::new(),
         guidance: String::new(),
+        also: Vec::new(),
         inline: None,
         opening: None,
         at: Millis(1_780_000_000_000),
@@ -75,6 +76,7 @@ fn prepared() -> Prepared {
         enriched: Enriched::No,
         warnings: Vec::new(),
         attached: Vec::new(),
+        hidden: None,
     }
 }
 

@@ -15,16 +15,18 @@ use super::super::code::Failure;
 use super::super::effects::Stop;
 use super::super::forge::{
     Annotation, Change, CheckReport, CheckState, Conclusion, Content, Level, MOST_CHANGED_FILES,
-    NewCheckRun, PullRequest, ReadError, content,
+    NewCheckRun, PullRequest,
 };
-use super::super::progress::{Checked, Judged};
+use super::super::progress::{Checked, Checking, Judged};
 use super::super::say::{check as sentences, code_span, failures};
+use super::super::settings::CheckSettings;
 use super::super::thread::Thread;
 use super::super::trigger::{Origin, Trigger};
 use super::Context;
 use crate::formats::action_plan::is_action_plan;
 use crate::formats::block;
 use crate::formats::plan::stored;
+use look::{NotRead, Repository};
 
 /// Name of the check run. Rules of branches may demand it, so it never changes.
 pub const CHECK_RUN: &str = "planwright/plans";
@@ -48,6 +50,7 @@ pub async fn check(context: &mut Context) -> Result<Checked, Stop> {
         _ => {
             let checked = judged(context).await?;
             context.progress.checked = Some(checked.clone());
+            context.progress.checking = None;
             context.remember().await?;
             checked
         }
@@ -71,7 +74,7 @@ pub fn failure(checked: &Checked) -> Option<Failure> {
     (checked.good() < checked.plans.len()).then(|| failures::not_executable(checked))
 }
 
-async fn judged(context: &Context) -> Result<Checked, Stop> {
+async fn judged(context: &mut Context) -> Result<Checked, Stop> {
     let trigger = &context.trigger;
     let on_files = match &trigger.origin {
         Origin::Label { .. } | Origin::Push { .. } => trigger.place.pull_request,
@@ -88,7 +91,12 @@ async fn judged(context: &Context) -> Result<Checked, Stop> {
             look::DEFAULT.to_owned()
         };
         let mut notes = Vec::new();
-        let plan = one(context, &name, None, &text, &commit, &mut notes).await?;
+        let settings = &context.settings.check;
+        let forge = context.effects.forge.as_ref();
+        let repo = &context.trigger.place.repo;
+        let mut files = Repository::new(forge, repo, &commit, settings.most_requests);
+        let plan = one(settings, &mut files, &name, None, &text, &mut notes).await;
+        let plan = unless_stopped(plan, &name, None)?;
         return Ok(Checked {
             round: context.round,
             head: None,
@@ -162,39 +170,94 @@ async fn pull(context: &Context) -> Result<PullRequest, Stop> {
     Ok(context.effects.forge.pull_request(place).await?)
 }
 
-/// The changed files of a pull request that are plans, at its head.
-async fn files(context: &Context) -> Result<Checked, Stop> {
-    let forge = &context.effects.forge;
-    let place = &context.trigger.place;
-    let names = &context.settings.check.files;
-    let pull = pull(context).await?;
-    let mut notes = Vec::new();
-    if pull.changed_files > MOST_CHANGED_FILES {
-        notes.push(sentences::not_all_listed(pull.changed_files));
+/// The changed files of a pull request that are plans, at its head. What is done is remembered when
+/// the run has to stop.
+async fn files(context: &mut Context) -> Result<Checked, Stop> {
+    let mut pull = pull(context).await?;
+    let mut checking = match context.progress.checking.take() {
+        Some(it)
+            if it.done.round == context.round && it.done.head.as_ref() == Some(&pull.head_sha) =>
+        {
+            it
+        }
+        _ => Checking::default(),
+    };
+    checking.done.round = context.round;
+    checking.done.head = Some(std::mem::take(&mut pull.head_sha));
+    match go_on(context, &pull, &mut checking).await {
+        Ok(()) => Ok(checking.done),
+        Err(stop) => {
+            context.progress.checking = Some(checking);
+            context.remember().await?;
+            Err(stop)
+        }
     }
+}
+
+/// Checks the files that are not done yet.
+async fn go_on(context: &Context, pull: &PullRequest, checking: &mut Checking) -> Result<(), Stop> {
+    let forge = context.effects.forge.as_ref();
+    let place = &context.trigger.place;
+    let settings = &context.settings.check;
     let changed = forge.changed_files(place).await?;
     let mut paths: Vec<String> = changed
         .into_iter()
-        .filter(|file| file.change != Change::Removed && is_plan(&file.path, names))
+        .filter(|file| file.change != Change::Removed && is_plan(&file.path, &settings.files))
         .map(|file| file.path)
         .collect();
-    if paths.len() > MOST_FILES {
-        notes.push(sentences::not_all_checked(paths.len(), MOST_FILES));
-        paths.truncate(MOST_FILES);
+    let done = &mut checking.done;
+    if done.plans.is_empty() {
+        let most = budget(context);
+        done.notes.clear();
+        if pull.changed_files > MOST_CHANGED_FILES {
+            done.notes
+                .push(sentences::not_all_listed(pull.changed_files));
+        }
+        if paths.len() > MOST_FILES {
+            done.notes
+                .push(sentences::not_all_checked(paths.len(), MOST_FILES));
+        }
+        if paths.is_empty() {
+            done.notes.push(sentences::no_plan_files(&settings.files));
+        } else if context.outsider {
+            let who = &context.trigger.actor.login;
+            done.notes.push(sentences::pushed_by_outsider(who, most));
+        }
     }
-    if paths.is_empty() {
-        notes.push(sentences::no_plan_files(names));
+    paths.truncate(MOST_FILES);
+    let head = done.head.clone().unwrap_or_default();
+    let left = budget(context).saturating_sub(checking.requests);
+    let mut files = Repository::new(forge, &place.repo, &head, left);
+    for path in paths.iter().skip(done.plans.len()) {
+        let plan = file(settings, &mut files, path, &mut done.notes).await;
+        checking.requests = budget(context) - files.left.min(budget(context));
+        done.plans.push(unless_stopped(plan, path, Some(path))?);
     }
-    let mut plans = Vec::with_capacity(paths.len());
-    for path in paths {
-        plans.push(file(context, &path, &pull.head_sha, &mut notes).await?);
+    Ok(())
+}
+
+/// Most requests for files that the run may make.
+fn budget(context: &Context) -> usize {
+    let most = context.settings.check.most_requests;
+    if context.outsider {
+        most.min(context.settings.outsiders.check_requests)
+    } else {
+        most
     }
-    Ok(Checked {
-        round: context.round,
-        head: Some(pull.head_sha),
-        plans,
-        notes,
-    })
+}
+
+/// A plan for which the run may not make any more requests is passed over.
+fn unless_stopped(
+    plan: Result<Judged, NotRead>,
+    name: &str,
+    path: Option<&str>,
+) -> Result<Judged, Stop> {
+    match plan {
+        Ok(plan) => Ok(plan),
+        Err(NotRead::Budget) => Ok(judge::skipped(name, path)),
+        Err(NotRead::Unreadable(why)) => Ok(judge::unread(name, &why)),
+        Err(NotRead::Stop(stop)) => Err(stop),
+    }
 }
 
 /// The name of the file is one of `names`: the name itself, or `*` and its end. Case counts, as in git.
@@ -207,43 +270,39 @@ fn is_plan(path: &str, names: &[String]) -> bool {
 }
 
 async fn file(
-    context: &Context,
+    settings: &CheckSettings,
+    files: &mut Repository<'_>,
     path: &str,
-    head: &str,
     notes: &mut Vec<String>,
-) -> Result<Judged, Stop> {
-    let forge = context.effects.forge.as_ref();
-    let repo = &context.trigger.place.repo;
-    let unread = |what: String| judge::unread(path, &what);
-    match content(forge, repo, path, head, MOST_FILE).await {
-        Ok(Content::Text(text)) => one(context, path, Some(path), &text, head, notes).await,
-        Ok(Content::Binary) => Ok(unread("it is not UTF-8 text".to_owned())),
-        Ok(Content::TooLarge { most }) => Ok(unread(format!(
-            "it is larger than {} MB",
-            most / (1024 * 1024)
-        ))),
-        Ok(Content::NotAFile(kind)) => Ok(unread(format!("it is a {kind}, not a file"))),
-        Ok(Content::Missing) => Ok(unread("it is no longer there".to_owned())),
-        Err(ReadError::Forge(error)) => Err(error.into()),
-        Err(error) => Ok(unread(error.to_string())),
+) -> Result<Judged, NotRead> {
+    let unread = |what: String| Ok(judge::unread(path, &what));
+    match files.read(path, MOST_FILE).await?.as_ref() {
+        Content::Text(text) => one(settings, files, path, Some(path), text, notes).await,
+        Content::Binary => unread("it is not UTF-8 text".to_owned()),
+        Content::TooLarge { most } => {
+            unread(format!("it is larger than {} MB", most / (1024 * 1024)))
+        }
+        Content::NotAFile(kind) => unread(format!("it is a {kind}, not a file")),
+        Content::Missing => unread("it is no longer there".to_owned()),
     }
 }
 
-/// One plan, with the files of the repository at `commit` where the operator wants that.
+/// One plan, with the files of the repository where the operator wants that.
 async fn one(
-    context: &Context,
+    settings: &CheckSettings,
+    files: &mut Repository<'_>,
     name: &str,
     path: Option<&str>,
     text: &str,
-    commit: &str,
     notes: &mut Vec<String>,
-) -> Result<Judged, Stop> {
+) -> Result<Judged, NotRead> {
     match judge::structure(name, path, text) {
         Err(refused) => Ok(*refused),
         Ok(plan) => {
-            let files = if context.settings.check.repository {
+            let files = if settings.repository {
                 let shown = path.map_or_else(|| name.to_owned(), code_span);
-                Some(look::load(context, &plan, commit, &shown, notes).await?)
+                let most = settings.most_looks;
+                Some(look::load(files, &plan, most, &shown, notes).await?)
             } else {
                 None
             };
@@ -257,6 +316,8 @@ fn report(checked: &Checked) -> CheckReport {
     let conclusion = match (checked.plans.len(), checked.good()) {
         (0, _) => Conclusion::Skipped,
         (all, good) if all == good => Conclusion::Success,
+        // Rules of branches that demand the check are not met.
+        (all, good) if all == good + checked.skipped() => Conclusion::ActionRequired,
         _ => Conclusion::Failure,
     };
     let remarks = checked.plans.iter().flat_map(|plan| {

@@ -4,28 +4,49 @@ use super::super::effects::Stop;
 use super::super::forge::Reaction;
 use super::super::say::replies;
 use super::super::store::AuditEntry;
+use super::super::trigger::Trigger;
 use super::authorise::Authorised;
 use super::{Context, report};
-use crate::formats::command::Command;
+use crate::formats::command::{Command, Permission};
 
 /// How many runs `/plan-status` lists.
 const LISTED: u32 = 10;
 
-/// Answers a control command with one comment.
+/// Answers the control commands of a trigger with one comment.
 ///
 /// The answer of `/cancel` and `/retry` is recorded as an effect before it is posted, so a repeated attempt says the same
 /// even though there is nothing left to stop or to requeue.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
-pub async fn answer(context: &Context, _allowed: &Authorised) -> Result<(), Stop> {
+pub async fn answer(context: &Context, allowed: &Authorised) -> Result<(), Stop> {
+    let has = allowed.has.unwrap_or(Permission::Read);
+    let mut said = Vec::new();
+    for command in context.trigger.commands() {
+        let needs = command.spec().permission;
+        said.push(if has < needs {
+            let one = Trigger {
+                command,
+                also: Vec::new(),
+                ..context.trigger.clone()
+            };
+            replies::refusal(&one, allowed.has)
+        } else {
+            one(context, command).await?
+        });
+    }
+    report::reply(context, &said.join("\n\n"), Reaction::Rocket).await
+}
+
+/// The answer to one command.
+async fn one(context: &Context, command: Command) -> Result<String, Stop> {
     let place = context.trigger.place.key();
     let store = &context.effects.store;
-    let body = match context.trigger.command {
+    Ok(match command {
         Command::Help => replies::help(&context.settings.labels),
         Command::Status => replies::status(&store.runs_at(&place, LISTED).await?),
         Command::Cancel => {
-            decide(context, "cancel", async {
+            decide(context, command, async {
                 let by = &context.trigger.actor.login;
                 let stopped = store.request_cancel(&place, context.run(), by).await?;
                 Ok(replies::cancelling(&stopped))
@@ -33,7 +54,7 @@ pub async fn answer(context: &Context, _allowed: &Authorised) -> Result<(), Stop
             .await?
         }
         Command::Retry => {
-            decide(context, "retry", async {
+            decide(context, command, async {
                 let run = store.requeue_failed(&place).await?;
                 Ok(replies::retrying(run.as_ref()))
             })
@@ -44,19 +65,18 @@ pub async fn answer(context: &Context, _allowed: &Authorised) -> Result<(), Stop
         | Command::Plan
         | Command::Research
         | Command::CheckPlan
-        | Command::Answer => return Ok(()),
-    };
-    report::reply(context, &body, Reaction::Rocket).await
+        | Command::Answer => String::new(),
+    })
 }
 
 /// Does something in the store once and keeps the sentence that says what was done.
-async fn decide<F>(context: &Context, key: &str, act: F) -> Result<String, Stop>
+async fn decide<F>(context: &Context, command: Command, act: F) -> Result<String, Stop>
 where
     F: Future<Output = Result<String, Stop>> + Send,
 {
     use super::super::store::EffectState;
     let effects = &context.effects;
-    let key = &format!("{key}-{}", context.round);
+    let key = &format!("{}-{}", command.name(), context.round);
     let now = effects.clock.now();
     if let EffectState::Done(said) = effects.store.begin_effect(&effects.lease, key, now).await? {
         return Ok(said);
@@ -73,7 +93,7 @@ where
             run: Some(context.run().clone()),
             guid: None,
             actor: context.trigger.actor.login.clone(),
-            decision: context.trigger.command.name().to_owned(),
+            decision: command.name().to_owned(),
             why: said.clone(),
         })
         .await?;

@@ -23,7 +23,7 @@ use super::super::progress::{Found, Next, Prepared, Work};
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
 use super::super::turns;
-use super::{Context, planning, prepare, verify};
+use super::{Context, find, planning, prepare, verify};
 use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
 
@@ -132,8 +132,7 @@ async fn begin(
     let logs = prepare::logs(context).await?;
     stop.heed()?;
     let read = read_thread(context, thread).await?.clone();
-    let trigger = context.trigger.clone();
-    let found = prepare::computing(move || verify::find(&trigger, &read, &logs)).await?;
+    let found = find::find(context, &read, logs).await?;
     let work = work(context);
     turns::renew_words(work);
     work.found = Some(found);

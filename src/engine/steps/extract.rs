@@ -6,6 +6,11 @@
 //!
 //! Not looked at: posts of the bot itself and posts that carry its status or error markers; posts written after the
 //! command; comments edited after it; an opening text that is not the one the payload had.
+//!
+//! Candidates are the posts of the requester, of people with write permission and of Apps. A plan
+//! by anybody else is ignored, and named in [`Search::unconfirmed`], unless the command names its
+//! author. [`scan`] finds the candidates, [`Scan::authors`] says whose role has to be known, and
+//! [`Scan::search`] ranks those that count.
 
 mod region;
 mod score;
@@ -14,12 +19,13 @@ mod tests;
 mod words;
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::engine::thread::{Post, Thread};
-use crate::engine::trigger::{Origin, Trigger, digest};
+use crate::engine::trigger::{Actor, Origin, Trigger, digest};
 use crate::formats::markdown::{self, Kind};
 use crate::formats::plan::title::title_of;
 use region::Region;
@@ -33,6 +39,13 @@ const BLOCK: i32 = 40;
 const NEWER: i32 = 8;
 /// The most that being newer brings: a short sketch must not beat a full plan.
 const NEWER_MAX: i32 = 24;
+
+/// Most accounts whose role one run asks GitHub for. Conversations with more authors of plans were
+/// made to cost requests.
+pub const MAX_AUTHORS: usize = 20;
+
+/// Login that GitHub shows for posts of deleted accounts.
+pub const GHOST: &str = "ghost";
 
 /// Why the bot's own posts are not looked at.
 pub const OWN: &str = "written by the bot itself";
@@ -88,6 +101,41 @@ pub fn from_log(text: &str) -> Candidate {
     candidate(Source::Log, text.to_owned())
 }
 
+/// Whose posts may hold the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// Everybody's: the authors of a conversation in a file have no roles.
+    Everybody,
+    /// Those of the requester, of Apps, and of the accounts with these ids, who have write
+    /// permission.
+    Writers(HashSet<u64>),
+    /// Only those of the account with this login, which the command names.
+    Named(String),
+}
+
+impl Trust {
+    fn allows(&self, author: Option<&Actor>, requester: u64) -> bool {
+        match self {
+            Self::Everybody => true,
+            // An App writes in a repository only where it is installed, and only an admin can
+            // install it.
+            Self::Writers(ids) => {
+                author.is_some_and(|it| it.bot || it.id == requester || ids.contains(&it.id))
+            }
+            Self::Named(login) => login_of(author).eq_ignore_ascii_case(login),
+        }
+    }
+}
+
+/// A post with a plan that was not considered, because its author has no write permission.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unconfirmed {
+    /// Comment id; `None` for the opening text.
+    pub post: Option<u64>,
+    /// Login of its author.
+    pub author: String,
+}
+
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Search {
@@ -95,6 +143,96 @@ pub struct Search {
     pub candidates: Vec<Candidate>,
     /// Posts that were not looked at and why, one sentence each.
     pub left_out: Vec<String>,
+    /// Posts with a plan whose authors do not count.
+    pub unconfirmed: Vec<Unconfirmed>,
+}
+
+/// Every candidate of a conversation, whoever wrote it.
+#[derive(Debug, Clone)]
+pub struct Scan {
+    /// Position of the post and its author, and the candidate.
+    found: Vec<(usize, Option<Actor>, Candidate)>,
+    /// A plan in the command's own comment.
+    inline: Option<Candidate>,
+    left_out: Vec<String>,
+    requester: u64,
+}
+
+impl Scan {
+    /// Accounts whose role decides whether their plans count, at most [`MAX_AUTHORS`]. First those
+    /// whose association suggests that they belong to the repository, so that strangers cannot keep
+    /// them from being asked for.
+    pub fn authors(&self, thread: &Thread) -> Vec<Actor> {
+        if self.inline.is_some() {
+            return Vec::new();
+        }
+        let belongs = |id: u64| {
+            thread.posts.iter().any(|post| {
+                post.author.as_ref().is_some_and(|author| author.id == id)
+                    && matches!(&*post.association, "OWNER" | "MEMBER" | "COLLABORATOR")
+            })
+        };
+        let mut seen = HashSet::new();
+        let mut authors: Vec<(bool, i32, &Actor)> = self
+            .found
+            .iter()
+            .filter(|(.., candidate)| candidate.score >= MIN_SCORE)
+            .filter_map(|(_, author, candidate)| Some((author.as_ref()?, candidate.score)))
+            .filter(|(author, _)| !author.bot && author.id != self.requester)
+            .filter(|(author, _)| seen.insert(author.id))
+            .map(|(author, score)| (belongs(author.id), score, author))
+            .collect();
+        authors.sort_by_key(|(belongs, score, _)| Reverse((*belongs, *score)));
+        authors.truncate(MAX_AUTHORS);
+        authors
+            .into_iter()
+            .map(|(.., author)| author.clone())
+            .collect()
+    }
+
+    /// The candidates whose authors count, best first.
+    pub fn search(self, trust: &Trust) -> Search {
+        let mut unconfirmed: Vec<Unconfirmed> = Vec::new();
+        let mut found = Vec::with_capacity(self.found.len());
+        for (position, author, candidate) in self.found {
+            if trust.allows(author.as_ref(), self.requester) {
+                found.push((position, candidate));
+                continue;
+            }
+            let ignored = Unconfirmed {
+                post: post_of(&candidate.source),
+                author: login_of(author.as_ref()).to_owned(),
+            };
+            if candidate.score >= MIN_SCORE
+                && matches!(trust, Trust::Writers(_))
+                && unconfirmed.last() != Some(&ignored)
+            {
+                unconfirmed.push(ignored);
+            }
+        }
+        let mut candidates = ranked(found);
+        if let Some(inline) = self.inline {
+            candidates.insert(0, inline);
+        }
+        Search {
+            candidates,
+            left_out: self.left_out,
+            unconfirmed,
+        }
+    }
+}
+
+/// The comment that a candidate stands in; `None` for the opening text, and where it stands in no
+/// post.
+fn post_of(source: &Source) -> Option<u64> {
+    match source {
+        Source::Block { post } | Source::Section { post, .. } | Source::Whole { post } => *post,
+        Source::Inline | Source::Log => None,
+    }
+}
+
+fn login_of(author: Option<&Actor>) -> &str {
+    author.map_or(GHOST, |author| &author.login)
 }
 
 /// Nothing good enough was found.
@@ -107,6 +245,8 @@ pub struct NoPlan {
     pub best: Option<Box<Candidate>>,
     /// Posts that were not looked at and why.
     pub left_out: Vec<String>,
+    /// Posts with a plan whose authors do not count.
+    pub unconfirmed: Vec<Unconfirmed>,
 }
 
 fn explain(best: Option<&Candidate>) -> String {
@@ -128,10 +268,15 @@ pub struct Readers<'a> {
     pub plans_in_blocks: &'a dyn Fn(&str) -> Vec<String>,
 }
 
-/// Every candidate in `thread`, best first.
+/// Every candidate in `thread`, whoever wrote it, best first.
 pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Search {
+    scan(thread, trigger, readers).search(&Trust::Everybody)
+}
+
+/// Finds every candidate in `thread`.
+pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
     let mut left_out = Vec::new();
-    let mut found: Vec<(usize, Candidate)> = Vec::new();
+    let mut found: Vec<(usize, Option<Actor>, Candidate)> = Vec::new();
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, url } => Some((*id, text, url)),
         Origin::Label { .. }
@@ -153,7 +298,7 @@ pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> S
             None => found.extend(
                 in_post(&post.body, post.id, readers.plans_in_blocks)
                     .into_iter()
-                    .map(|candidate| (index, by(candidate, post))),
+                    .map(|candidate| (index, post.author.clone(), by(candidate, post))),
             ),
         }
     }
@@ -168,22 +313,26 @@ pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> S
                     url: Some(url.clone()),
                     ..candidate
                 })
-                .map(|candidate| (thread.posts.len(), candidate)),
+                .map(|candidate| {
+                    let requester = Some(trigger.actor.clone());
+                    (thread.posts.len(), requester, candidate)
+                }),
         );
     }
-    let mut candidates = ranked(found);
-    if let Some(text) = inline {
+    let inline = inline.map(|text| {
         let mut candidate = candidate(Source::Inline, text.clone());
         candidate
             .reasons
             .push((0, "stands in the command's own comment".to_owned()));
         candidate.author = Some(trigger.actor.login.clone());
         candidate.url = own_comment.map(|(_, _, url)| url.clone());
-        candidates.insert(0, candidate);
-    }
-    Search {
-        candidates,
+        candidate
+    });
+    Scan {
+        found,
+        inline,
         left_out,
+        requester: trigger.actor.id,
     }
 }
 
@@ -197,12 +346,10 @@ pub fn candidates_in_text(
 }
 
 /// The plan: an inline one, else the best candidate with at least [`MIN_SCORE`] points.
-pub fn choose(
-    thread: &Thread,
-    trigger: &Trigger,
-    readers: Readers<'_>,
-) -> Result<Candidate, NoPlan> {
-    let search = candidates(thread, trigger, readers);
+///
+/// # Errors
+/// No candidate is good enough.
+pub fn choose(search: Search, trigger: &Trigger) -> Result<Candidate, NoPlan> {
     let best = search.candidates.into_iter().next();
     match best {
         Some(mut best) if best.source == Source::Inline || best.score >= MIN_SCORE => {
@@ -222,6 +369,7 @@ pub fn choose(
             },
             best: best.map(Box::new),
             left_out: search.left_out,
+            unconfirmed: search.unconfirmed,
         }),
     }
 }

@@ -9,7 +9,7 @@ use super::super::progress::{Logs, Prepared};
 use super::super::say::{failures, planning};
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
-use super::{Context, enrich, report, source, verify};
+use super::{Context, enrich, find, report, source, verify};
 use crate::formats::command::Command;
 
 /// The plan, ready to be saved: remembered from an earlier attempt, or worked out now.
@@ -45,9 +45,14 @@ pub async fn prepare(
             stop.heed()?;
             let thread = thread(context).await?;
             stop.heed()?;
+            let mut found = find::find(context, &thread, logs).await?;
+            stop.heed()?;
+            if context.trigger.command == Command::SavePlan {
+                found.notes.push(verify::NO_AGENT.to_owned());
+            }
             let trigger = context.trigger.clone();
             let prefix = context.settings.title_prefix.clone();
-            computing(move || verify::prepare_now(&trigger, &thread, &logs, &prefix))
+            computing(move || verify::as_found(&trigger, found, &prefix))
                 .await?
                 .map_err(Stop::Failed)?
         }
@@ -71,7 +76,9 @@ pub(super) async fn logs(context: &mut Context) -> Result<Logs, Stop> {
     if !source::named(&context.trigger, &context.settings) {
         return Ok(Logs::default());
     }
-    report::step(context, "reading the session log").await?;
+    if source::reads_log(&context.trigger, &context.settings) {
+        report::step(context, "reading the session log").await?;
+    }
     let forge = context.effects.forge.as_ref();
     let faults = context.progress.outage.map_or(0, |(_, faults)| faults);
     let logs = source::look(forge, &context.trigger, &context.settings, faults).await?;

@@ -28,12 +28,16 @@ fn target(context: &Context) -> Option<ReactTo> {
     }
 }
 
-/// 👀, and the label comes off so that it can be set again. The one that asks for checks of a pull request stays: while it
-/// is there, new commits are checked, too.
+/// 👀, but for people without triage permission, and the label comes off so that it can be set
+/// again. The one that asks for checks of a pull request stays: while it is there, new commits are
+/// checked, too.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
+    if context.outsider {
+        return Ok(());
+    }
     let place = &context.trigger.place;
     react(context, Reaction::Eyes).await?;
     let stays = context.trigger.command == Command::CheckPlan && place.pull_request;
@@ -328,6 +332,9 @@ pub async fn reply(context: &Context, body: &str, reaction: Reaction) -> Result<
 /// Swaps 👀, and the 😕 of an earlier round, for the closing reaction, so that one glance is enough.
 pub(super) async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     react(context, reaction).await?;
+    if context.outsider {
+        return Ok(());
+    }
     take_off(context, Reaction::Eyes).await?;
     if context.round > 0 && reaction != Reaction::Confused {
         take_off(context, Reaction::Confused).await?;

@@ -30,9 +30,15 @@ const MOST_ATTACHED: usize = 4;
 /// How often an outage is waited out for a file that may be no log at all. With the default pauses that is half a minute.
 const PATIENCE: u32 = 3;
 
-/// Whether the command names a session log, or attaches what may be one.
+/// Whether the command has options, which [`look`] judges, or attaches what may be a session log.
 pub fn named(trigger: &Trigger, settings: &Settings) -> bool {
     !trigger.options.is_empty() || !attached(trigger, settings).is_empty()
+}
+
+/// Whether the command names a session log, or attaches what may be one.
+pub fn reads_log(trigger: &Trigger, settings: &Settings) -> bool {
+    let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
+    options.session.is_some() || !attached(trigger, settings).is_empty()
 }
 
 /// Reads the logs that the command names. Nothing named: no plan, no notes. `faults` is how often the run has waited for

@@ -1,22 +1,26 @@
 //! From the conversation to a plan that may be saved: extract, gate, document. Pure, but for the thread it runs on.
 
 use super::super::code::Failure;
-use super::super::progress::{Enriched, Found, Logs, Prepared};
-use super::super::say::{failures, sources};
+use super::super::progress::{Enriched, Found, HiddenText, Logs, Prepared};
+use super::super::say::{failures, sources, trust};
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
-use super::extract::{self, Candidate, MIN_SCORE, NoPlan, OWN, Readers, Source};
+use super::extract::{
+    self, Candidate, MIN_SCORE, NoPlan, OWN, Readers, Search, Source, Unconfirmed,
+};
 use crate::formats::block;
-use crate::formats::command::{Command, without_commands};
+use crate::formats::command::{Command, Hidden, read_options, without_commands};
+use crate::formats::hidden;
 use crate::formats::plan::document::{Enrichment, Guidance, wrap};
 use crate::formats::plan::gate::gate_content;
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::{cut, gate_title};
+use crate::formats::plan::title::{cut, gate_title, title_of};
 
 /// Longest issue title, in characters. GitHub takes 256.
 pub const TITLE_MAX: usize = 250;
 
-const NO_AGENT: &str =
+/// Note on a plan that `/save-plan` saved without enrichment.
+pub const NO_AGENT: &str =
     "No agent is configured: the plan was saved exactly as found, without enrichment.";
 
 /// How the search reads comments: commands are no plan text, plan blocks hold plans.
@@ -25,25 +29,17 @@ pub const READERS: Readers<'static> = Readers {
     plans_in_blocks: &block::plans,
 };
 
-/// Checks and documents the plan, as it is found: of the session log that was named, else of the conversation.
+/// What there is to make a plan of: the session log that was named, else the best of the
+/// conversation.
 ///
 /// # Errors
-/// The decided failure: no plan, or a gate that it does not pass.
-pub fn prepare_now(
+/// `validation_failed` when the plan holds text that people do not see, and the command does not say what becomes of it.
+pub fn find(
     trigger: &Trigger,
     thread: &Thread,
+    search: Search,
     logs: &Logs,
-    prefix: &str,
-) -> Result<Prepared, Failure> {
-    let mut found = find(trigger, thread, logs);
-    if trigger.command == Command::SavePlan {
-        found.notes.push(NO_AGENT.to_owned());
-    }
-    as_found(trigger, found, prefix)
-}
-
-/// What there is to make a plan of: the session log that was named, else the best of the conversation.
-pub fn find(trigger: &Trigger, thread: &Thread, logs: &Logs) -> Found {
+) -> Result<Found, Failure> {
     let mut found = Found {
         candidate: None,
         looked: Vec::new(),
@@ -51,18 +47,56 @@ pub fn find(trigger: &Trigger, thread: &Thread, logs: &Logs) -> Found {
         log: None,
         provenance: None,
         source_title: thread.title.clone(),
+        unconfirmed: Vec::new(),
+        hidden: None,
     };
     if let Some(plan) = &logs.plan {
         found.log = Some(sources::origin(plan));
         found.provenance = Some(sources::provenance(plan));
         found.candidate = Some(extract::from_log(&plan.text));
-        return found;
+    } else {
+        found.unconfirmed.clone_from(&search.unconfirmed);
+        found
+            .notes
+            .extend(trust::not_considered(&search.unconfirmed));
+        match extract::choose(search, trigger) {
+            Ok(candidate) => found.candidate = Some(candidate),
+            Err(none) => found.looked = looked(trigger, thread, none),
+        }
     }
-    match extract::choose(thread, trigger, READERS) {
-        Ok(candidate) => found.candidate = Some(candidate),
-        Err(none) => found.looked = looked(trigger, thread, none),
+    if let Some(candidate) = &mut found.candidate {
+        found.hidden = settle_hidden(trigger, candidate)?;
     }
-    found
+    Ok(found)
+}
+
+/// Text of the plan that people do not see: taken out, or kept where the command says so.
+/// `/save-plan` takes it out by itself where people read the same afterwards; `/save-raw-plan`,
+/// which changes nothing, has to be told.
+///
+/// # Errors
+/// `validation_failed`: somebody has to decide.
+pub fn settle_hidden(
+    trigger: &Trigger,
+    candidate: &mut Candidate,
+) -> Result<Option<HiddenText>, Failure> {
+    let parts = hidden::in_plan(&candidate.text);
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
+    if options.hidden == Some(Hidden::Keep) {
+        return Ok(Some(HiddenText { parts, kept: true }));
+    }
+    let visible = hidden::visible(&candidate.text).text;
+    let same = hidden::reads_the_same(&candidate.text, &visible);
+    let raw = trigger.command == Command::SaveRawPlan;
+    if options.hidden != Some(Hidden::Remove) && (raw || !same) {
+        return Err(trust::hidden(trigger.command, &parts, raw));
+    }
+    candidate.title = title_of(&visible);
+    candidate.text = visible;
+    Ok(Some(HiddenText { parts, kept: false }))
 }
 
 /// Checks and documents what was found, without an agent.
@@ -71,7 +105,7 @@ pub fn find(trigger: &Trigger, thread: &Thread, logs: &Logs) -> Found {
 /// `no_plan_found`, `guidance_without_plan`, or `validation_failed` with erk's reason and what to change.
 pub fn as_found(trigger: &Trigger, found: Found, prefix: &str) -> Result<Prepared, Failure> {
     let Some(candidate) = &found.candidate else {
-        let mut failure = none_found(trigger, found.looked);
+        let mut failure = none_found(trigger, found.looked, &found.unconfirmed);
         failure.details.extend(found.notes);
         return Err(failure);
     };
@@ -79,12 +113,16 @@ pub fn as_found(trigger: &Trigger, found: Found, prefix: &str) -> Result<Prepare
         notes: found.notes,
         log: found.log,
         provenance: found.provenance,
+        hidden: found.hidden,
     };
     prepared(trigger, candidate, about, &found.source_title, prefix)
 }
 
 /// The failure of a search that found nothing.
-pub fn none_found(trigger: &Trigger, looked: Vec<String>) -> Failure {
+pub fn none_found(trigger: &Trigger, looked: Vec<String>, unconfirmed: &[Unconfirmed]) -> Failure {
+    if !unconfirmed.is_empty() {
+        return trust::only_unconfirmed(trigger.command, unconfirmed, looked);
+    }
     if trigger.guidance.trim().is_empty() {
         return failures::no_plan_found(looked);
     }
@@ -97,6 +135,7 @@ struct About {
     notes: Vec<String>,
     log: Option<String>,
     provenance: Option<String>,
+    hidden: Option<HiddenText>,
 }
 
 /// Where the search looked, for an error message.
@@ -113,6 +152,12 @@ fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
     let mut looked = vec![format!(
         "Looked at: the command's comment and {others} other posts here"
     )];
+    let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
+    if let Some(author) = options.author {
+        looked.push(format!(
+            "Only posts by {author} were looked at, as `author=` asks"
+        ));
+    }
     if let Some(best) = &none.best {
         let title = best.title.as_deref().unwrap_or("untitled");
         looked.push(format!(
@@ -137,6 +182,7 @@ fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
 pub fn document(
     trigger: &Trigger,
     candidate: &Candidate,
+    hidden: Option<HiddenText>,
     fallback_title: &str,
     prefix: &str,
 ) -> Result<Prepared, Failure> {
@@ -145,6 +191,7 @@ pub fn document(
             Command::SavePlan => vec![NO_AGENT.to_owned()],
             _ => Vec::new(),
         },
+        hidden,
         ..About::default()
     };
     prepared(trigger, candidate, about, fallback_title, prefix)
@@ -214,6 +261,7 @@ fn prepared(
         enriched: Enriched::No,
         warnings: Vec::new(),
         attached: Vec::new(),
+        hidden: about.hidden,
     })
 }
 

@@ -21,6 +21,8 @@ const PATH_MAX: usize = 1_000;
 const REFERENCE_MAX: usize = 250;
 /// Longest session id, in characters. They are UUIDs.
 const ID_MAX: usize = 100;
+/// Longest login, in characters: GitHub's 39, and room for the suffix of a managed account.
+const LOGIN_MAX: usize = 60;
 
 /// Marks that hold a value with blanks together; telephones write the curly ones by themselves.
 const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('„', '“')];
@@ -34,6 +36,10 @@ pub enum Name {
     SessionId,
     /// Topics to be looked into before the plan is written.
     Research,
+    /// Whose posts hold the plan.
+    Author,
+    /// What becomes of the plan's hidden text.
+    Hidden,
 }
 
 /// Everything there is to know about one option.
@@ -63,6 +69,19 @@ pub(super) const SOURCES: &[OptionSpec] = &[
         name: "session-id",
         value: "ID",
         summary: "Of a log that holds several sessions, only this one counts.",
+    },
+    OptionSpec {
+        option: Name::Author,
+        name: "author",
+        value: "LOGIN",
+        summary: "Take the plan from the posts of this account. Needed where the author has no write access.",
+    },
+    OptionSpec {
+        option: Name::Hidden,
+        name: "hidden",
+        value: "keep",
+        summary: "Save text of the plan that people do not see on GitHub, such as HTML comments, too. `hidden=remove` leaves \
+                  it out.",
     },
 ];
 
@@ -107,6 +126,19 @@ pub struct Options {
     pub session_id: Option<String>,
     /// `research=`, as typed
     pub research: Option<String>,
+    /// `author=`, without `@`
+    pub author: Option<String>,
+    /// `hidden=`
+    pub hidden: Option<Hidden>,
+}
+
+/// What becomes of text in a plan that people do not see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hidden {
+    /// It is saved with the plan.
+    Keep,
+    /// It is left out.
+    Remove,
 }
 
 /// An option that cannot be used. `Display` is a sentence for the person who typed it, without its full stop.
@@ -184,6 +216,18 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
                 return Err(wrong("it names no topic"));
             }
             Name::Research => options.research.replace(one.value.clone()).is_some(),
+            Name::Author => {
+                let login = login(&one.value).map_err(wrong)?;
+                options.author.replace(login.to_owned()).is_some()
+            }
+            Name::Hidden => {
+                let hidden = match one.value.to_ascii_lowercase().as_str() {
+                    "keep" => Hidden::Keep,
+                    "remove" => Hidden::Remove,
+                    _ => return Err(wrong("its value must be `keep` or `remove`")),
+                };
+                options.hidden.replace(hidden).is_some()
+            }
         };
         if twice {
             return Err(wrong("it is given twice"));
@@ -299,6 +343,17 @@ fn reference(name: &str) -> Result<(), &'static str> {
         );
     }
     Ok(())
+}
+
+/// An account's login, with or without `@` in front; an App's ends in `[bot]`.
+fn login(value: &str) -> Result<&str, &'static str> {
+    let login = value.strip_prefix('@').unwrap_or(value);
+    let name = login.strip_suffix("[bot]").unwrap_or(login);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || name.len() > LOGIN_MAX || !name.chars().all(plain) {
+        return Err("its value must be the login of a GitHub account");
+    }
+    Ok(login)
 }
 
 fn id(value: &str) -> Result<&str, &'static str> {

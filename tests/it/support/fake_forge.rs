@@ -47,6 +47,8 @@ pub(crate) struct Issue {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Comment {
+    /// Who wrote it, and the association that GitHub shows.
+    pub(crate) by: (Actor, &'static str),
     pub(crate) body: String,
     pub(crate) own: bool,
     pub(crate) created: Millis,
@@ -91,6 +93,8 @@ pub(crate) struct World {
     pub(crate) files: BTreeMap<String, Result<Vec<u8>, ReadError>>,
     /// Every reading of one of them, in order.
     pub(crate) read: Vec<String>,
+    /// Logins whose role was asked for, in order.
+    pub(crate) roles_asked: Vec<String>,
     /// What stands in the repository; `None` as long as it has no commit.
     pub(crate) tree: Option<Tree>,
     /// Pull requests by number.
@@ -100,6 +104,16 @@ pub(crate) struct World {
     /// Every call fails as unreachable.
     pub(crate) down: bool,
     next: u64,
+}
+
+/// Who writes everything that nobody else is named for.
+fn ada() -> (Actor, &'static str) {
+    let ada = Actor {
+        id: 7,
+        login: "ada".into(),
+        bot: false,
+    };
+    (ada, "MEMBER")
 }
 
 #[derive(Clone)]
@@ -131,6 +145,7 @@ impl FakeForge {
         for body in &posts[1..] {
             let id = world.id();
             let comment = Comment {
+                by: ada(),
                 body: (*body).to_owned(),
                 own: false,
                 created,
@@ -148,6 +163,23 @@ impl FakeForge {
             comments,
         };
         world.issues.insert(number, issue);
+    }
+
+    /// Somebody comments at `number`, half an hour ago. The association is what GitHub shows beside
+    /// the name.
+    pub(crate) fn post(&self, number: u64, by: Actor, association: &'static str, body: &str) {
+        let created = self.clock.now().minus(Duration::from_mins(30));
+        let mut world = self.world.lock().unwrap();
+        let id = world.id();
+        let comment = Comment {
+            by: (by, association),
+            body: body.to_owned(),
+            own: false,
+            created,
+            edits: 0,
+        };
+        world.comments.insert(id, comment);
+        world.issues.get_mut(&number).unwrap().comments.push(id);
     }
 
     pub(crate) fn grant(&self, login: &str, id: u64, role: Permission) {
@@ -301,6 +333,11 @@ fn written(id: u64, body: &str) -> Written {
 #[async_trait]
 impl Forge for FakeForge {
     async fn access(&self, _repo: &Repo, login: &str) -> Result<Access, ForgeError> {
+        self.world
+            .lock()
+            .unwrap()
+            .roles_asked
+            .push(login.to_owned());
         self.read(|world| {
             let found = world.roles.get(login);
             Access {
@@ -324,25 +361,24 @@ impl Forge for FakeForge {
         }
         self.read(|world| {
             let issue = &world.issues[&place.number];
-            let author = Actor {
-                id: 7,
-                login: "ada".into(),
-                bot: false,
-            };
-            let post = |id: Option<u64>, body: &str, own: bool, created: Millis| Post {
+            let post = |id: Option<u64>,
+                        by: (Actor, &'static str),
+                        body: &str,
+                        own: bool,
+                        created: Millis| Post {
                 id,
-                author: Some(author.clone()),
+                author: Some(by.0),
                 own,
-                association: "MEMBER".into(),
+                association: by.1.into(),
                 created,
                 updated: created,
                 body: body.to_owned(),
                 url: "https://github.test/post".into(),
             };
-            let mut posts = vec![post(None, &issue.body, issue.own, issue.created)];
+            let mut posts = vec![post(None, ada(), &issue.body, issue.own, issue.created)];
             for id in &issue.comments {
                 if let Some(c) = world.comments.get(id) {
-                    posts.push(post(Some(*id), &c.body, c.own, c.created));
+                    posts.push(post(Some(*id), c.by.clone(), &c.body, c.own, c.created));
                 }
             }
             Thread {
@@ -559,6 +595,7 @@ impl Forge for FakeForge {
         self.write(|world, now| {
             let id = world.id();
             let comment = Comment {
+                by: ada(),
                 body: body.to_owned(),
                 own: true,
                 created: now,

@@ -31,6 +31,8 @@ pub(crate) struct Rig {
     pub(crate) parts: Parts,
     _folder: tempfile::TempDir,
     deliveries: std::sync::atomic::AtomicU64,
+    /// Id of the next comment with a command.
+    comments: std::sync::atomic::AtomicU64,
 }
 
 impl Rig {
@@ -67,6 +69,7 @@ impl Rig {
             parts,
             _folder: folder,
             deliveries: 0.into(),
+            comments: 99.into(),
         }
     }
 
@@ -94,16 +97,23 @@ impl Rig {
             },
             place: Self::place(number),
             origin: Origin::Comment {
-                id: 99,
+                id: self.next_comment(),
                 text: format!("/{}", command.name()),
                 url: "https://github.test/comment".into(),
             },
             options: Vec::new(),
             guidance: String::new(),
+            also: Vec::new(),
             inline: None,
             opening: None,
             at: self.clock.now(),
         }
+    }
+
+    /// Id of a new comment with a command.
+    pub(crate) fn next_comment(&self) -> u64 {
+        self.comments
+            .fetch_add(1, std::sync::atomic::Ordering::SeqCst)
     }
 
     /// Delivers one command by `ada`, who may write.

@@ -127,10 +127,12 @@ impl System {
         system
     }
 
-    /// `owner/name` with a writer called `ada`, the App installed.
+    /// `owner/name` with writers called `ada` and `bob`, the App installed.
     pub(crate) fn repository(&self, name: &str, private: bool) {
         self.sim.add_repository(name, private).unwrap();
-        self.sim.grant(name, "ada", Role::Write).unwrap();
+        for login in ["ada", "bob"] {
+            self.sim.grant(name, login, Role::Write).unwrap();
+        }
         self.sim.install(&[name]).unwrap();
     }
 

@@ -10,8 +10,10 @@ use crate::engine::clock::Millis;
 use crate::engine::run::RunId;
 use crate::engine::store::{Beat, Claimed, Lease, StoreError};
 
-/// The first run of each repository that has any (found by jumping from one repository to the next in the index, so
-/// that a long backlog costs nothing), of these the one whose repository has the fewest running.
+/// The first run of each repository that has any (found by jumping from one repository to the next
+/// in the index, so that a long backlog costs nothing), of these the one whose repository has the
+/// fewest running. Deferred runs come last, and one at a time in an installation: however many
+/// there are, they hold one worker and one place in the write lane.
 pub(super) const CLAIM: &str = "
 WITH RECURSIVE
 ready (repo) AS (
@@ -28,13 +30,26 @@ waiting (repo) AS (
 ),
 heads (seq) AS (
     SELECT (SELECT seq FROM runs
-            WHERE repo_id = ready.repo AND state = 'ready' AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
+            WHERE repo_id = ready.repo AND state = 'ready' AND deferred = 0 AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
             ORDER BY run_at_ms, seq LIMIT 1) FROM ready
     UNION ALL
     SELECT (SELECT seq FROM runs
-            WHERE repo_id = waiting.repo AND state = 'waiting' AND run_at_ms <= ?2
+            WHERE repo_id = waiting.repo AND state = 'waiting' AND deferred = 0 AND run_at_ms <= ?2
               AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
             ORDER BY run_at_ms, seq LIMIT 1) FROM waiting
+    UNION ALL
+    SELECT (SELECT seq FROM runs
+            WHERE deferred = 1 AND state = 'ready' AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
+              AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.deferred = 1 AND other.state = 'running'
+                              AND other.installation = runs.installation)
+            ORDER BY run_at_ms, seq LIMIT 1)
+    UNION ALL
+    SELECT (SELECT seq FROM runs
+            WHERE deferred = 1 AND state = 'waiting' AND run_at_ms <= ?2
+              AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
+              AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.deferred = 1 AND other.state = 'running'
+                              AND other.installation = runs.installation)
+            ORDER BY run_at_ms, seq LIMIT 1)
 )
 UPDATE runs
 SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = ?1, lease_until_ms = ?3,
@@ -42,7 +57,7 @@ SET state = 'running', attempt = attempt + 1, fence = fence + 1, lease_owner = ?
     heard = told
 WHERE seq = (
     SELECT head.seq FROM heads CROSS JOIN runs AS head ON head.seq = heads.seq
-    ORDER BY (SELECT count(*) FROM runs AS busy WHERE busy.state = 'running' AND busy.repo_id = head.repo_id),
+    ORDER BY head.deferred, (SELECT count(*) FROM runs AS busy WHERE busy.state = 'running' AND busy.repo_id = head.repo_id),
              head.run_at_ms, head.seq
     LIMIT 1)
 RETURNING id, fence, attempt, round, cancel_requested, created_ms,
@@ -57,13 +72,14 @@ WHERE seq = (
     SELECT seq FROM (
         SELECT * FROM (
             SELECT created_ms, seq FROM runs
-            WHERE acknowledged = 0 AND state IN ('blocked', 'ready') AND state = 'blocked'
+            WHERE acknowledged = 0 AND state IN ('blocked', 'ready') AND state = 'blocked' AND deferred = 0
               AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
             ORDER BY created_ms, seq LIMIT 1)
         UNION ALL
         SELECT * FROM (
             SELECT created_ms, seq FROM runs
-            WHERE acknowledged = 0 AND state IN ('blocked', 'ready') AND state = 'ready' AND created_ms < ?4
+            WHERE acknowledged = 0 AND state IN ('blocked', 'ready') AND state = 'ready' AND deferred = 0
+              AND created_ms < ?4
               AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
             ORDER BY created_ms, seq LIMIT 1))
     ORDER BY created_ms, seq LIMIT 1)

@@ -29,6 +29,12 @@ SET state = ?4, finished_ms = ?5, code = ?6, note = ?7, lease_owner = NULL, leas
 WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'
 RETURNING serial";
 
+/// Back in line, as if it had not been claimed.
+pub(super) const YIELD: &str = "
+UPDATE runs
+SET state = 'ready', attempt = max(attempt - 1, 0), lease_owner = NULL, lease_until_ms = NULL
+WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'";
+
 /// A request to stop that the worker has not been told of makes the run claimable at once; one that it was told of
 /// does not, or a run that cannot report its end for now would spin. The same for messages.
 pub(super) const PARK: &str = "
@@ -86,6 +92,15 @@ pub(super) async fn finish(
             reason,
             counts,
         } => return park(connection, lease, *until, reason, *counts).await,
+        Finish::Yield => {
+            let yielded = sqlx::query(YIELD)
+                .bind(&lease.run.0)
+                .bind(&lease.owner)
+                .bind(lease.fence)
+                .execute(connection)
+                .await?;
+            return held(yielded.rows_affected(), lease);
+        }
     };
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let ended = sqlx::query(END)

@@ -52,6 +52,15 @@ WHERE rowid IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = spending.run)
     LIMIT ?2)";
 
+/// The same for what was asked for: it counts for a window, and decides over a comment as long as
+/// its run is there.
+const DELETE_ASKS: &str = "
+DELETE FROM asks
+WHERE rowid IN (
+    SELECT rowid FROM asks
+    WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = asks.run)
+    LIMIT ?2)";
+
 /// What one portion deleted.
 pub(super) struct Pruned {
     /// Deliveries.
@@ -60,13 +69,15 @@ pub(super) struct Pruned {
     entries: u64,
     /// Agents' turns.
     turns: u64,
+    /// Records of commands.
+    asks: u64,
 }
 
 impl Pruned {
     /// Nothing older is left.
     pub(super) fn is_last(&self) -> bool {
         let full = u64::from(PORTION);
-        self.deliveries < full && self.entries < full && self.turns < full
+        self.deliveries < full && self.entries < full && self.turns < full && self.asks < full
     }
 }
 
@@ -106,11 +117,17 @@ pub(super) async fn prune_some(
         .bind(PORTION)
         .execute(&mut *transaction)
         .await?;
+    let asks = sqlx::query(DELETE_ASKS)
+        .bind(before.minus(spending::DAY).0)
+        .bind(PORTION)
+        .execute(&mut *transaction)
+        .await?;
     transaction.commit().await?;
     Ok(Pruned {
         deliveries,
         entries: audit.rows_affected(),
         turns: turns.rows_affected(),
+        asks: asks.rows_affected(),
     })
 }
 

@@ -80,11 +80,13 @@ pub(super) async fn runs_at(
     limit: u32,
 ) -> Result<Vec<RunView>, StoreError> {
     views(
-        sqlx::query(select_runs!("WHERE serial = ?1 ORDER BY seq DESC LIMIT ?2"))
-            .bind(place)
-            .bind(limit)
-            .fetch_all(reader)
-            .await,
+        sqlx::query(select_runs!(
+            "WHERE serial = ?1 AND code IS NOT 'permission_denied' ORDER BY seq DESC LIMIT ?2"
+        ))
+        .bind(place)
+        .bind(limit)
+        .fetch_all(reader)
+        .await,
     )
 }
 
@@ -110,13 +112,18 @@ pub(super) async fn ahead_of(reader: &SqlitePool, run: &RunId) -> Result<u64, St
         .map_err(|error| failed(&error))
 }
 
+/// A deferred run is not due while another one is running.
+pub(super) const NEXT_DUE: &str = "
+SELECT min(run_at_ms) FROM runs
+WHERE state = 'waiting' AND (deferred = 0 OR NOT EXISTS (
+    SELECT 1 FROM runs AS other WHERE other.deferred = 1 AND other.state = 'running'))";
+
 /// See [`crate::engine::store::Store::next_due`].
 pub(super) async fn next_due(reader: &SqlitePool) -> Result<Option<Millis>, StoreError> {
-    let due: Option<i64> =
-        sqlx::query_scalar("SELECT min(run_at_ms) FROM runs WHERE state = 'waiting'")
-            .fetch_one(reader)
-            .await
-            .map_err(|error| failed(&error))?;
+    let due: Option<i64> = sqlx::query_scalar(NEXT_DUE)
+        .fetch_one(reader)
+        .await
+        .map_err(|error| failed(&error))?;
     Ok(due.map(Millis))
 }
 

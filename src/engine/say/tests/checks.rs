@@ -11,6 +11,7 @@ fn judged(path: &str, good: bool) -> Judged {
         name: path.to_owned(),
         path: Some(path.to_owned()),
         good,
+        skipped: false,
         sentence: if good {
             "2 actions, structure valid, fits the files of the repository".to_owned()
         } else {

@@ -21,6 +21,7 @@ pub(super) fn structure(
             name: name.to_owned(),
             path: path.map(str::to_owned),
             good: false,
+            skipped: false,
             sentence: refused.to_string(),
             details: format!("{fence}text\n{}\n{fence}", diff.trim_end()),
             remarks: remarks(refused.annotations()),
@@ -53,9 +54,22 @@ pub(super) fn plan(
         name: name.to_owned(),
         path: path.map(str::to_owned),
         good,
+        skipped: false,
         sentence,
         details,
         remarks: remarks(check::annotations(&findings)),
+    }
+}
+
+/// A plan that was not checked, because the run may ask GitHub for nothing more.
+pub(super) fn skipped(name: &str, path: Option<&str>) -> Judged {
+    Judged {
+        name: name.to_owned(),
+        path: path.map(str::to_owned),
+        skipped: true,
+        sentence: sentences::SKIPPED.to_owned(),
+        details: sentences::SKIPPED.to_owned(),
+        ..Judged::default()
     }
 }
 
@@ -65,6 +79,7 @@ pub(super) fn unread(path: &str, why: &str) -> Judged {
         name: path.to_owned(),
         path: Some(path.to_owned()),
         good: false,
+        skipped: false,
         sentence: format!("line 1: it cannot be read: {why}"),
         details: format!("{} cannot be read: {why}.", code_span(path)),
         remarks: vec![Remark {

@@ -4,7 +4,7 @@
 use super::super::super::agent::Report;
 use super::super::super::effects::Stop;
 use super::super::super::progress::{Enriched, Found, Prepared};
-use super::super::super::say::agent as sentences;
+use super::super::super::say::{agent as sentences, trust};
 use super::super::super::turns;
 use super::super::planning;
 use super::super::verify::{self, TITLE_MAX};
@@ -100,8 +100,14 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
             return Ok(Judged::Done(Box::new(prepared)));
         }
         Checked::Error(error) if wanted.is_none() => {
-            let looked = found.map(|found| found.looked).unwrap_or_default();
-            let failure = sentences::no_plan(&context.trigger, &error, looked);
+            let (looked, unconfirmed) = found
+                .map(|found| ([found.looked, found.notes].concat(), found.unconfirmed))
+                .unwrap_or_default();
+            let mut failure = sentences::no_plan(&context.trigger, &error, looked);
+            if !unconfirmed.is_empty() {
+                let command = context.trigger.command;
+                failure = trust::only_unconfirmed(command, &unconfirmed, failure.details);
+            }
             return Err(Stop::Failed(failure));
         }
         // There is a plan: the bot has found it itself.
@@ -176,6 +182,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
     let mut plan = plan.clone();
     let warnings = open_questions(context, &mut plan.body, &mut notes);
     let found = work(context).found.clone();
+    let found_hidden = found.as_ref().and_then(|found| found.hidden.clone());
     let prefix = &context.settings.title_prefix;
     let candidate = found.as_ref().and_then(|found| found.candidate.as_ref());
     let mut in_document: Vec<String> = provenance(found.as_ref());
@@ -198,6 +205,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
         enriched: Enriched::Yes,
         warnings,
         attached: Vec::new(),
+        hidden: found_hidden,
     }
 }
 
@@ -207,6 +215,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
 /// [`Stop::Failed`] when neither can be saved.
 pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Stop> {
     let found = work(context).found.clone();
+    let found_hidden = found.as_ref().and_then(|found| found.hidden.clone());
     let draft = work(context).draft.clone();
     let facts = facts(context);
     let candidate = found.as_ref().and_then(|found| found.candidate.as_ref());
@@ -259,6 +268,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
         enriched: Enriched::Fallback,
         warnings,
         attached: Vec::new(),
+        hidden: if own { None } else { found_hidden },
     })
 }
 

@@ -40,6 +40,7 @@ pub(super) async fn ask(
             trigger: &context.trigger,
             thread: &thread,
             candidate: found.and_then(|found| found.candidate.as_ref()),
+            unconfirmed: found.map_or(&[], |found| &found.unconfirmed),
             nonce: &work_now.nonce,
             canary: &work_now.canary,
             rounds,

@@ -83,6 +83,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         },
         options: Vec::new(),
         guidance: command.trim_start_matches("/save-plan").trim().to_owned(),
+        also: Vec::new(),
         inline: (!inline.is_empty()).then(|| inline.to_owned()),
         opening: None,
         at: own.created,
@@ -119,7 +120,7 @@ const READERS: Readers<'static> = Readers {
 };
 
 fn chosen(thread: &Thread, trigger: &Trigger) -> Result<Candidate, NoPlan> {
-    choose(thread, trigger, READERS)
+    choose(candidates(thread, trigger, READERS), trigger)
 }
 
 fn fixture(name: &str) -> String {
@@ -338,5 +339,6 @@ fn the_command_s_own_text_comes_from_the_trigger() {
         without_commands: &str::to_owned,
         ..READERS
     };
-    assert_eq!(choose(&thread, &trigger, readers).unwrap().text, plan);
+    let search = candidates(&thread, &trigger, readers);
+    assert_eq!(choose(search, &trigger).unwrap().text, plan);
 }

@@ -285,5 +285,6 @@ fn prepared(
         enriched,
         warnings,
         attached: Vec::new(),
+        hidden: None,
     }
 }

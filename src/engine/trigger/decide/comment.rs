@@ -63,18 +63,37 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
     };
     Decision::Runs {
         action: if edited { "edited" } else { "created" },
-        triggers: found
-            .into_iter()
-            .take(MOST_COMMANDS)
-            .map(|found| Trigger {
-                command: found.command,
-                options: found.options,
-                guidance: found.guidance,
-                inline: found.inline,
-                ..bare.clone()
-            })
-            .collect(),
+        triggers: together(found.into_iter().take(MOST_COMMANDS).map(|found| Trigger {
+            command: found.command,
+            options: found.options,
+            guidance: found.guidance,
+            inline: found.inline,
+            ..bare.clone()
+        })),
     }
+}
+
+/// Commands that only answer and stand side by side become one run, so that they are answered with
+/// one comment.
+fn together(triggers: impl Iterator<Item = Trigger>) -> Vec<Trigger> {
+    let answers = |command: Command| {
+        matches!(
+            command,
+            Command::Help | Command::Status | Command::Cancel | Command::Retry
+        )
+    };
+    let mut found: Vec<Trigger> = Vec::new();
+    for trigger in triggers {
+        match found.last_mut() {
+            Some(last) if answers(last.command) && answers(trigger.command) => {
+                if !last.commands().any(|command| command == trigger.command) {
+                    last.also.push(trigger.command);
+                }
+            }
+            _ => found.push(trigger),
+        }
+    }
+    found
 }
 
 /// A command of this comment with nothing behind it; `None` without an installation.
@@ -96,6 +115,7 @@ fn bare(
         origin,
         options: Vec::new(),
         guidance: String::new(),
+        also: Vec::new(),
         inline: None,
         opening: read.issue.opening(),
         at: if edited {

@@ -118,7 +118,7 @@ fn a_comment_on_a_pull_request_has_a_pull_request_as_its_place() {
 fn several_commands_are_several_runs_in_order() {
     let body = with(
         CREATED,
-        &[("/comment/body", json!("/plan-status\n\n/cancel"))],
+        &[("/comment/body", json!("/save-raw-plan\n\n/save-plan"))],
     );
     let Decision::Runs {
         triggers: runs,
@@ -128,7 +128,28 @@ fn several_commands_are_several_runs_in_order() {
         panic!("runs");
     };
     let commands: Vec<_> = runs.iter().map(|run| run.command).collect();
-    assert_eq!(commands, [Command::Status, Command::Cancel]);
+    assert_eq!(commands, [Command::SaveRawPlan, Command::SavePlan]);
+}
+
+#[test]
+fn commands_that_only_answer_and_stand_side_by_side_are_one_run() {
+    let body = "/plan-status\n/cancel\n/plan-status\n/save-plan\n/plan-help\n/retry";
+    let payload = with(CREATED, &[("/comment/body", json!(body))]);
+    let Decision::Runs { triggers, .. } = decided("issue_comment", &payload) else {
+        panic!("runs");
+    };
+    let commands: Vec<Vec<Command>> = triggers
+        .iter()
+        .map(|trigger| trigger.commands().collect())
+        .collect();
+    assert_eq!(
+        commands,
+        [
+            vec![Command::Status, Command::Cancel],
+            vec![Command::SavePlan],
+            vec![Command::Help, Command::Retry]
+        ]
+    );
 }
 
 #[test]
@@ -146,7 +167,7 @@ fn closed_and_locked_places_are_fine() {
 /// Anybody who can comment could otherwise ask for thousands of runs, each with a copy of the comment.
 #[test]
 fn a_comment_full_of_commands_asks_for_eight() {
-    let many = "/plan-help\n".repeat(5_000);
+    let many = "/answer skip\n".repeat(5_000);
     let payload = with(CREATED, &[("/comment/body", json!(many))]);
     match decided("issue_comment", &payload) {
         Decision::Runs { triggers, .. } => assert_eq!(triggers.len(), 8),

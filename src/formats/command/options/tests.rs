@@ -233,3 +233,49 @@ fn names_are_judged_too() {
     let later = read(Command::SavePlan, &given(&[("colour", "red")]));
     assert_eq!(later.unwrap(), Options::default());
 }
+
+#[test]
+fn an_author_is_a_login_and_hidden_text_is_kept_or_removed() {
+    let given = |name: &str, value: &str| {
+        let given = [Given {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        }];
+        read(Command::SaveRawPlan, &given).map_err(|error| error.to_string())
+    };
+    for (value, login) in [
+        ("eve", "eve"),
+        ("@eve-2", "eve-2"),
+        ("claude[bot]", "claude[bot]"),
+        ("eve_acme", "eve_acme"),
+    ] {
+        assert_eq!(
+            given("author", value).unwrap().author.as_deref(),
+            Some(login)
+        );
+    }
+    for value in [
+        "",
+        "@",
+        "a/b",
+        "a b",
+        "[bot]",
+        "https://github.com/eve",
+        &"a".repeat(61),
+    ] {
+        assert_eq!(
+            given("author", value).unwrap_err(),
+            "the option `author` cannot be used: its value must be the login of a GitHub account",
+            "{value:?}"
+        );
+    }
+    assert_eq!(given("hidden", "Keep").unwrap().hidden, Some(Hidden::Keep));
+    assert_eq!(
+        given("hidden", "remove").unwrap().hidden,
+        Some(Hidden::Remove)
+    );
+    assert_eq!(
+        given("hidden", "yes").unwrap_err(),
+        "the option `hidden` cannot be used: its value must be `keep` or `remove`"
+    );
+}

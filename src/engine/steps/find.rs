@@ -1,0 +1,62 @@
+//! Finding the plan: the candidates of the conversation, whose authors count, and which of them is
+//! taken.
+
+use std::collections::HashSet;
+
+use super::super::effects::Stop;
+use super::super::forge::Forge;
+use super::super::progress::{Found, Logs};
+use super::super::thread::Thread;
+use super::super::trigger::{Actor, Repo};
+use super::extract::{self, Scan, Trust};
+use super::verify::READERS;
+use super::{Context, prepare, verify};
+use crate::formats::command::{Permission, read_options};
+
+/// What there is to make a plan of: the session log that was named, else the best of the
+/// conversation.
+///
+/// # Errors
+/// [`Stop::Forge`] when GitHub does not say who may write, [`Stop::Failed`] as [`verify::find`].
+pub(super) async fn find(context: &Context, thread: &Thread, logs: Logs) -> Result<Found, Stop> {
+    let (trigger, read) = (context.trigger.clone(), thread.clone());
+    let (scan, read) = prepare::computing(move || {
+        let scan = extract::scan(&read, &trigger, READERS);
+        (scan, read)
+    })
+    .await?;
+    let trust = match &logs.plan {
+        Some(_) => Trust::Writers(HashSet::new()),
+        None => trust(context, &scan, thread).await?,
+    };
+    let trigger = context.trigger.clone();
+    prepare::computing(move || verify::find(&trigger, &read, scan.search(&trust), &logs))
+        .await?
+        .map_err(Stop::Failed)
+}
+
+/// Whose posts may hold the plan: those of the account that the command names, else of people with
+/// write permission.
+async fn trust(context: &Context, scan: &Scan, thread: &Thread) -> Result<Trust, Stop> {
+    let trigger = &context.trigger;
+    let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
+    if let Some(login) = options.author {
+        return Ok(Trust::Named(login));
+    }
+    let forge = context.effects.forge.as_ref();
+    let mut writers = HashSet::new();
+    for author in scan.authors(thread) {
+        if writes(forge, &trigger.place.repo, &author).await? {
+            writers.insert(author.id);
+        }
+    }
+    Ok(Trust::Writers(writers))
+}
+
+/// Whether the account has write permission. A login can be given up and taken by somebody else:
+/// the id decides.
+async fn writes(forge: &dyn Forge, repo: &Repo, account: &Actor) -> Result<bool, Stop> {
+    let access = forge.access(repo, &account.login).await?;
+    let has = access.permission.filter(|_| access.user_id == account.id);
+    Ok(has.is_some_and(|has| has >= Permission::Write))
+}
