@@ -127,6 +127,7 @@ fn conversation(bodies: impl Iterator<Item = String>) -> (Thread, Trigger) {
     };
     let trigger = Trigger {
         command: Command::SaveRawPlan,
+        also: Vec::new(),
         actor: posts[0].author.clone().unwrap(),
         place: place.clone(),
         origin: Origin::Comment {
@@ -180,7 +181,7 @@ fn of_a_long_conversation_the_newest_posts_are_searched_and_the_rest_is_counted(
             .any(|found| found.text.contains("an old one"))
     );
 
-    let found = find(&trigger, &thread, &Default::default());
+    let found = find(&trigger, &thread, search, &Default::default()).unwrap();
     let said = format!(
         "The conversation is too long to search all of it: {} older comments were left out. If the plan is in one of them, \
          put it into the comment with the command.",

@@ -44,23 +44,25 @@ macro_rules! with_agents {
     };
 }
 
+/// What was said and the text of a comment, with the delivery that brought them.
+macro_rules! with_said {
+    () => {
+        "UPDATE deliveries SET said = 'comment 1#1 7', text = 'said' WHERE id = 2;"
+    };
+}
+
 /// Rows as the program of that schema would have left them, one script per schema that can still be met.
-const ROWS: [(i64, &str); 3] = [
+const ROWS: [(i64, &str); 4] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
+    (3, concat!(two_runs!(), with_agents!(), with_said!())),
     (
-        5,
+        4,
         concat!(
             two_runs!(),
             with_agents!(),
+            with_said!(),
             "INSERT INTO asks VALUES ('RUN1', 1700000000000, 5, '1#1', 7, 99, 0, 0, NULL);"
-        ),
-    ),
-    (
-        5,
-        concat!(
-            two_runs!(),
-            "UPDATE deliveries SET said = 'comment 1#1 7', text = 'said' WHERE id = 2;"
         ),
     ),
 ];

@@ -276,6 +276,7 @@ impl FakeForge {
         let mut world = self.world.lock().unwrap();
         let id = world.id();
         let comment = Comment {
+            by: ada(),
             body: body.to_owned(),
             own: false,
             created,
