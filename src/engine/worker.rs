@@ -111,7 +111,8 @@ impl Worker {
             stop.set(by);
         }
         tracing::info!(attempt = claimed.attempt, "run started");
-        let attempt = execute::attempt(&self.parts, claimed, &stop);
+        // On the heap: it holds every step's state at once, and each worker has one.
+        let attempt = Box::pin(execute::attempt(&self.parts, claimed, &stop));
         let Some(Some(finish)) = self.leased(&claimed.lease, &stop, attempt).await else {
             tracing::warn!("run left to its lease");
             return Ok(None);

@@ -11,7 +11,7 @@ use planwright::engine::trigger::Origin;
 use planwright::formats::command::{Command, Permission};
 
 use crate::support::fake_agent::{Act, FakeAgent};
-use crate::support::fake_forge::Fault;
+use crate::support::fake_forge::{Fault, Happening, Where};
 use crate::support::rig::{HERE, Rig};
 
 /// An answer that holds.
@@ -300,6 +300,40 @@ async fn nobody_answers_reminded_once_then_saved_with_open_questions() {
         "{saved}"
     );
     assert!(saved.contains("- **Questions asked**: 2"), "{saved}");
+}
+
+#[tokio::test]
+async fn questions_that_cannot_be_asked_any_more_stay_open_and_the_plan_is_saved() {
+    for happening in [
+        Happening::Lock,
+        Happening::LockEdits,
+        Happening::Transfer,
+        Happening::Delete,
+    ] {
+        for at in 1..=12 {
+            let case = format!("{happening:?} at write {at}");
+            let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
+            let rig = rig(&agent).await;
+            rig.forge.happen(at, happening, Where::Number(HERE));
+            let run = rig.say(Command::SavePlan).await;
+            rig.settle().await;
+            let plans = rig.forge.plans();
+            let state = rig.state(&run).await;
+            if happening == Happening::Delete {
+                // Before the plan is worked out there is nothing to save it for.
+                assert_eq!(
+                    plans.len(),
+                    usize::from(state == State::Succeeded),
+                    "{case}"
+                );
+                continue;
+            }
+            assert_eq!(state, State::Succeeded, "{case}");
+            assert_eq!(plans.len(), 1, "{case}");
+            let saved = document(&rig);
+            assert!(saved.contains("## Open Questions"), "{case}: {saved}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use planwright::formats::command::Command;
 
 use crate::engine_agent::{now, rig, status};
 use crate::support::fake_agent::{Act, FakeAgent};
-use crate::support::fake_forge::Fault;
+use crate::support::fake_forge::{Fault, Happening, Where};
 use crate::support::rig::{HERE, Rig};
 
 /// A report that holds.
@@ -58,6 +58,47 @@ async fn topics(rig: &Rig, run: &RunId) -> Vec<Topic> {
     let progress = Progress::read(view.progress.as_deref()).unwrap();
     let research = progress.research.unwrap_or_default();
     research.topics.iter().map(|topic| topic.state).collect()
+}
+
+#[tokio::test]
+async fn research_in_a_locked_conversation_asks_no_agent_and_a_transferred_one_is_followed() {
+    for at in 1..=14 {
+        for happening in [Happening::Lock, Happening::Transfer] {
+            let case = format!("{happening:?} at write {at}");
+            let agent = FakeAgent::deciding(writes);
+            let rig = rig(&agent).await;
+            rig.forge.happen(at, happening, Where::Number(HERE));
+            let run = ask(&rig, "queues; limits").await;
+            rig.settle().await;
+            let state = rig.state(&run).await;
+            if happening == Happening::Lock {
+                // Two reactions at the end are all that may be left out of a success.
+                let posted = rig.forge.own_bodies(HERE).len();
+                let asked = agent.tasks.lock().unwrap().len();
+                assert!(
+                    posted == 3 || asked == 0,
+                    "{case}: {asked} asked, {posted} posted"
+                );
+                let code = rig.view(&run).await.code;
+                let told = state == State::Succeeded || code.as_deref() == Some("location_gone");
+                assert!(told, "{case}: {code:?}");
+                continue;
+            }
+            assert_eq!(state, State::Succeeded, "{case}");
+            let place = {
+                let world = rig.forge.world.lock().unwrap();
+                world.moved.get(&HERE).copied().unwrap_or(HERE)
+            };
+            let said = rig.forge.own_bodies(place);
+            assert_eq!(said.len(), 3, "{case}: {said:#?}");
+            for about in ["queues", "limits"] {
+                let held = said
+                    .iter()
+                    .any(|body| body.contains(&format!("What is known of {about}")));
+                assert!(held, "{case}: {said:#?}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -200,6 +200,10 @@ pub enum Gone {
 
 /// A repository.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties, as GitHub has them"
+)]
 pub struct Repository {
     /// Id.
     pub id: u64,

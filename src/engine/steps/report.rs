@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::super::code::Failure;
-use super::super::effects::{Kind, Stop};
+use super::super::effects::{Kind, Posted, Stop};
 use super::super::forge::{ForgeError, ReactTo, Reaction};
 use super::super::progress::{Checked, Progress, Saved};
 use super::super::research::Research;
@@ -135,8 +135,33 @@ async fn lose_status(context: &mut Context, found: Option<u64>) -> Result<(), St
     context.remember().await
 }
 
+/// Adds a comment once, where the conversation is now.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub(super) async fn comment(context: &mut Context, key: &str, body: &str) -> Result<Posted, Stop> {
+    loop {
+        let place = context.home();
+        let posted = context
+            .effects
+            .create_comment(key, &place.repo, place.number, body)
+            .await;
+        match posted {
+            Err(Stop::Forge(error)) if error.is_absence() => {
+                if !follow(context).await? {
+                    return Err(error.into());
+                }
+            }
+            done => return done,
+        }
+    }
+}
+
 /// Looks whether the issue was transferred to another repository, and goes on there. False when it was not.
-async fn follow(context: &mut Context) -> Result<bool, Stop> {
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub(super) async fn follow(context: &mut Context) -> Result<bool, Stop> {
     let forge = context.effects.forge.clone();
     let home = context.home().clone();
     let place = match forge.locate(&home).await {
@@ -514,26 +539,13 @@ pub async fn reply(
     reaction: Reaction,
 ) -> Result<Option<ForgeError>, Stop> {
     let key = format!("reply-{}", context.round);
-    let refused = loop {
-        let place = context.home();
-        let posted = context
-            .effects
-            .create_comment(&key, &place.repo, place.number, body)
-            .await;
-        match posted {
-            Ok(_) => break None,
-            Err(Stop::Forge(error)) if error.is_refusal() => {
-                if error.is_absence() && follow(context).await? {
-                    continue;
-                }
-                if context.again_at(&error).is_some() {
-                    return Err(error.into());
-                }
-                unheard(context, &error).await?;
-                break Some(error);
-            }
-            Err(stop) => return Err(stop),
+    let refused = match comment(context, &key, body).await {
+        Ok(_) => None,
+        Err(Stop::Forge(error)) if error.is_refusal() && context.again_at(&error).is_none() => {
+            unheard(context, &error).await?;
+            Some(error)
         }
+        Err(stop) => return Err(stop),
     };
     close(context, reaction).await?;
     tidy(context).await?;

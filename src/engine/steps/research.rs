@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 
 use super::super::agent::{Agent, Session, Spent, Task};
 use super::super::effects::Stop;
+use super::super::forge::ForgeError;
 use super::super::progress::Progress;
 use super::super::prompt::{self, Around, Role, Try, new_words};
 use super::super::research::{self, Desk, Research, ResearchSettings, State, TOPIC_MAX, Team};
@@ -156,11 +157,7 @@ async fn announce(context: &mut Context, research: &mut Research) -> Result<(), 
             continue;
         }
         let body = sentences::comment(&context.trigger, context.run(), research, at);
-        let place = context.home().clone();
-        let posted = context
-            .effects
-            .create_comment(&comment_key(at), &place.repo, place.number, &body)
-            .await?;
+        let posted = report::comment(context, &comment_key(at), &body).await?;
         research.topics[at].comment = Some(posted.id());
         context.progress.created = Some(context.effects.clock.now());
         posted.url().clone_into(&mut research.topics[at].url);
@@ -174,7 +171,6 @@ async fn announce(context: &mut Context, research: &mut Research) -> Result<(), 
 
 /// Every topic's comment shows what came of it: exactly once, whatever was shown while agents worked.
 async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> {
-    let repo = context.home().repo.clone();
     for (at, topic) in research.topics.iter().enumerate() {
         let Some(comment) = topic.comment else {
             continue;
@@ -182,11 +178,29 @@ async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> 
         let body = sentences::comment(&context.trigger, context.run(), research, at);
         let made_by = comment_key(at);
         let key = format!("{made_by}-final-{}", context.round);
+        let repo = context.home().repo.clone();
         let edited = context
             .effects
             .edit_comment(&key, &repo, comment, &made_by, &body)
             .await;
-        gone_is_fine(edited)?;
+        if !matches!(edited, Err(Stop::Forge(ForgeError::NotFound { .. }))) {
+            edited?;
+            continue;
+        }
+        // Somebody deleted the comment, and the run has its report all the same; or the issue was transferred, which gives
+        // its comments other ids.
+        report::follow(context).await?;
+        if context.progress.moved.is_none() {
+            continue;
+        }
+        let home = context.home().clone();
+        if let Some(moved) = context.effects.find_comment(&made_by, &home).await? {
+            let edited = context
+                .effects
+                .edit_comment(&key, &home.repo, moved, &made_by, &body)
+                .await;
+            gone_is_fine(edited)?;
+        }
     }
     Ok(())
 }
@@ -214,7 +228,7 @@ pub(super) async fn stopped(context: &mut Context) -> Result<(), Stop> {
 /// Somebody deleted the comment: the run has its report all the same.
 fn gone_is_fine(edited: Result<(), Stop>) -> Result<(), Stop> {
     match edited {
-        Err(Stop::Forge(super::super::forge::ForgeError::NotFound { .. })) => Ok(()),
+        Err(Stop::Forge(ForgeError::NotFound { .. })) => Ok(()),
         done => done,
     }
 }

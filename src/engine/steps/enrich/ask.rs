@@ -57,8 +57,7 @@ pub(super) fn hold(context: &mut Context) -> Round {
 /// [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store does not answer.
 pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step, Stop> {
     let asked = match post(context).await {
-        Err(Stop::Forge(error @ ForgeError::Locked { .. })) => {
-            // Nobody can be asked in a locked conversation.
+        Err(Stop::Forge(error)) if nobody_there(context, &error) => {
             tracing::warn!(run.id = %context.run(), error = %error, "the questions could not be posted");
             return expired(context).await;
         }
@@ -82,12 +81,15 @@ pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step,
     let reminds = !settings.remind_after.is_zero() && remind < until;
     if reminds && !round.reminded && now >= remind {
         let body = sentences::reminder(&round, until);
-        let place = context.home().clone();
         let key = format!("reminder-{number}");
-        context
-            .effects
-            .create_comment(&key, &place.repo, place.number, &body)
-            .await?;
+        match report::comment(context, &key, &body).await {
+            Err(Stop::Forge(error)) if nobody_there(context, &error) => {
+                tracing::warn!(run.id = %context.run(), error = %error, "nobody could be reminded");
+            }
+            done => {
+                done?;
+            }
+        }
         if let Some(round) = work(context).rounds.last_mut() {
             round.reminded = true;
         }
@@ -105,6 +107,14 @@ pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step,
         until: wake,
         why: sentences::waits(&round, until),
     })
+}
+
+/// Whether the refusal of a comment means that nobody can be asked: the conversation is locked, or was deleted.
+fn nobody_there(context: &Context, error: &ForgeError) -> bool {
+    match error {
+        ForgeError::Locked { .. } => true,
+        error => error.is_absence() && context.again_at(error).is_none(),
+    }
 }
 
 /// Posts the open round's comment once; when it was posted.
@@ -127,12 +137,8 @@ async fn post(context: &mut Context) -> Result<Millis, Stop> {
     let within = context.settings.agent.answer_within;
     let until = context.effects.clock.now().plus(within);
     let body = sentences::questions(&context.trigger, context.run(), number, &round, until);
-    let place = context.home().clone();
     let key = format!("questions-{number}");
-    let posted = context
-        .effects
-        .create_comment(&key, &place.repo, place.number, &body)
-        .await?;
+    let posted = report::comment(context, &key, &body).await?;
     let now = context.effects.clock.now();
     if let Some(round) = work(context).rounds.last_mut() {
         round.comment = Some(posted.id());
