@@ -51,7 +51,7 @@ const ROWS: [(i64, &str); 3] = [
         5,
         concat!(
             two_runs!(),
-            "UPDATE deliveries SET said = 'comment 1#1 7', text = 'said' WHERE id = 2;"
+            "UPDATE deliveries SET said = 'comment 1#1 7' WHERE id = 2;"
         ),
     ),
 ];
