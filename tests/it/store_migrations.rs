@@ -51,6 +51,10 @@ const ROWS: [(i64, &str); 3] = [
         5,
         concat!(
             two_runs!(),
+            "UPDATE runs SET told = 2, heard = 1 WHERE id = 'RUN1';
+             INSERT INTO messages VALUES (1, 'RUN1', 1700000000000, '{\"m\":1}'), (2, 'RUN1', 1700000000001, '{\"m\":2}');
+             INSERT INTO spending VALUES ('RUN1', 'plan/1', 1, 7, 1700000000000, 1, 30, 2, 1);
+             INSERT INTO spending VALUES ('RUN1', 'plan/2', 1, 7, 1700000000001, 0, NULL, NULL, NULL);",
             "UPDATE deliveries SET said = 'comment 1#1 7' WHERE id = 2;"
         ),
     ),

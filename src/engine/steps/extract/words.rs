@@ -114,7 +114,7 @@ pub(super) fn role(level: u8, text: &str) -> Role {
         .filter(|word| word.chars().any(char::is_alphanumeric))
         .collect();
     let line = format!(" {} ", words.join(" "));
-    let has = |phrase: &&str| line.contains(&format!(" {phrase} "));
+    let has = |phrase: &&str| holds(&line, phrase);
     if OTHER_SECTIONS.iter().any(has) || lower.trim_end().ends_with('?') {
         return Role::Other;
     }
@@ -137,6 +137,14 @@ pub(super) fn role(level: u8, text: &str) -> Role {
         return Role::Phase;
     }
     Role::Unknown
+}
+
+/// `line`, whose words stand between blanks, has the words of `phrase` one after another.
+fn holds(line: &str, phrase: &str) -> bool {
+    phrase.len() + 2 <= line.len()
+        && line.match_indices(phrase).any(|(at, found)| {
+            line[..at].ends_with(' ') && line[at + found.len()..].starts_with(' ')
+        })
 }
 
 /// `Plan: X`, `X plan`, `Plan for X`; not `Pricing plan limits`, not `Test plan`.
