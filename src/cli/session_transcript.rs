@@ -41,7 +41,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Transcript {
-    /// Session log (JSON Lines) to read, `-` for standard input, or the id of a session or its beginning
+    /// Session log (JSON Lines) to read, `-` for standard input, or the id of a session or its
+    /// beginning
     #[arg(value_name = "LOG")]
     file: PathBuf,
     #[command(flatten)]
@@ -113,7 +114,7 @@ impl Transcript {
     /// The id of a session, where `file` is neither a path nor the name of something that is there.
     fn id(&self) -> Option<String> {
         let text = self.file.to_str()?;
-        let is_path = text == "-" || text.contains(['/', '\\']) || text.ends_with(".jsonl");
+        let is_path = text == "-" || text.contains(['/', '\\']) || self.file.extension().is_some();
         (!is_path && !self.file.exists()).then(|| text.to_owned())
     }
 

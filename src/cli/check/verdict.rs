@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::adapters::working_copy::WorkingCopy;
 use crate::formats::action_plan::check::{Finding, check, wanted};
-use crate::formats::action_plan::{ActionPlan, Rejected, fences, is_action_plan, parse};
+use crate::formats::action_plan::{ActionPlan, Rejected, fences, parse};
 use crate::formats::plan;
 
 /// A file and what was found out about it.
@@ -53,10 +53,11 @@ impl Checked {
         }
     }
 
-    /// It is no action plan and was not meant to be one, but could be saved as a plan.
+    /// It has no action plan in it, but could be saved as a plan.
     pub(super) fn is_other_plan(&self) -> bool {
+        let is_heading = |line: &str| line.starts_with("## ") && line.contains("Action Plan");
         matches!(self.verdict, Verdict::Refused { .. })
-            && !is_action_plan(&self.text)
+            && !self.text.lines().any(is_heading)
             && plan::check::check(&self.text, None).is_accepted()
     }
 
