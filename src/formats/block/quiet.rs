@@ -5,7 +5,8 @@ use crate::formats::command;
 
 /// `text` for quoting in a message of the bot: looks the same on GitHub, but mentions nobody, closes nothing, holds no
 /// slash command, no block and no open fence. Where it leaves HTML open, its tags are shown instead of followed,
-/// as they would swallow the rest of the message. Cannot be undone.
+/// as they would swallow the rest of the message. A text of one line stays one line, wherever in a line it is put: a
+/// fence in it is shown, and only in a longer text closed. Cannot be undone.
 pub fn quiet(text: &str) -> String {
     let marked = if frame::leaves_html_open(text) {
         frame::mark(&text.replace('<', "<\u{200b}"))
@@ -30,8 +31,26 @@ pub fn quiet(text: &str) -> String {
         }
     }
     if let Some(fence) = frame::open_fence(&quiet) {
+        if !text.contains(['\n', '\r']) {
+            return without_fence(quiet);
+        }
         quiet.push('\n');
         quiet.push_str(&fence);
     }
     quiet
+}
+
+/// `line` with a zero width space before the back-ticks or tildes that would open a fence.
+fn without_fence(mut line: String) -> String {
+    let mut at = 0;
+    while frame::open_fence(&line).is_some()
+        && let Some(found) = ["```", "~~~"]
+            .iter()
+            .filter_map(|fence| line[at..].find(fence))
+            .min()
+    {
+        line.insert(at + found, '\u{200b}');
+        at += found + "\u{200b}~~~".len();
+    }
+    line
 }

@@ -305,6 +305,7 @@ proptest! {
     #[test]
     fn a_quiet_text_commands_nothing_and_is_no_marker(text in text()) {
         let quiet = quiet(&text);
+        prop_assert!(text.contains(['\n', '\r']) || !quiet.contains(['\n', '\r']), "{}", quiet);
         prop_assert_eq!(command::parse(&quiet), []);
         prop_assert_eq!(parse(&quiet), Parsed::default());
         prop_assert_eq!(super::frame::open_fence(&quiet), None);
