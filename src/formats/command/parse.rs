@@ -41,6 +41,9 @@ pub(super) struct Word {
 /// A command starts a line of a paragraph that is a direct child of the document: not in a quote, list, heading,
 /// table, code, link, HTML or comment. The line's source must begin with the very word (so no escape or entity
 /// makes one), followed by white space or the line's end.
+///
+/// Once a plan begins below a command that takes one, the rest of the comment is that plan: what looks like a command
+/// there is a line of the plan. A plan in a fence ends with the fence.
 pub fn parse(comment: &str) -> Vec<Invocation> {
     parts(comment)
         .into_iter()
@@ -78,20 +81,18 @@ fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
     }
     let blocks = markdown::blocks(comment);
     let lines = Lines::new(comment);
-    let ends: Vec<usize> = words
-        .iter()
-        .skip(1)
-        .map(|word| word.start)
-        .chain([comment.len()])
-        .collect();
-    words
-        .into_iter()
-        .zip(ends)
-        .map(|(word, end)| {
-            let parts = split::split(comment, &blocks, &lines, &word, end);
-            (word, parts)
-        })
-        .collect()
+    let mut found = Vec::new();
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next() {
+        let end = words.peek().map_or(comment.len(), |next| next.start);
+        let parts = split::split(comment, &blocks, &lines, &word, end);
+        let last = parts.rest_is_plan;
+        found.push((word, parts));
+        if last {
+            break;
+        }
+    }
+    found
 }
 
 /// Byte offset of a slash that is the first thing on `line` but for white space and a byte-order mark.

@@ -14,17 +14,19 @@ pub(super) struct Parts {
     pub(super) inline: Option<String>,
     /// Byte ranges that are command or guidance, in order.
     pub(super) removed: Vec<Range<usize>>,
+    /// The plan goes on to the end of the comment, whatever stands there.
+    pub(super) rest_is_plan: bool,
 }
 
 /// Where a plan is.
 enum Plan {
-    /// From this byte to the end of the command's part of the comment.
+    /// From this byte to the end of the comment.
     From(usize),
     /// The content of a fence.
     Fence(Range<usize>),
 }
 
-/// Divides `comment` between `word` and `end`, where the next command or the end of the comment is.
+/// Divides `comment` from `word` on. A plan must begin before `end`, where the next command or the end of the comment is.
 pub(super) fn split(
     comment: &str,
     blocks: &[Block],
@@ -53,6 +55,7 @@ pub(super) fn split(
                 guidance: said.trim().to_owned(),
                 inline: None,
                 removed: one(word.start..end),
+                rest_is_plan: false,
             }
         }
         Some(Plan::From(from)) => {
@@ -60,8 +63,9 @@ pub(super) fn split(
             Parts {
                 options,
                 guidance: said.trim().to_owned(),
-                inline: Some(without_blank_end(&comment[from..end]).to_owned()),
+                inline: Some(without_blank_end(&comment[from..]).to_owned()),
                 removed: one(word.start..from),
+                rest_is_plan: true,
             }
         }
         Some(Plan::Fence(span)) => {
@@ -73,6 +77,7 @@ pub(super) fn split(
                 guidance: said.join("\n\n").trim().to_owned(),
                 inline: Some(fenced(&comment[span.clone()])),
                 removed: vec![word.start..span.start, below..end],
+                rest_is_plan: false,
             }
         }
     }

@@ -87,7 +87,7 @@ fn guidance_and_plan_are_divided() {
         ),
         (
             "/save-plan\n# T\n- a\n\n/retry",
-            vec!["save-plan:1||# T\n- a", "retry:5|"],
+            vec!["save-plan:1||# T\n- a\n\n/retry"],
         ),
         (
             "/save-plan\nPlan: T\n\n1. a",
@@ -161,6 +161,50 @@ fn guidance_and_plan_are_divided() {
 }
 
 #[test]
+fn a_command_within_a_pasted_plan_is_a_line_of_the_plan() {
+    let pasted = "# Plan: Document the bot\n\n1. Say what this does:\n\n/save-plan inner\n\n2. Then\n/research costs; money\n";
+    for word in ["save-plan", "save-raw-plan", "check-plan"] {
+        let comment = format!("/{word}\n\n{pasted}");
+        assert_eq!(say(&comment), [format!("{word}:1||{}", pasted.trim_end())]);
+    }
+    for (comment, want) in [
+        // Without structure there is no plan yet: both are commands.
+        (
+            "/save-plan one\n/save-raw-plan",
+            vec!["save-plan:1|one", "save-raw-plan:2|"],
+        ),
+        (
+            "/save-raw-plan\n\nthanks\n\n/cancel\n\n# T\n\n- a",
+            vec!["save-raw-plan:1|thanks", "cancel:5|# T\n\n- a"],
+        ),
+        (
+            "/cancel\n/save-plan\n# T\n- a\n\n/cancel",
+            vec!["cancel:1|", "save-plan:2||# T\n- a\n\n/cancel"],
+        ),
+        (
+            "/save-plan g\n\nPlan: T\n\nIntro\n\n/save-raw-plan\n- a",
+            vec!["save-plan:1|g|Plan: T\n\nIntro\n\n/save-raw-plan\n- a"],
+        ),
+        (
+            "/save-plan\n<!-- erk:plan-content -->\n\nx\n\n/retry\n",
+            vec!["save-plan:1||<!-- erk:plan-content -->\n\nx\n\n/retry"],
+        ),
+        // A fence says where its plan ends.
+        (
+            "/save-plan\n\n```md\n# T\n/research x\n```\n\n/cancel",
+            vec!["save-plan:1||# T\n/research x", "cancel:8|"],
+        ),
+        // A command that takes no plan has none.
+        (
+            "/plan g\n\n# T\n\n/cancel",
+            vec!["plan:1|g\n\n# T", "cancel:5|"],
+        ),
+    ] {
+        assert_eq!(say(comment), want, "{comment:?}");
+    }
+}
+
+#[test]
 fn answers_are_all_that_follows_the_command() {
     for (comment, want) in [
         ("/answer 1: a 2: x=y b", vec!["answer:1|1: a 2: x=y b"]),
@@ -197,7 +241,11 @@ fn what_remains_is_the_conversation() {
         ("/save-plan g\n\n```md\nx\n```\nmore", "```md\nx\n```\n"),
         ("/cancel", ""),
         ("> /cancel\n", "> /cancel\n"),
-        ("/save-plan\n# A\n/cancel x\ny", "# A\n"),
+        ("/save-plan\n# A\n/cancel x\ny", "# A\n/cancel x\ny"),
+        (
+            "/save-plan\n\n```md\n# A\n```\n/cancel x\ny",
+            "```md\n# A\n```\n",
+        ),
     ] {
         assert_eq!(without_commands(comment), want, "{comment:?}");
     }
