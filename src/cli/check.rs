@@ -18,43 +18,49 @@ use crate::adapters::working_copy::WorkingCopy;
 use verdict::Checked;
 
 const HELP: &str = "\
-An action plan is a Markdown document in a strict form that programs execute: title, list,
-Rationale, Action Plan, and actions such as READ, CREATE, EDIT and EXECUTE. The section
-\"Executable plans\" of the README shows one. Nothing is executed, and no file is written.
+An action plan is a Markdown document in a strict form that programs execute:
+title, list, Rationale, Action Plan, and actions such as READ, CREATE, EDIT and
+EXECUTE. The section \"Executable plans\" of the README shows one. Nothing is
+executed, and no file is written.
 
-Without --root only the text is checked. With --root DIR the actions are played through on the files
-in DIR, in order, on a copy in memory: what a plan creates it may edit. Nothing outside of DIR is
-read; symbolic links that lead out are refused.
+Without --root only the text is checked. With --root DIR the actions are played
+through on the files in DIR, in order, on a copy in memory: what a plan creates
+it may edit. Nothing outside of DIR is read; symbolic links that lead out are
+refused.
 
---fix prints, for plans whose fences are too short for what is in them, a unified diff with longer
-ones; everything else goes to standard error. Fences decide what is content and what is an action:
-read the diff before you apply it.
+--fix prints, for plans whose fences are too short for what is in them, a
+unified diff with longer ones; everything else goes to standard error. Fences
+decide what is content and what is an action: read the diff before you apply it.
 
 Exit codes:
   0  all plans are good
   1  at least one is refused, also when a fix is proposed
-  2  the arguments are wrong, or a file or DIR cannot be read; nothing was checked
+  2  the arguments are wrong, or a file or DIR cannot be read; nothing was
+     checked
 
 Fields of --json, which stay as they are:
   files     one for each FILE, in their order:
   file      its name as it was given
   ok        true when nothing is wrong
   title     the plan's title, or null when the text is no plan
-  actions   the actions as they were read: number, span (first and last line), type, and the fields
-            of the action; none when the text is no plan
-  error     the first thing that is wrong with the text, or null: kind, message, line, end_line,
-            action (number and name, or null), expected, found, hints
-  diff      beside the structure of a plan, or null when the text is one: errors (all of them),
-            expected, actual (blocks with line and mark: ok, error, mismatch, not-checked)
+  actions   the actions as they were read: number, span (first and last line),
+            type, and the fields of the action; none when the text is no plan
+  error     the first thing that is wrong with the text, or null: kind, message,
+            line, end_line, action (number and name, or null), expected, found,
+            hints
+  diff      beside the structure of a plan, or null when the text is one: errors
+            (all of them), expected, actual (blocks with line and mark: ok,
+            error, mismatch, not-checked)
   fix       a unified diff that makes a plan of the text, or null
-  findings  what would go wrong on the files in DIR: kind, message, line, end_line, action (number
-            and name), pair (of an EDIT, or null), path (or null), hints, near_miss (what is most
-            like a FIND that is not there: score, line, end_line, diff, only_spaces; or null). null
+  findings  what would go wrong on the files in DIR: kind, message, line,
+            end_line, action (number and name), pair (of an EDIT, or null), path
+            (or null), hints, near_miss (what is most like a FIND that is not
+            there: score, line, end_line, diff, only_spaces; or null). null
             without --root, and when the text is no plan
 
---sarif prints SARIF 2.1.0 for code scanning. Its rules are the kinds of --json: plan/KIND for
-errors, files/KIND for findings. Run it in the root of the repository: paths are relative to where
-it runs.
+--sarif prints SARIF 2.1.0 for code scanning. Its rules are the kinds of --json:
+plan/KIND for errors, files/KIND for findings. Run it in the root of the
+repository: paths are relative to where it runs.
 
 Examples:
   planwright check plan.md

@@ -314,7 +314,7 @@ fn what_cannot_be_used_is_2_and_nothing_is_checked() {
         ),
         (
             &["plan.md", "latin.md", "--json"],
-            "error: latin.md is not a text: byte 6 is not UTF-8; save it as UTF-8\n",
+            "error: latin.md is not UTF-8 text: byte 6 is invalid; save it as UTF-8\n",
         ),
         (
             &["plan.md", "--root", "none"],
@@ -493,6 +493,25 @@ fn every_field_of_the_json_is_explained_and_there() {
     let fixed = json_of(&check(SHORT_FENCES, &["--json"]));
     let fix = fixed["files"][0]["fix"].as_str().unwrap();
     assert_eq!(fix, out(&check(SHORT_FENCES, &["--fix"])));
+}
+
+#[test]
+fn a_plan_that_is_not_executable_is_sent_to_the_command_that_checks_such_plans() {
+    let refused = check(crate::support::rig::PLAN, &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    let hint = "\nHint: This command checks executable plans. `planwright check-content plan.md` checks whether a plan such as \
+                this one can be saved.\n";
+    assert!(out(&refused).ends_with(hint), "{}", out(&refused));
+    // Text that could not be saved either, and a broken executable plan, have no such hint.
+    for text in ["# Notes\n\nThings.\n", &GOOD.replace("`EDIT`", "`EDITS`")] {
+        let refused = check(text, &[]);
+        assert_eq!(refused.status.code(), Some(1), "{text}");
+        assert!(
+            !out(&refused).contains("check-content"),
+            "{}",
+            out(&refused)
+        );
+    }
 }
 
 #[test]

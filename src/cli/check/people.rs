@@ -38,7 +38,17 @@ impl Report {
             },
             Verdict::Refused { rejected, mended } => {
                 let errors = self.errors(&name, rejected);
-                format!("{errors}{}", self.proposal(&name, mended.as_deref()))
+                let proposal = self.proposal(&name, mended.as_deref());
+                let other = if checked.is_other_plan() {
+                    format!(
+                        "\n{} This command checks executable plans. `planwright check-content {name}` checks whether a \
+                         plan such as this one can be saved.\n",
+                        self.colours.paint(HINT, "Hint:")
+                    )
+                } else {
+                    String::new()
+                };
+                format!("{errors}{proposal}{other}")
             }
         }
     }

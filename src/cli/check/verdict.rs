@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::adapters::working_copy::WorkingCopy;
 use crate::formats::action_plan::check::{Finding, check, wanted};
 use crate::formats::action_plan::{ActionPlan, Rejected, fences, parse};
+use crate::formats::plan;
 
 /// A file and what was found out about it.
 #[derive(Debug)]
@@ -50,6 +51,14 @@ impl Checked {
             text,
             verdict,
         }
+    }
+
+    /// It has no action plan in it, but could be saved as a plan.
+    pub(super) fn is_other_plan(&self) -> bool {
+        let is_heading = |line: &str| line.starts_with("## ") && line.contains("Action Plan");
+        matches!(self.verdict, Verdict::Refused { .. })
+            && !self.text.lines().any(is_heading)
+            && plan::check::check(&self.text, None).is_accepted()
     }
 
     pub(super) fn is_good(&self) -> bool {

@@ -9,6 +9,7 @@ use comrak::{Arena, parse_document};
 use super::document;
 use super::inline;
 use super::title::{cut, front_matter, is_section_name};
+use crate::formats::action_plan::{self, Action, ActionPlan};
 use crate::formats::markdown::{self, Block, Kind};
 
 /// Longest sentence or bullet in Unicode code points, as a reader sees it.
@@ -32,6 +33,11 @@ pub struct Summary {
 pub fn summarise(title: &str, plan: &str) -> Summary {
     let plan = document::body(plan);
     let plan = &plan[front_matter(plan)..];
+    if action_plan::is_action_plan(plan)
+        && let Ok(plan) = action_plan::parse(plan)
+    {
+        return of_actions(&plan);
+    }
     let blocks = markdown::blocks(plan);
     let steps = Steps::of(plan, &blocks);
     let sections = blocks
@@ -54,6 +60,56 @@ pub fn summarise(title: &str, plan: &str) -> Summary {
         sentence: inline::shown(&cut(&sentence, MAX_CHARS)),
         bullets: [steps.bullet(), files(plan), checks(&blocks)]
             .map(|bullet| inline::shown(&cut(&bullet, MAX_CHARS))),
+    }
+}
+
+/// The summary of an executable plan: its rationale, its actions in order, the files they change, the commands they run.
+fn of_actions(plan: &ActionPlan) -> Summary {
+    let actions = || plan.actions.iter().map(|step| &step.action);
+    let rationale = inline::one_line(&plan.rationale);
+    let sentence = match first_sentence(&rationale) {
+        "" => format!("Plan with {}.", count(plan.actions.len(), "action")),
+        sentence => sentence.to_owned(),
+    };
+    let names: Vec<String> = actions()
+        .map(|action| {
+            let target = inline::one_line(action.target().unwrap_or_default());
+            cut(format!("{} {target}", action.name()).trim_end(), 45)
+        })
+        .collect();
+    let mut files: Vec<String> = Vec::new();
+    for action in actions() {
+        let path = match action {
+            Action::Create(it) => it.path.as_str(),
+            Action::Edit(it) => it.path.as_str(),
+            Action::Prune(it) => it.resource.as_str(),
+            _ => continue,
+        };
+        if !files.iter().any(|known| known == path) {
+            files.push(path.to_owned());
+        }
+    }
+    let changed = match files.len() {
+        0 => "Changes no files".to_owned(),
+        many => named(
+            &format!("Changes {}", count(many, "file")),
+            &files,
+            many,
+            ", ",
+        ),
+    };
+    let runs = actions()
+        .filter(|action| matches!(action, Action::Execute(_)))
+        .count();
+    let runs = match runs {
+        0 => "Runs no commands".to_owned(),
+        many => format!("Runs {}", count(many, "command")),
+    };
+    let total = plan.actions.len();
+    let listed = named(&count(total, "action"), &names, total, "; ");
+    Summary {
+        sentence: inline::shown(&cut(&sentence, MAX_CHARS)),
+        bullets: [listed, changed, runs].map(|bullet| inline::shown(&cut(&bullet, MAX_CHARS))),
     }
 }
 

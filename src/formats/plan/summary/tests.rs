@@ -56,6 +56,23 @@ fn without_a_sentence_it_counts() {
 }
 
 #[test]
+fn an_executable_plan_is_summarised_by_its_actions_and_not_by_its_list_of_status_and_agent() {
+    let plan = "# Export reports\n\n- **Status:** Green\n- **Agent:** Claude\n\n## Rationale\n\n```text\nCustomers open \
+        reports in a spreadsheet. More.\n```\n\n## Action Plan\n\n### `READ`\n\n- **Resource:** [README.md](/README.md)\n\n\
+        ### `CREATE`\n\n- **File Path:** [docs/csv.md](/docs/csv.md)\n\n````markdown\n# CSV\n````\n\n\
+        ### `EXECUTE`\n\n- **Description:** Test.\n\n````shell\ncargo test\n````\n";
+    assert_eq!(
+        lines("Export reports", plan),
+        [
+            "Customers open reports in a spreadsheet.",
+            "3 actions: READ README.md; CREATE docs/csv.md; EXECUTE cargo test",
+            "Changes 1 file: docs/csv.md",
+            "Runs 1 command",
+        ]
+    );
+}
+
+#[test]
 fn long_things_are_cut() {
     let plan = format!(
         "# T\n\n{}\n\n1. {}\n2. b\n3. c\n4. d\n",
