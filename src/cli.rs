@@ -31,7 +31,7 @@ mod work;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::config::{Loaded, Sources, load};
 
@@ -106,6 +106,59 @@ enum Command {
     AgentExec(agent_exec::AgentExec),
 }
 
+/// Commands that read no configuration: [`Settings::refuse`] refuses its options there, and their help leaves them out.
+const WITHOUT_CONFIGURATION: [&str; 12] = [
+    "extract",
+    "init",
+    "new",
+    "plan",
+    "research",
+    "blocks",
+    "session",
+    "check",
+    "check-content",
+    "metadata",
+    "completions",
+    "agent-exec",
+];
+
+impl Cli {
+    /// The arguments of this process; ends it where they are wrong or ask for help.
+    pub fn of_process() -> Self {
+        let matches = command_line().get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// The command line, with help that offers the configuration only where it is read.
+fn command_line() -> clap::Command {
+    let mut cli = Cli::command();
+    let global = |arg: &&Arg| arg.is_global_set();
+    let options: Vec<Arg> = cli.get_arguments().filter(global).cloned().collect();
+    // An option of a command's own takes the place of the global one with the same name, also in its subcommands.
+    let with = |command: clap::Command, change: &dyn Fn(Arg) -> Arg| {
+        options.iter().fold(command, |command, option| {
+            command.arg(change(option.clone()))
+        })
+    };
+    let hidden = |option: Arg| option.hide(true);
+    for name in WITHOUT_CONFIGURATION {
+        cli = cli.mut_subcommand(name, |command| with(command, &hidden));
+    }
+    // Reading saved plans back takes the address of the API.
+    cli = cli.mut_subcommand("plan", |mut command| {
+        for name in ["get", "list"] {
+            command = command.mut_subcommand(name, |command| with(command, &|option| option));
+        }
+        command
+    });
+    let of_try = |option: Arg| match option.get_id().as_str() {
+        "set" => option.help("Set one key of [agent], e.g. --set agent.kind=claude"),
+        _ => option.hide(true),
+    };
+    cli.mut_subcommand("try", |command| with(command, &of_try))
+}
+
 /// Runs what was asked for. Errors go to standard error, one sentence each.
 pub fn run(cli: Cli) -> ExitCode {
     let Cli { settings, command } = cli;
@@ -148,4 +201,89 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
         .build()
         .map_err(|error| Failure::failed(format!("the runtime cannot start: {error}")))?
         .block_on(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every command and subcommand with the words that call it.
+    fn commands() -> Vec<(String, clap::Command)> {
+        fn add(command: &clap::Command, path: &str, all: &mut Vec<(String, clap::Command)>) {
+            for inner in command.get_subcommands() {
+                let path = format!("{path} {}", inner.get_name());
+                add(inner, &path, all);
+                all.push((path, inner.clone()));
+            }
+        }
+        let mut cli = command_line();
+        cli.build();
+        let mut all = vec![("planwright".to_owned(), cli.clone())];
+        add(&cli, "planwright", &mut all);
+        all
+    }
+
+    fn help(command: &clap::Command, width: usize) -> String {
+        let mut command = command.clone().term_width(width);
+        command.render_long_help().to_string()
+    }
+
+    #[test]
+    fn help_is_not_ragged_on_a_terminal_of_80_columns() {
+        for (path, command) in commands() {
+            for part in [command.get_after_help(), command.get_after_long_help()] {
+                let text = part.map(ToString::to_string).unwrap_or_default();
+                for line in text.lines() {
+                    assert!(line.chars().count() <= 80, "{path} --help: {line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn help_offers_configuration_only_to_commands_that_read_it() {
+        let reads = [
+            "planwright",
+            "planwright serve",
+            "planwright replay",
+            "planwright plan get",
+            "planwright plan list",
+            "planwright save",
+            "planwright config",
+        ];
+        for (path, command) in commands() {
+            if path.contains(" help") {
+                continue;
+            }
+            let help = help(&command, 100);
+            let (config, set) = (
+                help.contains("--config <FILE>"),
+                help.contains("--set <KEY"),
+            );
+            let want = if path == "planwright try" {
+                (false, true)
+            } else {
+                let reads = reads.contains(&path.as_str());
+                (reads, reads)
+            };
+            assert_eq!((config, set), want, "{path}: {help}");
+        }
+        let cli = command_line();
+        let run = cli.find_subcommand("try").map(|command| help(command, 100));
+        let run = run.unwrap_or_default();
+        assert!(!run.contains("worker.concurrency"), "{run}");
+        assert!(run.contains("--set agent.kind=claude"), "{run}");
+    }
+
+    #[test]
+    fn options_are_taken_before_and_behind_the_command() {
+        for arguments in [
+            ["planwright", "--set", "log.level=debug", "config"],
+            ["planwright", "config", "--set", "log.level=debug"],
+        ] {
+            let matches = command_line().get_matches_from(arguments);
+            let cli = Cli::from_arg_matches(&matches).map(|cli| cli.settings.set);
+            assert_eq!(cli.unwrap_or_default(), ["log.level=debug"]);
+        }
+    }
 }

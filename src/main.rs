@@ -3,9 +3,8 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use planwright::cli::Cli;
 
 fn main() -> ExitCode {
-    planwright::cli::run(Cli::parse())
+    planwright::cli::run(Cli::of_process())
 }

@@ -13,12 +13,14 @@ use crate::formats::markdown::Lines;
 
 const HELP: &str = "\
 JSON fields:
-  blocks       in order: key, span (first byte and the one behind the last, with warning lines and
-               markers), inner (the same of the content), lines (first and last), kind, and for
-               kind `yaml` its fields, for `text` and `raw` its text. `raw` is a block that cannot
-               be used; a diagnostic says why. findings is what is odd about the fields of a block
-               of erk's: field, oddity, detail, message
-  diagnostics  what looks like a block and cannot be used: key, line, message, remedy
+  blocks       in order: key, span (first byte and the one behind the last, with
+               warning lines and markers), inner (the same of the content),
+               lines (first and last), kind, and for kind `yaml` its fields, for
+               `text` and `raw` its text. `raw` is a block that cannot be used;
+               a diagnostic says why. findings is what is odd about the fields
+               of a block of erk's: field, oddity, detail, message
+  diagnostics  what looks like a block and cannot be used: key, line, message,
+               remedy
 
 Exit codes:
   0  read; there may be no block at all, and odd fields
@@ -27,7 +29,7 @@ Exit codes:
 
 Examples:
   planwright blocks body.md
-  gh issue view 12 --json body -q .body | planwright blocks - | jq '.blocks[0].fields'
+  gh issue view 12 --json body -q .body | planwright blocks - | jq .blocks
   planwright blocks --human body.md           a table for people";
 
 /// Print the metadata blocks of a text as JSON

@@ -13,8 +13,9 @@ use crate::formats::plan::gate::MIN_CHARS;
 use crate::formats::plan::names::{file_name, worktree_name};
 
 const HELP: &str = "\
-FILE may hold a plan as it was written, a plan document, what an extractor answered (Markdown or
-JSON), or the comments of a saved plan; the plan in it is what is checked.
+FILE may hold a plan as it was written, a plan document, what an extractor
+answered (Markdown or JSON), or the comments of a saved plan; the plan in it is
+what is checked.
 
 Exit codes:
   0  the plan would be saved
@@ -23,11 +24,12 @@ Exit codes:
 
 Fields of --json, which stay as they are:
   valid           true when content and title are accepted
-  error           why not, or null; a refused title is reported when the content is fine
-  details         {length, has_headers, has_lists}: characters without white space at both ends;
-                  structure outside of code
-  kind            plan, document, answer, saved, or error (an extractor's answer that there is no
-                  plan)
+  error           why not, or null; a refused title is reported when the content
+                  is fine
+  details         {length, has_headers, has_lists}: characters without white
+                  space at both ends; structure outside of code
+  kind            plan, document, answer, saved, or error (an extractor's answer
+                  that there is no plan)
   title           the title that was checked, or null
   title_error     why the title is refused, or null
   agent_guidance  for a model: reason, value, rules, examples; null when valid

@@ -1,6 +1,6 @@
 //! `planwright completions`: a script for the shell.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use super::Failure;
@@ -8,7 +8,8 @@ use super::failure::print;
 
 const EXAMPLES: &str = "\
 Examples:
-  planwright completions bash > ~/.local/share/bash-completion/completions/planwright
+  planwright completions bash \\
+    > ~/.local/share/bash-completion/completions/planwright
   planwright completions zsh > ~/.zfunc/_planwright
   planwright completions fish > ~/.config/fish/completions/planwright.fish";
 
@@ -23,7 +24,7 @@ pub(super) struct Completions {
 impl Completions {
     pub(super) fn run(self) -> Result<(), Failure> {
         let mut script = Vec::new();
-        let mut command = super::Cli::command();
+        let mut command = super::command_line();
         clap_complete::generate(self.shell, &mut command, "planwright", &mut script);
         print(&String::from_utf8_lossy(&script))
     }

@@ -10,11 +10,13 @@ use crate::config::agent::{Agent, Kind};
 
 const EXAMPLES: &str = "\
 Examples:
-  planwright config                        everything in effect; secrets are masked
+  planwright config                        everything in effect; secrets are
+                                           masked
   planwright config > planwright.toml      a file to start from
   planwright config --default              the documentation of every key
   planwright config --check --config /etc/planwright.toml
-                                           exit 2 unless `serve` would start with it";
+                                           exit 2 unless `serve` would start
+                                           with it";
 
 /// Print the effective configuration and where each value came from
 #[derive(Debug, Args)]

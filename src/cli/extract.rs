@@ -15,8 +15,9 @@ use crate::engine::steps::extract::{Candidate, MIN_SCORE, Search, candidates};
 use crate::engine::steps::verify::{READERS, document, found};
 
 const HELP: &str = "\
-FILE may hold one text, or a conversation: lines like `--- @alice 2026-01-02T10:00:00Z` begin a
-post, and a line `title: …` above them is the title of the conversation.
+FILE may hold one text, or a conversation: lines like `--- @alice
+2026-01-02T10:00:00Z` begin a post, and a line `title: …` above them is the
+title of the conversation.
 
 JSON fields:
   would_save     whether a plan would be saved
@@ -25,7 +26,8 @@ JSON fields:
   error          why nothing would be saved, or null
   error_type     its error code, no_plan_found or validation_failed, or null
   minimum_score  points that a plan needs
-  candidates     best first: score, title (or null), where, characters, and reasons (points, why)
+  candidates     best first: score, title (or null), where, characters, and
+                 reasons (points, why)
   left_out       what was not looked at, one sentence each
 
 Exit codes:
@@ -34,8 +36,10 @@ Exit codes:
   2  the arguments are wrong, or FILE cannot be read
 
 Examples:
-  planwright extract plan.md                  the candidates with their scores, and the verdict
-  planwright extract thread.md --document     print the document that would be saved
+  planwright extract plan.md                  the candidates with their scores,
+                                              and the verdict
+  planwright extract thread.md --document     print the document that would be
+                                              saved
   gh issue view 12 --json body -q .body | planwright extract - --json";
 
 /// Show what would be saved from a text, and why

@@ -16,8 +16,8 @@ Makes in the project's folder what is not there yet:
   .planwright/plans/        a folder for each plan
   .planwright/knowledge/    what agents should know: architecture, conventions,
                             decisions, gotchas, learnings
-Files that are there are not written over. The settings of a .spektacular/config.yaml are
-taken over, and what has no place here is named.
+Files that are there are not written over. The settings of a
+.spektacular/config.yaml are taken over, and what has no place here is named.
 
 Exit codes:
   0  all of it is there now
@@ -27,8 +27,10 @@ Exit codes:
 Examples:
   planwright init            in this folder
   planwright init ../shop    in another one
-  planwright init --force    write config.toml anew; the old one is kept as config.toml.bak
-  planwright init --print    print the settings that would be written without a project";
+  planwright init --force    write config.toml anew; the old one is kept as
+                             config.toml.bak
+  planwright init --print    print the settings that would be written without a
+                             project";
 
 /// What belongs where. Folders of knowledge have none of it: everything in them is read by agents.
 const FILES: [(&str, &str); 3] = [

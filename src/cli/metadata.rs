@@ -13,22 +13,26 @@ use crate::formats::report::{
 };
 
 const HELP: &str = "\
-Headings, boxes and paths in code blocks and comments count for nothing. A text with phases, with
-`Plan` in its title, or with boxes and no section of a report is taken for a plan; --plan and
---report say which it is. The text of a document is never refused: `to mend` says what an agent
-that wrote it would be told.
+Headings, boxes and paths in code blocks and comments count for nothing. A text
+with phases, with `Plan` in its title, or with boxes and no section of a report
+is taken for a plan; --plan and --report say which it is. The text of a document
+is never refused: `to mend` says what an agent that wrote it would be told.
 
-Fields of --json, which stay as they are; one object for one FILE, an array for more:
+Fields of --json, which stay as they are; one object for one FILE, an array for
+more:
   file, kind             its name as it was given; `report` or `plan`
-  title, size, tokens    size in bytes; tokens are about a quarter of the characters
+  title, size, tokens    size in bytes; tokens are about a quarter of the
+                         characters
   to_mend                what is wrong with it, one sentence each
 of a report:
   summary                at most 50 words
   recommendations        the first 5; recommendations_total counts all
-  file_paths             the first 10 that are named; file_paths_total counts all
+  file_paths             the first 10 that are named; file_paths_total counts
+                         all
   words, sections        outside of code blocks; headings of level 2
   findings               subsections of `Findings`, else items of its lists
-  degraded               true when it was made from the words of an agent that wrote no report
+  degraded               true when it was made from the words of an agent that
+                         wrote no report
 of a plan:
   date, complexity       `Unknown` when the plan does not say
   phases, milestones, checkboxes

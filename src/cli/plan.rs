@@ -17,9 +17,10 @@ use crate::formats::plan::stored::{Finding, Place};
 /// What both subcommands say of tokens and exit codes.
 const TOKENS: &str = "\
 Token:
-  PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with read access to issues and pull
-  requests. The last two are sent to github.com only, or to the server that GITHUB_API_URL names;
-  none to a server that a planwright.toml names which was only found in the working directory.
+  PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with read access to issues
+  and pull requests. The last two are sent to github.com only, or to the server
+  that GITHUB_API_URL names; none to a server that a planwright.toml names which
+  was only found in the working directory.
   Public repositories can be read without one.
   On GitHub Enterprise Server: --set github.api_url=https://HOST/api/v3";
 

@@ -21,14 +21,16 @@ use crate::engine::say;
 use crate::formats::report::{next_number, report_file};
 
 const HELP: &str = "\
-Reports go to .planwright/research/NNN-topic.md, numbered behind those that are there. What counts
-is the file that an agent leaves; a topic without one is tried three times, in stricter words. What
-stands in for a report was put together from an agent's words, says so, and counts as none: it is
-a success when half of the topics have a report of an agent's own. Paths go to standard output, the
-rest to standard error.
+Reports go to .planwright/research/NNN-topic.md, numbered behind those that are
+there. What counts is the file that an agent leaves; a topic without one is
+tried three times, in stricter words. What stands in for a report was put
+together from an agent's words, says so, and counts as none: it is a success
+when half of the topics have a report of an agent's own. Paths go to standard
+output, the rest to standard error.
 
 JSON fields:
-  success, reports    of each topic: topic, state, file (or null), note (or null)
+  success, reports    of each topic: topic, state, file (or null), note (or
+                      null)
   enough              half of the topics have a report
   turns, cost_usd
 On failure without reports: success false, error, resumable.";

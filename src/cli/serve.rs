@@ -18,12 +18,14 @@ use crate::engine::clock::Clock;
 
 const EXAMPLES: &str = "\
 Examples:
-  PLANWRIGHT_WEBHOOK_SECRETS_FILE=secrets PLANWRIGHT_GITHUB_PRIVATE_KEY_FILE=app.pem \\
+  PLANWRIGHT_WEBHOOK_SECRETS_FILE=secrets \\
+    PLANWRIGHT_GITHUB_PRIVATE_KEY_FILE=app.pem \\
     planwright serve --set github.app_id=123456
   planwright serve --config /etc/planwright.toml --listen 0.0.0.0:8300
 
-`planwright config --check` tells beforehand whether everything is set. SIGINT and SIGTERM stop orderly: no more
-connections, acknowledgements finished, running work given server.shutdown_grace_seconds, the rest back in the queue.";
+`planwright config --check` tells beforehand whether everything is set. SIGINT
+and SIGTERM stop orderly: no more connections, acknowledgements finished,
+running work given server.shutdown_grace_seconds, the rest back in the queue.";
 
 /// Receive webhooks and save plans until stopped
 #[derive(Debug, Args)]

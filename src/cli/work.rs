@@ -28,22 +28,25 @@ pub(super) mod topics;
 /// What both help texts say of the agent.
 pub(super) const AGENT: &str = "\
 Agent:
-  The one that .planwright/config.toml names, else Claude Code. Its key: PLANWRIGHT_AGENT_API_KEY,
-  else ANTHROPIC_API_KEY, else CLAUDE_CODE_OAUTH_TOKEN; ANTHROPIC_BASE_URL is passed on.
-  It reads the whole project, .env files and keys in it too, and writes into a private folder below
-  $XDG_STATE_HOME/planwright (~/.local/state) only. Nothing in the project has power over Claude
-  Code: no hook, no MCP server, no CLAUDE.md. Settings that start other programs or pass on
-  variables count only with --trust.
+  The one that .planwright/config.toml names, else Claude Code. Its key:
+  PLANWRIGHT_AGENT_API_KEY, else ANTHROPIC_API_KEY, else
+  CLAUDE_CODE_OAUTH_TOKEN; ANTHROPIC_BASE_URL is passed on. It reads the whole
+  project, .env files and keys in it too, and writes into a private folder below
+  $XDG_STATE_HOME/planwright (~/.local/state) only. Nothing in the project has
+  power over Claude Code: no hook, no MCP server, no CLAUDE.md. Settings that
+  start other programs or pass on variables count only with --trust.
 
 Being stopped:
-  Ctrl-C ends the agents. What is done is kept in .planwright/runs; the same command goes on there.";
+  Ctrl-C ends the agents. What is done is kept in .planwright/runs; the same
+  command goes on there.";
 
 /// What both help texts say of exit codes.
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0    it is written
   1    it was tried and failed
-  2    the arguments, the settings or the specification are wrong; nothing was tried
+  2    the arguments, the settings or the specification are wrong; nothing was
+       tried
   3    questions wait for answers
   130  it was stopped; the same command goes on";
 

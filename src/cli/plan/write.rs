@@ -29,33 +29,36 @@ use crate::engine::turns::renew_words;
 use crate::formats::specification::complexity;
 
 const HELP: &str = "\
-SPEC is a file, or a name in .planwright/specs or .spektacular/specs; `.md` may be left out
-(a specification called `get` or `list` is given as ./get). The plan goes to
-.planwright/plans/NAME/plan.md, with context.md, research.md and reports/ beside it where there
-is something to say. Only files of the agent's that pass the checks become a plan, never what it
-says; what does not pass stays in plan.draft.md. Paths go to standard output, the rest to standard
-error.
+SPEC is a file, or a name in .planwright/specs or .spektacular/specs; `.md` may
+be left out (a specification called `get` or `list` is given as ./get). The plan
+goes to .planwright/plans/NAME/plan.md, with context.md, research.md and
+reports/ beside it where there is something to say. Only files of the agent's
+that pass the checks become a plan, never what it says; what does not pass stays
+in plan.draft.md. Paths go to standard output, the rest to standard error.
 
 Questions:
-  In a terminal they are asked there. Elsewhere they are printed, and the same command with
-  --answers goes on. The file is JSON or TOML; each answer is what would be typed: a number, several
-  numbers, a label, own words, or nothing to leave the question to the agent.
+  In a terminal they are asked there. Elsewhere they are printed, and the same
+  command with --answers goes on. The file is JSON or TOML; each answer is what
+  would be typed: a number, several numbers, a label, own words, or nothing to
+  leave the question to the agent.
     {\"Place\": \"1\", \"Which formats?\": [1, 3], \"3\": \"own words\"}
-  Questions are found by their words, their header, or their number over all rounds; a list holds
-  answers in order (TOML: answers = [\"1\", \"own words\"]). An answer that nothing asked for makes
-  the command end with 1, after the plan was written.
+  Questions are found by their words, their header, or their number over all
+  rounds; a list holds answers in order (TOML: answers = [\"1\", \"own words\"]). An
+  answer that nothing asked for makes the command end with 1, after the plan was
+  written.
 
 JSON fields:
-  success, plan, files, kept    paths: the plan, all that was written, what was there before
+  success, plan, files, kept    paths: the plan, all that was written, what was
+                                there before
   title, notes, turns, cost_usd
-On failure: success false, error, resumable. While questions wait: success false, waiting true,
-questions with number, header, question, multi and options.";
+On failure: success false, error, resumable. While questions wait: success
+false, waiting true, questions with number, header, question, multi and options.";
 
 const EXAMPLES: &str = "\
 Examples:
   planwright plan csv-export
-  planwright plan csv-export --research \"how reports are stored; which CSV library fits\"
-  planwright plan docs/wish.md --output plans/wish --guidance \"no new dependency\"
+  planwright plan csv-export --research \"how reports are stored; CSV library\"
+  planwright plan docs/wish.md --output plans/wish --guidance \"no new crate\"
   planwright plan csv-export --answers answers.json --json
   planwright plan csv-export --again --no-questions";
 
