@@ -228,13 +228,11 @@ fn check_head(parts: &http::request::Parts) -> Result<headers::Head, Answer> {
 }
 
 fn new_run(trigger: &Trigger) -> Result<NewRun, serde_json::Error> {
-    let place = trigger.place.key();
-    let spec = trigger.command.spec();
     Ok(NewRun {
         id: RunId::new(),
-        command: spec.name.to_owned(),
-        serial: spec.serial.then(|| place.clone()),
-        place,
+        command: trigger.command.name().to_owned(),
+        serial: trigger.serial(),
+        place: trigger.place.key(),
         repo_id: trigger.place.repo.id,
         installation: trigger.place.repo.installation,
         trigger: serde_json::to_string(trigger)?,

@@ -11,14 +11,14 @@ use super::code::Failure;
 use super::effects::{Effects, Stop};
 use super::forge::{Forge, ForgeError, Reaction};
 use super::progress::{Progress, Saved};
-use super::say::{failures, replies};
+use super::say::{failures, replies, sources};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
 use super::steps::{Context, answer, check, control, prepare, publish, report, research};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
 use super::trigger::Trigger;
-use crate::formats::command::Command;
+use crate::formats::command::{Command, read_options};
 
 /// The parts an attempt works with.
 #[derive(Clone)]
@@ -79,7 +79,7 @@ pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
     }
     report::acknowledge(&context).await?;
     let allowed = authorise::check(&*parts.forge, &context.trigger).await?;
-    if matches!(allowed, Verdict::Allowed(_)) && context.trigger.command.spec().serial {
+    if matches!(allowed, Verdict::Allowed(_)) && context.trigger.serial().is_some() {
         let ahead = parts.store.ahead_of(&claimed.lease.run).await?;
         let waits = answer::waits_at(&context).await?;
         report::queued(&mut context, ahead, waits.as_deref()).await?;
@@ -150,6 +150,9 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
             });
         }
     };
+    let trigger = &context.trigger;
+    read_options(trigger.command, &trigger.options)
+        .map_err(|error| Stop::Failed(sources::invalid_option(trigger.command.spec(), &error)))?;
     if context.trigger.command == Command::Answer {
         answer::answer(context).await?;
         return Ok(Finish::Succeeded);

@@ -8,7 +8,7 @@ mod payload;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Millis;
-use crate::formats::command::{Command, Given};
+use crate::formats::command::{Command, Given, read_options};
 
 pub use decide::{Decision, Facts, decide};
 pub use payload::PayloadError;
@@ -112,7 +112,7 @@ pub struct Trigger {
     pub place: Place,
     /// What set it off.
     pub origin: Origin,
-    /// Options of the command as they were typed; `formats::command::read_options` judges them when the run starts.
+    /// Options of the command as they were typed; `formats::command::read_options` judges them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Given>,
     /// Free text behind the command; empty when there is none.
@@ -125,6 +125,15 @@ pub struct Trigger {
     pub opening: Option<String>,
     /// When GitHub says it happened (comment's `created_at`, issue's `updated_at`); the snapshot ends here.
     pub at: Millis,
+}
+
+impl Trigger {
+    /// The queue in which the command waits its turn; `None` for one that waits for nothing. A command whose options
+    /// cannot be used is among those: it is answered at once, however long the run before it takes.
+    pub fn serial(&self) -> Option<String> {
+        let usable = || read_options(self.command, &self.options).is_ok();
+        (self.command.spec().serial && usable()).then(|| self.place.key())
+    }
 }
 
 /// SHA-256 of a text, in hex.

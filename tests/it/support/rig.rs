@@ -116,7 +116,7 @@ impl Rig {
         let number = self
             .deliveries
             .fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        let serial = trigger.command.spec().serial.then(|| trigger.place.key());
+        let serial = trigger.serial();
         let run = NewRun {
             id: id.clone(),
             command: trigger.command.name().to_owned(),
