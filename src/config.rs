@@ -5,6 +5,7 @@
 
 pub mod agent;
 mod check;
+mod erk;
 mod error;
 mod layers;
 pub mod project;
@@ -142,6 +143,10 @@ pub struct Config {
     pub source: Source,
     /// `[publish]`
     pub publish: Publish,
+    /// `[erk]`
+    pub erk: erk::Erk,
+    /// `[report]`
+    pub report: erk::Report,
     /// `[agent]`
     pub agent: Agent,
     /// `[log]`
@@ -317,6 +322,8 @@ impl Config {
             adopt_delay: worker.settle,
             title_prefix: self.publish.title_prefix.clone(),
             most_parts: self.publish.most_parts,
+            erk: self.erk.engine(),
+            next_steps: self.report.engine(),
             web: web_root(&self.github.api_url),
             most_log: self.source.most_log,
             labels: self.label_names(),

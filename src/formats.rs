@@ -4,6 +4,7 @@ pub mod action_plan;
 pub mod agent_stream;
 pub mod block;
 pub mod command;
+pub mod erk;
 pub mod hidden;
 pub mod markdown;
 pub mod plan;

@@ -45,6 +45,7 @@
 //! | error codes | [`engine::code`] |
 //! | slash commands and labels: the registry and the parser | [`formats::command`] |
 //! | erk metadata blocks and the frame that user text cannot break | [`formats::block`] |
+//! | which forms and commands each version of erk has | [`formats::erk`] |
 //! | the files of a working copy, read without leaving it | [`adapters::working_copy`] |
 //! | a repository's knowledge: which documents, from where | [`engine::knowledge`], [`engine::steps::knowledge`], [`adapters::working_copy`] |
 //! | a project's folder, written to without leaving it | [`adapters::project_folder`] |

@@ -2,7 +2,7 @@
 
 mod shown;
 mod state;
-mod target;
+pub(super) mod target;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use serde_json::json;
 use super::access::{Access, WRITING};
 use super::failure::print;
 use super::session::Which;
+use super::trouble::SET_TOKEN;
 use super::{Failure, Settings, block_on, input, terminal};
 use crate::adapters::claude_home::{Found, Source as Kind};
 use crate::adapters::clock::SystemClock;
@@ -33,15 +34,16 @@ use state::State;
 pub(super) use state::{make as make_private, of_user as state_folder};
 
 const HELP: &str = "\
-Which plan: the one that `planwright session plan` with the same options prints, or
---plan FILE. Which repository: --repo, else that of --issue, else the git remote
-`origin` of the folder that the session ran in.
+Which plan: the one that `planwright session plan` with the same options prints,
+or --plan FILE. Which repository: --repo, else that of --issue, else the git
+remote `origin` of the folder that the session ran in.
 
-The plan passes the same gates as in the bot and is saved in the same form: one issue
-with the label erk-plan, the plan in its first comments. A plan of one session and
-title is saved once; of a file, one text. The next call says where. A call that was cut
-off is completed by the next one, with the text it began with. What was saved is
-remembered in a small database below $XDG_STATE_HOME (or ~/.local/state).
+The plan passes the same gates as in the bot and is saved in the same form: one
+issue with the label erk-plan, the plan in its first comments. A plan of one
+session and title is saved once; of a file, one text. The next call says where.
+A call that was cut off is completed by the next one, with the text it began
+with. What was saved is remembered in a small database below $XDG_STATE_HOME (or
+~/.local/state).
 
 JSON fields:
   success            the plan is on GitHub (or would be, with --dry-run)
@@ -59,17 +61,19 @@ Exit codes:
   2  the arguments or the configuration are wrong; nothing was tried
 
 Examples:
-  planwright save                  the plan of this session, to this folder's repository
+  planwright save                  the plan of this session, to this folder's
+                                   repository
   planwright save --issue 12       for this issue; the plan issue links to it
   planwright save --repo acme/plans --plan plan.md
-  planwright save --dry-run        ask GitHub, show what would be saved, write nothing";
+  planwright save --dry-run        ask GitHub, show what would be saved, write
+                                   nothing";
 
 const TOKEN: &str = "\
 Token:
-  PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with write access to issues, of
-  somebody who may push. The last two are sent to github.com only, or to the server
-  that GITHUB_API_URL names; none to a server that a planwright.toml names which was
-  only found in the working directory.
+  PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with write access to
+  issues, of somebody who may push. The last two are sent to github.com only, or
+  to the server that GITHUB_API_URL names; none to a server that a
+  planwright.toml names which was only found in the working directory.
   On GitHub Enterprise Server: --set github.api_url=https://HOST/api/v3";
 
 /// Save the plan of a local session as an issue on GitHub, with your own token
@@ -143,9 +147,9 @@ impl Save {
             })?;
         }
         let Some(token) = access.config.token.clone() else {
-            return Err(Failure::Usage(
-                "saving needs a token with write access to issues; set PLANWRIGHT_TOKEN".to_owned(),
-            )
+            return Err(Failure::Usage(format!(
+                "saving needs a token with write access to issues; {SET_TOKEN}"
+            ))
             .into());
         };
         let config = PersonConfig {
@@ -222,7 +226,15 @@ impl Save {
             let waiting = |why: &str| eprintln!("waiting: {}", terminal::one_line(why));
             local_save::save(&parts, &order, &prepared, waiting)
                 .await
-                .map(|outcome| shown::outcome(&order, source.found.as_ref(), &outcome, self.json))
+                .map(|outcome| {
+                    shown::outcome(
+                        &order,
+                        &parts.settings,
+                        source.found.as_ref(),
+                        &outcome,
+                        self.json,
+                    )
+                })
         };
         state.close().await;
         let (text, failed) = done.map_err(|error| Box::new(explain(&error, access)))?;

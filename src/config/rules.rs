@@ -9,7 +9,7 @@ use url::Url;
 use super::error::ConfigError;
 use super::layers::Merged;
 use super::token::is_this_machine;
-use super::{agent, check};
+use super::{agent, check, erk};
 
 enum Rule {
     /// From, to, unit.
@@ -38,13 +38,17 @@ enum Rule {
     FileNames,
     /// Most characters.
     Text(usize),
+    /// A version of erk.
+    Erk,
+    /// Next steps: a preset or a template.
+    Steps,
     NotEmpty,
     Anything,
 }
 
 use Rule::{
-    Address, Anything, Argument, Arguments, Base, Directives, Dollars, FileNames, Hosts, Ids,
-    ModelApi, NotEmpty, OneOf, Paths, Route, Text, Variables, Whole,
+    Address, Anything, Argument, Arguments, Base, Directives, Dollars, Erk, FileNames, Hosts, Ids,
+    ModelApi, NotEmpty, OneOf, Paths, Route, Steps, Text, Variables, Whole,
 };
 
 /// One rule for each key of `default.toml`.
@@ -90,6 +94,9 @@ const RULES: &[(&str, Rule)] = &[
     ("source.redirect_hosts", Hosts),
     ("publish.title_prefix", Text(50)),
     ("publish.most_parts", Whole(1, 100, "comments")),
+    ("erk.version", Erk),
+    ("erk.details_open", Anything),
+    ("report.next_steps", Steps),
     ("agent.kind", OneOf(&["none", "claude", "command"])),
     ("agent.path", Text(4_096)),
     ("agent.args", Arguments),
@@ -166,6 +173,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             return Err(impossible(merged, key, &why));
         }
     }
+    erk::check(merged)?;
     agent::check(merged)
 }
 
@@ -300,6 +308,8 @@ fn broken(rule: &Rule, value: &Value) -> Option<String> {
             }
             why => why,
         },
+        Erk => erk::wrong_version(text),
+        Steps => erk::wrong_next_steps(text),
         NotEmpty => text.is_empty().then(|| "it must not be empty".to_owned()),
         Anything => None,
     }

@@ -65,6 +65,8 @@ pub struct Before {
     pub same: bool,
     /// The issue is not there any more.
     pub gone: bool,
+    /// It is linked to the issue or pull request that is named now, or none is.
+    pub linked: bool,
 }
 
 /// Why it could not be saved. What exists already is said in the text.
@@ -169,6 +171,9 @@ pub async fn look(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<K
         return Ok(Known::No);
     };
     let progress = Progress::read(run.progress.as_deref()).unwrap_or_default();
+    let place = serde_json::from_str(&run.trigger).map(|trigger: Trigger| trigger.place);
+    let number = order.place.number;
+    let linked = number == 0 || place.is_ok_and(|place| place.number == number);
     let same = progress
         .prepared
         .as_ref()
@@ -185,7 +190,12 @@ pub async fn look(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<K
                 Err(ForgeError::NotFound { .. } | ForgeError::Gone { .. }) => true,
                 Err(error) => return Err(SaveError::Stopped(error.into(), Leftover::Nothing)),
             };
-            Ok(Known::Saved(Before { saved, same, gone }))
+            Ok(Known::Saved(Before {
+                saved,
+                same,
+                gone,
+                linked,
+            }))
         }
         saved if progress.publishing => Ok(Known::Begun {
             url: saved.map(|saved| saved.url),
@@ -200,7 +210,7 @@ pub async fn look(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<K
 /// # Errors
 /// They are too many.
 pub fn fits(parts: &Parts, prepared: &Prepared) -> Result<usize, SaveError> {
-    publish::fitting(prepared, parts.settings.most_parts)
+    publish::fitting(prepared, &parts.settings)
         .map(|bodies| bodies.len())
         .map_err(|stop| SaveError::Stopped(stop, Leftover::Nothing))
 }
@@ -383,6 +393,6 @@ async fn attempt(context: &mut Context, prepared: &Prepared) -> Result<Saved, St
         context.progress.started = Some(context.effects.clock.now());
     }
     context.remember().await?;
-    let bodies = publish::fitting(prepared, context.settings.most_parts)?;
+    let bodies = publish::fitting(prepared, &context.settings)?;
     publish::save(context, prepared, &bodies).await
 }

@@ -11,6 +11,7 @@ pub mod planning;
 pub mod replies;
 pub mod research;
 pub mod sources;
+mod steps;
 
 use serde_json::{Map, Value, json};
 
@@ -18,11 +19,13 @@ use super::agent::Spent;
 use super::code::Failure;
 use super::progress::{Enriched, Prepared, Saved};
 use super::run::RunId;
-use super::trigger::{Origin, Place, Trigger};
+use super::trigger::{Origin, Trigger};
 use crate::formats::block::quiet;
 use crate::formats::block::render_yaml;
 use crate::formats::command::Command;
 use crate::formats::question::boxes::shown;
+
+pub use steps::next_steps;
 
 /// Key of the block that tells programs how a run ended.
 pub const RESULT_BLOCK: &str = "planwright-result";
@@ -77,12 +80,13 @@ pub fn working(trigger: &Trigger, run: &RunId, step: &str) -> String {
     )
 }
 
-/// Final status of a saved plan, in erk's success layout (execution summary, link, next steps with real numbers).
+/// Final status of a saved plan, in erk's success layout (execution summary, link, [`next_steps`]).
 pub fn saved(
     trigger: &Trigger,
     run: &RunId,
     prepared: &Prepared,
     saved: &Saved,
+    next_steps: &str,
     seconds: f64,
     used: Option<&Spent>,
 ) -> String {
@@ -120,7 +124,7 @@ pub fn saved(
     if let Some(Err(why)) = check::actions(&prepared.document) {
         text.push_str(&format!("> [!NOTE]\n> {}\n\n", quiet(&why)));
     }
-    text.push_str(&next_steps(&trigger.place, saved.number));
+    text.push_str(next_steps);
     if raw {
         text.push_str("**Note:** This plan was saved exactly as found, without enrichment.\n\n");
     }
@@ -160,19 +164,6 @@ fn agent_used(used: Option<&Spent>) -> String {
         Some(used) => format!(" · agent: {used}"),
         None => String::new(),
     }
-}
-
-/// The "Next steps" part: one command a line, real numbers.
-pub fn next_steps(place: &Place, number: u64) -> String {
-    let repo = place.repo.full_name();
-    format!(
-        "**Next steps:**\n\n\
-         View the plan:\n\n    gh issue view {number} --repo {repo} --comments\n\n\
-         Implement directly:\n\n    erk implement {number}\n\n\
-         Implement with auto-confirmation (yolo mode):\n\n    erk implement {number} --yolo\n\n\
-         Implement and auto-submit PR (dangerous mode):\n\n    erk implement {number} --dangerous\n\n\
-         Submit plan to erk queue:\n\n    erk submit {number}\n\n"
-    )
 }
 
 /// What a failed run has left on GitHub.
@@ -235,32 +226,56 @@ pub fn failed(
     text
 }
 
-/// Body of the plan issue: header block, link back to the source, and, once the number is known, the next steps.
-pub fn plan_issue(
+/// Body of the plan issue while its comments are being written: header block and link back to the source.
+pub fn plan_issue_begun(
     trigger: &Trigger,
     run: &RunId,
     prepared: &Prepared,
     header: &str,
-    number: Option<u64>,
 ) -> String {
-    let place = &trigger.place;
+    let place = "The plan is in the first comment (being written).";
+    plan_issue(trigger, run, prepared, header, place, "")
+}
+
+/// Body of the plan issue once it is complete, with the [`next_steps`].
+pub fn plan_issue_done(
+    trigger: &Trigger,
+    run: &RunId,
+    prepared: &Prepared,
+    header: &str,
+    saved: &Saved,
+    next_steps: &str,
+) -> String {
+    let place = match saved.comments.len() {
+        0 | 1 => "The plan is in the first comment.".to_owned(),
+        parts => format!(
+            "The plan is in the first {parts} comments. erk reads only the first of them; \
+             `planwright plan get {}#{}` prints the whole plan.",
+            trigger.place.repo.full_name(),
+            saved.number
+        ),
+    };
+    plan_issue(trigger, run, prepared, header, &place, next_steps)
+}
+
+fn plan_issue(
+    trigger: &Trigger,
+    run: &RunId,
+    prepared: &Prepared,
+    header: &str,
+    place: &str,
+    next_steps: &str,
+) -> String {
     let mut text = format!("{header}\n\n{}", came_from(trigger, prepared));
     if let Some(log) = &prepared.log {
         text.push_str(&format!(" It comes from {}.", quiet(log)));
     }
-    text.push_str(&format!(
-        " The plan is in the first comment{}.\n",
-        if number.is_some() {
-            ""
-        } else {
-            " (being written)"
-        },
-    ));
+    text.push_str(&format!(" {place}\n"));
     if let Some(Ok(table)) = check::actions(&prepared.document) {
         text.push_str(&format!("\n**Actions:**\n\n{table}"));
     }
-    if let Some(number) = number {
-        text.push_str(&format!("\n{}", next_steps(place, number)));
+    if !next_steps.is_empty() {
+        text.push_str(&format!("\n{next_steps}"));
     }
     text.push_str(&format!("\n{}", footer(run)));
     text

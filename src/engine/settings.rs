@@ -6,9 +6,12 @@ use super::agent::{Limits, Micros};
 use super::prompt::Prompts;
 use super::research::ResearchSettings;
 use super::store::Budget;
+use crate::formats::block::PlanForm;
 use crate::formats::command::Command;
+use crate::formats::erk::Version;
 
-/// Settings of the engine; the configuration file documents each under `[worker]` and `[publish]`.
+/// Settings of the engine; the configuration file documents each under `[worker]`, `[publish]`,
+/// `[erk]` and `[report]`.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// How many runs are worked on at once.
@@ -29,6 +32,10 @@ pub struct Settings {
     pub title_prefix: String,
     /// Most comments a plan may take.
     pub most_parts: usize,
+    /// The erk that plans are written for.
+    pub erk: ErkSettings,
+    /// What is listed as next steps below a saved plan.
+    pub next_steps: NextSteps,
     /// Root of GitHub's pages, where attachments are: `https://github.com`.
     pub web: String,
     /// Longest session log that is read, in bytes.
@@ -41,6 +48,48 @@ pub struct Settings {
     pub agent: AgentSettings,
     /// How research is done.
     pub research: ResearchSettings,
+}
+
+/// The erk that plans are written for; the configuration file documents each under `[erk]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ErkSettings {
+    /// Which version the team uses.
+    pub version: Version,
+    /// Plans are shown unfolded, where the version reads that.
+    pub details_open: bool,
+}
+
+impl ErkSettings {
+    /// How a plan is framed in its comment.
+    pub fn plan_form(self) -> PlanForm {
+        self.version.plan_form(self.details_open)
+    }
+}
+
+/// What is listed as next steps below a saved plan.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum NextSteps {
+    /// The commands of the team's version of erk.
+    #[default]
+    Erk,
+    /// Nothing.
+    None,
+    /// The operator's Markdown; [`NextSteps::PLACEHOLDERS`] are filled in.
+    Template(String),
+}
+
+impl NextSteps {
+    /// What a template may hold: number of the plan issue, `OWNER/NAME` of its repository, its address.
+    pub const PLACEHOLDERS: [&str; 3] = ["{number}", "{repo}", "{url}"];
+
+    /// The setting `report.next_steps`.
+    pub fn of(text: &str) -> Self {
+        match text {
+            "erk" => Self::Erk,
+            "none" => Self::None,
+            _ => Self::Template(text.to_owned()),
+        }
+    }
 }
 
 /// How action plans are checked; the configuration file documents each under `[check]`.
@@ -123,6 +172,8 @@ impl Default for Settings {
             adopt_delay: super::effects::ADOPT_DELAY,
             title_prefix: String::new(),
             most_parts: 20,
+            erk: ErkSettings::default(),
+            next_steps: NextSteps::default(),
             web: "https://github.com".to_owned(),
             most_log: 50 * 1024 * 1024,
             labels: Vec::new(),

@@ -120,6 +120,7 @@ async fn the_same_plan_of_a_session_is_saved_once_until_asked_again() {
         saved: saved.clone(),
         same,
         gone: false,
+        linked: true,
     };
     let second = save(&parts, &order("s-1"), &prepared(PLAN)).await.unwrap();
     assert!(matches!(second, Outcome::Before(known, _) if known == before(true)));

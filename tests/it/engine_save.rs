@@ -26,7 +26,9 @@ fn assert_saved_once(rig: &Rig, context: &str) {
         plan.body
     );
     assert!(
-        plan.body.contains(&format!("erk implement {number}")),
+        plan.body.contains(&format!(
+            "planwright plan get acme/search#{number} | erk pr create"
+        )),
         "{context}: {}",
         plan.body
     );

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::engine::steps::publish::comments;
+use planwright::formats::block::PlanForm;
 use planwright::formats::block::{Content, find, neutralise, parse, plan_body};
 use planwright::formats::markdown::{Kind, blocks};
 use planwright::formats::plan::document::{
@@ -110,7 +111,7 @@ fn bodies_fit(bodies: &[String]) {
 fn round_trip(source: &str) -> Result<(), TestCaseError> {
     let document = framed(source);
     prop_assert_eq!(plan_text(&document), source);
-    let bodies = comments(&document);
+    let bodies = comments(&document, PlanForm::Folded);
     bodies_fit(&bodies);
     let joined = read_back(&bodies);
     prop_assert_eq!(&joined, &document);

@@ -11,6 +11,7 @@ use planwright::engine::steps::publish::comments;
 use planwright::engine::thread::{Post, Thread};
 use planwright::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::formats::block;
+use planwright::formats::block::PlanForm;
 use planwright::formats::command::{self, Command};
 use planwright::formats::plan::enriched::{self, Checked, Facts};
 use planwright::formats::plan::summary::summarise;
@@ -654,8 +655,16 @@ fn posted(title: &str, document: &str) -> Vec<String> {
         comments: vec![31],
     };
     let run = RunId("01K00000000000000000000000".into());
-    let mut all = vec![say::saved(&trigger(""), &run, &prepared, &saved, 1.0, None)];
-    all.extend(comments(document));
+    let mut all = vec![say::saved(
+        &trigger(""),
+        &run,
+        &prepared,
+        &saved,
+        "",
+        1.0,
+        None,
+    )];
+    all.extend(comments(document, PlanForm::Folded));
     all
 }
 

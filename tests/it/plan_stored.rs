@@ -2,6 +2,7 @@
 
 use planwright::engine::steps::publish::comments;
 use planwright::formats::block;
+use planwright::formats::block::PlanForm;
 use planwright::formats::plan::document::{Enrichment, wrap};
 use planwright::formats::plan::stored::{Comment, Page, Source, StoredPlan, read};
 use planwright::formats::thread_file;
@@ -345,7 +346,7 @@ fn the_authors_plan_wins_over_a_strangers() {
 /// A page as planwright leaves it, and its document.
 fn ours(plan: &str) -> (Page, String) {
     let document = wrap("Rotate the access logs", &Enrichment::raw(), plan);
-    let bodies = comments(&document);
+    let bodies = comments(&document, PlanForm::Folded);
     let bot = Some("planwright[bot]".to_owned());
     let mut page = page("plan-body.md");
     page.author.clone_from(&bot);
@@ -367,7 +368,7 @@ fn hard_plans() -> Vec<String> {
         .collect();
     let long = long.concat();
     let frames = fixture("plan-body.md") + &fixture("pull-original-plan.md");
-    let markers = comments(&long).join("\n");
+    let markers = comments(&long, PlanForm::Folded).join("\n");
     vec![
         plan(),
         String::from("\r\n  x\r\n\r\n"),

@@ -7,6 +7,7 @@ use crate::adapters::claude_home::Found;
 use crate::engine::local_save::{Before, Known, Order, Outcome};
 use crate::engine::progress::{Prepared, Saved};
 use crate::engine::say;
+use crate::engine::settings::Settings;
 
 /// What would be saved, and why the real call would fail, where it would.
 pub(super) fn dry_run(
@@ -50,6 +51,7 @@ pub(super) fn dry_run(
 /// Where the plan is now.
 pub(super) fn outcome(
     order: &Order,
+    settings: &Settings,
     found: Option<&Found>,
     outcome: &Outcome,
     json: bool,
@@ -67,7 +69,7 @@ pub(super) fn outcome(
         let session = found.session.as_deref().unwrap_or("unknown");
         format!("\nFrom: session {session}, {}", found.file.display())
     });
-    let steps = say::next_steps(&order.place, saved.number).replace("**", "");
+    let steps = say::next_steps(settings, &order.place, saved).replace("**", "");
     let text = format!(
         "✅ {message}\n\n{}\n\nIssue: {}{}\n\n{}\n",
         summary(prepared),
@@ -93,6 +95,14 @@ fn before(prepared: &Prepared, before: &Before, json: bool) -> (String, Option<S
             String::new(),
             Some(format!(
                 "a plan of this session with this title, but another text, was saved before: {url}; --again saves this one, too"
+            )),
+        );
+    }
+    if !before.linked {
+        return (
+            String::new(),
+            Some(format!(
+                "the plan was saved before as {url}, which is not linked to this issue; --again saves it once more, with the link"
             )),
         );
     }

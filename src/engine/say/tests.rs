@@ -4,15 +4,18 @@
 
 use super::super::clock::Millis;
 use super::super::forge::ForgeError;
+use super::super::progress::Progress;
 use super::super::run::{RunId, State};
+use super::super::settings::Settings;
 use super::super::store::RunView;
-use super::super::trigger::{Actor, Repo};
+use super::super::trigger::{Actor, Place, Repo};
 use super::*;
 
 mod agent;
 mod checks;
 mod research;
 mod sources;
+mod steps;
 
 use crate::formats::command::{self, Command, Permission};
 
@@ -86,6 +89,12 @@ fn saved_issue() -> Saved {
     }
 }
 
+/// The next steps of that issue, by default.
+fn steps() -> String {
+    let place = trigger(Command::SavePlan).place;
+    next_steps(&Settings::default(), &place, &saved_issue())
+}
+
 /// Every text the bot can post, by name.
 fn everything() -> Vec<(String, String)> {
     let mut all = Vec::new();
@@ -102,21 +111,44 @@ fn everything() -> Vec<(String, String)> {
     );
     add(
         "saved",
-        saved(&save, &run(), &prepared(), &saved_issue(), 1.25, None),
+        saved(
+            &save,
+            &run(),
+            &prepared(),
+            &saved_issue(),
+            &steps(),
+            1.25,
+            None,
+        ),
     );
     let raw = trigger(Command::SaveRawPlan);
     add(
         "saved_raw",
-        saved(&raw, &run(), &prepared(), &saved_issue(), 1.25, None),
+        saved(
+            &raw,
+            &run(),
+            &prepared(),
+            &saved_issue(),
+            &steps(),
+            1.25,
+            None,
+        ),
     );
     let header = "<!-- header block -->";
     add(
         "plan_issue_new",
-        plan_issue(&save, &run(), &prepared(), header, None),
+        plan_issue_begun(&save, &run(), &prepared(), header),
     );
     add(
         "plan_issue_done",
-        plan_issue(&by_label(), &run(), &prepared(), header, Some(14)),
+        plan_issue_done(
+            &by_label(),
+            &run(),
+            &prepared(),
+            header,
+            &saved_issue(),
+            &steps(),
+        ),
     );
     let place = &save.place;
     let what = || "creating an issue".to_owned();
@@ -240,6 +272,29 @@ fn everything() -> Vec<(String, String)> {
     all.extend(agent::everything());
     all.extend(research::everything());
     all
+}
+
+#[test]
+fn the_status_links_the_plan_issue_of_a_run() {
+    let progress = Progress {
+        saved: Some(saved_issue()),
+        ..Progress::default()
+    };
+    let view = RunView {
+        id: run(),
+        command: "save-plan".into(),
+        state: State::Succeeded,
+        trigger: String::new(),
+        progress: Some(serde_json::to_string(&progress).unwrap()),
+        attempt: 1,
+        code: None,
+        note: None,
+        created: Millis(1_780_000_000_000),
+        finished: None,
+    };
+    let text = replies::status(&[view]);
+    let link = " | [#14](https://github.test/acme/search/issues/14) |\n";
+    assert!(text.ends_with(link), "{text}");
 }
 
 #[test]

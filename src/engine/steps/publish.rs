@@ -5,9 +5,10 @@ use super::super::forge::LabelSpec;
 use super::super::progress::{Prepared, Saved};
 use super::super::say;
 use super::super::say::failures;
+use super::super::settings::Settings;
 use super::authorise::Authorised;
 use super::{Context, report};
-use crate::formats::block::{plan_body, render_content, schema};
+use crate::formats::block::{PlanForm, plan_comment, render_content, schema};
 use crate::formats::plan::names::worktree_name;
 use crate::formats::plan::split::{Limits, split};
 
@@ -37,12 +38,12 @@ pub const DOCUMENT_BLOCK: &str = "planwright-document";
 /// Effect under which the plan issue is created.
 const ISSUE: &str = "plan-issue";
 
-/// The comments that hold a document, ready to post: each one a `plan-body` block, `part i/n` above it when there are several.
+/// The comments that hold a document, ready to post: each one a plan in `form`, `part i/n` above it when there are several.
 ///
 /// Neutralising mentions and frame tokens makes a text longer, so the parts are made smaller until every body fits.
-pub fn comments(document: &str) -> Vec<String> {
+pub fn comments(document: &str, form: PlanForm) -> Vec<String> {
     parted(document, |text, place| {
-        let block = plan_body(text);
+        let block = plan_comment(text, form);
         match place {
             None => block,
             Some((part, many)) => format!("part {part}/{many}\n\n{block}"),
@@ -88,9 +89,10 @@ pub fn attachments(prepared: &Prepared) -> Vec<String> {
     bodies
 }
 
-/// The `plan-header` block, in the fields that erk's readers of every era take ([`schema::fresh`] says which and why).
+/// The `plan-header` block, in the fields that the team's erk takes ([`schema::fresh`] says which and why).
 fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Result<String, Stop> {
     let created = context.progress.started.unwrap_or(context.trigger.at);
+    let comment = comment.filter(|_| context.settings.erk.version.takes_comment_id());
     let fields = schema::fresh(
         &created.iso(),
         &context.trigger.actor.login,
@@ -113,7 +115,7 @@ pub async fn publish(
     prepared: &Prepared,
     _allowed: &Authorised,
 ) -> Result<Saved, Stop> {
-    let bodies = fitting(prepared, context.settings.most_parts)?;
+    let bodies = fitting(prepared, &context.settings)?;
     report::step(context, "saving the plan as an issue").await?;
     save(context, prepared, &bodies).await
 }
@@ -122,8 +124,12 @@ pub async fn publish(
 ///
 /// # Errors
 /// [`Stop::Failed`] with `plan_too_large`.
-pub(in crate::engine) fn fitting(prepared: &Prepared, most: usize) -> Result<Vec<String>, Stop> {
-    let bodies = comments(&prepared.document);
+pub(in crate::engine) fn fitting(
+    prepared: &Prepared,
+    settings: &Settings,
+) -> Result<Vec<String>, Stop> {
+    let most = settings.most_parts;
+    let bodies = comments(&prepared.document, settings.erk.plan_form());
     let all = bodies.len() + attachments(prepared).len();
     if all > most {
         return Err(Stop::Failed(failures::plan_too_large(all, most)));
@@ -148,13 +154,7 @@ pub(in crate::engine) async fn save(
         context.remember().await?;
     }
     let header_only = header(context, prepared, None)?;
-    let body = say::plan_issue(
-        &context.trigger,
-        context.run(),
-        prepared,
-        &header_only,
-        None,
-    );
+    let body = say::plan_issue_begun(&context.trigger, context.run(), prepared, &header_only);
     let issue = effects
         .create_issue(
             ISSUE,
@@ -189,12 +189,13 @@ pub(in crate::engine) async fn save(
             .await?;
     }
     let complete = header(context, prepared, saved.comments.first().copied())?;
-    let body = say::plan_issue(
+    let body = say::plan_issue_done(
         &context.trigger,
         context.run(),
         prepared,
         &complete,
-        Some(saved.number),
+        &saved,
+        &say::next_steps(&context.settings, &context.trigger.place, &saved),
     );
     effects
         .edit_issue("plan-issue-complete", repo, saved.number, ISSUE, &body)

@@ -278,6 +278,7 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
         context.run(),
         &prepared,
         saved,
+        &say::next_steps(&context.settings, &context.trigger.place, saved),
         seconds,
         used.as_ref(),
     );

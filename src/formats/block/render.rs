@@ -1,5 +1,5 @@
-//! Writes blocks, in the one form that every era of erk reads: `<code>` in the summary of fields (required in 2025,
-//! allowed since), a closing marker with its key.
+//! Writes blocks in the forms that erk reads: `<code>` in the summary of fields (required in 2025, allowed since), a
+//! closing marker with its key, and a plan in a plain `<details>` element unless the caller asks for another form.
 
 use serde_json::{Map, Value};
 
@@ -29,12 +29,32 @@ pub fn render_content(key: &str, summary_html: &str, text: &str, open: bool) -> 
     )
 }
 
-/// The `plan-body` block: the plan itself, in the first comment of its issue.
+/// How a plan is framed in its comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanForm {
+    /// A `plan-body` block with a plain `<details>` element, which erk reads since it has such blocks.
+    Folded,
+    /// The same with `<details open>`, in which erk before 15 January 2026 finds no plan.
+    Unfolded,
+    /// Between `erk:plan-content` markers: the only form that erk of 25 November 2025 reads. Later versions read it, too.
+    Markers,
+}
+
+/// The comment that holds a plan, in `form`. [`super::parse`] gives `text` back byte for byte.
+pub fn plan_comment(text: &str, form: PlanForm) -> String {
+    let open = match form {
+        PlanForm::Markers => {
+            let text = neutralise(text);
+            return format!("<!-- erk:plan-content -->\n\n{text}\n\n<!-- /erk:plan-content -->");
+        }
+        PlanForm::Folded => false,
+        PlanForm::Unfolded => true,
+    };
+    let summary = "<strong>📋 Implementation Plan</strong>";
+    render_content("plan-body", summary, text, open)
+}
+
+/// [`plan_comment`] as a `plan-body` block in a plain `<details>` element.
 pub fn plan_body(text: &str) -> String {
-    render_content(
-        "plan-body",
-        "<strong>📋 Implementation Plan</strong>",
-        text,
-        true,
-    )
+    plan_comment(text, PlanForm::Folded)
 }

@@ -11,6 +11,9 @@
 //! | `<!-- planwright:continued -->` | start | the text goes on here |
 //! | `<!-- planwright:fence-open -->` | start | so it does; the line below, an opening fence, was added |
 //!
+//! Below the marker at the end of a part stands [`NOTICE`], for readers that look at one comment only. Parts that were
+//! written without it are joined, too.
+//!
 //! Since the markers are at fixed places, [`join`] is exact also for a text that contains such lines itself.
 
 mod map;
@@ -25,6 +28,9 @@ const CLOSED: &str = "<!-- planwright:fence-closed -->";
 const CLOSED_IN_LINE: &str = "<!-- planwright:fence-closed-in-line -->";
 const CONTINUED: &str = "<!-- planwright:continued -->";
 const OPEN: &str = "<!-- planwright:fence-open -->";
+
+/// Last line of every part but the last one. People see it, and so does an agent that erk gives the first part to.
+pub const NOTICE: &str = "*Continued in the next comment.*";
 
 /// How long a part may be. Both limits hold at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,8 +99,8 @@ pub fn split(text: &str, limits: &Limits) -> Vec<Part> {
         }];
     }
     let map = Map::new(text, limits.chars.min(limits.bytes) / 8);
-    // Two line ends and the longest marker, besides the fence.
-    let suffix = "\n".repeat(2 + CLOSED_IN_LINE.len() + map.longest_closing());
+    // Two line ends, the longest marker, a blank line and the notice, besides the fence.
+    let suffix = "\n".repeat(2 + CLOSED_IN_LINE.len() + 2 + NOTICE.len() + map.longest_closing());
     let mut parts = Vec::new();
     let mut at = 0;
     loop {
@@ -133,6 +139,8 @@ fn finish(part: &mut String, fence: Option<&Fence>) {
         (true, true) => CLOSED,
         (true, false) => CLOSED_IN_LINE,
     });
+    part.push_str("\n\n");
+    part.push_str(NOTICE);
 }
 
 /// The text that [`split`] made `parts` of; `None` when they are not such parts in order.
@@ -193,7 +201,9 @@ fn without_prefix(part: &str) -> Option<&str> {
 }
 
 fn without_suffix(part: &str) -> Option<&str> {
-    let (content, marker) = part.trim_end().rsplit_once('\n')?;
+    let tied = part.trim_end();
+    let tied = tied.strip_suffix(NOTICE).unwrap_or(tied).trim_end();
+    let (content, marker) = tied.rsplit_once('\n')?;
     // With its line end: `content` and one byte more.
     let with_end = &part[..=content.len()];
     match marker {

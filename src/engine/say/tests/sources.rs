@@ -3,8 +3,8 @@
 use super::super::super::forge::{Kind, ReadError};
 use super::super::super::progress::LogPlan;
 use super::super::sources::{self, Log};
-use super::super::{Exists, failed, plan_issue, saved};
-use super::{prepared, run, saved_issue, trigger};
+use super::super::{Exists, failed, plan_issue_begun, saved};
+use super::{prepared, run, saved_issue, steps, trigger};
 use crate::formats::command::{Command, Given, RepositoryFile, read_options};
 use crate::formats::session::scan;
 
@@ -131,11 +131,19 @@ pub(super) fn everything() -> Vec<(String, String)> {
     ));
     all.push((
         "plan_issue_log".to_owned(),
-        plan_issue(&save, &run(), &from_log, "<!-- header block -->", None),
+        plan_issue_begun(&save, &run(), &from_log, "<!-- header block -->"),
     ));
     all.push((
         "saved_log".to_owned(),
-        saved(&save, &run(), &from_log, &saved_issue(), 1.25, None),
+        saved(
+            &save,
+            &run(),
+            &from_log,
+            &saved_issue(),
+            &steps(),
+            1.25,
+            None,
+        ),
     ));
     all
 }

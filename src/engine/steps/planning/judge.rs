@@ -2,7 +2,7 @@
 
 use super::super::super::agent::{Document, Report};
 use super::super::super::effects::Stop;
-use super::super::super::progress::{Attached, Enriched, Prepared};
+use super::super::super::progress::{Attached, Enriched, Fault, Prepared};
 use super::super::super::say::agent as about_agents;
 use super::super::super::say::planning as sentences;
 use super::super::super::turns;
@@ -35,8 +35,8 @@ pub enum Outcome {
     Wrong {
         /// The plan as far as it goes.
         draft: Option<String>,
-        /// What is wrong with it, one sentence each.
-        complaints: Vec<String>,
+        /// What is wrong with it.
+        faults: Vec<Fault>,
     },
 }
 
@@ -52,30 +52,30 @@ pub fn look(came: &Report) -> Outcome {
     let Some(plan) = find(came, PLAN) else {
         return Outcome::Wrong {
             draft: None,
-            complaints: vec![missing(came)],
+            faults: vec![missing(came).into()],
         };
     };
     let mut notes: Vec<String> = Vec::new();
     notes.extend(plan.elsewhere.map(|path| sentences::elsewhere(PLAN, &path)));
     let (document, pictures) = enriched::harmless(report::unwrapped(&plan.text));
-    let mut complaints: Vec<String> = report::check_plan(&document)
+    let mut faults: Vec<Fault> = report::check_plan(&document)
         .iter()
-        .map(ToString::to_string)
+        .map(Fault::from)
         .collect();
     let title = title_of(&document).unwrap_or_default();
     // A missing heading is a complaint of its own.
     if !title.is_empty()
         && let Err(fault) = gate_title(&title)
     {
-        complaints.push(sentences::title(&fault.to_string()));
+        faults.push(sentences::title(&fault.to_string()).into());
     }
-    if complaints.is_empty() && gate_content(&document).is_err() {
-        complaints.push(sentences::TOO_SHORT.to_owned());
+    if faults.is_empty() && gate_content(&document).is_err() {
+        faults.push(sentences::TOO_SHORT.to_owned().into());
     }
-    if !complaints.is_empty() {
+    if !faults.is_empty() {
         return Outcome::Wrong {
             draft: Some(document),
-            complaints,
+            faults,
         };
     }
     let mut attached = Vec::new();
@@ -191,7 +191,8 @@ pub(in crate::engine::steps) fn rescued(context: &mut Context, came: &Report) ->
 fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
     prepared.attached = attached;
     let most = context.settings.most_parts;
-    let plan = publish::comments(&prepared.document).len();
+    let form = context.settings.erk.plan_form();
+    let plan = publish::comments(&prepared.document, form).len();
     while plan + publish::attachments(prepared).len() > most {
         let Some(left_out) = prepared.attached.pop() else {
             return;
@@ -205,7 +206,7 @@ fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
 /// Takes in what the planner wrote.
 pub(in crate::engine::steps) fn judge(context: &mut Context, came: &Report) -> Judged {
     match look(came) {
-        Outcome::Wrong { draft, complaints } => Judged::Wrong { draft, complaints },
+        Outcome::Wrong { draft, faults } => Judged::Wrong { draft, faults },
         Outcome::Plan {
             title,
             document,

@@ -26,6 +26,11 @@ fn parts(text: &str, chars: usize, bytes: usize) -> Vec<String> {
     parts
 }
 
+/// How a part ends that goes on: the marker, and what people are told.
+fn end(marker: &str) -> String {
+    format!("{marker}\n\n{NOTICE}")
+}
+
 fn words(count: usize) -> String {
     "words and more ".repeat(count)
 }
@@ -58,7 +63,7 @@ fn headings_come_first() {
         .map(|part| part.lines().nth(1).unwrap_or_default())
         .collect();
     assert_eq!(starts, ["", "## Two", "## Three"], "{found:#?}");
-    assert!(found[0].ends_with(&format!("\n\n{CUT}")));
+    assert!(found[0].ends_with(&format!("\n\n{}", end(CUT))));
 }
 
 #[test]
@@ -73,9 +78,9 @@ fn then_blocks_items_lines_words() {
         assert!(part.starts_with(&format!("{CONTINUED}\n- item ")), "{part}");
     }
     let lines = format!("{}\n", "x".repeat(60)).repeat(20);
-    assert!(parts(&lines, 300, 300)[0].ends_with(&format!("x\n{CUT}")));
+    assert!(parts(&lines, 300, 300)[0].ends_with(&format!("x\n{}", end(CUT))));
     let one = words(60);
-    assert!(parts(&one, 300, 300)[0].ends_with(&format!(" \n{CUT_IN_LINE}")));
+    assert!(parts(&one, 300, 300)[0].ends_with(&format!(" \n{}", end(CUT_IN_LINE))));
     let wide = "表".repeat(500);
     assert_eq!(parts(&wide, 400, 600).len(), 3);
 }
@@ -100,7 +105,10 @@ fn fences_are_closed_and_opened_again() {
             );
         }
         if index + 1 < found.len() {
-            assert!(part.ends_with(&format!("so on\n~~~~\n{CLOSED}")), "{part}");
+            assert!(
+                part.ends_with(&format!("so on\n~~~~\n{}", end(CLOSED))),
+                "{part}"
+            );
         }
     }
 }
@@ -177,12 +185,28 @@ fn a_text_that_contains_markers_survives() {
         CLOSED_IN_LINE,
         CONTINUED,
         OPEN,
+        NOTICE,
         "```",
         "",
     ]
     .join("\n");
     let found = parts(&hostile.repeat(20), 300, 300);
     assert!(found.len() > 5);
+}
+
+#[test]
+fn parts_of_older_releases_which_lack_the_notice_are_joined() {
+    let text = format!("{}\n{CUT}\n\n{NOTICE}\n\n{}", words(30), words(60));
+    let old: Vec<String> = parts(&text, 400, 400)
+        .iter()
+        .map(|part| {
+            let part = part.strip_suffix(NOTICE).unwrap_or(part);
+            part.strip_suffix("\n\n").unwrap_or(part).to_owned()
+        })
+        .collect();
+    assert!(old.len() > 3 && old[0].ends_with("-->"), "{old:?}");
+    let old: Vec<&str> = old.iter().map(String::as_str).collect();
+    assert_eq!(join(&old), Some(text));
 }
 
 #[test]

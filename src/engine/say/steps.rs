@@ -1,0 +1,106 @@
+//! The "Next steps" below a saved plan: one command a line, with the real number of its issue.
+
+use super::super::progress::Saved;
+use super::super::settings::{NextSteps, Settings};
+use super::super::trigger::Place;
+use crate::formats::erk::Version;
+
+/// The part "Next steps", or nothing where the operator wants none. It ends with an empty line.
+///
+/// A plan in several comments has no command of erk: erk would read its first comment and take that for the plan.
+pub fn next_steps(settings: &Settings, place: &Place, saved: &Saved) -> String {
+    let repo = place.repo.full_name();
+    let number = saved.number;
+    let text = match &settings.next_steps {
+        NextSteps::None => return String::new(),
+        NextSteps::Template(template) => filled(template, number, &repo, &saved.url),
+        NextSteps::Erk => {
+            let mut steps = vec![(
+                "View the plan:",
+                format!("gh issue view {number} --repo {repo} --comments"),
+            )];
+            if saved.comments.len() > 1 {
+                steps.push((
+                    "Get the whole plan (erk reads only its first comment):",
+                    format!("planwright plan get {repo}#{number} > plan.md"),
+                ));
+            } else {
+                steps.extend(of_erk(settings.erk.version, number, &repo));
+            }
+            let shown: Vec<String> = steps
+                .iter()
+                .map(|(what, command)| format!("{what}\n\n    {command}"))
+                .collect();
+            shown.join("\n\n")
+        }
+    };
+    format!("**Next steps:**\n\n{text}\n\n")
+}
+
+/// What `version` of erk does with a plan issue.
+fn of_erk(version: Version, number: u64, repo: &str) -> Vec<(&'static str, String)> {
+    match version {
+        Version::November2025 | Version::December2025 | Version::January2026 => {
+            let submit = if version == Version::January2026 {
+                "plan submit"
+            } else {
+                "submit"
+            };
+            vec![
+                ("Implement directly:", format!("erk implement {number}")),
+                (
+                    "Implement with auto-confirmation (yolo mode):",
+                    format!("erk implement {number} --yolo"),
+                ),
+                (
+                    "Implement and auto-submit PR (dangerous mode):",
+                    format!("erk implement {number} --dangerous"),
+                ),
+                (
+                    "Submit plan to erk queue:",
+                    format!("erk {submit} {number}"),
+                ),
+            ]
+        }
+        Version::February2026 => vec![
+            (
+                "Check out a branch for the plan:",
+                format!("erk br co --for-plan {number}"),
+            ),
+            (
+                "Submit plan to erk queue:",
+                format!("erk plan submit {number}"),
+            ),
+            (
+                "Check out a branch and implement (dangerous mode):",
+                format!(
+                    "source \"$(erk br co --for-plan {number} --script)\" && erk implement --dangerous"
+                ),
+            ),
+        ],
+        Version::Latest => vec![(
+            "Hand the plan to erk, as a draft pull request to implement or to dispatch with `erk pr dispatch`:",
+            format!("planwright plan get {repo}#{number} | erk pr create"),
+        )],
+    }
+}
+
+/// `template` with its placeholders filled in, once: a name that holds one of them stays as it is.
+fn filled(template: &str, number: u64, repo: &str, url: &str) -> String {
+    let values = [number.to_string(), repo.to_owned(), url.to_owned()];
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template.trim_end();
+    while let Some(at) = rest.find('{') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let known = NextSteps::PLACEHOLDERS.iter().zip(&values);
+        let (taken, value) = known
+            .map(|(name, value)| (*name, value.as_str()))
+            .find(|(name, _)| rest.starts_with(name))
+            .unwrap_or(("{", "{"));
+        text.push_str(value);
+        rest = &rest[taken.len()..];
+    }
+    text.push_str(rest);
+    text
+}
