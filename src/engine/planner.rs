@@ -175,8 +175,8 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
             attached,
             notes,
         }),
-        Outcome::Wrong { draft, complaints } => {
-            turns::complain(work, draft, complaints);
+        Outcome::Wrong { draft, faults } => {
+            turns::complain(work, draft, faults);
             Some(match &work.next {
                 Next::Nothing { why } => Step::GivenUp { why: why.clone() },
                 _ => Step::Again,

@@ -11,7 +11,7 @@ use super::code::Failure;
 use super::research::Research;
 
 pub use checked::{Checked, Judged, Remark};
-pub use work::{Brief, Came, Found, Next, Round, Told, Work};
+pub use work::{Brief, Came, Fault, Found, Next, Round, Told, Work};
 
 /// A plan that passed the gates, ready to be saved. Stored before the first write that saves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -101,8 +101,10 @@ pub struct Topic {
     pub at_work: bool,
     /// When it may be tried again.
     pub not_before: Option<Millis>,
-    /// What was wrong with the last try, one sentence each, for the agent and for people.
+    /// What was wrong with the last try and what to write, one sentence each, for the agent.
     pub complaints: Vec<String>,
+    /// What was wrong with it, for people.
+    pub wrong: Vec<String>,
     /// The longest of what it has said or left unfinished.
     pub draft: Option<String>,
     /// The report, or what stands in for it.

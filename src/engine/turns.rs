@@ -2,7 +2,7 @@
 //! ([`super::steps::enrich`]) and the terminal ([`super::planner`]) share. Pure.
 
 use super::agent::{Document, Ending, Limit, Report};
-use super::progress::{Next, Work};
+use super::progress::{Fault, Next, Work};
 use super::prompt::{self, Answered, Form, new_words, obeys};
 use super::say::agent as sentences;
 use super::steps::planning::FILES;
@@ -89,16 +89,17 @@ pub fn obeyed(canary: &str, came: &Report, questions: &[Question]) -> bool {
 }
 
 /// The answer does not hold: it is asked for again, or given up.
-pub fn complain(work: &mut Work, draft: Option<String>, complaints: Vec<String>) {
+pub fn complain(work: &mut Work, draft: Option<String>, faults: Vec<Fault>) {
     if draft.is_some() {
         work.draft = draft;
     }
     if work.corrections < CORRECTIONS {
         work.corrections += 1;
+        let complaints = faults.into_iter().map(|fault| fault.told).collect();
         work.next = Next::Correct { complaints };
     } else {
         work.next = Next::Nothing {
-            why: sentences::does_not_hold(&complaints),
+            why: sentences::does_not_hold(&faults),
         };
     }
 }

@@ -247,10 +247,10 @@ impl Desk for AtTerminal<'_, '_> {
         let name = name(at, research.topics.len(), topic);
         let (mark, what) = match topic.state {
             // Stopped: said once for all.
-            State::Open if topic.complaints.is_empty() && topic.not_before.is_none() => {
+            State::Open if topic.wrong.is_empty() && topic.not_before.is_none() => {
                 return Ok(());
             }
-            State::Open => ("…", format!("again, {}", topic.complaints.join(" "))),
+            State::Open => ("…", format!("again, {}", topic.wrong.join("; "))),
             State::Written | State::Recovered => ("✓", state(topic).to_owned()),
             State::Degraded | State::Failed => {
                 let why = topic.note.as_deref().unwrap_or_default();

@@ -7,7 +7,9 @@ use crate::engine::clock::Millis;
 use crate::engine::prompt::{Handed, Indexed};
 use crate::engine::steps::extract::Candidate;
 use crate::engine::trigger::Actor;
+use crate::formats::plan::enriched;
 use crate::formats::question::{Answer, Question};
+use crate::formats::report;
 
 /// The agent's part of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,5 +232,40 @@ impl Work {
     pub fn add(&mut self, spent: &Spent) {
         self.spent.add(spent);
         self.session_cost = self.session_cost.max(spent.session_cost);
+    }
+}
+
+/// Something that is wrong with an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What the agent is told: what is wrong, and what to write.
+    pub told: String,
+    /// What people are told: what is wrong, without a full stop.
+    pub what: String,
+}
+
+impl From<String> for Fault {
+    /// A sentence that is for both.
+    fn from(told: String) -> Self {
+        let what = told.trim_end_matches('.').to_owned();
+        Self { told, what }
+    }
+}
+
+impl From<&enriched::Complaint> for Fault {
+    fn from(complaint: &enriched::Complaint) -> Self {
+        Self {
+            told: complaint.to_string(),
+            what: complaint.what(),
+        }
+    }
+}
+
+impl From<&report::Complaint> for Fault {
+    fn from(complaint: &report::Complaint) -> Self {
+        Self {
+            told: complaint.to_string(),
+            what: complaint.what(),
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::formats::report;
 /// A text that stands for the report, with what is wrong with it.
 struct Text {
     text: String,
-    complaints: Vec<String>,
+    complaints: Vec<report::Complaint>,
 }
 
 /// What a try is judged with.
@@ -54,7 +54,7 @@ impl Judging {
         match class(&came.ending) {
             Class::Transient => {
                 topic.faults += 1;
-                topic.complaints.clear();
+                clear(&mut topic);
                 if topic.faults < self.settings.faults {
                     let wait = self.settings.wait(topic.faults, self.chance);
                     topic.not_before = Some(self.now.plus(wait));
@@ -69,10 +69,10 @@ impl Judging {
                 topic.tries += 1;
                 topic.not_before = None;
                 if !finished {
-                    topic.complaints = vec![sentences::ended(&came.ending)];
+                    say(&mut topic, sentences::ended(&came.ending));
                 }
                 if topic.tries >= self.settings.tries.clamp(1, super::WORDINGS) {
-                    let why = topic.complaints.join(" ");
+                    let why = topic.wrong.join("; ");
                     self.stand_in(&mut topic, why);
                 }
             }
@@ -127,7 +127,12 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
             return true;
         }
         topic.draft = longer(topic.draft.take(), &found.text);
-        topic.complaints = found.complaints;
+        topic.complaints = found.complaints.iter().map(ToString::to_string).collect();
+        topic.wrong = found
+            .complaints
+            .iter()
+            .map(report::Complaint::what)
+            .collect();
     }
     // What is far too long is no report, and need not be read.
     let may_be = |text: &str| text.len() <= 8 * report::LARGEST_REPORT;
@@ -156,25 +161,36 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
         }
     }
     if own.is_none() {
-        topic.complaints = vec![missing(topic, came)];
+        let why = missing(topic, came);
+        say(topic, why);
     }
     false
 }
 
 fn checked(text: &str) -> Text {
     let (text, _) = enriched::harmless(report::unwrapped(text));
-    let complaints = report::check_report(&text);
     Text {
-        complaints: complaints.iter().map(ToString::to_string).collect(),
+        complaints: report::check_report(&text),
         text,
     }
+}
+
+/// Why the last try came to nothing: one sentence for the agent and for people.
+fn say(topic: &mut Topic, why: String) {
+    topic.wrong = vec![why.clone()];
+    topic.complaints = vec![why];
+}
+
+fn clear(topic: &mut Topic) {
+    topic.complaints.clear();
+    topic.wrong.clear();
 }
 
 fn accept(topic: &mut Topic, state: State, text: String, note: Option<String>) {
     topic.state = state;
     topic.report = Some(text);
     topic.note = note;
-    topic.complaints.clear();
+    clear(topic);
     topic.not_before = None;
     topic.draft = None;
 }

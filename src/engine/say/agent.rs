@@ -12,6 +12,7 @@ pub use asking::{
 pub use failures::{ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost};
 
 use super::super::agent::{Micros, Spent};
+use super::super::progress::Fault;
 use crate::formats::block::quiet;
 use crate::formats::command::Command;
 use crate::formats::question::{Question, boxes};
@@ -67,19 +68,24 @@ pub fn at_work(command: Command, name: &str, so_far: &Spent) -> String {
     format!("{name} is at work ({used} so far)")
 }
 
-/// Complaint to the agent: it says that there is no plan, and there is one.
-pub fn claims_error(code: &str) -> String {
-    format!(
-        "The answer is the error `{}`, but the input holds a plan. Enrich that plan and give it back in the output form.",
+/// The agent says that there is no plan, and there is one.
+pub fn claims_error(code: &str) -> Fault {
+    let what = format!(
+        "The answer is the error `{}`, but the input holds a plan",
         quoted(code, 40).replace('`', "")
-    )
+    );
+    Fault {
+        told: format!("{what}. Enrich that plan and give it back in the output form."),
+        what,
+    }
 }
 
 /// Why the agent's answer is not used.
-pub fn does_not_hold(complaints: &[String]) -> String {
+pub fn does_not_hold(faults: &[Fault]) -> String {
+    let what: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
     format!(
         "the agent's answer did not pass the checks, although it was corrected twice ({})",
-        quoted(&complaints.join("; "), QUOTED)
+        quoted(&what.join("; "), QUOTED)
     )
 }
 
@@ -109,8 +115,8 @@ pub fn fallback(why: &str, own: bool) -> String {
 /// Note: claims of the agent that were put right.
 pub fn recomputed(what: &[String]) -> String {
     format!(
-        "The agent's own account was put right: {}.",
-        what.join("; ")
+        "The agent's account of its work was corrected: it {}.",
+        what.join("; it ")
     )
 }
 

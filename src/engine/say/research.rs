@@ -306,10 +306,10 @@ pub fn comment(trigger: &Trigger, run: &RunId, research: &Research, at: usize) -
             "> [!{kind}]\n> {}\n\n",
             quiet(note).replace('\n', "\n> ")
         ));
-    } else if topic.state == State::Open && !topic.complaints.is_empty() {
+    } else if topic.state == State::Open && !topic.wrong.is_empty() {
         text.push_str(&format!(
             "The last try: {}\n\n",
-            quiet(&super::failures::shorten(&topic.complaints.join(" "), 500))
+            quiet(&super::failures::shorten(&topic.wrong.join("; "), 500))
         ));
     }
     if topic.redacted > 0

@@ -205,7 +205,7 @@ fn lost(
     }
 }
 
-/// What the answer says of itself and is not so.
+/// What the answer says of itself and is not so, each as the rest of a sentence that begins with "the agent".
 fn recomputed(
     claims: &Enrichment,
     parts: &Parts,
@@ -214,46 +214,48 @@ fn recomputed(
 ) -> Vec<String> {
     let mut said = Vec::new();
     if claims.mode != Mode::Enriched {
-        said.push("The agent did not call its mode enriched; it is.".to_owned());
+        said.push("named another mode than enriched".to_owned());
     }
     if claims.questions != facts.questions {
         said.push(format!(
-            "The agent says that it asked {} questions; it asked {}.",
-            claims.questions, facts.questions
+            "counted {}, not {}",
+            counted(claims.questions as usize, "question"),
+            facts.questions
         ));
     }
     let claimed_applied = claims.guidance.as_ref().is_some_and(|it| it.applied);
     if claimed_applied && facts.guidance.trim().is_empty() {
-        said.push("The agent says that it applied guidance; none was given.".to_owned());
+        said.push("said that it applied guidance, although none was given".to_owned());
     }
     for (name, (claimed, there)) in CATEGORIES
         .iter()
         .zip(claims.categories.iter().zip(parts.categories))
     {
         if *claimed && !there {
-            said.push(format!(
-                "The agent lists \"{name}\"; the plan has no text on it."
-            ));
+            said.push(format!("listed “{name}”, on which the plan has no text"));
         } else if there && !claimed {
-            said.push(format!(
-                "The agent does not list \"{name}\"; the plan has text on it."
-            ));
+            said.push(format!("did not list “{name}”, on which the plan has text"));
         }
     }
     if claims.clarifications.len() != facts.clarifications.len() {
         said.push(format!(
-            "The agent lists {} clarifications; {} questions were answered.",
-            claims.clarifications.len(),
+            "listed {}, not {}",
+            counted(claims.clarifications.len(), "clarification"),
             facts.clarifications.len()
         ));
     }
     if pictures > 0 {
         said.push(format!(
-            "{pictures} pictures of the agent's that the given plan does not have are shown as text: whoever looks at a \
-             picture fetches it."
+            "added {}, shown as text here because whoever looks at a picture fetches its address",
+            counted(pictures, "picture")
         ));
     }
     said
+}
+
+fn counted(number: usize, word: &str) -> String {
+    let several = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{several}")
 }
 
 /// The document to save, with the numbers of the run. `notes` are for the reader, [`Enriched::recomputed`] only where

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One thing that is wrong. `Display` is one sentence that names the place and what to do.
+/// One thing that is wrong. `Display` is for the agent: the place and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Complaint {
     /// Nothing but white space and comments.
@@ -36,35 +36,51 @@ pub enum Complaint {
     },
 }
 
+impl Complaint {
+    /// What is wrong, for people.
+    pub fn what(&self) -> String {
+        let text = match self {
+            Self::Empty => "the document is empty",
+            Self::TooSmall { bytes, least } => {
+                return format!(
+                    "the document has {bytes} bytes without its comments and needs {least}"
+                );
+            }
+            Self::TooLarge { chars, most } => {
+                return format!("the document has {chars} characters and may have {most}");
+            }
+            Self::NoTitle => "the document has no heading of level 1",
+            Self::NoFindings => "the document has no section for what was found",
+            Self::NoSteps => "the document has no steps",
+            Self::Placeholder { line, text } => {
+                // A back-tick would end the code span, and what stands behind it would mean something.
+                let text = text.replace('`', "'");
+                return format!("line {line}: `{text}` is left over from a template");
+            }
+        };
+        text.to_owned()
+    }
+
+    /// What the agent is to do.
+    fn ask(&self) -> &'static str {
+        match self {
+            Self::Empty => "write all of it into the file",
+            Self::TooSmall { .. } => "say more, with places and reasons",
+            Self::TooLarge { .. } => "leave out long listings and name their places",
+            Self::NoTitle => "begin it with a line `# Title`, outside of code",
+            Self::NoFindings => {
+                "write it below `## Findings`, `## Executive Summary` or `## Analysis`, outside of code"
+            }
+            Self::NoSteps => {
+                "write phases (`## Phase 1: …`), a numbered list or a section `## Implementation Steps`, outside of code"
+            }
+            Self::Placeholder { .. } => "write what belongs there, or take it out",
+        }
+    }
+}
+
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("the document is empty; write all of it into the file"),
-            Self::TooSmall { bytes, least } => write!(
-                f,
-                "the document has {bytes} bytes without its comments and needs {least}; say more, with places and reasons"
-            ),
-            Self::TooLarge { chars, most } => write!(
-                f,
-                "the document has {chars} characters and may have {most}; leave out long listings and name their places"
-            ),
-            Self::NoTitle => f.write_str(
-                "the document has no heading of level 1; begin it with a line `# Title`, outside of code",
-            ),
-            Self::NoFindings => f.write_str(
-                "the document has no section for what was found; write it below `## Findings`, `## Executive Summary` or \
-                 `## Analysis`, outside of code",
-            ),
-            Self::NoSteps => f.write_str(
-                "the document has no steps; write phases (`## Phase 1: …`), a numbered list or a section `## \
-                 Implementation Steps`, outside of code",
-            ),
-            Self::Placeholder { line, text } => write!(
-                f,
-                "line {line}: `{}` is left over from a template; write what belongs there, or take it out",
-                // A back-tick would end the code span, and what stands behind it would mean something.
-                text.replace('`', "'")
-            ),
-        }
+        write!(f, "{}; {}", self.what(), self.ask())
     }
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 use super::*;
 use crate::engine::agent::{Ending, Limit, Report, Spent};
 use crate::engine::clock::Millis;
-use crate::engine::progress::Round;
+use crate::engine::progress::{Fault, Round};
 use crate::engine::say::agent;
 use crate::engine::store::Exceeded;
 use crate::formats::plan::document::ErrorDocument;
+use crate::formats::plan::enriched;
 use crate::formats::question::answer::AnswerError;
 use crate::formats::question::{Answer, Choice, Question};
 
@@ -101,12 +102,18 @@ pub(super) fn everything() -> Vec<(String, String)> {
     let mut prepared = prepared();
     prepared.enriched = Enriched::Fallback;
     prepared.warnings = vec!["questions_unanswered".into()];
-    let complaints = ["No title @everyone".into(), "No steps".into()];
+    let complaints = [
+        Fault::from("No title @everyone.".to_owned()),
+        Fault::from(&enriched::Complaint::NoTitle),
+    ];
     prepared.notes = vec![
         agent::fallback(&agent::does_not_hold(&complaints), false),
         agent::fallback(&agent::held_as_found("@bob"), true),
         agent::fallback(agent::AGENT_GONE, false),
-        agent::recomputed(&["questions asked: 7 claimed, 0 asked".into()]),
+        agent::recomputed(&[
+            "counted 1 question, not 3".into(),
+            "listed 1 clarification, not 2".into(),
+        ]),
         agent::redacted(1).unwrap(),
         agent::redacted(2).unwrap(),
         agent::unanswered(1, Duration::from_hours(24)),
@@ -115,14 +122,30 @@ pub(super) fn everything() -> Vec<(String, String)> {
     let used = spent();
     add(
         "saved_fallback",
-        saved(&save, &run(), &prepared, &saved_issue(), 12.0, Some(&used)),
+        saved(
+            &save,
+            &run(),
+            &prepared,
+            &saved_issue(),
+            &steps(),
+            12.0,
+            Some(&used),
+        ),
     );
     prepared.enriched = Enriched::Yes;
     prepared.notes.clear();
     prepared.warnings.clear();
     add(
         "saved_enriched",
-        saved(&save, &run(), &prepared, &saved_issue(), 12.0, Some(&used)),
+        saved(
+            &save,
+            &run(),
+            &prepared,
+            &saved_issue(),
+            &steps(),
+            12.0,
+            Some(&used),
+        ),
     );
     all
 }

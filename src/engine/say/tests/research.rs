@@ -59,7 +59,7 @@ fn research() -> Research {
         at_work: true,
         turns: 2,
         tries: 1,
-        complaints: vec![about::missing("005-x.md", &Missing::NoToolUsed)],
+        wrong: vec![about::missing("005-x.md", &Missing::NoToolUsed)],
         ..topic("![x](https://evil.test/x.png)", State::Open)
     };
     Research {

@@ -3,7 +3,7 @@
 
 use super::super::super::agent::Report;
 use super::super::super::effects::Stop;
-use super::super::super::progress::{Enriched, Found, Prepared};
+use super::super::super::progress::{Enriched, Fault, Found, Prepared};
 use super::super::super::say::agent as sentences;
 use super::super::super::turns;
 use super::super::planning;
@@ -65,8 +65,8 @@ pub(super) async fn judge(
     };
     match judged {
         Judged::Done(prepared) => Ok(Some(Step::Done(prepared))),
-        Judged::Wrong { draft, complaints } => {
-            wrong(context, draft, complaints).await?;
+        Judged::Wrong { draft, faults } => {
+            wrong(context, draft, faults).await?;
             Ok(Some(Step::Again))
         }
     }
@@ -80,8 +80,8 @@ pub(in crate::engine::steps) enum Judged {
     Wrong {
         /// What there is of it; nothing where that is of no use.
         draft: Option<String>,
-        /// What is wrong, one sentence each.
-        complaints: Vec<String>,
+        /// What is wrong.
+        faults: Vec<Fault>,
     },
 }
 
@@ -94,7 +94,7 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
         &text,
         &facts.borrowed(wanted.map(|found| found.text.as_str())),
     );
-    let said: Vec<String> = match checked {
+    let faults: Vec<Fault> = match checked {
         Checked::Plan(plan) => {
             let prepared = document(context, &plan, &facts);
             return Ok(Judged::Done(Box::new(prepared)));
@@ -106,11 +106,11 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
         }
         // There is a plan: the bot has found it itself.
         Checked::Error(error) => vec![sentences::claims_error(&error.code)],
-        Checked::Wrong(complaints) => complaints.iter().map(ToString::to_string).collect(),
+        Checked::Wrong(complaints) => complaints.iter().map(Fault::from).collect(),
     };
     Ok(Judged::Wrong {
         draft: Some(text),
-        complaints: said,
+        faults,
     })
 }
 
@@ -118,10 +118,11 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
 async fn wrong(
     context: &mut Context,
     draft: Option<String>,
-    complaints: Vec<String>,
+    faults: Vec<Fault>,
 ) -> Result<(), Stop> {
-    tracing::info!(run.id = %context.run(), complaints = complaints.join("; "), "the agent's answer does not hold");
-    turns::complain(work(context), draft, complaints);
+    let what: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
+    tracing::info!(run.id = %context.run(), complaints = what.join("; "), "the agent's answer does not hold");
+    turns::complain(work(context), draft, faults);
     context.remember().await
 }
 

@@ -20,12 +20,12 @@ fn claims_are_put_right() {
     assert_eq!(
         found.recomputed,
         [
-            "The agent did not call its mode enriched; it is.",
-            "The agent says that it asked 7 questions; it asked 2.",
-            "The agent says that it applied guidance; none was given.",
-            "The agent does not list \"API/Tool Quirks\"; the plan has text on it.",
-            "The agent lists \"Domain Logic & Business Rules\"; the plan has no text on it.",
-            "The agent lists 1 clarifications; 0 questions were answered.",
+            "named another mode than enriched",
+            "counted 7 questions, not 2",
+            "said that it applied guidance, although none was given",
+            "did not list “API/Tool Quirks”, on which the plan has text",
+            "listed “Domain Logic & Business Rules”, on which the plan has no text",
+            "listed 1 clarification, not 0",
         ]
     );
     let saved = document(&found, &facts, &["A note.".to_owned()]);
