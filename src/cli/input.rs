@@ -32,30 +32,36 @@ pub(super) fn text(file: &Path) -> Result<String, Failure> {
             "{name} is longer than 64 MiB: is it the right file?"
         )));
     }
+    let utf_16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
     String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        no_text(file, &format!("byte {} is not UTF-8", at + 1))
+        let why = if utf_16 {
+            "it is UTF-16".to_owned()
+        } else {
+            let at = error.utf8_error().valid_up_to();
+            format!("byte {} is invalid", at + 1)
+        };
+        Failure::Usage(format!(
+            "{} is not UTF-8 text: {why}; save it as UTF-8",
+            file.display()
+        ))
     })
 }
 
-/// The text of a plan: it holds no NUL, and a byte-order mark is no part of it.
+/// The text of a plan: it holds no NUL, which GitHub refuses. A byte-order mark is no part of it.
 ///
 /// # Errors
 /// As [`text`].
 pub(super) fn plan(file: &Path) -> Result<String, Failure> {
     let text = text(file)?;
     if let Some(at) = text.find('\0') {
-        return Err(no_text(file, &format!("byte {} is NUL", at + 1)));
+        return Err(Failure::Usage(format!(
+            "{} cannot be a plan: byte {} is NUL; delete it",
+            file.display(),
+            at + 1
+        )));
     }
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
     })
-}
-
-fn no_text(file: &Path, why: &str) -> Failure {
-    Failure::Usage(format!(
-        "{} is not a text: {why}; save it as UTF-8",
-        file.display()
-    ))
 }

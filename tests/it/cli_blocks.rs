@@ -129,7 +129,12 @@ fn a_text_without_blocks_is_fine_and_an_unreadable_one_is_not() {
     assert_eq!(bytes.status.code(), Some(2));
     assert_eq!(
         err(&bytes),
-        "error: - is not a text: byte 1 is not UTF-8; save it as UTF-8\n"
+        "error: - is not UTF-8 text: it is UTF-16; save it as UTF-8\n"
+    );
+    let bytes = blocks(&["-"], b"a\xff");
+    assert_eq!(
+        err(&bytes),
+        "error: - is not UTF-8 text: byte 2 is invalid; save it as UTF-8\n"
     );
     let missing = blocks(&["none.md"], b"");
     assert_eq!(missing.status.code(), Some(2));

@@ -181,12 +181,12 @@ fn what_cannot_be_read_is_2_and_says_why() {
         (
             b"# Plan: caf\xe9",
             &["plan.md"],
-            "error: plan.md is not a text: byte 12 is not UTF-8; save it as UTF-8\n",
+            "error: plan.md is not UTF-8 text: byte 12 is invalid; save it as UTF-8\n",
         ),
         (
             b"PK\x03\x04\x00\x00",
             &["plan.md", "--json"],
-            "error: plan.md is not a text: byte 5 is NUL; save it as UTF-8\n",
+            "error: plan.md cannot be a plan: byte 5 is NUL; delete it\n",
         ),
     ] {
         let done = check(plan, arguments);

@@ -49,11 +49,15 @@ pub fn summary(checked: &Checked) -> String {
         let mark = if plan.good { "✅" } else { "❌" };
         format!("- {mark} {}: {}\n", name(plan), quiet(&plan.sentence))
     });
-    let mut text = with_room(lines, SUMMARY_MAX, "- … and more plans\n");
+    let text = with_room(lines, SUMMARY_MAX, "- … and more plans\n");
+    format!("{text}{}", notes(checked))
+}
+
+/// What the reader should know of the check, as many notes as have room.
+pub(super) fn notes(checked: &Checked) -> String {
     let notes = checked.notes.iter();
     let notes = notes.map(|note| format!("\n> [!NOTE]\n> {}\n", quiet(note)));
-    text.push_str(&with_room(notes, SUMMARY_MAX, "\n> … and more notes\n"));
-    text
+    with_room(notes, SUMMARY_MAX, "\n> … and more notes\n")
 }
 
 /// The particulars of each plan below a heading, as many as have room.
@@ -79,7 +83,8 @@ fn with_room(parts: impl Iterator<Item = String>, most: usize, more: &str) -> St
     text
 }
 
-fn name(plan: &Judged) -> String {
+/// The path of a plan, or the place where it stands.
+pub(super) fn name(plan: &Judged) -> String {
     match &plan.path {
         Some(path) => quiet(&code_span(path)),
         None => quiet(&plan.name),

@@ -5,6 +5,7 @@ use super::super::forge::ForgeError;
 use super::super::progress::Checked;
 use super::super::trigger::Place;
 use super::check;
+use crate::formats::plan::title::TitleFault;
 
 const RETRY: &str =
     "Mend the cause, then comment `/retry` here to go on from the step that failed.";
@@ -48,6 +49,22 @@ pub fn validation_failed(reason: &str, feedback: &str) -> Failure {
     }
 }
 
+/// The plan's own title does not pass the gate, and there is no other one to take.
+pub fn title_refused(title: &str, fault: &TitleFault) -> Failure {
+    let reason = match fault {
+        TitleFault::Empty => fault.to_string(),
+        _ => {
+            let fault = fault.to_string();
+            let fault = fault.trim_end_matches('.');
+            format!(
+                "its title {} is refused ({fault})",
+                super::code_span(&shorten(title, 80))
+            )
+        }
+    };
+    validation_failed(&reason, fault.feedback())
+}
+
 /// Plans that cannot be executed, each with what is wrong.
 pub fn not_executable(checked: &Checked) -> Failure {
     let bad = checked.plans.iter().filter(|plan| !plan.good);
@@ -55,12 +72,20 @@ pub fn not_executable(checked: &Checked) -> Failure {
     if let (1, Some(first)) = (checked.plans.len(), bad.clone().next()) {
         message = format!("{message}: {}", shorten(&first.sentence, 500));
     }
-    let mut details = Vec::new();
-    details.push(format!(
-        "Checked{}:\n\n{}",
-        check::at(checked),
-        check::summary(checked)
-    ));
+    let mut details = vec![match checked.plans.as_slice() {
+        // What is wrong with the only plan is said above, and in full below.
+        [only] => format!(
+            "Checked: {}{}\n{}",
+            check::name(only),
+            check::at(checked),
+            check::notes(checked)
+        ),
+        _ => format!(
+            "Checked{}:\n\n{}",
+            check::at(checked),
+            check::summary(checked)
+        ),
+    }];
     details.push(format!("Particulars:\n\n{}", check::details(bad)));
     Failure {
         code: Code::ValidationFailed,

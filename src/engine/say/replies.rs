@@ -1,5 +1,6 @@
 //! One-comment answers: refusals, `/plan-help`, `/plan-status`, `/cancel`, `/retry`.
 
+use super::super::progress::Progress;
 use super::super::run::RunId;
 use super::super::store::RunView;
 use super::super::trigger::Trigger;
@@ -90,7 +91,8 @@ pub fn status(runs: &[RunView]) -> String {
         let note = run
             .note
             .as_deref()
-            .map(|note| quiet(&super::failures::shorten(note, 160)).replace('|', "\\|"));
+            .map(|note| quiet(&super::failures::shorten(note, 160)).replace('|', "\\|"))
+            .or_else(|| saved(run));
         text.push_str(&format!(
             "| `{}` | `/{}` | {state} | {} | {} |\n",
             run.id,
@@ -100,6 +102,13 @@ pub fn status(runs: &[RunView]) -> String {
         ));
     }
     text
+}
+
+/// A link to the plan issue that the run has saved or begun.
+fn saved(run: &RunView) -> Option<String> {
+    let progress = Progress::read(run.progress.as_deref()).ok()?;
+    let saved = progress.saved?;
+    Some(format!("[#{}]({})", saved.number, saved.url))
 }
 
 /// The answer to `/cancel`.

@@ -2,12 +2,12 @@
 
 use super::super::code::Failure;
 use super::super::progress::{Enriched, Found, Logs, Prepared};
-use super::super::say::{failures, sources};
+use super::super::say::{self, failures, sources};
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
 use super::extract::{self, Candidate, MIN_SCORE, NoPlan, OWN, Readers, Source};
 use crate::formats::block;
-use crate::formats::command::{Command, without_commands};
+use crate::formats::command::{Command, parse, without_commands};
 use crate::formats::plan::document::{Enrichment, Guidance, wrap};
 use crate::formats::plan::gate::gate_content;
 use crate::formats::plan::summary::summarise;
@@ -36,7 +36,7 @@ pub fn prepare_now(
     prefix: &str,
 ) -> Result<Prepared, Failure> {
     let mut found = find(trigger, thread, logs);
-    if trigger.command == Command::SavePlan {
+    if trigger.command == Command::SavePlan && found.candidate.is_some() {
         found.notes.push(NO_AGENT.to_owned());
     }
     as_found(trigger, found, prefix)
@@ -59,10 +59,31 @@ pub fn find(trigger: &Trigger, thread: &Thread, logs: &Logs) -> Found {
         return found;
     }
     match extract::choose(thread, trigger, READERS) {
-        Ok(candidate) => found.candidate = Some(candidate),
+        Ok(candidate) => {
+            if candidate.source == Source::Inline {
+                found.notes.extend(pasted_commands(&candidate.text));
+            }
+            found.candidate = Some(candidate);
+        }
         Err(none) => found.looked = looked(trigger, thread, none),
     }
     found
+}
+
+/// What the reader should know of lines of a pasted plan that look like commands.
+fn pasted_commands(plan: &str) -> Option<String> {
+    let words: Vec<String> = parse(plan)
+        .into_iter()
+        .map(|found| say::code_span(&found.word))
+        .collect();
+    let first = words.first()?;
+    let more = match words.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "The plan holds lines that look like commands ({first}{more}). They are part of the plan and were not run."
+    ))
 }
 
 /// Checks and documents what was found, without an agent.
@@ -110,8 +131,12 @@ fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
     };
     let read = |post: &&Post| !post.own && (own_comment.is_none() || post.id != own_comment);
     let others = thread.posts.iter().filter(read).count();
+    let others = match others {
+        1 => "1 other post".to_owned(),
+        many => format!("{many} other posts"),
+    };
     let mut looked = vec![format!(
-        "Looked at: the command's comment and {others} other posts here"
+        "Looked at: the command's comment and {others} here"
     )];
     if let Some(best) = &none.best {
         let title = best.title.as_deref().unwrap_or("untitled");
@@ -178,12 +203,12 @@ fn prepared(
     gate_content(&candidate.text)
         .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let own = candidate.title.as_deref().unwrap_or_default();
-    let title = match gate_title(own) {
-        Ok(()) => own,
-        Err(_) => fallback_title,
+    let title = match (gate_title(own), gate_title(fallback_title)) {
+        (Ok(()), _) => own,
+        (Err(_), Ok(())) => fallback_title,
+        // The plan's own title is what its author can change; without one, that is what is missing.
+        (Err(fault), Err(_)) => return Err(failures::title_refused(own, &fault)),
     };
-    gate_title(title)
-        .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
     let title = cut(title, TITLE_MAX);
     let mut notes = about.notes;
     let mut enrichment = Enrichment::raw();

@@ -83,12 +83,13 @@ fn the_issue_of_an_action_plan_lists_its_actions() {
         document: document.to_owned(),
         ..prepared()
     };
-    let issue = plan_issue(
+    let issue = plan_issue_done(
         &trigger(Command::SaveRawPlan),
         &run(),
         &plan(GOOD),
         "<!-- header -->",
-        Some(9),
+        &saved_issue(),
+        &steps(),
     );
     insta::assert_snapshot!("check_issue_of_an_action_plan", issue);
     assert_eq!(check::actions("# Plan\n\nWords."), None);
