@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, Utc};
 use clap::Args;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
@@ -17,10 +18,10 @@ use super::failure::print;
 use super::local::read_thread;
 use super::{Failure, Settings, block_on};
 use crate::adapters::clock::SystemClock;
-use crate::adapters::simulator::model::{Comment, Role};
+use crate::adapters::simulator::model::{Comment, Role, UserKind};
 use crate::adapters::simulator::{AppKeys, Simulator, SimulatorError, SimulatorOptions};
 use crate::config::agent::Kind;
-use crate::engine::clock::Clock;
+use crate::engine::clock::{Clock, Millis};
 use crate::engine::progress::Progress;
 use crate::engine::run::{RunId, State};
 use crate::engine::store::{RunView, Store};
@@ -41,17 +42,20 @@ const TURNS: u32 = 3;
 const LOOK: Duration = Duration::from_millis(2);
 
 const HELP: &str = "\
-No agent is used unless --set agent.kind=… names one (`planwright config` has all keys). No other
-keys can be set, and nothing is read from files or the environment but what the agent needs.
-Without --keep the pages end with the program. With it, standard error says how to read the plan
-back and save another one there.
+No agent is used unless --set agent.kind=… names one (`planwright config` has
+all keys). No other keys can be set, and nothing is read from files or the
+environment but what the agent needs. Without --keep the pages end with the
+program. With it, standard error says how to read the plan back and save another
+one there.
 
 JSON fields:
   conversation  address of the conversation's page
   command, by   the command and who gave it
   run           id, state, code (an error code such as no_plan_found, or null)
-  plan_issue    number, url, title, labels, comments (how many); null where none was saved
-  report        the bot's last comment in the conversation, of research its summary, or empty
+  plan_issue    number, url, title, labels, comments (how many); null where none
+                was saved
+  report        the bot's last comment in the conversation, of research its
+                summary, or empty
   requests      to GitHub, from the command on; writes of them
   milliseconds  all, start, acknowledged (the webhook), worked (the run)
 
@@ -62,13 +66,16 @@ Exit codes:
 
 Examples:
   planwright try                    a sample conversation
-  planwright try --thread FILE.md   your own; lines like `--- @alice` begin a post, and the last one
-                                    may be a command (`/save-plan` is added where there is none)
-  planwright try --keep             stay up, open the pages in a browser, end with Ctrl-C
+  planwright try --thread FILE.md   your own; lines like `--- @alice` begin a
+                                    post, and the last one may be a command
+                                    (`/save-plan` is added where there is none)
+  planwright try --keep             stay up, open the pages in a browser, end
+                                    with Ctrl-C
   planwright try --json             what happened, for programs
   planwright try --keep --set agent.kind=claude
-                                    with Claude Code, which costs what it costs; the key for its API
-                                    is taken from PLANWRIGHT_AGENT_API_KEY";
+                                    with Claude Code, which costs what it costs;
+                                    the key for its API is taken from
+                                    PLANWRIGHT_AGENT_API_KEY";
 
 /// See it work: simulator, receiver, store and GitHub client in one process, no network, no account
 #[derive(Debug, Args)]
@@ -201,10 +208,10 @@ async fn perform(
         }
         let state = outcome.run.state.name().to_owned();
         let code = outcome.run.code.unwrap_or(state);
-        let what = if outcome.run.command == Command::CheckPlan.name() {
-            "not all plans can be executed"
-        } else {
-            "no plan was saved"
+        let what = match Command::named(&outcome.run.command) {
+            Some(Command::CheckPlan) => "not all plans can be executed",
+            Some(Command::SavePlan | Command::SaveRawPlan | Command::Plan) => "no plan was saved",
+            _ => "the command failed",
         };
         Err(Failure::failed(format!("{what}: {code}")))
     });
@@ -251,6 +258,11 @@ async fn play(
     simulator
         .add_repository(REPOSITORY, false)
         .map_err(failed)?;
+    for post in &posts {
+        if post.author.ends_with("[bot]") && post.author != command.author {
+            simulator.add_user(&post.author, UserKind::Bot);
+        }
+    }
     let authors = posts.iter().chain([&command]).map(|post| &*post.author);
     for login in authors.chain([VISITOR]) {
         simulator
@@ -262,10 +274,23 @@ async fn play(
     let number = simulator
         .open_issue(REPOSITORY, &opening.author, title, &opening.body)
         .map_err(failed)?;
-    for post in comments {
+    let now = SystemClock.now();
+    // What is dated later than now would be a post behind the command.
+    let dated = |post: &FilePost| written(post).filter(|at| *at < now);
+    if let Some(at) = dated(opening) {
         simulator
+            .set_created(REPOSITORY, number, None, at)
+            .map_err(failed)?;
+    }
+    for post in comments {
+        let id = simulator
             .comment(REPOSITORY, number, &post.author, &post.body)
             .map_err(failed)?;
+        if let Some(at) = dated(post) {
+            simulator
+                .set_created(REPOSITORY, number, Some(id), at)
+                .map_err(failed)?;
+        }
     }
     simulator.settle().await;
     simulator.set_targets(vec![webhook.to_owned()]);
@@ -307,6 +332,12 @@ async fn play(
         acknowledged,
         worked,
     })
+}
+
+/// When a post of the file was written, where it says so.
+fn written(post: &FilePost) -> Option<Millis> {
+    let time: DateTime<Utc> = post.created.as_deref()?.parse().ok()?;
+    Some(Millis(time.timestamp_millis()))
 }
 
 /// It waits for people, not for a while.

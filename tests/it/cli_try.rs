@@ -59,6 +59,16 @@ fn a_command_that_saves_nothing_succeeds_with_its_reply() {
 }
 
 #[test]
+fn a_failed_research_does_not_speak_of_a_plan() {
+    let failed = thread("/research how it works", &[]);
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(
+        text(&failed.stderr),
+        "error: the command failed: agent_unavailable\n"
+    );
+}
+
+#[test]
 fn a_command_that_fails_is_1() {
     let none = thread("/save-plan", &[]);
     assert_eq!(none.status.code(), Some(1));
@@ -227,4 +237,38 @@ fn the_report_of_research_is_its_summary_and_not_the_comment_of_its_last_topic()
         report.starts_with("✅ Research finished: 2 of 2 topics"),
         "{report}"
     );
+}
+
+#[test]
+fn the_dates_of_a_conversation_and_its_bots_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let conversation = "title: Help\n--- @ann 2025-03-04T05:06:00Z\nWhat is there?\n--- @assistant[bot] 2025-03-05T07:08:00Z\n\
+                        A command.\n--- @ann\n/plan-help\n";
+    std::fs::write(folder.path().join("thread.md"), conversation).unwrap();
+    let child = program(folder.path())
+        .args(["try", "--keep", "--json", "--thread", "thread.md"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = Ended(child.unwrap());
+    let mut lines = BufReader::new(child.0.stderr.take().unwrap()).lines();
+    let up = lines.find(|line| line.as_ref().unwrap().contains("The pages stay up at "));
+    let up = up.unwrap().unwrap();
+    let address = up.split_whitespace().nth(5).unwrap();
+    let address = address.strip_prefix("http://").unwrap();
+    let mut connection = std::net::TcpStream::connect(address).unwrap();
+    let request = format!(
+        "GET /acme/search/issues/1 HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+    );
+    std::io::Write::write_all(&mut connection, request.as_bytes()).unwrap();
+    let mut page = String::new();
+    std::io::Read::read_to_string(&mut connection, &mut page).unwrap();
+    for part in [
+        "4 Mar 2025, 05:06 UTC",
+        "5 Mar 2025, 07:08 UTC",
+        "<b>assistant</b> <span class=\"bot\">bot</span>",
+        "Comment as <b>you</b>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
 }

@@ -178,7 +178,7 @@ async fn clicks_that_do_nothing_say_why() {
         assert_eq!(got.status.as_str(), &expected[..3], "{form}");
         assert!(got.text().contains(expected), "{form}: {}", got.text());
         if visitor != Some("ada") {
-            assert!(!shown().await.contains("<form"), "{visitor:?}");
+            assert!(!shown().await.contains("name=\"box\""), "{visitor:?}");
         }
     }
     let none = simulator.click(comment, "ada", 1).unwrap_err().to_string();
@@ -186,4 +186,44 @@ async fn clicks_that_do_nothing_say_why() {
     assert_eq!(none, expected);
     assert_eq!(simulator.boxes(comment).unwrap(), [false]);
     assert_eq!(simulator.boxes(elsewhere).unwrap(), [false]);
+}
+
+#[tokio::test]
+async fn the_visitor_of_a_conversation_comments_there() {
+    let world = World::new().await;
+    let simulator = &world.simulator;
+    simulator
+        .open_issue(REPO, "ada", "Export", "As CSV.")
+        .unwrap();
+    let shown = || async { world.get("/acme/widgets/issues/1").await.text() };
+    assert!(!shown().await.contains("<textarea"), "nobody looks");
+    let form = "body=%2Fplan-help%0D%0A%0D%0Aplease";
+    let got = send(&world, form, None).await;
+    assert_eq!(got.status, StatusCode::FORBIDDEN);
+    assert!(got.text().contains("comments are written by the visitor"));
+    simulator.settle().await;
+    let receiver = Receiver::start(StatusCode::ACCEPTED).await;
+    simulator.set_targets(vec![receiver.url.clone()]);
+    simulator.set_visitor("ben");
+    let page = shown().await;
+    assert!(page.contains("<textarea name=\"body\""), "{page}");
+    assert!(page.contains("Comment as <b>ben</b>"), "{page}");
+    let got = send(&world, form, Some("https://example.org")).await;
+    assert!(got.text().contains("403: that was sent from another site"));
+    let got = send(&world, "body=+%0D%0A", None).await;
+    assert!(got.text().contains("422: the comment is empty"));
+    let got = send(&world, form, Some(&simulator.url())).await;
+    assert_eq!(got.status, StatusCode::SEE_OTHER, "{}", got.text());
+    let comments = simulator.comments(REPO, 1).unwrap();
+    assert_eq!(comments.len(), 1);
+    assert_eq!(
+        (comments[0].author.login.as_str(), comments[0].body.as_str()),
+        ("ben", "/plan-help\r\n\r\nplease")
+    );
+    let place = format!("/acme/widgets/issues/1#issuecomment-{}", comments[0].id);
+    assert_eq!(got.header("location"), Some(place.as_str()));
+    simulator.settle().await;
+    assert_eq!(receiver.events(), ["issue_comment created"]);
+    let list = world.get("/acme/widgets/issues").await.text();
+    assert!(list.contains(" · 1 comment</span>"), "{list}");
 }

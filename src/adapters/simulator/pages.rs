@@ -28,7 +28,7 @@ const FACES: [&str; 6] = [
     "#0969da", "#1a7f37", "#9a6700", "#bc4c00", "#8250df", "#bf3989",
 ];
 
-/// The page at this path, or a 404 page; or what becomes of a click on a box.
+/// The page at this path, or a 404 page; or what becomes of a click on a box and of a new comment.
 pub(super) fn answer(state: &mut State, call: &Call) -> Response {
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
     let found = match (call.method.as_str(), path.as_slice()) {
@@ -45,11 +45,13 @@ pub(super) fn answer(state: &mut State, call: &Call) -> Response {
             .repository_named(owner, name)
             .and_then(|repository| checks::page(repository, id)),
         ("POST", [owner, name, "issues" | "pull", number]) => {
-            let place = issue(state, owner, name, number)
-                .map(|(repository, issue)| (address(repository, issue), issue.comments.clone()));
+            let place = issue(state, owner, name, number).map(|(repository, issue)| {
+                let place = (repository.id, issue.number);
+                (address(repository, issue), place, issue.comments.clone())
+            });
             match place {
-                Some((address, comments)) => {
-                    return boxes::answer(state, call, &address, &comments);
+                Some((address, place, comments)) => {
+                    return boxes::answer(state, call, &address, place, &comments);
                 }
                 None => None,
             }
@@ -294,14 +296,17 @@ fn list(repository: &Repository) -> String {
         let _ = writeln!(
             items,
             "<li><span class=\"{dot}\"></span><a class=\"name\" href=\"{}\">{}</a> {}\
-             <span class=\"small\">#{} · {kind} opened on {} by {} · {} comments</span></li>",
+             <span class=\"small\">#{} · {kind} opened on {} by {} · {}</span></li>",
             address(repository, issue),
             escape(&issue.title),
             badges(repository, issue),
             issue.number,
             time(issue.created),
             who(&issue.author),
-            issue.comments.len(),
+            match issue.comments.len() {
+                1 => "1 comment".to_owned(),
+                many => format!("{many} comments"),
+            },
         );
     }
     if items.is_empty() {
@@ -363,6 +368,9 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
         main.push_str(&card.html(source));
     }
     main.push_str(&checks::section(repository, issue));
+    if !source {
+        main.push_str(&boxes::new_comment(state, &address));
+    }
     let title = format!(
         "{} · #{} · {}",
         issue.title,

@@ -11,6 +11,7 @@ use super::model::{Attachment, Installation, Role, User, UserKind};
 use super::state::{Doer, State};
 use super::{Simulator, SimulatorError, attachments, sender};
 use crate::adapters::http::Client;
+use crate::engine::clock::Millis;
 
 pub(super) type Outcome<T = ()> = Result<T, SimulatorError>;
 
@@ -228,6 +229,29 @@ impl Simulator {
     pub fn comment(&self, repository: &str, number: u64, login: &str, body: &str) -> Outcome<u64> {
         self.act(repository, login, |state, by, id| {
             state.comment_on(by, id, number, body)
+        })
+    }
+
+    /// Sets when an issue was opened (`comment` is `None`) or when a comment in it was written.
+    pub fn set_created(
+        &self,
+        repository: &str,
+        number: u64,
+        comment: Option<u64>,
+        at: Millis,
+    ) -> Outcome {
+        self.shared.with(|state| {
+            let id = state.repository_id(repository)?;
+            match comment {
+                None => state.issue_mut(id, number)?.created = at,
+                Some(comment) => {
+                    let missing = || SimulatorError::missing(format!("comment {comment}"));
+                    let comment = state.comments.get_mut(&comment).ok_or_else(missing)?;
+                    comment.created = at;
+                    comment.updated = at;
+                }
+            }
+            Ok(())
         })
     }
 

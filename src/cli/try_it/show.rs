@@ -64,7 +64,8 @@ pub(super) fn as_text(outcome: &Outcome, all: Duration, keep: bool) -> String {
 pub(super) fn stays(pages: &str, api: &str, token: &SecretString) -> String {
     let token = token.expose_secret();
     format!(
-        "\nThe pages stay up at {pages} until Ctrl-C; boxes in comments can be ticked there. Meanwhile, in another terminal:\n\n  \
+        "\nThe pages stay up at {pages} until Ctrl-C; comments can be written and boxes ticked \
+         there. Meanwhile, in another terminal:\n\n  \
          export PLANWRIGHT_TOKEN={token}\n  \
          planwright plan list {REPOSITORY} --set github.api_url={api}\n  \
          planwright save --plan FILE --repo {REPOSITORY} --set github.api_url={api}\n"

@@ -1,4 +1,4 @@
-//! Boxes that can be clicked: a form around a comment, and what its buttons ask for.
+//! What the visitor of a page can do: click boxes in comments, and write a comment.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -18,6 +18,8 @@ enum Refusal {
     Foreign,
     Forbidden,
     Stale,
+    Nobody,
+    Empty,
 }
 
 impl Refusal {
@@ -32,6 +34,14 @@ impl Refusal {
             Self::Stale => (
                 StatusCode::CONFLICT,
                 "the comment has changed since the page was shown: go back and load it again",
+            ),
+            Self::Nobody => (
+                StatusCode::FORBIDDEN,
+                "comments are written by the visitor, and there is none",
+            ),
+            Self::Empty => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "the comment is empty: go back and write something",
             ),
         };
         let title = format!("{}: {text}", status.as_u16());
@@ -55,9 +65,33 @@ pub(super) fn form(state: &State, address: &str, comment: &Comment) -> Option<St
     ))
 }
 
-/// Does what a button of a comment's form asks for, and shows the page at `address` again.
-pub(super) fn answer(state: &mut State, call: &Call, address: &str, comments: &[u64]) -> Response {
-    match click(state, call, comments) {
+/// The form for a new comment, where there is a visitor to write it.
+pub(super) fn new_comment(state: &State, address: &str) -> String {
+    let Some(visitor) = &state.visitor else {
+        return String::new();
+    };
+    format!(
+        "<form class=\"new\" method=\"post\" action=\"{address}\"><label>Comment as <b>{}</b><br>\
+         <textarea name=\"body\" rows=\"6\" required placeholder=\"/plan-help\"></textarea></label><br>\
+         <button type=\"submit\">Comment</button></form>\n",
+        escape(&visitor.user.login)
+    )
+}
+
+/// Does what a form of the page asks for, and shows the page at `address` again. `place` is the repository and the number
+/// of the issue, `comments` are those on the page.
+pub(super) fn answer(
+    state: &mut State,
+    call: &Call,
+    address: &str,
+    place: (u64, u64),
+    comments: &[u64],
+) -> Response {
+    let done = match field(call, "body") {
+        Some(body) => write(state, call, place, &body),
+        None => click(state, call, comments),
+    };
+    match done {
         Ok(comment) => {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::SEE_OTHER;
@@ -71,19 +105,39 @@ pub(super) fn answer(state: &mut State, call: &Call, address: &str, comments: &[
     }
 }
 
-/// Clicks a box in one of `comments`; gives the comment's id.
-fn click(state: &mut State, call: &Call, comments: &[u64]) -> Result<u64, Refusal> {
-    // Browsers name the site whose form it is; the simulator's pages are the only ones that have one.
+/// A field of the form that was sent.
+fn field(call: &Call, name: &str) -> Option<String> {
+    form_urlencoded::parse(&call.body)
+        .find(|(other, _)| other == name)
+        .map(|(_, value)| value.into_owned())
+}
+
+/// Refuses forms of other sites. Browsers name the site whose form it is; the simulator's pages have no other.
+fn same_site(call: &Call) -> Result<(), Refusal> {
     let origin = call.header("origin");
     if origin.is_some_and(|origin| origin != call.base.web) {
         return Err(Refusal::Foreign);
     }
-    let field = |name: &str| {
-        form_urlencoded::parse(&call.body)
-            .find(|(other, _)| other == name)
-            .map(|(_, value)| value.into_owned())
-            .ok_or(Refusal::Nowhere)
-    };
+    Ok(())
+}
+
+/// Writes a comment of the visitor; gives its id.
+fn write(state: &mut State, call: &Call, place: (u64, u64), body: &str) -> Result<u64, Refusal> {
+    same_site(call)?;
+    let by = state.visitor.clone().ok_or(Refusal::Nobody)?;
+    if body.trim().is_empty() {
+        return Err(Refusal::Empty);
+    }
+    // Browsers send CRLF line ends, which GitHub keeps, too.
+    state
+        .comment_on(&by, place.0, place.1, body)
+        .map_err(|_| Refusal::Nowhere)
+}
+
+/// Clicks a box in one of `comments`; gives the comment's id.
+fn click(state: &mut State, call: &Call, comments: &[u64]) -> Result<u64, Refusal> {
+    same_site(call)?;
+    let field = |name: &str| field(call, name).ok_or(Refusal::Nowhere);
     let id = field("comment")?.parse().map_err(|_| Refusal::Nowhere)?;
     let nth = field("box")?.parse().map_err(|_| Refusal::Nowhere)?;
     let comment = state
