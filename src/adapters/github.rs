@@ -96,8 +96,8 @@ impl GitHubConfig {
 pub enum GitHubError {
     /// The key cannot be read or does not sign.
     #[error(
-        "the App's private key (github.private_key) is not an RSA private key in PEM form; \
-         it begins with a line -----BEGIN RSA PRIVATE KEY----- and has real line breaks"
+        "the App's private key (github.private_key) is not an RSA private key in PEM form, \
+         whose first line is -----BEGIN RSA PRIVATE KEY----- and which has real line breaks"
     )]
     PrivateKey,
     /// The address cannot be a base.

@@ -16,10 +16,11 @@ use crate::formats::specification::{
 };
 
 const HELP: &str = "\
-The file is made in the folder output.specs of .planwright/config.toml, .planwright/specs
-unless that says otherwise, below the working directory. Names are lower case letters,
-digits, - and _, at most 64; other signs become -. What is left of the template counts as
-not written, so there is no need to fill in or delete everything.
+The file is made in the folder output.specs of .planwright/config.toml,
+.planwright/specs unless that says otherwise, below the working directory. Names
+are lower case letters, digits, - and _, at most 64; other signs become -. What
+is left of the template counts as not written, so there is no need to fill in or
+delete everything.
 
 Exit codes:
   0  the file was made
@@ -29,8 +30,10 @@ Exit codes:
 Examples:
   planwright new csv-export
   planwright new csv-export --title \"Export reports as CSV\"
-  planwright new csv-export --id counter      000001_csv-export.md, then 000002_…
-  planwright new csv-export --id timestamp    20260102100000-csv-export.md, in UTC";
+  planwright new csv-export --id counter      000001_csv-export.md, then
+                                              000002_…
+  planwright new csv-export --id timestamp    20260102100000-csv-export.md, in
+                                              UTC";
 
 /// Tries to find a free name while others make files in the same folder.
 const TRIES: usize = 100;
@@ -91,7 +94,7 @@ impl New {
             id => with_id(&project, folder, &name, id, &text)?,
         };
         let Some(path) = path else {
-            return Err(Failure::failed(format!(
+            return Err(Failure::Usage(format!(
                 "already exists: {folder}/{name}.md; edit it, take another name, or put a number before it with --id counter"
             )));
         };

@@ -20,10 +20,13 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const EXAMPLES: &str = "\
 Examples:
   planwright replay payload.json --event issue_comment --dry-run
-  PLANWRIGHT_WEBHOOK_SECRETS=… planwright replay payload.json --event issue_comment
-  planwright replay payload.json --event issues --url https://bot.example.com/webhook
+  PLANWRIGHT_WEBHOOK_SECRETS=… \\
+    planwright replay payload.json --event issue_comment
+  planwright replay payload.json --event issues \\
+    --url https://bot.example.com/webhook
 
-The request is signed with the first configured webhook secret. The same --delivery twice is one delivery.";
+The request is signed with the first configured webhook secret. The same
+--delivery twice is one delivery.";
 
 /// Send a webhook payload from a file, signed, or say what would be decided
 #[derive(Debug, Args)]
@@ -55,6 +58,12 @@ impl Replay {
         let body = std::fs::read(&self.file).map_err(|error| {
             Failure::Usage(format!("{} cannot be read: {error}", self.file.display()))
         })?;
+        if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&body) {
+            return Err(Failure::Usage(format!(
+                "{} is not JSON: {error}",
+                self.file.display()
+            )));
+        }
         if self.dry_run {
             return self.dry_run(&loaded, &body);
         }

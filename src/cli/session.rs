@@ -18,19 +18,29 @@ use crate::formats::plan::title::title_of;
 
 const EXAMPLES: &str = "\
 Examples:
-  planwright session plan                         the plan of the session that runs here, or of the only one with a plan
+  planwright session plan                         the plan of the session that
+                                                  runs here, or of the only one
+                                                  with a plan
   planwright session plan --session-id 3f2a… > plan.md
-  planwright session plan --json                  with title, source, session, file, line and time
-  planwright session list                         the sessions of this folder, and what their plans are called
-  planwright session transcript session.jsonl     a log as a short XML transcript for an agent";
+  planwright session plan --json                  with title, source, session,
+                                                  file, line and time
+  planwright session list                         the sessions of this folder,
+                                                  and what their plans are
+                                                  called
+  planwright session transcript 3f2a              the log of a session as a
+                                                  short XML transcript for an
+                                                  agent";
 
 const PLAN_HELP: &str = "\
-Which session: --session-id; else what SESSION_CONTEXT (session_id=…), CLAUDE_SESSION_ID or the file
-.erk/scratch/current-session-id names; else the only session of the folder that has a plan. Several are an error that
-lists them. --newest takes the newest plan of the folder, or the newest plan file where no session has one.
+Which session: --session-id; else what SESSION_CONTEXT (session_id=…),
+CLAUDE_SESSION_ID or the file .erk/scratch/current-session-id names; else the
+only session of the folder that has a plan. Several are an error that lists
+them. --newest takes the newest plan of the folder, or the newest plan file
+where no session has one.
 
-Which plan: the plan file the session named last (plans/NAME.md), else the latest plan in its log, else the same two of
-its agents. A plan that was rejected is still the latest; --json says so.
+Which plan: the plan file the session named last (plans/NAME.md), else the
+latest plan in its log, else the same two of its agents. A plan that was
+rejected is still the latest; --json says so.
 
 Examples:
   planwright session plan > plan.md
@@ -92,7 +102,7 @@ struct List {
 /// Whose plan.
 #[derive(Debug, Args)]
 pub(super) struct Which {
-    /// The session; `agent-…` for an agent's log
+    /// The session's id, or the beginning of it; `agent-…` for an agent's log
     #[arg(long, value_name = "ID", conflicts_with = "newest")]
     session_id: Option<String>,
     /// Take the newest plan of all sessions; with sessions side by side it may be another's
@@ -104,7 +114,7 @@ pub(super) struct Which {
 
 /// Where to look.
 #[derive(Debug, Args)]
-struct Place {
+pub(super) struct Place {
     /// Where Claude Code keeps its sessions [default: ~/.claude]
     #[arg(long, value_name = "DIR", env = "CLAUDE_CONFIG_DIR")]
     claude_home: Option<PathBuf>,
@@ -114,6 +124,13 @@ struct Place {
 }
 
 impl Place {
+    /// The log of the session whose id is `id` or begins with it.
+    pub(super) fn log_of(&self, id: &str) -> Result<PathBuf, Failure> {
+        self.home()?
+            .log_of(&self.project, id)
+            .map_err(|error| failure(error, ""))
+    }
+
     fn home(&self) -> Result<ClaudeHome, Failure> {
         let default = || std::env::home_dir().map(|home| home.join(".claude"));
         let home = self.claude_home.clone().or_else(default).ok_or_else(|| {

@@ -10,15 +10,16 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::Failure;
 use super::failure::print;
+use super::session::Place;
 use crate::formats::session::lines::MAX_LINE_BYTES;
 use crate::formats::session::transcript::{self, LeftOut, Options, Piece, Stats, Verdict};
 
 const HELP: &str = "\
-Left out: entries of other sessions, file snapshots, bookkeeping, commands that look for the log
-itself, repeated texts.
-Cut: long tool parameters and long tool results, of which lines with errors stay.
-A session that is empty or only a warm-up gives nothing and ends with 1. Lines that cannot be
-read, and lines over 64 MiB, are skipped and counted.
+Left out: entries of other sessions, file snapshots, bookkeeping, commands that
+look for the log itself, repeated texts. Cut: long tool parameters and long tool
+results, of which lines with errors stay. A session that is empty or only a
+warm-up gives nothing and ends with 1. Lines that cannot be read, and lines over
+64 MiB, are skipped and counted.
 
 Exit codes:
   0  there is a transcript
@@ -26,17 +27,25 @@ Exit codes:
   2  the arguments are wrong, or the file cannot be read
 
 Examples:
-  planwright session transcript session.jsonl               the transcript, on standard output
+  planwright session transcript 3f2a                        of the session whose
+                                                            id begins so
+  planwright session transcript session.jsonl               the transcript, on
+                                                            standard output
   planwright session transcript session.jsonl --max-tokens 20000 --output parts
-                                                            parts/session-1.xml, …-2.xml, …
-  planwright session transcript - --stats < session.jsonl   counts on standard error";
+                                                            parts/session-1.xml,
+                                                            …-2.xml, …
+  planwright session transcript - --stats < session.jsonl   counts on standard
+                                                            error";
 
 /// Compress a Claude Code session log to an XML transcript for an agent
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Transcript {
-    /// Session log (JSON Lines) to read; `-` for standard input
+    /// Session log (JSON Lines) to read, `-` for standard input, or the id of a session or its beginning
+    #[arg(value_name = "LOG")]
     file: PathBuf,
+    #[command(flatten)]
+    place: Place,
     /// Take only the entries of this session, and those that name none
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
@@ -61,7 +70,10 @@ const LONGEST_MIB: usize = MAX_LINE_BYTES / (1024 * 1024);
 const CHUNK_BYTES: usize = 64 * 1024;
 
 impl Transcript {
-    pub(super) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(mut self) -> Result<(), Failure> {
+        if let Some(id) = self.id() {
+            self.file = self.place.log_of(&id)?;
+        }
         let name = self.file.display().to_string();
         let stem = self.stem();
         let unreadable = |error: io::Error| Failure::Usage(format!("cannot read {name}: {error}"));
@@ -96,6 +108,13 @@ impl Transcript {
         }
         output.write(end.pieces)?;
         output.finish()
+    }
+
+    /// The id of a session, where `file` is neither a path nor the name of something that is there.
+    fn id(&self) -> Option<String> {
+        let text = self.file.to_str()?;
+        let is_path = text == "-" || text.contains(['/', '\\']) || text.ends_with(".jsonl");
+        (!is_path && !self.file.exists()).then(|| text.to_owned())
     }
 
     /// What the log is called: the session, or the agent.

@@ -2,30 +2,34 @@
 
 use crate::engine::forge::ForgeError;
 
+/// What to do where there is no token; the last two variables are not sent to other servers.
+pub(super) const SET_TOKEN: &str =
+    "set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN";
+
 /// One sentence. `variable` is where the token came from, when there is one; `needs` is what it has to be allowed.
 pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) -> String {
     use ForgeError as E;
     match (error, variable) {
         (E::NotFound { what }, None) => format!(
-            "{what} does not exist, or it is private, or github.api_url is wrong: check the name, or set PLANWRIGHT_TOKEN to a token that may read it"
+            "{what} does not exist, or it is private, or github.api_url is wrong: check the name; if it is private, {SET_TOKEN}"
         ),
         (E::NotFound { what }, Some(name)) => format!(
             "{what} does not exist, or the token in {name} may not see it, or github.api_url is wrong: check the name and which repositories the token is for"
         ),
         (E::Unauthorized { what, message }, None) => {
-            format!("GitHub wants a token for {what}: {message}; set PLANWRIGHT_TOKEN")
+            format!("GitHub wants a token for {what}: {message}; {SET_TOKEN}")
         }
         (E::Unauthorized { message, .. }, Some(name)) => format!(
             "GitHub does not accept the token in {name}: {message}; it may have expired: make a new one with {needs}"
         ),
-        (E::Forbidden { what, message }, None) => format!(
-            "GitHub refuses {what}: {message}; set PLANWRIGHT_TOKEN to a token that may read it"
-        ),
+        (E::Forbidden { what, message }, None) => {
+            format!("GitHub refuses {what} without a token: {message}; {SET_TOKEN}")
+        }
         (E::Forbidden { what, message }, Some(name)) => {
             format!("GitHub refuses {what} to the token in {name}: {message}; it needs {needs}")
         }
         (E::Limited { until, .. }, None) => format!(
-            "GitHub's limit for requests without a token is reached until {}: set PLANWRIGHT_TOKEN, or try again then",
+            "GitHub's limit for requests without a token is reached until {}: try again then, or {SET_TOKEN}",
             until.iso()
         ),
         (E::Limited { until, .. }, Some(name)) => format!(
@@ -64,7 +68,7 @@ mod tests {
             (
                 ForgeError::NotFound { what: what() },
                 None,
-                "issue #7 of o/r does not exist, or it is private, or github.api_url is wrong: check the name, or set PLANWRIGHT_TOKEN to a token that may read it",
+                "issue #7 of o/r does not exist, or it is private, or github.api_url is wrong: check the name; if it is private, set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN",
             ),
             (
                 ForgeError::NotFound { what: what() },
@@ -77,7 +81,7 @@ mod tests {
                     message: message(),
                 },
                 None,
-                "GitHub wants a token for issue #7 of o/r: Nope; set PLANWRIGHT_TOKEN",
+                "GitHub wants a token for issue #7 of o/r: Nope; set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN",
             ),
             (
                 ForgeError::Unauthorized {
@@ -93,7 +97,7 @@ mod tests {
                     message: message(),
                 },
                 None,
-                "GitHub refuses issue #7 of o/r: Nope; set PLANWRIGHT_TOKEN to a token that may read it",
+                "GitHub refuses issue #7 of o/r without a token: Nope; set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN",
             ),
             (
                 ForgeError::Forbidden {
@@ -109,7 +113,7 @@ mod tests {
                     until,
                 },
                 None,
-                "GitHub's limit for requests without a token is reached until 2026-01-01T00:00:00Z: set PLANWRIGHT_TOKEN, or try again then",
+                "GitHub's limit for requests without a token is reached until 2026-01-01T00:00:00Z: try again then, or set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN",
             ),
             (
                 ForgeError::Limited {

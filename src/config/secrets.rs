@@ -63,7 +63,7 @@ pub(super) fn load(
         if !pem.starts_with("-----BEGIN ") {
             return Err(ConfigError::Secret {
                 place: origin,
-                why: "holds no private key in PEM form; it begins with a line -----BEGIN RSA PRIVATE KEY-----"
+                why: "holds no private key in PEM form, whose first line is -----BEGIN RSA PRIVATE KEY-----"
                     .to_owned(),
             });
         }

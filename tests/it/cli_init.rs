@@ -241,7 +241,7 @@ fn a_specification_that_is_there_is_not_written_over() {
     refused(
         folder.path(),
         &["new", "A"],
-        1,
+        2,
         "already exists: .planwright/specs/a.md; edit it, take another name, or put a number before it with --id counter",
     );
     assert_eq!(text(&folder, ".planwright/specs/a.md"), "mine");
@@ -257,7 +257,7 @@ fn names_and_titles_that_cannot_be_are_refused() {
         ),
         (
             &["new", "é"],
-            "name contains unsupported character 'é'; use a to z and digits, e.g. my-feature",
+            "name contains unsupported character 'é'; use a to z and digits, e.g. e",
         ),
         (
             &["new", "a", "--title", " "],
@@ -310,7 +310,7 @@ fn links_out_of_the_project_are_not_written_through() {
         file.path().join(".planwright/specs/a.md"),
     )
     .unwrap();
-    assert_eq!(run(file.path(), &["new", "a"]).status.code(), Some(1));
+    assert_eq!(run(file.path(), &["new", "a"]).status.code(), Some(2));
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     // One that stays inside is somebody's own order.
     let inside = project(&[(CONFIG, ""), ("docs/x", "")]);

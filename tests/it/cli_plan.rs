@@ -214,7 +214,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     assert_eq!(
         err(&anybody),
         format!(
-            "error: issue #{number} of acme/closed does not exist, or it is private, or github.api_url is wrong: check the name, or set PLANWRIGHT_TOKEN to a token that may read it\n"
+            "error: issue #{number} of acme/closed does not exist, or it is private, or github.api_url is wrong: check the name; if it is private, set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN\n"
         )
     );
     let token = sim.personal_token("carl");
@@ -416,6 +416,59 @@ async fn every_page_is_listed() {
 }
 
 #[tokio::test]
+async fn a_number_alone_is_one_of_the_repository_that_origin_names() {
+    let system = judged().await;
+    let number = save(&system, PLAN).await;
+    let sim = &system.sim;
+    let token = sim.personal_token("ada");
+    let clone = tempfile::tempdir().unwrap();
+    let remote = format!("{}/{REPO}.git", sim.url());
+    let git = |arguments: &[&str]| {
+        let done = std::process::Command::new("git")
+            .arg("-C")
+            .arg(clone.path())
+            .args(arguments)
+            .status();
+        assert!(done.unwrap().success(), "{arguments:?}");
+    };
+    let run = async |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_planwright"))
+            .arg("plan")
+            .args(arguments)
+            .env_clear()
+            .env("PLANWRIGHT_GITHUB_API_URL", sim.api_url())
+            .env("PLANWRIGHT_TOKEN", token.expose_secret())
+            .current_dir(clone.path())
+            .output()
+            .await
+            .unwrap()
+    };
+    let number = number.to_string();
+    let nowhere = run(&["get", &number]).await;
+    let url = sim.url();
+    let host = url.strip_prefix("http://").unwrap();
+    assert_eq!(
+        (nowhere.status.code(), err(&nowhere)),
+        (
+            Some(2),
+            format!(
+                "error: the working directory has no git remote `origin`; write OWNER/REPO#{number} or \
+                 https://{host}/OWNER/REPO/issues/{number}\n"
+            )
+        )
+    );
+    git(&["init", "--quiet"]);
+    git(&["remote", "add", "origin", &remote]);
+    for given in [number.clone(), format!("#{number}")] {
+        let got = run(&["get", &given]).await;
+        assert_eq!((out(&got), err(&got)), (PLAN.to_owned(), String::new()));
+    }
+    let listed = as_json(&run(&["list", "--json"]).await);
+    assert_eq!(listed["repository"], REPO);
+    assert_eq!(listed["plans"][0]["number"].to_string(), number);
+}
+
+#[tokio::test]
 async fn wrong_arguments_try_nothing() {
     let world = world().await;
     let sim = &world.simulator;
@@ -427,8 +480,6 @@ async fn wrong_arguments_try_nothing() {
         format!("write OWNER/REPO, https://{host}/OWNER/REPO or git@{host}:OWNER/REPO.git");
     let zero = "holds no issue number; the numbers of a repository begin with 1";
     for (subcommand, given, why, forms) in [
-        ("get", "12", "names no repository", &issues),
-        ("get", "#12", "names no repository", &issues),
         ("get", "acme/open", "does not name an issue", &issues),
         ("get", "acme/open#0", zero, &issues),
         ("list", "acme", "does not name a repository", &repositories),

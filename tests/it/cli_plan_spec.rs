@@ -199,7 +199,7 @@ fn a_plan_that_is_there_is_never_lost() {
     shop.write(".planwright/plans/index/plan.md", "mine");
     shop.write(".planwright/plans/index/context.md", "mine, too");
     let (code, out, err) = shop.plan(&[]);
-    assert_eq!((code, out.as_str()), (1, ""));
+    assert_eq!((code, out.as_str()), (2, ""));
     assert_eq!(
         err,
         "error: .planwright/plans/index/plan.md exists already; --again writes it anew and keeps this one as plan.md.bak, \

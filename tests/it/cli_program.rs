@@ -237,6 +237,14 @@ fn a_dry_run_decides_and_prints() {
     let missing = run(&["replay", "none.json", "--event", "issues", "--dry-run"]);
     assert_eq!(missing.status.code(), Some(2));
     assert!(err(&missing).starts_with("error: none.json cannot be read: "));
+    let no_json = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    for more in [&["--dry-run"][..], &[]] {
+        let arguments = [&["replay", no_json, "--event", "issues"], more].concat();
+        let refused = run(&arguments);
+        assert_eq!(refused.status.code(), Some(2), "nothing was tried");
+        let said = format!("error: {no_json} is not JSON: expected value at line 1 column 1\n");
+        assert_eq!(err(&refused), said);
+    }
 }
 
 #[test]

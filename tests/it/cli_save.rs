@@ -183,7 +183,8 @@ async fn the_session_s_plan_is_saved_once_as_the_user() {
         "{}",
         saved.out
     );
-    assert!(saved.out.contains("    erk implement 1\n"), "{}", saved.out);
+    let next = format!("    planwright plan get {REPOSITORY}#1 | erk pr create\n");
+    assert!(saved.out.contains(&next), "{}", saved.out);
     let comments = desk.simulator.comments(REPOSITORY, issue.number).unwrap();
     let parsed = block::parse(&comments[0].body);
     let Some(Content::Text(document)) = block::find(&parsed, "plan-body").map(|b| &b.content)
@@ -221,6 +222,33 @@ async fn the_session_s_plan_is_saved_once_as_the_user() {
     assert_eq!(anew["issue_number"], 2, "{anew}");
     assert_eq!(anew["success"], true, "{anew}");
     desk.tap.assert_clean();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_was_saved_without_a_link_is_not_called_saved_when_one_is_asked_for() {
+    let desk = Arc::new(Desk::new().await);
+    let number = desk
+        .simulator
+        .open_issue(REPOSITORY, "bob", "Slow start", "It is slow.")
+        .unwrap();
+    let first = desk.save(&["--json"]).await.json();
+    let url = first["issue_url"].as_str().unwrap().to_owned();
+    let issue = number.to_string();
+    let linked = ["--issue", issue.as_str()];
+    let said = format!(
+        "error: the plan was saved before as {url}, which is not linked to this issue; --again saves it once more, with the \
+         link\n"
+    );
+    for arguments in [&linked[..], &[linked[0], linked[1], "--dry-run"]] {
+        let refused = desk.save(arguments).await;
+        assert_eq!((refused.code, refused.err), (Some(1), said.clone()));
+    }
+    let saved = desk.save(&["--issue", &issue, "--again", "--json"]).await;
+    assert_eq!(saved.code, Some(0), "{saved:?}");
+    let again = desk
+        .save(&["--issue", &issue, "--again", "--dry-run"])
+        .await;
+    assert_eq!(again.code, Some(0), "{again:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -279,7 +307,7 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
     error(
         &desk.run(None, &[]).await,
         2,
-        "saving needs a token with write access to issues; set PLANWRIGHT_TOKEN",
+        "saving needs a token with write access to issues; set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN",
     );
     error(
         &desk
@@ -302,6 +330,17 @@ async fn what_cannot_be_saved_says_why_and_what_to_do() {
     assert_eq!(short.code, Some(1), "{short:?}");
     assert_eq!(short.json()["error_type"], "validation_failed", "{short:?}");
     assert!(short.err.contains("minimum 100"), "{short:?}");
+    let titled = write(
+        &desk.path("titled.md"),
+        &PLAN.replace("Cache the search index", "12345"),
+    );
+    error(
+        &desk.save(&["--plan", &titled]).await,
+        1,
+        "The plan was found, but cannot be saved as it is: its title `12345` is refused (Must contain at least one \
+         alphabetic character). Start the plan with a heading that says what it will do, for example `# Plan: Add user \
+         authentication`.",
+    );
     let stranger = desk.simulator.writing_token("eve");
     let refused = desk.run(Some(stranger), &[]).await;
     error(

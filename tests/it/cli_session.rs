@@ -291,3 +291,40 @@ fn help_tells_which_plan_and_the_exit_codes() {
         }
     }
 }
+
+#[test]
+fn the_beginning_of_an_id_is_enough_where_it_means_one_session() {
+    let home = Home::with(&[("exit-plan-mode", OLD), ("exit-plan-mode", "0d4f-other")]);
+    for start in [OLD, "0d4f7"] {
+        let plan = home.run(&["plan", "--session-id", start]);
+        assert_eq!(
+            (out(&plan).as_str(), err(&plan).as_str()),
+            (APPROVED, ""),
+            "{start}"
+        );
+        let log = home.run(&["transcript", start]);
+        assert!(out(&log).starts_with("<session>"), "{start}: {}", err(&log));
+    }
+    for arguments in [
+        ["plan", "--session-id", "0d4f"].as_slice(),
+        &["transcript", "0d4f"],
+    ] {
+        let several = home.run(arguments);
+        assert_eq!(
+            (several.status.code(), err(&several)),
+            (
+                Some(2),
+                format!(
+                    "error: 2 sessions have ids that begin with 0d4f; write more of the one that is meant: 0d4f-other, {OLD}\n"
+                )
+            )
+        );
+    }
+    let none = home.run(&["transcript", "77"]);
+    assert_eq!(none.status.code(), Some(1), "{}", err(&none));
+    assert!(
+        err(&none).starts_with("error: no log of session 77 in "),
+        "{}",
+        err(&none)
+    );
+}

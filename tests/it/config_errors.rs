@@ -378,7 +378,7 @@ fn secrets_come_from_files_of_their_own() {
     assert_eq!(
         error(&file, &[], &[]),
         format!(
-            "{}: holds no private key in PEM form; it begins with a line -----BEGIN RSA PRIVATE KEY-----",
+            "{}: holds no private key in PEM form, whose first line is -----BEGIN RSA PRIVATE KEY-----",
             key.display()
         )
     );

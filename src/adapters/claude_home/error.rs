@@ -22,6 +22,14 @@ pub enum FindError {
         /// What was asked for.
         id: String,
     },
+    /// Several sessions have ids that begin so.
+    #[error("{} sessions have ids that begin with {start}; write more of the one that is meant: {}", ids.len(), some(ids))]
+    Ambiguous {
+        /// What was asked for.
+        start: String,
+        /// Their ids.
+        ids: Vec<String>,
+    },
     /// Claude Code has not been used there.
     #[error(
         "no Claude Code sessions of {} or a folder above it in {}; name the folder the session ran in with --project, \
@@ -113,7 +121,10 @@ pub enum FindError {
 impl FindError {
     /// Whether the question has to be put differently, rather than that there is no answer.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::InvalidId { .. } | Self::Several(_))
+        matches!(
+            self,
+            Self::InvalidId { .. } | Self::Ambiguous { .. } | Self::Several(_)
+        )
     }
 }
 
@@ -157,6 +168,21 @@ fn lines(sessions: &[Listed]) -> String {
         .map(|session| format!("  {session}"))
         .collect();
     lines.join("\n")
+}
+
+/// The first few ids.
+fn some(ids: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = ids
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    match ids.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 fn places(paths: &[PathBuf]) -> String {

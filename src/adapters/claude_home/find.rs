@@ -1,5 +1,6 @@
 //! Finds the plan.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::logs::{Kind, Log, Read, entries, logs};
@@ -12,7 +13,7 @@ use crate::formats::session::{PlanSource, SessionPlan};
 /// Whose plan is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// Of the session with this id; an agent's where it begins with `agent-`.
+    /// Of the session with this id, or the only one whose id begins so; an agent's where it begins with `agent-`.
     Session(String),
     /// Of the only session that has one.
     Only,
@@ -128,6 +129,8 @@ impl ClaudeHome {
             return Err(FindError::InvalidId { id: id.to_owned() });
         }
         let project = self.project_if_any(directory)?;
+        let whole = self.completed(project.as_ref(), id)?;
+        let id = whole.as_deref().unwrap_or(id);
         let mut folders = project
             .as_ref()
             .map_or_else(Vec::new, |project| project.folders().to_vec());
@@ -167,6 +170,58 @@ impl ClaudeHome {
             skipped: group.skipped(),
             id: group.id,
         })
+    }
+
+    /// The log of the session with this id, or the only one whose id begins so.
+    pub fn log_of(&self, directory: &Path, id: &str) -> Result<PathBuf, FindError> {
+        if !is_safe_name(id) {
+            return Err(FindError::InvalidId { id: id.to_owned() });
+        }
+        let project = self.project_if_any(directory)?;
+        let whole = self.completed(project.as_ref(), id)?;
+        let file = format!("{}.jsonl", whole.as_deref().unwrap_or(id));
+        let mut folders = project.map_or_else(Vec::new, |project| project.folders().to_vec());
+        folders.extend(entries(&self.projects())?);
+        let mut found = folders.iter().map(|folder| folder.join(&file));
+        found
+            .find(|path| path.is_file())
+            .ok_or_else(|| FindError::NoSession {
+                id: id.to_owned(),
+                project: vec![self.projects()],
+            })
+    }
+
+    /// The id that begins with `start`, where no log is called `start` itself: of the project's sessions, else of all.
+    fn completed(
+        &self,
+        project: Option<&Project>,
+        start: &str,
+    ) -> Result<Option<String>, FindError> {
+        let of_project = project.map_or(&[][..], Project::folders).to_vec();
+        for folders in [of_project, entries(&self.projects())?] {
+            let mut ids = BTreeSet::new();
+            for folder in &folders {
+                for path in entries(folder)? {
+                    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+                    let is_log = path.extension().is_some_and(|kind| kind == "jsonl");
+                    if let Some(stem) = stem.filter(|stem| is_log && stem.starts_with(start)) {
+                        ids.insert(stem.into_owned());
+                    }
+                }
+            }
+            match ids.len() {
+                0 => {}
+                _ if ids.contains(start) => return Ok(None),
+                1 => return Ok(ids.pop_first()),
+                _ => {
+                    return Err(FindError::Ambiguous {
+                        start: start.to_owned(),
+                        ids: ids.into_iter().collect(),
+                    });
+                }
+            }
+        }
+        Ok(None)
     }
 
     fn project_if_any(&self, directory: &Path) -> Result<Option<Project>, FindError> {

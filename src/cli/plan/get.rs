@@ -1,12 +1,14 @@
 //! `planwright plan get`: one plan, byte for byte.
 
 use std::io::{IsTerminal, stdout};
+use std::path::Path;
 
 use clap::Args;
 use serde_json::json;
 
 use super::{TOKENS, as_json, finish};
 use crate::cli::access::{Access, READING, warn};
+use crate::cli::save::target::origin;
 use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::thread::Thread;
 use crate::formats::plan::reference::{self, IssueRef, ReferenceError};
@@ -14,20 +16,23 @@ use crate::formats::plan::stored::{self, Comment, Page, StoredPlan};
 use crate::formats::plan::title::cut;
 
 const HELP: &str = "\
-The plan goes to standard output, byte for byte as it was found before it was saved; on a
-terminal, control characters are replaced. What is odd about it goes to standard error. Plans of
-every era of erk are read, and plans in several comments are put together.
+The plan goes to standard output, byte for byte as it was found before it was
+saved; on a terminal, control characters are replaced. What is odd about it goes
+to standard error. Plans of every era of erk are read, and plans in several
+comments are put together.
 
 JSON fields:
   title, number, url, state, pull_request    of the issue or pull request
   header       fields of its plan-header, or null
   plan         the plan
-  document     the whole saved document; the same as the plan where erk has saved it
-  source       form (plan-body, plan-content, original-plan, body-block, behind-header, whole-body)
-               and description
+  document     the whole saved document; the same as the plan where erk has
+               saved it
+  source       form (plan-body, plan-content, original-plan, body-block,
+               behind-header, whole-body) and description
   comments     ids of the comments the plan was read from
   diagnostics  what is odd: comment (null for the body), line (or null), message
-When it ends with 1 there is only: error, the sentence that is on standard error too.
+When it ends with 1 there is only: error, the sentence that is on standard error
+too.
 
 Exit codes:
   0  the plan was found
@@ -36,15 +41,17 @@ Exit codes:
 
 Examples:
   planwright plan get acme/search#12 > plan.md
-  planwright plan get https://github.com/acme/search/issues/12 --json | jq .header
-  planwright plan get acme/search#12 --document      with the frame it was saved in
+  planwright plan get https://github.com/acme/search/issues/12 --json
+  planwright plan get acme/search#12 --document      with the frame it was saved
+                                                     in
 ";
 
 /// Print the plan that an issue or a pull request holds
 #[derive(Debug, Args)]
 #[command(after_help = format!("{HELP}\n{TOKENS}"))]
 pub(super) struct Get {
-    /// `OWNER/REPO#NUMBER`, or the address of the issue or pull request
+    /// `OWNER/REPO#NUMBER`, the address of the issue or pull request, or a number of the repository of the git remote
+    /// `origin`
     #[arg(value_name = "ISSUE")]
     issue: String,
     /// Print the whole saved document
@@ -91,7 +98,7 @@ impl Get {
     }
 }
 
-/// Repository and number. The forms without a repository are for places that know theirs.
+/// Repository and number. A number alone is one of the repository that the git remote `origin` names.
 fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
     let whole = |what: &str, number: u64| {
         let issue = cut(&terminal::one_line(issue.trim()), 80);
@@ -108,7 +115,14 @@ fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
         other => Failure::Usage(other.to_string()),
     })?;
     let IssueRef { repository, number } = found;
-    let repository = repository.ok_or_else(|| whole("names no repository", number))?;
+    let repository = match repository {
+        Some(repository) => repository,
+        None => {
+            let advice =
+                format!("write OWNER/REPO#{number} or https://{host}/OWNER/REPO/issues/{number}");
+            origin(Path::new("."), host, &advice)?
+        }
+    };
     Ok((repository, number))
 }
 

@@ -1,6 +1,7 @@
 //! `planwright plan list`: the plans of a repository.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use super::{TOKENS, as_json, finish};
 use crate::adapters::github::{Entry, Listed, Reader, Wanted};
 use crate::cli::access::{Access, READING};
+use crate::cli::save::target::origin;
 use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::forge::ForgeError;
 use crate::engine::steps::publish::PLAN_LABEL;
@@ -22,16 +24,18 @@ const PULL_REQUEST_LABEL: &str = "erk-pr";
 const TITLE: usize = 60;
 
 const HELP: &str = "\
-Plans are the issues and pull requests with the label `erk-plan`, and those with erk's newer
-label `erk-pr`. The table shows number, state, title, who the plan was created by, when, and what
-is odd: `PR` is a pull request.
+Plans are the issues and pull requests with the label `erk-plan`, and those with
+erk's newer label `erk-pr`. The table shows number, state, title, who the plan
+was created by, when, and what is odd: `PR` is a pull request.
 
 JSON fields:
   repository
-  plans        newest first: number, title, state, url, pull_request, author, created_by (of the
-               header), created_at, updated_at, header (or null), diagnostics (as in `plan get`),
-               error (null, or why it cannot be read)
-When it ends with 1 there is only: error, the sentence that is on standard error too.
+  plans        newest first: number, title, state, url, pull_request, author,
+               created_by (of the header), created_at, updated_at, header (or
+               null), diagnostics (as in `plan get`), error (null, or why it
+               cannot be read)
+When it ends with 1 there is only: error, the sentence that is on standard error
+too.
 
 Exit codes:
   0  listed; there may be none
@@ -41,16 +45,16 @@ Exit codes:
 Examples:
   planwright plan list acme/search
   planwright plan list acme/search --state all --limit 20
-  planwright plan list acme/search --json | jq '.plans[] | select(.header == null).url'
+  planwright plan list acme/search --json | jq '.plans[].url'
 ";
 
 /// List the plans that a repository holds
 #[derive(Debug, Args)]
 #[command(after_help = format!("{HELP}\n{TOKENS}"))]
 pub(super) struct List {
-    /// `OWNER/REPO`, or the address of the repository
+    /// `OWNER/REPO`, or the address of the repository [default: that of the git remote `origin`]
     #[arg(value_name = "REPOSITORY")]
-    repository: String,
+    repository: Option<String>,
     /// Which ones
     #[arg(long, value_enum, default_value_t = State::Open)]
     state: State,
@@ -86,8 +90,11 @@ impl List {
 
     fn perform(&self, settings: &Settings) -> Result<String, Failure> {
         let access = Access::of(settings)?;
-        let (owner, name) = repository_of(&self.repository, &access.host)
-            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let (owner, name) = match &self.repository {
+            Some(repository) => repository_of(repository, &access.host)
+                .map_err(|error| Failure::Usage(error.to_string()))?,
+            None => origin(Path::new("."), &access.host, "name it as OWNER/REPO")?,
+        };
         let most = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let entries = block_on(async {
             let reader = access.reader()?;

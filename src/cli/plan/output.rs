@@ -68,7 +68,7 @@ impl Target {
             return Ok(());
         };
         let shown = self.shown(name);
-        Err(Failure::failed(format!(
+        Err(Failure::Usage(format!(
             "{shown} exists already; --again writes it anew and keeps this one as {name}.bak, --output writes elsewhere"
         )))
     }

@@ -33,6 +33,11 @@ impl Wanted {
         let is_file = |path: &Path| {
             path == Path::new(arg) && here.join(path).is_file() || project.root.join(path).is_file()
         };
+        if here.join(arg).is_dir() {
+            return Err(Failure::Usage(format!(
+                "{arg} is a folder; name the file of a specification, or its name in {folder}"
+            )));
+        }
         let found = resolve(arg, Kind::Specification, Path::new(folder), &is_file)
             .map_err(|error| Failure::Usage(error.to_string()))?;
         let direct = here.join(&found);

@@ -13,7 +13,6 @@ pub(super) fn of(
     host: &str,
     folder: &Path,
 ) -> Result<((String, String), Option<u64>), Failure> {
-    let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
     let named = save
         .repo
         .as_deref()
@@ -38,7 +37,7 @@ pub(super) fn of(
     }
     let repository = match named.or(of_issue) {
         Some(found) => found,
-        None => remote(folder, host).map_err(|error| usage(&error))?,
+        None => origin(folder, host, "name the repository with --repo OWNER/REPO")?,
     };
     Ok((repository, number))
 }
@@ -47,19 +46,30 @@ fn same(one: &(String, String), other: &(String, String)) -> bool {
     one.0.eq_ignore_ascii_case(&other.0) && one.1.eq_ignore_ascii_case(&other.1)
 }
 
-/// The repository that the git remote `origin` of `folder` names.
-fn remote(folder: &Path, host: &str) -> Result<(String, String), String> {
-    const ADVICE: &str = "name the repository with --repo OWNER/REPO";
+/// The repository that the git remote `origin` of `folder` names; `advice` is what to do where there is none.
+///
+/// # Errors
+/// [`Failure::Usage`]: there is no such remote, or it names no repository of `host`.
+pub(in crate::cli) fn origin(
+    folder: &Path,
+    host: &str,
+    advice: &str,
+) -> Result<(String, String), Failure> {
+    let refused = |why: String| Failure::Usage(format!("{why}; {advice}"));
     let asked = Command::new("git")
         .arg("-C")
         .arg(folder)
         .args(["remote", "get-url", "origin"])
         .output()
-        .map_err(|error| format!("git cannot be started: {error}; {ADVICE}"))?;
+        .map_err(|error| refused(format!("git cannot be started: {error}")))?;
     if !asked.status.success() {
-        let folder = folder.display();
-        return Err(format!("{folder} has no git remote `origin`; {ADVICE}"));
+        let folder = if folder == Path::new(".") {
+            "the working directory".to_owned()
+        } else {
+            folder.display().to_string()
+        };
+        return Err(refused(format!("{folder} has no git remote `origin`")));
     }
     let address = String::from_utf8_lossy(&asked.stdout);
-    repository_of(&address, host).map_err(|error| format!("git remote `origin`: {error}; {ADVICE}"))
+    repository_of(&address, host).map_err(|error| refused(format!("git remote `origin`: {error}")))
 }

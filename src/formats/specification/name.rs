@@ -3,6 +3,8 @@
 use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 #[cfg(test)]
 mod tests;
@@ -108,12 +110,14 @@ pub fn name(raw: &str) -> Result<Name, NameError> {
     }
 }
 
-/// A name from any text: small letters, what is not `a` to `z`, a digit, `-` or `_` becomes one `-`, none at the ends;
+/// A name from any text: small letters without their accents, what is not `a` to `z`, a digit, `-` or `_` becomes one `-`, none at the ends;
 /// `otherwise` when nothing is left. Never an error; may be long.
 pub fn slug(text: &str, otherwise: &str) -> String {
     let mut slug = String::new();
     let mut gap = false;
-    for c in text.chars().flat_map(char::to_lowercase) {
+    let letters = text.nfd().filter(|c| !is_combining_mark(*c));
+    let lower: String = letters.flat_map(char::to_lowercase).collect();
+    for c in lower.replace('ß', "ss").chars() {
         if matches!(c, 'a'..='z' | '0'..='9' | '-' | '_') {
             if gap {
                 slug.push('-');

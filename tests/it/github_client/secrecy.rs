@@ -28,8 +28,8 @@ async fn bad_settings_are_named_without_the_secret() {
         let error = refused(|config| config.private_key = SecretString::from(pem));
         assert_eq!(
             error.to_string(),
-            "the App's private key (github.private_key) is not an RSA private key in PEM form; \
-             it begins with a line -----BEGIN RSA PRIVATE KEY----- and has real line breaks"
+            "the App's private key (github.private_key) is not an RSA private key in PEM form, \
+             whose first line is -----BEGIN RSA PRIVATE KEY----- and which has real line breaks"
         );
     }
     let url = |url: &str| refused(|config| config.api_url = url.parse().unwrap()).to_string();

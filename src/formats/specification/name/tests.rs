@@ -52,7 +52,7 @@ fn names_that_are_refused_say_what_to_do() {
         ),
         (
             "café",
-            "name contains unsupported character 'é'; use a to z and digits, e.g. caf",
+            "name contains unsupported character 'é'; use a to z and digits, e.g. cafe",
         ),
         (
             "計画",
@@ -124,4 +124,18 @@ proptest! {
             prop_assert_eq!(super::name(name.as_str()).unwrap(), name);
         }
     }
+}
+
+#[test]
+fn a_name_with_accents_keeps_its_letters() {
+    for (text, want) in [
+        ("Übersicht", "ubersicht"),
+        ("Größe ändern", "grosse-andern"),
+        ("Café à la carte", "cafe-a-la-carte"),
+        ("日本", "project"),
+    ] {
+        assert_eq!(slug(text, "project"), want);
+    }
+    let refused = name("Übersicht").unwrap_err().to_string();
+    assert!(refused.contains("ubersicht"), "{refused}");
 }
