@@ -106,7 +106,8 @@ enum Command {
     AgentExec(agent_exec::AgentExec),
 }
 
-/// Commands that read no configuration: [`Settings::refuse`] refuses its options there, and their help leaves them out.
+/// Commands that read no configuration: [`Settings::refuse`] refuses its options there, and their
+/// help leaves them out.
 const WITHOUT_CONFIGURATION: [&str; 12] = [
     "extract",
     "init",
@@ -135,7 +136,8 @@ fn command_line() -> clap::Command {
     let mut cli = Cli::command();
     let global = |arg: &&Arg| arg.is_global_set();
     let options: Vec<Arg> = cli.get_arguments().filter(global).cloned().collect();
-    // An option of a command's own takes the place of the global one with the same name, also in its subcommands.
+    // An option of a command's own takes the place of the global one with the same name, also in
+    // its subcommands.
     let with = |command: clap::Command, change: &dyn Fn(Arg) -> Arg| {
         options.iter().fold(command, |command, option| {
             command.arg(change(option.clone()))

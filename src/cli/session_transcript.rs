@@ -41,7 +41,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Transcript {
-    /// Session log (JSON Lines) to read, `-` for standard input, or the id of a session or its beginning
+    /// Session log (JSON Lines) to read, `-` for standard input, or the id of a session or its
+    /// beginning
     #[arg(value_name = "LOG")]
     file: PathBuf,
     #[command(flatten)]

@@ -1,4 +1,5 @@
-//! `[erk]` and `[report]`: the erk that plans are written for, and the next steps below a saved plan.
+//! `[erk]` and `[report]`: the erk that plans are written for, and the next steps below a saved
+//! plan.
 
 use serde::Deserialize;
 

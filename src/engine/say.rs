@@ -226,7 +226,8 @@ pub fn failed(
     text
 }
 
-/// Body of the plan issue while its comments are being written: header block and link back to the source.
+/// Body of the plan issue while its comments are being written: header block and link back to the
+/// source.
 pub fn plan_issue_begun(
     trigger: &Trigger,
     run: &RunId,

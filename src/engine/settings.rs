@@ -79,7 +79,8 @@ pub enum NextSteps {
 }
 
 impl NextSteps {
-    /// What a template may hold: number of the plan issue, `OWNER/NAME` of its repository, its address.
+    /// What a template may hold: number of the plan issue, `OWNER/NAME` of its repository, its
+    /// address.
     pub const PLACEHOLDERS: [&str; 3] = ["{number}", "{repo}", "{url}"];
 
     /// The setting `report.next_steps`.

@@ -128,8 +128,9 @@ pub struct Trigger {
 }
 
 impl Trigger {
-    /// The queue in which the command waits its turn; `None` for one that waits for nothing. A command whose options
-    /// cannot be used is among those: it is answered at once, however long the run before it takes.
+    /// The queue in which the command waits its turn; `None` for one that waits for nothing. A
+    /// command whose options cannot be used is among those: it is answered at once, however long
+    /// the run before it takes.
     pub fn serial(&self) -> Option<String> {
         let usable = || read_options(self.command, &self.options).is_ok();
         (self.command.spec().serial && usable()).then(|| self.place.key())

@@ -1,9 +1,11 @@
-//! erk's metadata blocks: reading them wherever they come from, writing them, replacing one in place.
+//! erk's metadata blocks: reading them wherever they come from, writing them, replacing one in
+//! place.
 //!
-//! A block is a pair of HTML comments around a `<details>` element with YAML or text inside; the data is visible, so
-//! that it survives readers that drop comments. What is read is tolerant (every era's closing marker, `<code>` or
-//! not, open or not, CRLF, stacked warnings), what is written is the form that the team's version of erk accepts
-//! ([`PlanForm`]). A block in code is text. A block proves nothing about its author: the caller checks who wrote the text.
+//! A block is a pair of HTML comments around a `<details>` element with YAML or text inside; the
+//! data is visible, so that it survives readers that drop comments. What is read is tolerant (every
+//! era's closing marker, `<code>` or not, open or not, CRLF, stacked warnings), what is written is
+//! the form that the team's version of erk accepts ([`PlanForm`]). A block in code is text. A block
+//! proves nothing about its author: the caller checks who wrote the text.
 
 use std::fmt;
 use std::ops::Range;

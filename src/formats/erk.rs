@@ -1,7 +1,7 @@
 //! The versions of erk that plans are written for.
 //!
-//! erk has changed how it reads a saved plan and which commands take one. A version is named by the month from which its
-//! rules hold; it holds until the next one.
+//! erk has changed how it reads a saved plan and which commands take one. A version is named by the
+//! month from which its rules hold; it holds until the next one.
 //!
 //! | version | the plan in its comment | `plan_comment_id` in the header | commands for a plan issue |
 //! |---|---|---|---|
@@ -11,7 +11,8 @@
 //! | `2026-02` | `plan-body` block, `<details open>` too | used | `erk br co --for-plan`, `erk plan submit` |
 //! | `2026-03`, `latest` | the same | used | none: plans are draft pull requests |
 //!
-//! Every version after the first still reads the forms before it, so what is written for an older erk stays readable.
+//! Every version after the first still reads the forms before it, so what is written for an older
+//! erk stays readable.
 
 use super::block::PlanForm;
 
@@ -41,7 +42,8 @@ impl Version {
         (Self::Latest, "latest"),
     ];
 
-    /// The version that `name` means: `latest`, or the month of a release, `YYYY-MM`, from November 2025 on.
+    /// The version that `name` means: `latest`, or the month of a release, `YYYY-MM`, from November
+    /// 2025 on.
     pub fn named(name: &str) -> Option<Self> {
         let known = Self::NAMED.iter().find(|(_, known)| *known == name);
         known.map(|(version, _)| *version).or_else(|| {
@@ -61,7 +63,8 @@ impl Version {
         self >= Self::February2026
     }
 
-    /// Whether it updates a header that has `plan_comment_id`. Without the field it takes the first comment.
+    /// Whether it updates a header that has `plan_comment_id`. Without the field it takes the first
+    /// comment.
     pub fn takes_comment_id(self) -> bool {
         self >= Self::January2026
     }

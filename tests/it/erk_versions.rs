@@ -1,6 +1,7 @@
 //! What each version of erk reads of a saved plan, and whether it can update the header.
 //!
-//! The readers here are written from the regular expressions of erk's source, not from planwright's own readers.
+//! The readers here are written from the regular expressions of erk's source, not from planwright's
+//! own readers.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeSet;
@@ -20,7 +21,8 @@ use crate::support::rig::{HERE, PLAN, Rig};
 /// A state of erk's readers, by the date from which it holds.
 struct Reader {
     date: &'static str,
-    /// The pattern that takes a plan out of a `plan-body` block; the first state knows no such block.
+    /// The pattern that takes a plan out of a `plan-body` block; the first state knows no such
+    /// block.
     plan_body: Option<&'static str>,
     /// The pattern of a block with fields.
     fields: &'static str,
@@ -88,7 +90,8 @@ const READERS: &[Reader] = &[
     },
 ];
 
-/// `pattern` as Python compiles it with `re.DOTALL`: there `\s` also means the four information separators.
+/// `pattern` as Python compiles it with `re.DOTALL`: there `\s` also means the four information
+/// separators.
 fn python(pattern: &str) -> Regex {
     let pattern = format!("(?s){}", pattern.replace(r"\s", r"[\s\x1c-\x1f]"));
     RegexBuilder::new(&pattern)
@@ -155,7 +158,8 @@ impl Compiled {
             .map(strip)
     }
 
-    /// Fields of the header in order; the YAML of a header that planwright writes is one `name: value` a line.
+    /// Fields of the header in order; the YAML of a header that planwright writes is one
+    /// `name: value` a line.
     fn header(&self, body: &str) -> Option<Vec<(String, String)>> {
         let yaml = first_group(&self.fields, self.block(body, "plan-header")?, 1)?;
         yaml.lines()
@@ -168,7 +172,8 @@ impl Compiled {
             .collect()
     }
 
-    /// The body after erk has noted a dispatch in the header; an error in erk's words when it refuses.
+    /// The body after erk has noted a dispatch in the header; an error in erk's words when it
+    /// refuses.
     fn dispatched(&self, reader: &Reader, body: &str) -> Result<String, String> {
         let mut fields = self.header(body).ok_or("plan-header block not found")?;
         for required in [

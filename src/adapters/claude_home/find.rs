@@ -13,7 +13,8 @@ use crate::formats::session::{PlanSource, SessionPlan};
 /// Whose plan is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
-    /// Of the session with this id, or the only one whose id begins so; an agent's where it begins with `agent-`.
+    /// Of the session with this id, or the only one whose id begins so; an agent's where it begins
+    /// with `agent-`.
     Session(String),
     /// Of the only session that has one.
     Only,
@@ -191,7 +192,8 @@ impl ClaudeHome {
             })
     }
 
-    /// The id that begins with `start`, where no log is called `start` itself: of the project's sessions, else of all.
+    /// The id that begins with `start`, where no log is called `start` itself: of the project's
+    /// sessions, else of all.
     fn completed(
         &self,
         project: Option<&Project>,

@@ -50,8 +50,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{HELP}\n{TOKENS}"))]
 pub(super) struct Get {
-    /// `OWNER/REPO#NUMBER`, the address of the issue or pull request, or a number of the repository of the git remote
-    /// `origin`
+    /// `OWNER/REPO#NUMBER`, the address of the issue or pull request, or a number of the repository
+    /// of the git remote `origin`
     #[arg(value_name = "ISSUE")]
     issue: String,
     /// Print the whole saved document
@@ -98,7 +98,8 @@ impl Get {
     }
 }
 
-/// Repository and number. A number alone is one of the repository that the git remote `origin` names.
+/// Repository and number. A number alone is one of the repository that the git remote `origin`
+/// names.
 fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
     let whole = |what: &str, number: u64| {
         let issue = cut(&terminal::one_line(issue.trim()), 80);

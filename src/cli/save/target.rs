@@ -46,7 +46,8 @@ fn same(one: &(String, String), other: &(String, String)) -> bool {
     one.0.eq_ignore_ascii_case(&other.0) && one.1.eq_ignore_ascii_case(&other.1)
 }
 
-/// The repository that the git remote `origin` of `folder` names; `advice` is what to do where there is none.
+/// The repository that the git remote `origin` of `folder` names; `advice` is what to do where
+/// there is none.
 ///
 /// # Errors
 /// [`Failure::Usage`]: there is no such remote, or it names no repository of `host`.

@@ -7,7 +7,8 @@ use crate::formats::erk::Version;
 
 /// The part "Next steps", or nothing where the operator wants none. It ends with an empty line.
 ///
-/// A plan in several comments has no command of erk: erk would read its first comment and take that for the plan.
+/// A plan in several comments has no command of erk: erk would read its first comment and take that
+/// for the plan.
 pub fn next_steps(settings: &Settings, place: &Place, saved: &Saved) -> String {
     let repo = place.repo.full_name();
     let number = saved.number;

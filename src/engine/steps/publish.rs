@@ -38,7 +38,8 @@ pub const DOCUMENT_BLOCK: &str = "planwright-document";
 /// Effect under which the plan issue is created.
 const ISSUE: &str = "plan-issue";
 
-/// The comments that hold a document, ready to post: each one a plan in `form`, `part i/n` above it when there are several.
+/// The comments that hold a document, ready to post: each one a plan in `form`, `part i/n` above it
+/// when there are several.
 ///
 /// Neutralising mentions and frame tokens makes a text longer, so the parts are made smaller until every body fits.
 pub fn comments(document: &str, form: PlanForm) -> Vec<String> {
@@ -89,7 +90,8 @@ pub fn attachments(prepared: &Prepared) -> Vec<String> {
     bodies
 }
 
-/// The `plan-header` block, in the fields that the team's erk takes ([`schema::fresh`] says which and why).
+/// The `plan-header` block, in the fields that the team's erk takes ([`schema::fresh`] says which
+/// and why).
 fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Result<String, Stop> {
     let created = context.progress.started.unwrap_or(context.trigger.at);
     let comment = comment.filter(|_| context.settings.erk.version.takes_comment_id());

@@ -3,10 +3,11 @@
 use super::frame;
 use crate::formats::command;
 
-/// `text` for quoting in a message of the bot: looks the same on GitHub, but mentions nobody, closes nothing, holds no
-/// slash command, no block and no open fence. Where it leaves HTML open, its tags are shown instead of followed,
-/// as they would swallow the rest of the message. A text of one line stays one line, wherever in a line it is put: a
-/// fence in it is shown, and only in a longer text closed. Cannot be undone.
+/// `text` for quoting in a message of the bot: looks the same on GitHub, but mentions nobody,
+/// closes nothing, holds no slash command, no block and no open fence. Where it leaves HTML open,
+/// its tags are shown instead of followed, as they would swallow the rest of the message. A text of
+/// one line stays one line, wherever in a line it is put: a fence in it is shown, and only in a
+/// longer text closed. Cannot be undone.
 pub fn quiet(text: &str) -> String {
     let marked = if frame::leaves_html_open(text) {
         frame::mark(&text.replace('<', "<\u{200b}"))

@@ -1,5 +1,6 @@
-//! Writes blocks in the forms that erk reads: `<code>` in the summary of fields (required in 2025, allowed since), a
-//! closing marker with its key, and a plan in a plain `<details>` element unless the caller asks for another form.
+//! Writes blocks in the forms that erk reads: `<code>` in the summary of fields (required in 2025,
+//! allowed since), a closing marker with its key, and a plan in a plain `<details>` element unless
+//! the caller asks for another form.
 
 use serde_json::{Map, Value};
 
@@ -32,11 +33,13 @@ pub fn render_content(key: &str, summary_html: &str, text: &str, open: bool) -> 
 /// How a plan is framed in its comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanForm {
-    /// A `plan-body` block with a plain `<details>` element, which erk reads since it has such blocks.
+    /// A `plan-body` block with a plain `<details>` element, which erk reads since it has such
+    /// blocks.
     Folded,
     /// The same with `<details open>`, in which erk before 15 January 2026 finds no plan.
     Unfolded,
-    /// Between `erk:plan-content` markers: the only form that erk of 25 November 2025 reads. Later versions read it, too.
+    /// Between `erk:plan-content` markers: the only form that erk of 25 November 2025 reads. Later
+    /// versions read it, too.
     Markers,
 }
 

@@ -42,8 +42,8 @@ pub(super) struct Word {
 /// table, code, link, HTML or comment. The line's source must begin with the very word (so no escape or entity
 /// makes one), followed by white space or the line's end.
 ///
-/// Once a plan begins below a command that takes one, the rest of the comment is that plan: what looks like a command
-/// there is a line of the plan. A plan in a fence ends with the fence.
+/// Once a plan begins below a command that takes one, the rest of the comment is that plan: what
+/// looks like a command there is a line of the plan. A plan in a fence ends with the fence.
 pub fn parse(comment: &str) -> Vec<Invocation> {
     parts(comment)
         .into_iter()

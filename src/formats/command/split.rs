@@ -26,7 +26,8 @@ enum Plan {
     Fence(Range<usize>),
 }
 
-/// Divides `comment` from `word` on. A plan must begin before `end`, where the next command or the end of the comment is.
+/// Divides `comment` from `word` on. A plan must begin before `end`, where the next command or the
+/// end of the comment is.
 pub(super) fn split(
     comment: &str,
     blocks: &[Block],

@@ -205,7 +205,8 @@ fn lost(
     }
 }
 
-/// What the answer says of itself and is not so, each as the rest of a sentence that begins with "the agent".
+/// What the answer says of itself and is not so, each as the rest of a sentence that begins with
+/// "the agent".
 fn recomputed(
     claims: &Enrichment,
     parts: &Parts,

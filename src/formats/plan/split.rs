@@ -11,8 +11,8 @@
 //! | `<!-- planwright:continued -->` | start | the text goes on here |
 //! | `<!-- planwright:fence-open -->` | start | so it does; the line below, an opening fence, was added |
 //!
-//! Below the marker at the end of a part stands [`NOTICE`], for readers that look at one comment only. Parts that were
-//! written without it are joined, too.
+//! Below the marker at the end of a part stands [`NOTICE`], for readers that look at one comment
+//! only. Parts that were written without it are joined, too.
 //!
 //! Since the markers are at fixed places, [`join`] is exact also for a text that contains such lines itself.
 
@@ -29,7 +29,8 @@ const CLOSED_IN_LINE: &str = "<!-- planwright:fence-closed-in-line -->";
 const CONTINUED: &str = "<!-- planwright:continued -->";
 const OPEN: &str = "<!-- planwright:fence-open -->";
 
-/// Last line of every part but the last one. People see it, and so does an agent that erk gives the first part to.
+/// Last line of every part but the last one. People see it, and so does an agent that erk gives the
+/// first part to.
 pub const NOTICE: &str = "*Continued in the next comment.*";
 
 /// How long a part may be. Both limits hold at once.

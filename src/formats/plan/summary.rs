@@ -63,7 +63,8 @@ pub fn summarise(title: &str, plan: &str) -> Summary {
     }
 }
 
-/// The summary of an executable plan: its rationale, its actions in order, the files they change, the commands they run.
+/// The summary of an executable plan: its rationale, its actions in order, the files they change,
+/// the commands they run.
 fn of_actions(plan: &ActionPlan) -> Summary {
     let actions = || plan.actions.iter().map(|step| &step.action);
     let rationale = inline::one_line(&plan.rationale);

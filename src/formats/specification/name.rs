@@ -110,8 +110,9 @@ pub fn name(raw: &str) -> Result<Name, NameError> {
     }
 }
 
-/// A name from any text: small letters without their accents, what is not `a` to `z`, a digit, `-` or `_` becomes one `-`, none at the ends;
-/// `otherwise` when nothing is left. Never an error; may be long.
+/// A name from any text: small letters without their accents, what is not `a` to `z`, a digit, `-`
+/// or `_` becomes one `-`, none at the ends; `otherwise` when nothing is left. Never an error; may
+/// be long.
 pub fn slug(text: &str, otherwise: &str) -> String {
     let mut slug = String::new();
     let mut gap = false;

@@ -78,8 +78,8 @@ pub(super) fn new_comment(state: &State, address: &str) -> String {
     )
 }
 
-/// Does what a form of the page asks for, and shows the page at `address` again. `place` is the repository and the number
-/// of the issue, `comments` are those on the page.
+/// Does what a form of the page asks for, and shows the page at `address` again. `place` is the
+/// repository and the number of the issue, `comments` are those on the page.
 pub(super) fn answer(
     state: &mut State,
     call: &Call,
@@ -112,7 +112,8 @@ fn field(call: &Call, name: &str) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
-/// Refuses forms of other sites. Browsers name the site whose form it is; the simulator's pages have no other.
+/// Refuses forms of other sites. Browsers name the site whose form it is; the simulator's pages
+/// have no other.
 fn same_site(call: &Call) -> Result<(), Refusal> {
     let origin = call.header("origin");
     if origin.is_some_and(|origin| origin != call.base.web) {

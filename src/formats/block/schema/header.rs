@@ -108,9 +108,10 @@ fn positive(value: &Value) -> Option<u64> {
 
 /// The fields of a new header. `plan_comment_id` is left out as long as there is no comment.
 ///
-/// Without it, and with a worktree name, every version of erk takes the header: the first one refuses fields it does not
-/// know, later ones leave out null. With it, erk until 23 December 2025 still reads the header but refuses to update it;
-/// later versions find the plan by it even when another comment came first.
+/// Without it, and with a worktree name, every version of erk takes the header: the first one
+/// refuses fields it does not know, later ones leave out null. With it, erk until 23 December 2025
+/// still reads the header but refuses to update it; later versions find the plan by it even when
+/// another comment came first.
 pub fn fresh(
     created_at: &str,
     created_by: &str,
