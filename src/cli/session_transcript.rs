@@ -114,7 +114,7 @@ impl Transcript {
     /// The id of a session, where `file` is neither a path nor the name of something that is there.
     fn id(&self) -> Option<String> {
         let text = self.file.to_str()?;
-        let is_path = text == "-" || text.contains(['/', '\\']) || text.ends_with(".jsonl");
+        let is_path = text == "-" || text.contains(['/', '\\']) || self.file.extension().is_some();
         (!is_path && !self.file.exists()).then(|| text.to_owned())
     }
 

@@ -116,13 +116,12 @@ fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
         other => Failure::Usage(other.to_string()),
     })?;
     let IssueRef { repository, number } = found;
-    let repository = match repository {
-        Some(repository) => repository,
-        None => {
-            let advice =
-                format!("write OWNER/REPO#{number} or https://{host}/OWNER/REPO/issues/{number}");
-            origin(Path::new("."), host, &advice)?
-        }
+    let repository = if let Some(repository) = repository {
+        repository
+    } else {
+        let advice =
+            format!("write OWNER/REPO#{number} or https://{host}/OWNER/REPO/issues/{number}");
+        origin(Path::new("."), host, &advice)?
     };
     Ok((repository, number))
 }

@@ -51,16 +51,12 @@ pub fn validation_failed(reason: &str, feedback: &str) -> Failure {
 
 /// The plan's own title does not pass the gate, and there is no other one to take.
 pub fn title_refused(title: &str, fault: &TitleFault) -> Failure {
-    let reason = match fault {
-        TitleFault::Empty => fault.to_string(),
-        _ => {
-            let fault = fault.to_string();
-            let fault = fault.trim_end_matches('.');
-            format!(
-                "its title {} is refused ({fault})",
-                super::code_span(&shorten(title, 80))
-            )
-        }
+    let why = fault.to_string();
+    let reason = if *fault == TitleFault::Empty {
+        why
+    } else {
+        let title = super::code_span(&shorten(title, 80));
+        format!("its title {title} is refused ({why})")
     };
     validation_failed(&reason, fault.feedback())
 }
