@@ -11,15 +11,17 @@ use super::{Failure, input};
 use crate::engine::code::Code;
 use crate::engine::progress::Prepared;
 use crate::engine::say::failures::shorten;
-use crate::engine::steps::extract::{Candidate, MIN_SCORE, Search, candidates};
+use crate::engine::steps::extract::{Candidate, MIN_SCORE, Search, Trust, scan};
 use crate::engine::steps::verify::{READERS, document, found, settle_hidden};
+use crate::formats::command::read_options;
 use crate::formats::hidden;
 
 const HELP: &str = "\
 FILE may hold one text, or a conversation: lines like `--- @alice
 2026-01-02T10:00:00Z` begin a post, and a line `title: …` above them is the
-title of the conversation. Posts of all authors count; on GitHub only those of
-the requester, of people with write access and of Apps do.
+title of the conversation. Posts of all authors count, or those of
+`author=LOGIN`; on GitHub only those of the requester, of people with write
+access and of Apps do.
 
 JSON fields:
   would_save     whether a plan would be saved
@@ -67,7 +69,9 @@ impl Extract {
             read_thread(&text).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
         let (thread, command) = (thread.thread, thread.command);
         let trigger = trigger_for(&thread, command.as_ref());
-        let search = candidates(&thread, &trigger, READERS);
+        let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
+        let trust = options.author.map_or(Trust::Everybody, Trust::Named);
+        let search = scan(&thread, &trigger, READERS).search(&trust);
         let best = search.candidates.first();
         let good = best.filter(|best| best.score >= MIN_SCORE || trigger.inline.is_some());
         let hidden = good.map(|best| hidden::in_plan(&best.text));

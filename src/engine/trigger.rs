@@ -132,7 +132,6 @@ pub struct Trigger {
 }
 
 impl Trigger {
-<<<<<<< ours
     /// Names what was said where and when: the same for each delivery that brings it, different for everything else.
     /// `None` where it did not come from GitHub.
     pub fn said(&self) -> Option<String> {
@@ -191,13 +190,9 @@ impl Trigger {
         std::iter::once(self.command).chain(self.also.iter().copied())
     }
 
-    /// The queue in which the command waits its turn; `None` for one that waits for nothing. A command whose options
-    /// cannot be used is among those: it is answered at once, however long the run before it takes.
-=======
     /// The queue in which the command waits its turn; `None` for one that waits for nothing. A
     /// command whose options cannot be used is among those: it is answered at once, however long
     /// the run before it takes.
->>>>>>> theirs
     pub fn serial(&self) -> Option<String> {
         let usable = || read_options(self.command, &self.options).is_ok();
         (self.command.spec().serial && usable()).then(|| self.place.key())

@@ -130,3 +130,20 @@ fn hidden_text_of_a_plan_is_shown_and_what_becomes_of_it() {
         text(&refused.stderr)
     );
 }
+
+#[test]
+fn the_author_that_the_command_names_decides_whose_plan_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = |title: &str| format!("# Plan: {title}\n\n{STEPS}");
+    let conversation = format!(
+        "title: Export\n--- @ann\n{}\n--- @bob\n{}\n--- @ann\n/save-plan author=@ann",
+        plan("Stream the export"),
+        plan("Do something else")
+    );
+    let shown = extract(folder.path(), &conversation, &[]);
+    assert!(
+        text(&shown.stdout).ends_with("\nwould save: Stream the export\n"),
+        "{}",
+        text(&shown.stdout)
+    );
+}

@@ -39,7 +39,6 @@ pub const DOCUMENT_BLOCK: &str = "planwright-document";
 /// Effect under which the plan issue is created.
 const ISSUE: &str = "plan-issue";
 
-<<<<<<< ours
 /// Name of an effect of the present plan issue: one that was deleted gives way to a new one with effects of its own.
 fn key(context: &Context, name: &str) -> String {
     match context.progress.issue_lost {
@@ -48,11 +47,8 @@ fn key(context: &Context, name: &str) -> String {
     }
 }
 
-/// The comments that hold a document, ready to post: each one a plan in `form`, `part i/n` above it when there are several.
-=======
 /// The comments that hold a document, ready to post: each one a plan in `form`, `part i/n` above it
 /// when there are several.
->>>>>>> theirs
 ///
 /// Neutralising mentions and frame tokens makes a text longer, so the parts are made smaller until every body fits.
 pub fn comments(document: &str, form: PlanForm) -> Vec<String> {

@@ -148,7 +148,6 @@ pub(super) fn role(level: u8, text: &str) -> Role {
     Role::Unknown
 }
 
-
 /// `Plan: X`, `X plan`, `Plan for X`; not `Pricing plan limits`, not `Test plan`.
 fn names_plan(lower: &str, words: &[&str]) -> bool {
     let Some(at) = words.iter().position(|word| *word == "plan") else {
