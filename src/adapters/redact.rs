@@ -2,8 +2,8 @@
 //!
 //! [`redact`] knows the published shapes of common credentials; [`Redactor`] also knows this process's own
 //! secrets and replaces them literally. A found secret becomes `***REDACTED:<kind>***`; the text around it stays byte
-//! for byte. Secrets that overlap get one mark. One pass from left to right with bounded look-ahead, so the time is
-//! linear in the length of the text.
+//! for byte. Secrets that overlap get one mark. One pass from left to right with bounded
+//! look-ahead, so the time is linear in the length of the text.
 //!
 //! What has no shape of its own (bare 40-digit hex strings, UUIDs, base64 images) stays: a plan is full of those.
 
@@ -40,8 +40,8 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 
 /// The text without shaped secrets, and how many there were.
 ///
-/// Marks that are already in the text divide it: no secret goes across one. So a second pass sees the pieces that the
-/// first one left, and finds nothing more in them.
+/// Marks that are already in the text divide it: no secret goes across one. So a second pass sees
+/// the pieces that the first one left, and finds nothing more in them.
 fn shaped(text: &str) -> (Cow<'_, str>, u32) {
     let mut found = Vec::new();
     let mut start = 0;

@@ -130,8 +130,8 @@ pub fn ask_again(work: &mut Work, lost: Vec<String>) {
     }
 }
 
-/// People are asked a round, but for what is in `lost`: the agent is told, and people where this was the last of the
-/// `rounds` that were left.
+/// People are asked a round, but for what is in `lost`: the agent is told, and people where this
+/// was the last of the `rounds` that were left.
 pub fn not_asked(work: &mut Work, lost: Vec<String>, rounds: u32) {
     if rounds <= 1 {
         work.unasked.extend(lost.iter().cloned());

@@ -103,13 +103,15 @@ const PLACEHOLDERS: &[&str] = &[
     "xxx",
 ];
 
-/// The secrets in `text[range]`, in order and apart. `marked`: a mark follows, in place of a secret that was removed.
+/// The secrets in `text[range]`, in order and apart. `marked`: a mark follows, in place of a secret
+/// that was removed.
 pub(super) fn secrets(text: &str, range: Range<usize>, marked: bool) -> Vec<Found> {
     let offset = range.start;
     let text = text.get(range).unwrap_or_default();
     let scan = Scan::new(text, marked);
     let mut found: Vec<Found> = Vec::new();
-    // Announced further to the left, as by `Authorization:`; what stands before them may be a secret, too.
+    // Announced further to the left, as by `Authorization:`; what stands before them may be a
+    // secret, too.
     let mut announced: Vec<Found> = Vec::new();
     let mut at = 0;
     while at < text.len() || !announced.is_empty() {
@@ -155,7 +157,8 @@ pub(super) fn apart(mut found: Vec<Found>) -> Vec<Found> {
 struct Scan<'t> {
     text: &'t str,
     bytes: &'t [u8],
-    /// The text ends where a removed secret began. Something of fixed length that ends there was longer before.
+    /// The text ends where a removed secret began. Something of fixed length that ends there was
+    /// longer before.
     marked: bool,
     /// End of the last secret: what follows it begins anew, as behind its mark.
     floor: Cell<usize>,

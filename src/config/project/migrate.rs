@@ -202,7 +202,8 @@ impl Migration {
         }
     }
 
-    /// A folder of old, which is looked in here as well and gets what is new. The usual one of old is looked in anyway.
+    /// A folder of old, which is looked in here as well and gets what is new. The usual one of old
+    /// is looked in anyway.
     fn folder(&mut self, key: &str, folder: &str, of: impl Fn(&mut ProjectConfig) -> &mut Text) {
         let ours = of(&mut self.out.config);
         if folder.is_empty() || folder.starts_with(".spektacular/") {

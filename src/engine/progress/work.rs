@@ -54,7 +54,8 @@ pub struct Work {
     pub denials: u32,
     /// Nobody answered in time.
     pub unanswered: bool,
-    /// What of the last round of questions people were not asked, a sentence each. The agent is told with the answers.
+    /// What of the last round of questions people were not asked, a sentence each. The agent is
+    /// told with the answers.
     pub lost: Vec<String>,
     /// The same where the agent could not ask again: people are told.
     pub unasked: Vec<String>,

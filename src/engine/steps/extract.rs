@@ -474,8 +474,8 @@ fn edited_since(post: &Post, trigger: &Trigger) -> bool {
     }
 }
 
-/// True when the post is a status or error message of a bot, or a copy of one: it begins with our marker. People who
-/// quote a marker further down write about it.
+/// True when the post is a status or error message of a bot, or a copy of one: it begins with our
+/// marker. People who quote a marker further down write about it.
 fn carries_marker(post: &Post) -> bool {
     let text = post.body.as_str();
     if !text.contains("planwright") {
@@ -549,8 +549,9 @@ fn in_post(
         .collect()
 }
 
-/// True when the plan blocks of `text` are examples in a plan that stands around them. A description of a pull request
-/// around a plan block is no such plan: it has no title of its own above the block and no sections below it.
+/// True when the plan blocks of `text` are examples in a plan that stands around them. A
+/// description of a pull request around a plan block is no such plan: it has no title of its own
+/// above the block and no sections below it.
 fn quotes_blocks(text: &str) -> bool {
     let blocks = block::parse(text).blocks;
     let is_plan = |block: &&block::Block| block::PLAN_KEYS.contains(&block.key.as_str());

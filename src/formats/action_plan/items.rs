@@ -295,8 +295,8 @@ pub(super) fn written<'a, 'v>(
     }
 }
 
-/// The bare text `value` at the end of `paragraph` is shown as it is written. Markdown drops a backslash before
-/// punctuation, decodes `&amp;` and takes `__init__` for bold.
+/// The bare text `value` at the end of `paragraph` is shown as it is written. Markdown drops a
+/// backslash before punctuation, decodes `&amp;` and takes `__init__` for bold.
 fn shows<'a>(value: &str, paragraph: &'a AstNode<'a>) -> bool {
     let markup = |byte: u8| matches!(byte, b'\\' | b'&' | b'*' | b'_' | b'~' | b'`' | b'<' | b'[');
     if !value.bytes().any(markup) {

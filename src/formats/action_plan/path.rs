@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 use crate::formats::hidden;
 
 /// A path relative to the project's root: components joined by `/`, none of them empty, `.` or `..`; no drive letter, no
-/// control character, no invisible character. Whether something is there, and whether a symbolic link leads out, is for whoever opens it.
+/// control character, no invisible character. Whether something is there, and whether a symbolic
+/// link leads out, is for whoever opens it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectPath(String);
 
@@ -237,7 +238,8 @@ fn url(text: &str) -> Result<Option<String>, PathError> {
     }
 }
 
-/// What is approved must be what is done, so nothing may stand in a path that a reader does not see.
+/// What is approved must be what is done, so nothing may stand in a path that a reader does not
+/// see.
 fn visible(text: &str) -> Result<(), PathError> {
     match text.chars().find(|c| hidden::is_invisible(*c)) {
         Some(c) => Err(PathError::Invisible(c)),

@@ -253,8 +253,9 @@ impl<'a> Tags<'a> {
         })
     }
 
-    /// The closing tag of all from byte `from` up to `limit` that is meant where a fence was left open in the plan: the
-    /// last one with a blank line above it, as the frame has it; those above it are quoted in the fence.
+    /// The closing tag of all from byte `from` up to `limit` that is meant where a fence was left
+    /// open in the plan: the last one with a blank line above it, as the frame has it; those above
+    /// it are quoted in the fence.
     fn hidden(&self, text: &str, from: usize, limit: Option<usize>) -> Option<End> {
         let start = self
             .all

@@ -6,12 +6,13 @@
 //! | finished | `<!-- FINISHED -->` |
 //! | go to | `<!-- GOTO: step -->` |
 //!
-//! White space is free behind `<!--`, behind the colon and before `-->`; case is not. The JSON is decoded before the end
-//! of the comment is looked for, so `-->` in a string is part of the string. A question without the list around it
-//! counts, too.
+//! White space is free behind `<!--`, behind the colon and before `-->`; case is not. The JSON is
+//! decoded before the end of the comment is looked for, so `-->` in a string is part of the string.
+//! A question without the list around it counts, too.
 //!
-//! A mark in a code span is text. A mark in a code block counts, because agents imitate the fenced example of their
-//! instructions, but not in a text with a line `# Plan:`: there it belongs to the plan.
+//! A mark in a code span is text. A mark in a code block counts, because agents imitate the fenced
+//! example of their instructions, but not in a text with a line `# Plan:`: there it belongs to the
+//! plan.
 
 use std::ops::Range;
 use std::slice;
@@ -47,7 +48,8 @@ const MAX_QUOTED_CHARS: usize = 120;
 pub struct Found {
     /// In order, no more than [`MOST_QUESTIONS`].
     pub questions: Vec<Question>,
-    /// Marks, entries and options that cannot be read, with marks that are only quoted outside of a plan.
+    /// Marks, entries and options that cannot be read, with marks that are only quoted outside of a
+    /// plan.
     pub malformed: u32,
     /// Questions above [`MOST_QUESTIONS`] and options above [`MOST_OPTIONS`].
     pub left_out: u32,
@@ -114,7 +116,7 @@ impl Found {
             match self.question(entry) {
                 Some(question) => self.take(question),
                 None => {
-                    self.malformed("A question has no text in its field `question`.".to_owned())
+                    self.malformed("A question has no text in its field `question`.".to_owned());
                 }
             }
         }
@@ -201,8 +203,9 @@ enum Mark<'a> {
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
 
-/// Every mark of `text` with its place, ordered by where it begins. The place of one that cannot be read ends with the
-/// `-->` that can belong to it ([`reach`]), so it may overlap with later ones; without such an end it is empty.
+/// Every mark of `text` with its place, ordered by where it begins. The place of one that cannot be
+/// read ends with the `-->` that can belong to it ([`reach`]), so it may overlap with later ones;
+/// without such an end it is empty.
 ///
 /// Linear: a JSON text is read twice at most, as an opening in one of its strings is inside a string for no third one.
 fn marks(text: &str) -> Vec<(Range<usize>, Mark<'_>)> {
@@ -261,8 +264,9 @@ fn marks(text: &str) -> Vec<(Range<usize>, Mark<'_>)> {
     marks
 }
 
-/// Where a mark that cannot be read ends at the latest, when it begins before byte `from`: at the end of its line, or of
-/// the lines of JSON that follow. Whatever comes after them is the author's text, whether or not there is a `-->` in it.
+/// Where a mark that cannot be read ends at the latest, when it begins before byte `from`: at the
+/// end of its line, or of the lines of JSON that follow. Whatever comes after them is the author's
+/// text, whether or not there is a `-->` in it.
 fn reach(text: &str, from: usize) -> usize {
     let mut lines = text[from..].split_inclusive('\n');
     let mut end = from + lines.next().map_or(0, str::len);
@@ -276,8 +280,8 @@ fn reach(text: &str, from: usize) -> usize {
     end
 }
 
-/// Takes out the marks that are quoted: in code spans, in the code blocks of a plan, and in any code block where what
-/// should be JSON does not even begin like it.
+/// Takes out the marks that are quoted: in code spans, in the code blocks of a plan, and in any
+/// code block where what should be JSON does not even begin like it.
 fn without_quoted(text: &str, marks: &mut Vec<(Range<usize>, Mark<'_>)>) {
     if marks.is_empty() {
         return;

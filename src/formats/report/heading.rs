@@ -1,7 +1,7 @@
 //! Headings: the names of sections, and the phases and milestones of plans.
 
-/// A heading's text as the name of a section: lower case, without number and pictures in front, without colon and
-/// pictures behind.
+/// A heading's text as the name of a section: lower case, without number and pictures in front,
+/// without colon and pictures behind.
 pub(super) fn name(text: &str) -> String {
     let text = text.trim_matches(is_picture);
     let unnumbered =

@@ -52,8 +52,9 @@ fn separator(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// `text` with the line breaks that only YAML 1.1 knows made readable for a parser of YAML 1.2: U+0085 is a line
-/// break like any other; U+2028 and U+2029 stay in the scalar, the blanks around them belong to the layout.
+/// `text` with the line breaks that only YAML 1.1 knows made readable for a parser of YAML 1.2:
+/// U+0085 is a line break like any other; U+2028 and U+2029 stay in the scalar, the blanks around
+/// them belong to the layout.
 fn line_breaks(text: &str) -> Cow<'_, str> {
     if !text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
         return Cow::Borrowed(text);
@@ -213,7 +214,8 @@ fn maps(value: Value, merge: bool) -> Result<Vec<Map<String, Value>>, Value> {
     }
 }
 
-/// Merged fields come first; a map's own fields win over them, and earlier merged maps over later ones.
+/// Merged fields come first; a map's own fields win over them, and earlier merged maps over later
+/// ones.
 fn merge(fields: Map<String, Value>, merged: Vec<Map<String, Value>>) -> Map<String, Value> {
     if merged.is_empty() {
         return fields;

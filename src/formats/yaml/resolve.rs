@@ -1,7 +1,9 @@
-//! What a plain scalar is: the rules of PyYAML's `resolver.py` and `constructor.py`, which implement YAML 1.1.
+//! What a plain scalar is: the rules of PyYAML's `resolver.py` and `constructor.py`, which
+//! implement YAML 1.1.
 //!
-//! They differ from YAML 1.2 where it hurts: a float needs a point and its exponent a sign, so that the commit id
-//! `1234e56` is text; `yes`, `no`, `on` and `off` are booleans, `y` and `n` are text; `010` is octal, `08` is text.
+//! They differ from YAML 1.2 where it hurts: a float needs a point and its exponent a sign, so that
+//! the commit id `1234e56` is text; `yes`, `no`, `on` and `off` are booleans, `y` and `n` are text;
+//! `010` is octal, `08` is text.
 
 use serde_json::{Number, Value};
 

@@ -2,7 +2,8 @@
 //!
 //! Sources of the rules: `analyze_scalar`, `write_plain`, `write_single_quoted` and `write_double_quoted` in PyYAML's
 //! `emitter.py`, the patterns of its `resolver.py`. Three things differ, all read the same by PyYAML: a string that could
-//! end the frame around the YAML is escaped, one that another reader would see as another type is quoted, and line ends
+//! end the frame around the YAML is escaped, one that another reader would see as another type is
+//! quoted, and line ends
 //! that only YAML 1.1 knows are escaped.
 
 use std::fmt::Write as _;
@@ -137,8 +138,8 @@ fn word_elsewhere(text: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// Numbers to other readers than PyYAML: those of YAML 1.2 (`1e5`, `08`, `0o17`) and those that allow signs, dots,
-/// commas and underscores in more places.
+/// Numbers to other readers than PyYAML: those of YAML 1.2 (`1e5`, `08`, `0o17`) and those that
+/// allow signs, dots, commas and underscores in more places.
 fn number_elsewhere(text: &str) -> bool {
     let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
     let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(&digits);

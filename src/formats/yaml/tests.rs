@@ -166,7 +166,8 @@ fn plain_scalars_are_read_as_pyyaml_reads_them() {
         ("!!str 1", json!("1")),
         ("!!int \"3\"", json!(3)),
         ("! 12", json!(12)),
-        // PyYAML fails on these, or reads them as values that JSON does not have: their text is kept.
+        // PyYAML fails on these, or reads them as values that JSON does not have: their text is
+        // kept.
         (".inf", json!(".inf")),
         ("-.INF", json!("-.INF")),
         (".nan", json!(".nan")),

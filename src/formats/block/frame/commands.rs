@@ -1,12 +1,14 @@
 //! Commands of other bots, which read the source of a comment line by line.
 //!
-//! Prow looks for `(?mi)^/close\s*$` in the whole body, probot's commands for `^/(\w+)` at any line, bors for `^bors`.
-//! None of them knows Markdown, so a line in a fence is a command to them as well.
+//! Prow looks for `(?mi)^/close\s*$` in the whole body, probot's commands for `^/(\w+)` at any
+//! line, bors for `^bors`. None of them knows Markdown, so a line in a fence is a command to them
+//! as well.
 
 use super::look::Look;
 
-/// Commands that are neutralised in code, too: those of Prow and of the bots that were modelled on it, as far as they
-/// do something with one line. Other words stay as they are in code, where `/health` is a route.
+/// Commands that are neutralised in code, too: those of Prow and of the bots that were modelled on
+/// it, as far as they do something with one line. Other words stay as they are in code, where
+/// `/health` is a route.
 pub(super) const KNOWN: &[&str] = &[
     "approve",
     "area",
@@ -131,7 +133,8 @@ fn word(rest: &str) -> &str {
     }
 }
 
-/// A blank or the end of a sentence stands behind the word: it is no path such as `/src/main.rs` or `/file.txt`.
+/// A blank or the end of a sentence stands behind the word: it is no path such as `/src/main.rs` or
+/// `/file.txt`.
 fn ends_word(behind: &str) -> bool {
     let rest = behind.trim_start_matches(['.', ',', ';', '!', '?', ')']);
     rest.chars().next().is_none_or(char::is_whitespace)

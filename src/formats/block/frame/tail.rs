@@ -65,9 +65,11 @@ pub(super) fn close(safe: &mut String, text: &str, look: &Look) {
     }
 }
 
-/// Byte `at` is in code. The text stands in the middle of a page: a byte-order mark at its start is a character there.
+/// Byte `at` is in code. The text stands in the middle of a page: a byte-order mark at its start is
+/// a character there.
 fn is_quoted(text: &str, at: usize) -> bool {
-    // Without a fence only a mark that does not begin its line could be in code, and such a mark is none of ours.
+    // Without a fence only a mark that does not begin its line could be in code, and such a mark is
+    // none of ours.
     let above = &text[..at];
     if !above.contains("```") && !above.contains("~~~") {
         return false;
@@ -79,8 +81,8 @@ fn is_quoted(text: &str, at: usize) -> bool {
 /// `text` without what [`close`] added, and the places of NUL as [`nul::put_back`] reads them; `None` when there is no
 /// mark.
 ///
-/// Somebody may have edited it on GitHub's page, and then all line ends are CRLF and more may stand below the mark. A
-/// mark in code is quoted, as above ours every fence is closed.
+/// Somebody may have edited it on GitHub's page, and then all line ends are CRLF and more may stand
+/// below the mark. A mark in code is quoted, as above ours every fence is closed.
 pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let at = memmem::find(text.as_bytes(), MARK.as_bytes())?;
     if is_quoted(text, at) {

@@ -120,14 +120,15 @@ fn is_details(block: &Block) -> bool {
     matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
 }
 
-/// The frame below the title at block `start`: right below it and nowhere else, as what stands further down belongs to
-/// the plan, which would be cut off there.
+/// The frame below the title at block `start`: right below it and nowhere else, as what stands
+/// further down belongs to the plan, which would be cut off there.
 fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
     let (details, below) = blocks[start + 1..].split_first()?;
     is_details(details).then(|| framed(text, below))
 }
 
-/// The same where sentences stand between the title and the frame, as agents write them; and these sentences.
+/// The same where sentences stand between the title and the frame, as agents write them; and these
+/// sentences.
 fn frame_below_text<'t>(text: &'t str, blocks: &[Block], start: usize) -> Option<(Frame, &'t str)> {
     let below = &blocks[start + 1..];
     let at = below.iter().position(is_details)?;

@@ -262,8 +262,9 @@ fn without_openings(mut text: String) -> String {
     text.replace("<!--", "<! --")
 }
 
-/// Comments outside code that begin with `word`, blanks and a `/` before it aside. One without an end on its own lines,
-/// before a blank line or a list item, goes on to the end of its line: what follows is the plan.
+/// Comments outside code that begin with `word`, blanks and a `/` before it aside. One without an
+/// end on its own lines, before a blank line or a list item, goes on to the end of its line: what
+/// follows is the plan.
 fn comments(text: &str, word: &str) -> Vec<Range<usize>> {
     let places: Vec<usize> = text.match_indices("<!--").map(|(at, _)| at).collect();
     if places.is_empty() {

@@ -79,8 +79,8 @@ pub(super) fn behind(body: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
 
-/// What erk puts below the last rule: how to check the branch out. In its first two days there was no footer, and a
-/// rule there is one of the plan.
+/// What erk puts below the last rule: how to check the branch out. In its first two days there was
+/// no footer, and a rule there is one of the plan.
 fn is_footer(text: &str) -> bool {
     let text = text.trim_start();
     text.is_empty() || FOOTERS.iter().any(|start| text.starts_with(start))

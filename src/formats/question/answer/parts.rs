@@ -28,9 +28,9 @@ struct Mark {
 /// Divides `text`, which is trimmed and not empty.
 ///
 /// A number opens a part at the start, behind a line end or behind white space, when `:`, `.` or `)` follows, then white
-/// space or the end, and it is the number of a question that has no part yet. Behind a colon the letter of an option may
-/// follow at once (`1:a`), and any word where the text begins like that (`1:a 2:yes`). A single question's number counts
-/// at the start alone, and may be missing.
+/// space or the end, and it is the number of a question that has no part yet. Behind a colon the
+/// letter of an option may follow at once (`1:a`), and any word where the text begins like that
+/// (`1:a 2:yes`). A single question's number counts at the start alone, and may be missing.
 pub(super) fn divide<'a>(
     text: &'a str,
     questions: &[Question],
@@ -113,8 +113,8 @@ fn is_glued(text: &str) -> bool {
     rest.len() < text.len() && word.is_some_and(|word| word.starts_with(char::is_alphanumeric))
 }
 
-/// The number of a question that `text` begins with. `glued`: a word may stand right behind its colon, or a number where
-/// `complete` says that the answer before it has ended.
+/// The number of a question that `text` begins with. `glued`: a word may stand right behind its
+/// colon, or a number where `complete` says that the answer before it has ended.
 fn mark(
     text: &str,
     questions: &[Question],
