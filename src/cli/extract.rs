@@ -33,7 +33,8 @@ JSON fields:
   candidates     best first: score, title (or null), where, characters, and
                  reasons (points, why)
   left_out       what was not looked at, one sentence each
-  hidden         parts of the plan that people do not see on GitHub, such as HTML comments
+  hidden         parts of the plan that people do not see on GitHub, such as
+                 HTML comments
 
 Exit codes:
   0  a plan would be saved

@@ -1,9 +1,10 @@
 //! `planwright plan`, as a program, against the simulator: what the bot has saved comes back byte for byte.
 
 use std::process::Output;
+use std::time::Duration;
 
 use planwright::adapters::simulator::{Fault, Simulator, Trouble};
-use planwright::engine::clock::Millis;
+use planwright::engine::clock::{Clock as _, Millis};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -77,7 +78,7 @@ async fn save(system: &System, text: &str) -> u64 {
         .unwrap();
     system
         .sim
-        .comment(REPO, issue, "ada", "/save-raw-plan")
+        .comment(REPO, issue, "ada", "/save-raw-plan hidden=keep")
         .unwrap();
     system.run_to_rest().await;
     system
@@ -242,16 +243,22 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
         "error: GitHub does not accept the token in PLANWRIGHT_TOKEN: Bad credentials; it may have expired: make a new one with read access to issues and pull requests\n"
     );
     let limit = |trouble| sim.faults().push(Fault::on("GET", "/repos/**", trouble));
-    let reset = Millis(sim_time() + 600_000);
+    // The wait is told by GitHub's clock, the time when it ends by this machine's.
+    let before = now();
+    let reset = world.clock.now().plus(Duration::from_mins(10));
     limit(Trouble::PrimaryLimit { reset });
-    let limited = as_ada(sim, &["get", &named]).await;
-    let until = Millis(reset.0 / 1000 * 1000).iso();
-    assert_eq!(
-        err(&limited),
-        format!(
-            "error: GitHub's rate limit for the token in PLANWRIGHT_TOKEN is reached until {until}: try again then\n"
+    let limited = err(&as_ada(sim, &["get", &named]).await);
+    let until = limited
+        .strip_prefix(
+            "error: GitHub's rate limit for the token in PLANWRIGHT_TOKEN is reached until ",
         )
-    );
+        .and_then(|rest| rest.strip_suffix(": try again then\n"))
+        .unwrap_or_else(|| panic!("{limited}"));
+    let until = Millis::from(until.parse::<chrono::DateTime<chrono::Utc>>().unwrap());
+    let ten_minutes = |from: Millis| from.plus(Duration::from_mins(10));
+    let second = Duration::from_secs(1);
+    assert!(until.plus(second) >= ten_minutes(before), "{limited}");
+    assert!(until <= ten_minutes(now()).plus(second), "{limited}");
     limit(Trouble::Unavailable);
     let away = as_ada(sim, &["list", "acme/closed"]).await;
     assert_eq!(away.status.code(), Some(1));
@@ -262,9 +269,8 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     );
 }
 
-fn sim_time() -> i64 {
-    use planwright::engine::clock::Clock as _;
-    planwright::adapters::clock::SystemClock.now().0
+fn now() -> Millis {
+    planwright::adapters::clock::SystemClock.now()
 }
 
 #[tokio::test]

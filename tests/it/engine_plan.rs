@@ -217,10 +217,7 @@ async fn a_plan_found_elsewhere_is_taken_and_said_so() {
     };
     for (act, at) in [
         (left(&[("docs/plan.md", PLAN)]), "`docs/plan.md`"),
-        (
-            Act::Claim(wrote, "Done.".to_owned()),
-            "`/tmp/other/plan.md`",
-        ),
+        (Act::Claim(wrote, "Done.".to_owned()), "`plan.md`"),
     ] {
         let agent = FakeAgent::new(vec![act]);
         let rig = rig(&agent).await;

@@ -10,7 +10,7 @@ use fancy_regex::{Regex, RegexBuilder};
 use planwright::engine::run::State;
 use planwright::engine::settings::{ErkSettings, Settings};
 use planwright::formats::block::{PlanForm, neutralise, plan_comment};
-use planwright::formats::command::Command;
+use planwright::formats::command::{self, Command};
 use planwright::formats::erk::Version;
 use planwright::formats::plan::stored::{self, Comment, Page};
 use proptest::prelude::*;
@@ -257,6 +257,10 @@ async fn saved(plan: &str, erk: ErkSettings) -> Page {
     .await;
     let mut trigger = rig.trigger(Command::SaveRawPlan, "ada", 7, HERE);
     trigger.inline = Some(plan.to_owned());
+    // Some of the plans hold HTML comments, which are to be saved as they are.
+    trigger.options = command::parse("/save-raw-plan hidden=keep")
+        .remove(0)
+        .options;
     let run = rig.deliver(trigger).await;
     rig.settle().await;
     let said = rig.forge.own_bodies(HERE);

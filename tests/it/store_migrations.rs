@@ -44,10 +44,10 @@ macro_rules! with_agents {
     };
 }
 
-/// What was said and the text of a comment, with the delivery that brought them.
+/// The name of what was said, at the delivery that brought it.
 macro_rules! with_said {
     () => {
-        "UPDATE deliveries SET said = 'comment 1#1 7', text = 'said' WHERE id = 2;"
+        "UPDATE deliveries SET said = 'comment 1#1 7' WHERE id = 2;"
     };
 }
 

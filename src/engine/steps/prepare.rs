@@ -51,7 +51,7 @@ pub async fn prepare(
             stop.heed()?;
             let mut found = find::find(context, &thread, logs).await?;
             stop.heed()?;
-            if context.trigger.command == Command::SavePlan {
+            if context.trigger.command == Command::SavePlan && found.candidate.is_some() {
                 found.notes.push(verify::NO_AGENT.to_owned());
             }
             let trigger = context.trigger.clone();

@@ -9,6 +9,13 @@ use crate::formats::command;
 /// one line stays one line, wherever in a line it is put: a fence in it is shown, and only in a
 /// longer text closed. Cannot be undone.
 pub fn quiet(text: &str) -> String {
+    let one_line = !text.contains(['\n', '\r']);
+    // Before anything else: mentions in the code that a fence opens are not marked.
+    let text = if one_line && frame::open_fence(text).is_some() {
+        &without_fence(text.to_owned())
+    } else {
+        text
+    };
     let marked = if frame::leaves_html_open(text) {
         frame::mark(&text.replace('<', "<\u{200b}"))
     } else {
@@ -32,9 +39,6 @@ pub fn quiet(text: &str) -> String {
         }
     }
     if let Some(fence) = frame::open_fence(&quiet) {
-        if !text.contains(['\n', '\r']) {
-            return without_fence(quiet);
-        }
         quiet.push('\n');
         quiet.push_str(&fence);
     }

@@ -353,7 +353,9 @@ impl System {
     pub(crate) async fn runs(&self) -> Vec<RunRow> {
         let mut connection = self.look().await;
         let rows: Vec<(String, String, String, Option<String>, String)> = sqlx::query_as(
-            "SELECT id, command, state, code, trigger FROM runs JOIN texts ON texts.run = runs.seq ORDER BY seq",
+            "SELECT runs.id, command, state, code, CASE WHEN deliveries.text IS NULL THEN trigger
+                    ELSE json_set(trigger, '$.origin.text', deliveries.text) END
+             FROM runs JOIN texts ON texts.run = runs.seq JOIN deliveries ON deliveries.id = runs.delivery ORDER BY seq",
         )
         .fetch_all(&mut connection)
         .await

@@ -183,7 +183,11 @@ fn a_comment_that_nests_too_deeply_asks_for_nothing_and_says_why() {
         "-|".repeat(2_000),
         "b\n".repeat(100)
     );
-    for text in [">".repeat(65_000), "- ".repeat(30_000), wide] {
+    for text in [
+        ">".repeat(65_000),
+        format!("{}a", "- ".repeat(30_000)),
+        wide,
+    ] {
         let text = format!("/plan-help\n\n{text}");
         let expected = "the comment nests quotes or lists too deeply, or leaves too many cells of a table out, to be read: \
                         no command in it counts";
