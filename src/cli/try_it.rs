@@ -61,8 +61,9 @@ JSON fields:
   report        the bot's last comment in the conversation, of research its
                 summary, or empty
   requests      to GitHub, from the command on; writes of them
-  milliseconds  all, start, acknowledged (the webhook), worked (the run), on_github (what the run
-                takes with the pauses between writes that GitHub asks for, which try leaves out)
+  milliseconds  all, start, acknowledged (the webhook), worked (the run),
+                on_github (what the run takes with the pauses between writes
+                that GitHub asks for, which try leaves out)
 
 Exit codes:
   0  the command was carried out

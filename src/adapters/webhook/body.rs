@@ -74,10 +74,10 @@ pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered
         discard(body).await;
         return Err(too_large());
     }
-    let mut pace = Pace::start();
+    let mut rate = Pace::start();
     let mut place = None;
     let mut whole = BytesMut::new();
-    while let Some(more) = pace.next(&mut body).await? {
+    while let Some(more) = rate.next(&mut body).await? {
         // The usual case: all of it came with the headers, and nothing needs to be copied.
         if announced == Some(more.len()) && more.len() <= SMALL_BODY {
             return Ok(Buffered {
@@ -93,7 +93,7 @@ pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered
         if place.is_none() && whole.len() + more.len() > SMALL_BODY {
             place = Some(self::place(large).await?);
             // The sender could not go on meanwhile.
-            pace = Pace::start();
+            rate = Pace::start();
         }
         if whole.is_empty() {
             whole.reserve(announced.unwrap_or(0).min(SMALL_BODY));
