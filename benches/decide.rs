@@ -18,6 +18,7 @@ use std::process::{Command as Process, ExitCode};
 
 use planwright::engine::clock::Millis;
 use planwright::engine::progress::Logs;
+use planwright::engine::steps::extract::{self, Trust};
 use planwright::engine::steps::verify;
 use planwright::engine::thread::{MAX_THREAD_BYTES, Post, Thread};
 use planwright::engine::trigger::{Actor, Facts, Origin, Place, Repo, Trigger, decide};
@@ -201,8 +202,10 @@ fn thread_child(shape: &str) -> ExitCode {
                 thread.dropped += 1;
             }
         }
-        let found = verify::find(&trigger, &thread, &Logs::default());
-        verify::as_found(&trigger, found, "").is_ok()
+        let search = extract::scan(&thread, &trigger, verify::READERS).search(&Trust::Everybody);
+        verify::find(&trigger, &thread, search, &Logs::default())
+            .and_then(|found| verify::as_found(&trigger, found, ""))
+            .is_ok()
     });
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status
@@ -253,6 +256,7 @@ fn conversation() -> (Thread, Trigger) {
     };
     let trigger = Trigger {
         command: Command::SavePlan,
+        also: Vec::new(),
         actor: actor(),
         place: place.clone(),
         origin: Origin::Label {
@@ -270,6 +274,8 @@ fn conversation() -> (Thread, Trigger) {
         url: String::new(),
         state: "open".to_owned(),
         posts: vec![post(0, "The opening text.")],
+        hidden: Vec::new(),
+        unlisted: 0,
         dropped: 0,
     };
     (thread, trigger)

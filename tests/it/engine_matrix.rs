@@ -40,7 +40,7 @@ async fn save(disturb: impl FnOnce(&Rig)) -> (Rig, State) {
     if dies {
         let doomed = rig.worker("doomed");
         tokio::select! {
-            _ = async {
+            () = async {
                 for _ in 0..200 {
                     doomed.step().await.unwrap();
                     let due = rig.store.next_due().await.unwrap();

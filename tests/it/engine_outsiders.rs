@@ -259,8 +259,7 @@ async fn a_maintainers_command_on_the_same_issue_does_not_wait_for_answers_to_st
         let rig = Rig::new().await;
         rig.say(Command::SavePlan).await;
         rig.settle().await;
-        let writes = rig.forge.world.lock().unwrap().writes;
-        writes
+        rig.forge.world.lock().unwrap().writes
     };
     assert_eq!(writes, alone, "nothing was written for a stranger before");
 }

@@ -3,6 +3,7 @@
 use comrak::Arena;
 use comrak::nodes::NodeValue;
 use planwright::engine::clock::Millis;
+use planwright::engine::progress::Logs;
 use planwright::engine::steps::extract::{self, MAX_SEARCHED_BYTES};
 use planwright::engine::steps::verify::{READERS, find};
 use planwright::engine::thread::{Post, Thread};
@@ -181,7 +182,7 @@ fn of_a_long_conversation_the_newest_posts_are_searched_and_the_rest_is_counted(
             .any(|found| found.text.contains("an old one"))
     );
 
-    let found = find(&trigger, &thread, search, &Default::default()).unwrap();
+    let found = find(&trigger, &thread, search, &Logs::default()).unwrap();
     let said = format!(
         "The conversation is too long to search all of it: {} older comments were left out. If the plan is in one of them, \
          put it into the comment with the command.",

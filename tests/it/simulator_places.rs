@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::simulator_support::{Got, REPO, World};
 
 /// An issue with one comment.
-async fn issue(world: &World) -> (u64, u64) {
+fn issue(world: &World) -> (u64, u64) {
     let number = world.simulator.open_issue(REPO, "bob", "t", "b").unwrap();
     let comment = world.simulator.comment(REPO, number, "bob", "c").unwrap();
     (number, comment)
@@ -27,7 +27,7 @@ fn message(got: &Got) -> String {
 #[tokio::test]
 async fn a_locked_conversation_takes_edits_and_labels_but_no_comments_and_reactions() {
     let world = World::new().await;
-    let (number, comment) = issue(&world).await;
+    let (number, comment) = issue(&world);
     let own = comment_on(&world, number).await.json()["id"].clone();
     world
         .simulator
@@ -59,7 +59,7 @@ async fn a_locked_conversation_takes_edits_and_labels_but_no_comments_and_reacti
 #[tokio::test]
 async fn an_archived_repository_is_read_only() {
     let world = World::new().await;
-    let (number, _) = issue(&world).await;
+    let (number, _) = issue(&world);
     world.simulator.set_archived(REPO, true).unwrap();
     let got = comment_on(&world, number).await;
     assert_eq!(got.status, StatusCode::FORBIDDEN);
@@ -79,7 +79,7 @@ async fn an_archived_repository_is_read_only() {
 #[tokio::test]
 async fn a_deleted_issue_is_gone_with_its_comments_and_its_number_is_not_given_again() {
     let world = World::new().await;
-    let (number, comment) = issue(&world).await;
+    let (number, comment) = issue(&world);
     world.simulator.delete_issue(REPO, number, "ada").unwrap();
     for path in ["", "/comments"] {
         let got = world
@@ -93,13 +93,13 @@ async fn a_deleted_issue_is_gone_with_its_comments_and_its_number_is_not_given_a
         .get(&format!("/repos/{REPO}/issues/comments/{comment}"))
         .await;
     assert_eq!(got.status, StatusCode::NOT_FOUND);
-    assert_eq!(issue(&world).await.0, number + 1);
+    assert_eq!(issue(&world).0, number + 1);
 }
 
 #[tokio::test]
 async fn a_transferred_issue_redirects_and_what_is_below_it_does_not() {
     let world = World::new().await;
-    let (number, comment) = issue(&world).await;
+    let (number, comment) = issue(&world);
     let other = "acme/other";
     let id = world.simulator.add_repository(other, false).unwrap();
     world
@@ -139,7 +139,7 @@ async fn a_transferred_issue_redirects_and_what_is_below_it_does_not() {
 #[tokio::test]
 async fn a_hidden_comment_is_listed_with_the_reason() {
     let world = World::new().await;
-    let (number, comment) = issue(&world).await;
+    let (number, comment) = issue(&world);
     let path = format!("/repos/{REPO}/issues/{number}/comments");
     assert_eq!(world.get(&path).await.json()[0]["minimized"], Value::Null);
     world.simulator.hide_comment(comment, Some("spam")).unwrap();
@@ -154,7 +154,7 @@ async fn lists_lag_behind_what_is_read_by_number() {
     let world = World::new().await;
     let lag = Duration::from_secs(20);
     world.simulator.set_list_lag(lag);
-    let (number, comment) = issue(&world).await;
+    let (number, comment) = issue(&world);
     let lists = [
         format!("/repos/{REPO}/issues"),
         format!("/repos/{REPO}/issues/comments"),

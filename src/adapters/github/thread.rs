@@ -101,11 +101,11 @@ impl Comments {
             while self.bytes > MAX_THREAD_BYTES && *next < self.kept.len() {
                 let place = &mut self.kept[*next];
                 let outsider = |comment: &wire::Comment| !comment.text.by_insider();
-                if !outsiders_only || place.as_ref().is_some_and(outsider) {
-                    if let Some(comment) = place.take() {
-                        self.bytes -= comment.text.length();
-                        self.dropped += 1;
-                    }
+                if (!outsiders_only || place.as_ref().is_some_and(outsider))
+                    && let Some(comment) = place.take()
+                {
+                    self.bytes -= comment.text.length();
+                    self.dropped += 1;
                 }
                 *next += 1;
             }

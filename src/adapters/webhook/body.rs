@@ -201,22 +201,22 @@ mod tests {
     use super::*;
 
     /// A body of `pieces`, each of them so many bytes after so many seconds; it never ends.
-    fn endless(pieces: Vec<(u64, usize)>) -> Body {
-        let pieces = stream::iter(pieces).then(|(seconds, length)| async move {
+    fn endless(pieces: &[(u64, usize)]) -> Body {
+        let pieces = stream::iter(pieces.to_vec()).then(|(seconds, length)| async move {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b' '; length])))
         });
         Body::new(StreamBody::new(pieces.chain(stream::pending())))
     }
 
-    fn said(answer: Answer) -> String {
-        serde_json::to_string(&answer).unwrap()
+    fn said(answer: &Answer) -> String {
+        serde_json::to_string(answer).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_sender_that_has_sent_little_of_a_large_body_holds_no_place() {
         let large = LargeBodies::default();
-        let senders = (0..6).map(|_| read(endless(vec![(0, SMALL_BODY)]), &large));
+        let senders = (0..6).map(|_| read(endless(&[(0, SMALL_BODY)]), &large));
         let mut senders = Box::pin(futures_util::future::join_all(senders));
         assert!(
             timeout(Duration::from_secs(2), &mut senders).await.is_err(),
@@ -228,7 +228,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_sender_that_stops_gives_its_place_back_before_others_give_up_waiting() {
         let large = LargeBodies::default();
-        let stalled = || endless(vec![(0, SMALL_BODY + 1)]);
+        let stalled = || endless(&[(0, SMALL_BODY + 1)]);
         let whole = Body::from(vec![b' '; 2 * SMALL_BODY]);
         let (one, two, whole) = tokio::join!(
             read(stalled(), &large),
@@ -237,7 +237,7 @@ mod tests {
         );
         for refused in [one, two] {
             assert!(
-                said(refused.unwrap_err()).contains(
+                said(&refused.unwrap_err()).contains(
                     "the body stopped arriving: less than 16 KiB of it came in 3 seconds"
                 )
             );
@@ -251,7 +251,7 @@ mod tests {
         let slow = || {
             let mut pieces = vec![(0, SMALL_BODY + 1)];
             pieces.extend([(1, RATE_BYTES); 20]);
-            endless(pieces)
+            endless(&pieces)
         };
         let third = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -259,7 +259,7 @@ mod tests {
             let whole = Body::from(vec![b' '; 2 * SMALL_BODY]);
             let refused = read(whole, &large).await.unwrap_err();
             assert_eq!(began.elapsed().as_secs(), 5);
-            said(refused)
+            said(&refused)
         };
         let (one, two, third) = tokio::join!(read(slow(), &large), read(slow(), &large), third);
         assert!(
@@ -268,7 +268,7 @@ mod tests {
         );
         // Fast enough for the rate, too slow for GitHub's ten seconds.
         for refused in [one, two] {
-            let said = said(refused.unwrap_err());
+            let said = said(&refused.unwrap_err());
             assert!(
                 said.contains("the body did not arrive within 10 seconds"),
                 "{said}"

@@ -15,9 +15,14 @@ use crate::formats::command::Permission;
 /// Proof that GitHub confirmed the sender's permission for this command. Only [`hear`] makes one.
 #[derive(Debug)]
 pub struct Authorised {
+    has: Option<Permission>,
+}
+
+impl Authorised {
     /// The sender's role.
-    pub has: Option<Permission>,
-    _proof: (),
+    pub fn has(&self) -> Option<Permission> {
+        self.has
+    }
 }
 
 /// What is to be done about a command.
@@ -77,7 +82,7 @@ pub async fn hear(context: &mut Context) -> Result<Verdict, Stop> {
     Ok(if standing.refused {
         Verdict::Denied { has }
     } else {
-        Verdict::Allowed(Authorised { has, _proof: () })
+        Verdict::Allowed(Authorised { has })
     })
 }
 

@@ -20,7 +20,7 @@ const LISTED: u32 = 10;
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn answer(context: &mut Context, allowed: &Authorised) -> Result<(), Stop> {
-    let has = allowed.has.unwrap_or(Permission::Read);
+    let has = allowed.has().unwrap_or(Permission::Read);
     let commands: Vec<Command> = context.trigger.commands().collect();
     let mut said = Vec::new();
     for &command in &commands {
@@ -31,7 +31,7 @@ pub async fn answer(context: &mut Context, allowed: &Authorised) -> Result<(), S
                 also: Vec::new(),
                 ..context.trigger.clone()
             };
-            replies::refusal(&one, allowed.has)
+            replies::refusal(&one, allowed.has())
         } else {
             one(context, command).await?
         });

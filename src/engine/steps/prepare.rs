@@ -145,7 +145,7 @@ pub(super) async fn current_thread(context: &Context) -> Result<Thread, Stop> {
 static TURNS: Semaphore = Semaphore::const_new(2);
 
 /// Longest time for one computation: far more than the limits on its input let it take.
-const COMPUTE_TIMEOUT: Duration = Duration::from_secs(60);
+const COMPUTE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Computes on a thread of its own, away from those that serve connections.
 ///

@@ -167,7 +167,8 @@ mod tests {
     fn documents_that_people_write_are_within_the_limits() {
         let deepest: String = (0..25)
             .map(|level| format!("{}- level {level}\n\n", "  ".repeat(level)))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         let wide = format!("|{}\n|{}\n", "a|".repeat(300), "-|".repeat(300));
         let rows = format!("| a | b |\n|---|---|\n{}", "| c | d |\n".repeat(20_000));
         let rules = "- - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - - -\n";
@@ -198,7 +199,8 @@ mod tests {
         let steps = |marker: &str, indent: &str| -> String {
             (0..over)
                 .map(|level| format!("{}{marker} a\n", indent.repeat(level)))
-                .collect()
+                .collect::<Vec<_>>()
+                .concat()
         };
         for text in [
             ">".repeat(over),

@@ -27,7 +27,7 @@ const LIMITS: AnswerLimits = AnswerLimits {
     person: 2,
     place: 3,
     installation: 4,
-    window: Duration::from_mins(60),
+    window: Duration::from_hours(1),
 };
 
 fn ask(actor: u64, comment: u64) -> Ask {

@@ -131,6 +131,10 @@ impl Check {
 }
 
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switches one behaviour of GitHub on"
+)]
 pub(crate) struct World {
     pub(crate) issues: BTreeMap<u64, Issue>,
     pub(crate) comments: BTreeMap<u64, Comment>,

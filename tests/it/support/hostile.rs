@@ -499,7 +499,7 @@ pub(crate) fn varied(of: &Recipe, numbers: &mut Numbers) -> Recipe {
         2 => next[at].1 = 1 + numbers.below(next[at].1 * 3),
         3 => next.insert(at, (piece.to_owned(), 1 + numbers.below(200))),
         4 if next.len() > 1 => drop(next.remove(at)),
-        _ => next[at].0 = piece.to_owned(),
+        _ => piece.clone_into(&mut next[at].0),
     }
     next
 }

@@ -71,21 +71,15 @@ pub(super) async fn hear(
         let ignored: Option<String> = nullable(&known, "ignored")?;
         return Ok(ignored.map_or(Heard::Answer, Heard::Ignore));
     }
-    let (counted, ignored) = match standing {
-        Some(standing) => {
-            let ignored = within(&mut transaction, ask, standing, limits, now).await?;
-            (standing, ignored)
-        }
-        None => match before_asking(&mut transaction, ask, limits, now).await? {
-            Some((outsider, why)) => {
-                let refused = false;
-                (Standing { outsider, refused }, Some(why))
-            }
-            None => {
-                transaction.rollback().await?;
-                return Ok(Heard::Undecided);
-            }
-        },
+    let (counted, ignored) = if let Some(standing) = standing {
+        let ignored = within(&mut transaction, ask, standing, limits, now).await?;
+        (standing, ignored)
+    } else if let Some((outsider, why)) = before_asking(&mut transaction, ask, limits, now).await? {
+        let refused = false;
+        (Standing { outsider, refused }, Some(why))
+    } else {
+        transaction.rollback().await?;
+        return Ok(Heard::Undecided);
     };
     sqlx::query(RECORD)
         .bind(&lease.run.0)
