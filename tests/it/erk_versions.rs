@@ -435,7 +435,8 @@ fn every_version_and_its_name_has_a_reader() {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    // Each text is written and read in every form, so there are fewer of them.
+    #![proptest_config(ProptestConfig { cases: 1_000, ..config() })]
 
     #[test]
     fn any_text_is_read_whole_in_the_form_of_its_version(text in text()) {

@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 5;
 const MAX_SHOWN: usize = 4_000;
 
 /// One note for each author whose plans were not considered, and one for those beyond
-/// [`MAX_NAMED`].
+/// `MAX_NAMED`.
 pub fn not_considered(unconfirmed: &[Unconfirmed]) -> Vec<String> {
     let authors = by_author(unconfirmed);
     let mut notes: Vec<String> = authors
