@@ -342,7 +342,7 @@ fn quiet_looks_the_same_but_does_nothing() {
         ("```\nx", "```\nx\n```"),
         ("<b>x</b>", "<b>x</b>"),
         ("<b>x", "<^^b>x"),
-        ("\u{feff}```", "^\u{feff}^^```"),
+        ("\u{feff}```", "^\u{feff}```"),
         ("~~~", "^^~~~"),
         ("``` rust", "^^``` rust"),
         ("~~~ a ```", "^^~~~ a ```"),
