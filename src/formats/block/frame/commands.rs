@@ -98,7 +98,7 @@ pub(super) fn begins(text: &str, at: usize, look: &Look) -> bool {
             if word.is_empty() {
                 false
             } else if look.is_code(at) {
-                behind.chars().next().is_none_or(char::is_whitespace)
+                behind.chars().next().is_none_or(blank)
                     && KNOWN.iter().any(|known| known.eq_ignore_ascii_case(word))
             } else {
                 ends_word(behind)
@@ -118,7 +118,7 @@ fn starts_line(text: &str, at: usize) -> bool {
     const ENDS: [char; 7] = [
         '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
     ];
-    let before = text[..at].trim_end_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    let before = text[..at].trim_end_matches(blank);
     before.is_empty() || text[before.len()..at].contains(ENDS)
 }
 
@@ -137,5 +137,10 @@ fn word(rest: &str) -> &str {
 /// `/file.txt`.
 fn ends_word(behind: &str) -> bool {
     let rest = behind.trim_start_matches(['.', ',', ';', '!', '?', ')']);
-    rest.chars().next().is_none_or(char::is_whitespace)
+    rest.chars().next().is_none_or(blank)
+}
+
+/// White space as JavaScript counts it, with the byte order mark.
+fn blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
 }

@@ -51,7 +51,7 @@ pub(super) fn open_at_end(html: &str) -> Open {
     }
     Open {
         unsettled,
-        element: stack.cut_short || !stack.names.is_empty(),
+        element: stack.cut_short || !stack.names.is_empty() || !stack.unknown.is_empty(),
         names: stack.unclosed(),
     }
 }
@@ -198,6 +198,12 @@ struct Formatting {
     count: usize,
 }
 
+/// Elements without an end.
+const VOID: &[&str] = &[
+    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
+    "input", "keygen", "link", "meta", "param", "source", "track", "wbr",
+];
+
 #[derive(Default)]
 struct Stack {
     names: Vec<&'static str>,
@@ -211,6 +217,8 @@ struct Stack {
     outside: bool,
     /// Elements were open when it was.
     cut_short: bool,
+    /// Names of open elements that HTML does not know. Inside the frame its end closes them.
+    unknown: Vec<String>,
 }
 
 impl Stack {
@@ -232,6 +240,22 @@ impl Stack {
             } else {
                 self.open(name);
             }
+        } else if self.outside {
+            self.pass(text, closing);
+        }
+    }
+
+    /// An element that HTML does not know, outside the frame.
+    fn pass(&mut self, text: &str, closing: bool) {
+        let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '>' | '/' | '\0');
+        let name = text[..text.find(ends).unwrap_or(text.len())].to_ascii_lowercase();
+        if VOID.contains(&&*name) {
+            return;
+        }
+        if !closing {
+            self.unknown.push(name);
+        } else if self.unknown.last() == Some(&name) {
+            self.unknown.pop();
         }
     }
 
@@ -334,6 +358,7 @@ impl Stack {
             name => self.outside || name == "details" || WALLS.contains(&name),
         };
         let elements = self.names.into_iter().rev().filter(closes);
-        elements.chain(formatting).map(str::to_owned).collect()
+        let known = elements.chain(formatting).map(str::to_owned);
+        self.unknown.into_iter().rev().chain(known).collect()
     }
 }

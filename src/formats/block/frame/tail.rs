@@ -104,9 +104,11 @@ pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
     });
     rest = end.unwrap_or(rest).strip_prefix(" -->")?;
     while let Some(tag) = rest.strip_prefix("</") {
-        let name = tag.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-        let name = name.strip_prefix(' ').unwrap_or(name);
-        rest = name.strip_prefix('>')?;
+        let (name, after) = tag.split_once('>')?;
+        if name.contains(['\n', '\r']) {
+            return None;
+        }
+        rest = after;
     }
     let mut before = text[..at].strip_suffix('\n')?;
     if fence.is_some() {

@@ -41,6 +41,7 @@ fn a_command_of_another_bot_is_no_command() {
         ("a\r\n  /ok-to-test\r\nb", "a\r\n  ^/ok-to-test\r\nb"),
         ("a\u{2028}/CLOSE", "a\u{2028}^/CLOSE"),
         ("\u{feff}/close", "\u{feff}^/close"),
+        ("/close\u{feff}", "^/close\u{feff}"),
         ("/whatever: x\n/do_it.", "^/whatever: x\n^/do_it."),
         ("!deploy prod\n!Deploy", "^!deploy prod\n^!Deploy"),
         ("bors r+\nBors: try", "^bors r+\n^Bors: try"),
