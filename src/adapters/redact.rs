@@ -29,7 +29,7 @@ const CONFIGURED: &str = "configured-secret";
 /// A line of a private key this long is a piece of it worth knowing; PEM lines have 64 characters.
 const KEY_LINE: usize = 32;
 
-/// How the text begins that stands for a removed secret, and how it ends.
+/// Start and end of the text that replaces a removed secret.
 const MARK: (&str, &str) = ("***REDACTED:", "***");
 
 /// Replaces everything that has the shape of a credential. Borrowed when there was nothing to do; applying it twice
@@ -129,7 +129,7 @@ impl Redactor {
             let secret = secret.expose_secret().trim();
             for (start, _) in text.match_indices(secret) {
                 let end = start + secret.len();
-                // A secret such as `REDACTED` stands in every mark.
+                // A secret such as `REDACTED` is part of every mark.
                 let next = marks.partition_point(|mark| mark.end <= start);
                 if marks.get(next).is_none_or(|mark| end <= mark.start) {
                     let kind = CONFIGURED;

@@ -95,7 +95,7 @@ impl GitHub {
         match self.get(repo.installation, path, what).await {
             Ok((request, answer)) => {
                 let commit: Commit = answer::read(&answer, &request)?;
-                // Branches move on; a full id stands for the same commit for ever.
+                // A branch can move; a full id always names the same commit.
                 if commit.sha == name {
                     let commits = self.commits.lock();
                     let mut commits = commits.unwrap_or_else(PoisonError::into_inner);

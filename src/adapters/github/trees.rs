@@ -72,7 +72,7 @@ impl GitHub {
         };
         for folder in folders {
             if folder.is_empty() {
-                // The id of a commit stands for the tree of its root.
+                // GitHub takes the id of a commit for its root tree.
                 let root = tree.commit.clone();
                 self.list(repo, "", &root, &mut tree).await?;
             } else if let Some(sha) = self.look_up(repo, folder, &mut tree).await? {

@@ -106,7 +106,7 @@ fn found(value: &Value) -> String {
     }
 }
 
-/// Why the folder of old is not set.
+/// Why the old folder is not set.
 const USUAL_FOLDER: &str =
     "what is in that folder is still found there, and new files go to the folder in [output]";
 

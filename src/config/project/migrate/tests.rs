@@ -121,7 +121,7 @@ fn folders_of_its_own_are_taken_over_and_the_naming_of_specifications_is_named()
             "`knowledge.sources` was not taken over: one of them names no folder",
         ]
     );
-    // The folder of old needs no setting: it is looked in anyway.
+    // The old folder needs no setting: it is searched anyway.
     let usual = migrate("spec: {config: {directory: .spektacular/specs}}\n").unwrap();
     assert_eq!(usual.config, ProjectConfig::default());
     assert_eq!(
