@@ -232,6 +232,7 @@ fn post(id: u64, body: &str) -> Post {
         updated: Millis(0),
         body: body.to_owned(),
         url: String::new(),
+        reactions: Reactions::default(),
     }
 }
 

@@ -13,4 +13,5 @@ pub mod report;
 pub mod session;
 pub mod specification;
 pub mod thread_file;
+pub mod vocabulary;
 pub mod yaml;

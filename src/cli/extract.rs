@@ -1,9 +1,12 @@
 //! `planwright extract`: what would be saved from a text, and why.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
+
+mod evaluate;
 
 use super::failure::print;
 use super::local::{read_thread, trigger_for};
@@ -11,7 +14,7 @@ use super::{Failure, input};
 use crate::engine::code::Code;
 use crate::engine::progress::Prepared;
 use crate::engine::say::failures::shorten;
-use crate::engine::steps::extract::{Candidate, MIN_SCORE, Search, Trust, scan};
+use crate::engine::steps::extract::{Candidate, MIN_SCORE, Search, Trust, Verdict, scan};
 use crate::engine::steps::verify::{READERS, document, found, settle_hidden};
 use crate::formats::command::read_options;
 use crate::formats::hidden;
@@ -60,43 +63,27 @@ pub(super) struct Extract {
     /// Print candidates and verdict as JSON
     #[arg(long)]
     json: bool,
+    /// Judge all labelled conversations below the folder FILE and count the right ones
+    #[arg(long, conflicts_with = "document")]
+    evaluate: bool,
 }
 
 impl Extract {
     pub(super) fn run(self) -> Result<(), Failure> {
+        if self.evaluate {
+            return print(&evaluate::evaluate(&self.file, self.json)?);
+        }
         let name = self.file.display().to_string();
         let text = input::text(&self.file)?;
-        let thread =
-            read_thread(&text).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-        let (thread, command) = (thread.thread, thread.command);
-        let trigger = trigger_for(&thread, command.as_ref());
-        let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
-        let trust = options.author.map_or(Trust::Everybody, Trust::Named);
-        let search = scan(&thread, &trigger, READERS).search(&trust);
-        let best = search.candidates.first();
-        let good = best.filter(|best| best.score >= MIN_SCORE || trigger.inline.is_some());
-        let hidden = good.map(|best| hidden::in_plan(&best.text));
-        let hidden = hidden.unwrap_or_default();
-        let verdict = match good.cloned() {
-            None => Err((
-                Code::NoPlanFound,
-                "nothing here looks like a plan".to_owned(),
-            )),
-            Some(mut best) => settle_hidden(&trigger, &mut best)
-                .and_then(|hidden| document(&trigger, &best, hidden, &thread.title, ""))
-                .map_err(|failure| {
-                    let why = format!("{} {}", failure.message, failure.details.join(" "));
-                    (failure.code, why)
-                }),
-        };
-        let text = match &verdict {
-            _ if self.json => format!("{:#}\n", as_json(&search, &hidden, &verdict)),
+        let judged = judge(&name, &text)?;
+        let text = match &judged.verdict {
+            _ if self.json => format!("{:#}\n", as_json(&judged)),
             Ok(prepared) if self.document => prepared.document.clone(),
             Err(_) if self.document => String::new(),
-            verdict => as_text(&search, &hidden, verdict.as_ref().ok()),
+            _ => as_text(&judged),
         };
         print(&text)?;
-        match verdict {
+        match judged.verdict {
             Ok(_) => Ok(()),
             Err((_, why)) => Err(Failure::failed(format!(
                 "{name}: nothing would be saved: {why}"
@@ -105,11 +92,68 @@ impl Extract {
     }
 }
 
-fn as_json(
-    search: &Search,
-    hidden: &[String],
-    verdict: &Result<Prepared, (Code, String)>,
-) -> serde_json::Value {
+/// What would be saved from a conversation, and why.
+struct Judged {
+    search: Search,
+    /// Parts of the plan that people do not see on GitHub.
+    hidden: Vec<String>,
+    verdict: Result<Prepared, (Code, String)>,
+    /// Labels in the head of the file.
+    labels: BTreeMap<String, String>,
+    /// Ids of the posts, and their numbers in the file from 1.
+    numbers: Vec<(Option<u64>, usize)>,
+    /// Comment id of the command's post.
+    command_post: Option<u64>,
+}
+
+fn judge(name: &str, text: &str) -> Result<Judged, Failure> {
+    let local = read_thread(text).map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
+    let trust = local.trust();
+    let thread = local.thread;
+    let trigger = trigger_for(&thread, local.command.as_ref());
+    let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
+    let trust = options.author.map_or(trust, Trust::Named);
+    let search = scan(&thread, &trigger, READERS).search(&thread, &trigger, &trust);
+    let good = search
+        .candidates
+        .first()
+        .filter(|_| search.verdict == Verdict::Plan);
+    let hidden = good.map(|best| hidden::in_plan(&best.text));
+    let verdict = match (good.cloned(), &search.verdict) {
+        (None, Verdict::Unclear { why, .. }) => Err((
+            Code::NoPlanFound,
+            format!("it is not clear which plan is meant: {why}"),
+        )),
+        (None, _) => Err((
+            Code::NoPlanFound,
+            "nothing here looks like a plan".to_owned(),
+        )),
+        (Some(mut best), _) => settle_hidden(&trigger, &mut best)
+            .and_then(|hidden| document(&trigger, &best, hidden, &thread.title, ""))
+            .map_err(|failure| {
+                let why = format!("{} {}", failure.message, failure.details.join(" "));
+                (failure.code, why)
+            }),
+    };
+    Ok(Judged {
+        hidden: hidden.unwrap_or_default(),
+        verdict,
+        labels: local.labels,
+        numbers: local.numbers,
+        command_post: local
+            .command
+            .and_then(|(index, _)| thread.posts.get(index)?.id),
+        search,
+    })
+}
+
+fn as_json(judged: &Judged) -> serde_json::Value {
+    let Judged {
+        search,
+        hidden,
+        verdict,
+        ..
+    } = judged;
     let shown: Vec<_> = search.candidates.iter().map(describe).collect();
     let good = verdict.as_ref().ok();
     let bad = verdict.as_ref().err();
@@ -119,6 +163,7 @@ fn as_json(
         "error": bad.map(|(_, why)| why),
         "error_type": bad.map(|(code, _)| code.name()),
         "document": good.map(|prepared| &prepared.document),
+        "unclear": matches!(search.verdict, Verdict::Unclear { .. }),
         "minimum_score": MIN_SCORE,
         "candidates": shown,
         "left_out": search.left_out,
@@ -126,7 +171,9 @@ fn as_json(
     })
 }
 
-fn as_text(search: &Search, hidden: &[String], good: Option<&Prepared>) -> String {
+fn as_text(judged: &Judged) -> String {
+    let (search, hidden) = (&judged.search, &judged.hidden);
+    let good = judged.verdict.as_ref().ok();
     let mut text: String = search.candidates.iter().map(row).collect();
     for why in &search.left_out {
         text.push_str(&format!("not looked at: {why}\n"));

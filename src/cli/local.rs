@@ -1,7 +1,10 @@
 //! Conversations from files, for `extract` and `try`.
 
+use std::collections::BTreeMap;
+
 use crate::engine::clock::Millis;
-use crate::engine::thread::{Post, Thread};
+use crate::engine::steps::extract::Trust;
+use crate::engine::thread::{Hidden, Post, Reactions, Thread};
 use crate::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
 use crate::formats::command::{self, Command, Invocation};
 use crate::formats::plan::title::title_of;
@@ -13,6 +16,28 @@ pub(super) struct Local {
     pub(super) thread: Thread,
     /// The last post that holds a command, and its first command.
     pub(super) command: Option<(usize, Invocation)>,
+    /// Posts have GitHub's `author_association`, so that it can be told whose plans count.
+    pub(super) has_roles: bool,
+    /// Labels of a test corpus in the head of the file.
+    pub(super) labels: BTreeMap<String, String>,
+    /// Ids of the posts, and their numbers in the file from 1.
+    pub(super) numbers: Vec<(Option<u64>, usize)>,
+}
+
+impl Local {
+    /// Whose plans count: where the file gives roles, those of people who belong to the repository.
+    pub(super) fn trust(&self) -> Trust {
+        if !self.has_roles {
+            return Trust::Everybody;
+        }
+        let belongs =
+            |post: &&Post| matches!(&*post.association, "OWNER" | "MEMBER" | "COLLABORATOR");
+        let ids = self.thread.posts.iter().filter(belongs);
+        Trust::Writers(
+            ids.filter_map(|post| Some(post.author.as_ref()?.id))
+                .collect(),
+        )
+    }
 }
 
 /// Reads a conversation file. A file of one text without posts has that text's title, or none. Posts without a time follow one another by a minute.
@@ -23,61 +48,88 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
         [lone] if lone.body == text => title_of(text).unwrap_or_default(),
         _ => file.title,
     };
-    let mut at = Millis(1_767_225_600_000);
-    let mut posts = Vec::new();
-    let mut command = None;
-    for (index, post) in file.posts.into_iter().enumerate() {
-        let written = post.created.as_deref().and_then(|time| time.parse().ok());
-        at = written.map_or(
-            Millis(at.0 + 60_000),
-            |time: chrono::DateTime<chrono::Utc>| time.into(),
-        );
-        let mut body = post.body;
-        if let Some(first) = command::parse(&body).into_iter().next() {
-            command = Some((index, first));
-            if index == 0 {
-                // The opening text is searched as it stands; its command is no plan text.
-                body = command::without_commands(&body);
-            }
-        }
-        let number = index as u64;
-        posts.push(Post {
-            id: (index > 0).then_some(number),
-            author: Some(Actor {
-                id: 1000 + number,
-                bot: post.author.ends_with("[bot]"),
-                login: post.author,
-            }),
-            own: false,
-            association: "NONE".to_owned(),
-            created: at,
-            updated: at,
-            body,
-            url: String::new(),
-        });
-    }
-    let repo = Repo {
-        installation: 0,
-        id: 0,
-        owner: "local".to_owned(),
-        name: "file".to_owned(),
-    };
     let place = Place {
-        repo,
+        repo: Repo {
+            installation: 0,
+            id: 0,
+            owner: "local".to_owned(),
+            name: "file".to_owned(),
+        },
         number: 1,
-        pull_request: false,
+        pull_request: file.pull_request,
     };
-    let thread = Thread {
+    let has_roles = file.posts.iter().any(|post| post.association.is_some());
+    let mut logins: Vec<String> = Vec::new();
+    let mut at = Millis(1_767_225_600_000);
+    let mut thread = Thread {
         place,
         title,
         url: String::new(),
         state: "open".to_owned(),
         dropped: 0,
-        posts,
+        posts: Vec::new(),
         hidden: Vec::new(),
         unlisted: 0,
     };
-    Ok(Local { thread, command })
+    let mut command = None;
+    let mut numbers = Vec::new();
+    for (index, post) in file.posts.into_iter().enumerate() {
+        at = time(post.created.as_deref()).unwrap_or(Millis(at.0 + 60_000));
+        let id = post.id.unwrap_or(index as u64);
+        if let Some(reason) = post.hidden {
+            thread.hidden.push(Hidden {
+                id,
+                author: Some(post.author),
+                reason,
+            });
+            continue;
+        }
+        numbers.push(((index > 0).then_some(id), index + 1));
+        let mut body = post.body;
+        if let Some(first) = command::parse(&body).into_iter().next() {
+            command = Some((thread.posts.len(), first));
+            if index == 0 {
+                // The opening text is searched as it is; its command is no plan text.
+                body = command::without_commands(&body);
+            }
+        }
+        let account = logins.iter().position(|login| *login == post.author);
+        let account = account.unwrap_or_else(|| {
+            logins.push(post.author.clone());
+            logins.len() - 1
+        });
+        thread.posts.push(Post {
+            id: (index > 0).then_some(id),
+            author: Some(Actor {
+                id: 1000 + account as u64,
+                bot: post.author.ends_with("[bot]"),
+                login: post.author,
+            }),
+            own: false,
+            association: post.association.unwrap_or_else(|| "NONE".to_owned()),
+            created: at,
+            updated: time(post.edited.as_deref()).unwrap_or(at),
+            body,
+            url: format!("#{}", index + 1),
+            reactions: Reactions::from_counts(
+                post.reactions
+                    .iter()
+                    .map(|(name, count)| (name.as_str(), *count)),
+            ),
+        });
+    }
+    Ok(Local {
+        thread,
+        command,
+        has_roles,
+        labels: file.labels,
+        numbers,
+    })
+}
+
+fn time(written: Option<&str>) -> Option<Millis> {
+    let time: chrono::DateTime<chrono::Utc> = written?.parse().ok()?;
+    Some(time.into())
 }
 
 /// The trigger that the conversation's last command would be; `/save-plan` by nobody where it has none.

@@ -116,12 +116,14 @@ impl Try {
             .command
             .map(|(index, _)| index);
         let mut posts = file.posts;
+        // The bot does not read hidden comments.
+        posts.retain(|post| post.hidden.is_none());
         if commanded.is_none_or(|index| index == 0) {
             let body = "/save-plan".to_owned();
             posts.push(FilePost {
                 author: VISITOR.to_owned(),
-                created: None,
                 body,
+                ..FilePost::default()
             });
         } else if let Some(last) = commanded {
             posts.truncate(last + 1);

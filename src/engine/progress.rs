@@ -12,7 +12,7 @@ use super::research::Research;
 use super::trigger::Place;
 
 pub use checked::{Checked, Checking, Judged, Remark};
-pub use work::{Brief, Came, Fault, Found, Next, Round, Told, Work};
+pub use work::{Brief, Came, Fault, Found, Next, Round, Told, Unclear, Work};
 
 /// A plan that passed the gates, ready to be saved. Stored before the first write that saves it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,6 +24,35 @@ pub struct Post {
     pub body: String,
     /// Permalink.
     pub url: String,
+    /// How people reacted to it.
+    #[serde(default)]
+    pub reactions: Reactions,
+}
+
+/// Reactions to a post, by what they say. GitHub does not tell whose they are without a request for each post.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reactions {
+    /// 👍 ❤️ 🎉 🚀
+    pub approving: u32,
+    /// 👎 😕
+    pub rejecting: u32,
+}
+
+impl Reactions {
+    /// From counts by GitHub's names (`+1`, `heart`, …); others count for nothing.
+    pub fn from_counts<'a>(counts: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
+        let mut found = Self::default();
+        for (name, count) in counts {
+            match name {
+                "+1" | "heart" | "hooray" | "rocket" => {
+                    found.approving = found.approving.saturating_add(count);
+                }
+                "-1" | "confused" => found.rejecting = found.rejecting.saturating_add(count),
+                _ => {}
+            }
+        }
+        found
+    }
 }
 
 /// A comment that somebody hid on GitHub (as spam, off-topic, outdated, …): it is not read.

@@ -111,6 +111,7 @@ fn post(id: u64, body: String) -> Post {
         updated: Millis(i64::try_from(id).unwrap()),
         body,
         url: format!("https://github.test/{id}"),
+        reactions: Reactions::default(),
     }
 }
 

@@ -494,6 +494,7 @@ fn thread(title: &str, posts: &[&str]) -> Thread {
         updated: Millis(1_700_000_000_000),
         body: (*body).to_owned(),
         url: String::new(),
+        reactions: Reactions::default(),
     };
     Thread {
         place: trigger("").place,

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use crate::engine::thread::Post;
+use crate::engine::thread::{Post, Reactions};
 use crate::engine::trigger::Actor;
 use crate::formats::command::Permission;
 
@@ -62,6 +62,8 @@ pub(super) struct Text {
     pub(super) updated_at: DateTime<Utc>,
     #[serde(default)]
     performed_via_github_app: Option<AppRef>,
+    #[serde(default)]
+    reactions: Option<Rollup>,
 }
 
 impl Text {
@@ -113,7 +115,38 @@ impl Text {
             updated: self.updated_at.into(),
             body: self.body.unwrap_or_default(),
             url: self.html_url,
+            reactions: self.reactions.map(Rollup::reactions).unwrap_or_default(),
         }
+    }
+}
+
+/// Counts of reactions, of which those that say something are read.
+#[derive(Debug, Deserialize)]
+pub(super) struct Rollup {
+    #[serde(default, rename = "+1")]
+    up: u32,
+    #[serde(default, rename = "-1")]
+    down: u32,
+    #[serde(default)]
+    confused: u32,
+    #[serde(default)]
+    heart: u32,
+    #[serde(default)]
+    hooray: u32,
+    #[serde(default)]
+    rocket: u32,
+}
+
+impl Rollup {
+    fn reactions(self) -> Reactions {
+        Reactions::from_counts([
+            ("+1", self.up),
+            ("-1", self.down),
+            ("confused", self.confused),
+            ("heart", self.heart),
+            ("hooray", self.hooray),
+            ("rocket", self.rocket),
+        ])
     }
 }
 

@@ -139,6 +139,18 @@ pub struct Found {
     /// Text in the plan that people do not see on GitHub.
     #[serde(default)]
     pub hidden: Option<HiddenText>,
+    /// Several plans of which nobody could tell which one is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unclear: Option<Unclear>,
+}
+
+/// Several plans of which nobody could tell which one is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unclear {
+    /// The plans, best first.
+    pub among: Vec<Candidate>,
+    /// Why, a sentence for people.
+    pub why: String,
 }
 
 /// Questions that were asked together.

@@ -69,6 +69,7 @@ fn post(id: u64, author: &str, association: &str, body: &str) -> Post {
         updated: at,
         body: body.into(),
         url: format!("https://github.test/c{id}"),
+        reactions: Reactions::default(),
     }
 }
 

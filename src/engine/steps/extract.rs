@@ -1,52 +1,57 @@
-//! Choosing the plan from a conversation without an agent. Pure.
+//! Choosing the plan of a conversation without an agent. Pure.
 //!
-//! A plan that stands in the command's own comment wins. Otherwise every post gives candidates: plan blocks in it, the
-//! whole post, sections of it. Each gets points for what its tree shows (file `extract/score.rs`); the best wins,
-//! and of plans that are about equal the newest.
+//! 1. [`scan`] reads the posts and finds the parts of each that could be a plan: files
+//!    `extract/region.rs`, `series.rs` and `score.rs`, which judge the structure of a text in any language.
+//! 2. [`Scan::authors`] says whose role has to be known, and [`Trust`] whose plans count.
+//! 3. [`Scan::search`] weighs what people said about each plan (`extract/talk.rs`) and decides: one plan,
+//!    none, or several of which nobody can tell which one is meant (`extract/choice.rs`).
+//!
+//! A plan in the command's own comment is taken without a search.
 //!
 //! Of a long conversation only the newest posts are searched, up to [`MAX_SEARCHED_BYTES`], and the opening text.
 //!
 //! Not looked at: posts of the bot itself and posts that carry its status or error markers; posts written after the
-//! command; comments edited after it; an opening text that is not the one the payload had.
+//! command; comments edited after it; an opening text that is not the one the payload had; hidden comments.
 //!
 //! Candidates are the posts of the requester, of people with write permission and of Apps. A plan
 //! by anybody else is ignored, and named in [`Search::unconfirmed`], unless the command names its
-//! author. [`scan`] finds the candidates, [`Scan::authors`] says whose role has to be known, and
-//! [`Scan::search`] ranks those that count.
+//! author.
 
+mod choice;
+mod element;
+mod posts;
 mod region;
 mod score;
+mod series;
+mod talk;
 #[cfg(test)]
 mod tests;
-mod words;
+mod trust;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::engine::thread::{Post, Thread};
-use crate::engine::trigger::{Actor, Origin, Trigger, digest};
+use crate::engine::thread::Thread;
+use crate::engine::trigger::{Actor, Origin, Trigger};
 use crate::formats::block;
-use crate::formats::markdown::{self, Kind};
-use crate::formats::plan::title::title_of;
-use region::Region;
+use crate::formats::plan::title::own_title;
+use element::elements;
+use region::{Region, Role, Title};
 
-/// Fewer points than this and a text is no plan. A title with "plan" alone is worth as much, and so are three typical
-/// sections with numbered steps; a pull request's summary with a test list, or a bug report, stays below.
-pub const MIN_SCORE: i32 = 30;
-/// Points for standing in a plan block: somebody already said that it is one.
+pub use posts::unsearched;
+pub(in crate::engine) use posts::{late, unfit};
+pub use score::MIN_SCORE;
+pub use trust::{Trust, Unconfirmed};
+
+/// Points for a plan block: somebody already said that it is a plan.
 const BLOCK: i32 = 40;
-/// Points that a plan gains for each plan before it, so that of about equal plans the newest wins.
-const NEWER: i32 = 8;
-/// The most that being newer brings: a short sketch must not beat a full plan.
-const NEWER_MAX: i32 = 24;
 
 /// Most bytes of posts that are searched; the parser is run over each of them several times. Two hundred long comments.
 pub const MAX_SEARCHED_BYTES: usize = 1024 * 1024;
-/// How many candidates get a title: those that can be chosen or shown.
-const MAX_TITLED: usize = 5;
 /// Most accounts whose role one run asks GitHub for. Conversations with more authors of plans were
 /// made to cost requests.
 pub const MAX_AUTHORS: usize = 20;
@@ -77,6 +82,11 @@ pub enum Source {
     },
     /// In a session log that the command named.
     Log,
+    /// Parts of several posts, joined in order.
+    Parts {
+        /// Comment ids in order; `None` for the opening text.
+        posts: Vec<Option<u64>>,
+    },
     /// A whole post.
     Whole {
         /// Comment id; `None` for the opening text.
@@ -108,61 +118,93 @@ pub fn from_log(text: &str) -> Candidate {
     titled(Source::Log, text.to_owned())
 }
 
-/// Whose posts may hold the plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
-    /// Everybody's: the authors of a conversation in a file have no roles.
-    Everybody,
-    /// Those of the requester, of Apps, and of the accounts with these ids, who have write
-    /// permission.
-    Writers(HashSet<u64>),
-    /// Only those of the account with this login, which the command names.
-    Named(String),
-}
-
-impl Trust {
-    fn allows(&self, author: Option<&Actor>, requester: u64) -> bool {
-        match self {
-            Self::Everybody => true,
-            // An App writes in a repository only where it is installed, and only an admin can
-            // install it.
-            Self::Writers(ids) => {
-                author.is_some_and(|it| it.bot || it.id == requester || ids.contains(&it.id))
-            }
-            Self::Named(login) => login_of(author).eq_ignore_ascii_case(login),
-        }
-    }
-}
-
-/// A post with a plan that was not considered, because its author has no write permission.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unconfirmed {
-    /// Comment id; `None` for the opening text.
-    pub post: Option<u64>,
-    /// Login of its author.
-    pub author: String,
-}
-
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Search {
     /// Best first.
     pub candidates: Vec<Candidate>,
+    /// Which of them is the plan.
+    pub verdict: Verdict,
     /// Posts that were not looked at and why, one sentence each.
     pub left_out: Vec<String>,
     /// Posts with a plan whose authors do not count.
     pub unconfirmed: Vec<Unconfirmed>,
+    /// Permalinks of later posts that may change the best candidate.
+    pub amended: Vec<String>,
+}
+
+/// Which of the candidates is the plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// The first one.
+    Plan,
+    /// Nobody can tell which of the first so many is meant.
+    Unclear {
+        /// How many.
+        among: usize,
+        /// Why, a sentence for people.
+        why: String,
+    },
+    /// None of them.
+    #[default]
+    None,
 }
 
 /// Every candidate of a conversation, whoever wrote it.
 #[derive(Debug, Clone)]
 pub struct Scan {
-    /// Position of the post and its author, and the candidate.
-    found: Vec<(usize, Option<Actor>, Candidate)>,
+    found: Vec<Found>,
     /// A plan in the command's own comment.
     inline: Option<Candidate>,
     left_out: Vec<String>,
     requester: u64,
+}
+
+/// A candidate and where it is.
+#[derive(Debug, Clone)]
+struct Found {
+    /// Positions of its posts in the conversation, and the bytes of each; the command's own comment is
+    /// behind the last.
+    parts: Vec<(usize, Range<usize>)>,
+    author: Option<Actor>,
+    candidate: Candidate,
+    /// Label among several proposals, folded.
+    label: Option<String>,
+    /// The post says that it replaces an earlier plan.
+    replaces: bool,
+    /// Which part of a plan in parts it says to be.
+    part: Option<Part>,
+    /// It says to be about a step of a plan.
+    detail: bool,
+    /// Where its title comes from.
+    title: Title,
+}
+
+/// What a text says about being a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Number so and so.
+    Number(usize),
+    /// It goes on where an earlier one ended.
+    Continued,
+}
+
+impl Found {
+    fn position(&self) -> usize {
+        self.parts.last().map_or(0, |(position, _)| *position)
+    }
+
+    /// Its title, looked for in its text where nothing else gives it.
+    fn title(&self) -> Option<String> {
+        match &self.title {
+            Title::Own => own_title(&self.candidate.text),
+            Title::Given(title) => title.clone(),
+        }
+    }
+
+    fn good(&self) -> bool {
+        self.candidate.score >= MIN_SCORE
+    }
 }
 
 impl Scan {
@@ -175,15 +217,15 @@ impl Scan {
         }
         let member = |id: u64| {
             thread.posts.iter().any(|post| {
-                belongs(post) && post.author.as_ref().is_some_and(|author| author.id == id)
+                posts::belongs(post) && post.author.as_ref().is_some_and(|author| author.id == id)
             })
         };
         let mut seen = HashSet::new();
         let mut authors: Vec<(bool, i32, &Actor)> = self
             .found
             .iter()
-            .filter(|(.., candidate)| candidate.score >= MIN_SCORE)
-            .filter_map(|(_, author, candidate)| Some((author.as_ref()?, candidate.score)))
+            .filter(|found| found.good())
+            .filter_map(|found| Some((found.author.as_ref()?, found.candidate.score)))
             .filter(|(author, _)| !author.bot && author.id != self.requester)
             .filter(|(author, _)| seen.insert(author.id))
             .map(|(author, score)| (member(author.id), score, author))
@@ -196,49 +238,45 @@ impl Scan {
             .collect()
     }
 
-    /// The candidates whose authors count, best first.
-    pub fn search(self, trust: &Trust) -> Search {
+    /// The candidates whose authors count, best first, and which of them is the plan.
+    pub fn search(self, thread: &Thread, trigger: &Trigger, trust: &Trust) -> Search {
         let mut unconfirmed: Vec<Unconfirmed> = Vec::new();
         let mut found = Vec::with_capacity(self.found.len());
-        for (position, author, candidate) in self.found {
-            if trust.allows(author.as_ref(), self.requester) {
-                found.push((position, candidate));
+        for one in self.found {
+            if trust.allows(one.author.as_ref(), self.requester) {
+                found.push(one);
                 continue;
             }
             let ignored = Unconfirmed {
-                post: post_of(&candidate.source),
-                author: login_of(author.as_ref()).to_owned(),
+                post: post_of(&one.candidate.source),
+                author: trust::login_of(one.author.as_ref()).to_owned(),
             };
-            if candidate.score >= MIN_SCORE
+            if one.good()
                 && matches!(trust, Trust::Writers(_))
                 && unconfirmed.last() != Some(&ignored)
             {
                 unconfirmed.push(ignored);
             }
         }
-        let mut candidates = ranked(found);
+        let mut search = choice::decide(found, thread, trigger, trust);
         if let Some(inline) = self.inline {
-            candidates.insert(0, inline);
+            search.candidates.insert(0, inline);
+            search.verdict = Verdict::Plan;
+            search.amended.clear();
         }
-        Search {
-            candidates,
-            left_out: self.left_out,
-            unconfirmed,
-        }
+        search.left_out = self.left_out;
+        search.unconfirmed = unconfirmed;
+        search
     }
 }
 
-/// The comment that a candidate stands in; `None` for the opening text, and where it stands in no
-/// post.
+/// The comment that a candidate is in; `None` for the opening text, and where it is in no post.
 fn post_of(source: &Source) -> Option<u64> {
     match source {
         Source::Block { post } | Source::Section { post, .. } | Source::Whole { post } => *post,
+        Source::Parts { posts } => posts.first().copied().flatten(),
         Source::Inline | Source::Log => None,
     }
-}
-
-fn login_of(author: Option<&Actor>) -> &str {
-    author.map_or(GHOST, |author| &author.login)
 }
 
 /// Nothing good enough was found.
@@ -276,13 +314,13 @@ pub struct Readers<'a> {
 
 /// Every candidate in `thread`, whoever wrote it, best first.
 pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Search {
-    scan(thread, trigger, readers).search(&Trust::Everybody)
+    scan(thread, trigger, readers).search(thread, trigger, &Trust::Everybody)
 }
 
 /// Finds every candidate in `thread`.
 pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
     let mut left_out = Vec::new();
-    let mut found: Vec<(usize, Option<Actor>, Candidate)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, url } => Some((*id, text, url)),
         Origin::Label { .. }
@@ -294,13 +332,22 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
         .inline
         .as_ref()
         .filter(|text| !text.trim().is_empty());
-    for (index, post) in searched(thread, trigger, &mut left_out).0 {
+    for (index, post) in posts::searched(thread, trigger, &mut left_out).0 {
         match unfit(post, trigger) {
-            Some(why) => left_out.push(format!("{}: {why}", name(post))),
+            Some(why) => left_out.push(format!("{}: {why}", posts::name(post))),
             None => found.extend(
                 in_post(&post.body, post.id, readers.plans_in_blocks)
                     .into_iter()
-                    .map(|candidate| (index, post.author.clone(), by(candidate, post))),
+                    .map(|one| Found {
+                        parts: vec![(index, one.parts[0].1.clone())],
+                        author: post.author.clone(),
+                        candidate: Candidate {
+                            author: post.author.as_ref().map(|author| author.login.clone()),
+                            url: Some(post.url.clone()),
+                            ..one.candidate
+                        },
+                        ..one
+                    }),
             ),
         }
     }
@@ -311,94 +358,33 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
     }
     if let Some((id, text, url)) = own_comment.filter(|_| inline.is_none()) {
         let text = (readers.without_commands)(text);
-        let author = Some(trigger.actor.login.clone());
-        found.extend(
-            in_post(&text, Some(id), readers.plans_in_blocks)
-                .into_iter()
-                .map(|candidate| Candidate {
-                    author: author.clone(),
-                    url: Some(url.clone()),
-                    ..candidate
-                })
-                .map(|candidate| {
-                    let requester = Some(trigger.actor.clone());
-                    (thread.posts.len(), requester, candidate)
-                }),
-        );
+        let own = in_post(&text, Some(id), readers.plans_in_blocks);
+        found.extend(own.into_iter().map(|one| Found {
+            parts: vec![(thread.posts.len(), one.parts[0].1.clone())],
+            author: Some(trigger.actor.clone()),
+            candidate: Candidate {
+                author: Some(trigger.actor.login.clone()),
+                url: Some(url.clone()),
+                ..one.candidate
+            },
+            ..one
+        }));
     }
     let inline = inline.map(|text| {
         let mut candidate = titled(Source::Inline, text.clone());
         candidate
             .reasons
-            .push((0, "stands in the command's own comment".to_owned()));
+            .push((0, "is in the command's own comment".to_owned()));
         candidate.author = Some(trigger.actor.login.clone());
         candidate.url = own_comment.map(|(_, _, url)| url.clone());
         candidate
     });
     Scan {
-        found,
+        found: choice::joined(found),
         inline,
         left_out,
         requester: trigger.actor.id,
     }
-}
-
-/// The posts to search, each with its position, and how many older ones are not searched because
-/// all together are longer than [`MAX_SEARCHED_BYTES`]. Those of outsiders go first, so that a flood
-/// of theirs does not push the plan out. No text is parsed here.
-fn searched<'t>(
-    thread: &'t Thread,
-    trigger: &Trigger,
-    left_out: &mut Vec<String>,
-) -> (Vec<(usize, &'t Post)>, usize) {
-    let own_comment = match &trigger.origin {
-        Origin::Comment { id, .. } => Some(*id),
-        _ => None,
-    };
-    let mut posts: Vec<(usize, &Post)> = Vec::new();
-    for (index, post) in thread.posts.iter().enumerate() {
-        let why = if post.own {
-            Some(OWN)
-        } else {
-            late(post, trigger)
-        };
-        match why {
-            _ if own_comment.is_some() && post.id == own_comment => {}
-            Some(why) => left_out.push(format!("{}: {why}", name(post))),
-            None => posts.push((index, post)),
-        }
-    }
-    let before = posts.len();
-    let mut bytes: usize = posts.iter().map(|(_, post)| post.body.len()).sum();
-    for outsiders_only in [true, false] {
-        posts.retain(|(_, post)| {
-            let keep = bytes <= MAX_SEARCHED_BYTES
-                || post.id.is_none()
-                || (outsiders_only && !by_outsider(post, trigger));
-            if !keep {
-                bytes -= post.body.len();
-            }
-            keep
-        });
-    }
-    let unsearched = before - posts.len();
-    (posts, unsearched)
-}
-
-/// The author neither asked for the plan nor seems to belong to the repository. The association is
-/// only a hint; whether a plan counts is decided by the role.
-fn by_outsider(post: &Post, trigger: &Trigger) -> bool {
-    let asks = |author: &Actor| author.bot || author.id == trigger.actor.id;
-    !belongs(post) && !post.author.as_ref().is_some_and(asks)
-}
-
-fn belongs(post: &Post) -> bool {
-    matches!(&*post.association, "OWNER" | "MEMBER" | "COLLABORATOR")
-}
-
-/// How many older comments are not searched because the conversation is too long.
-pub fn unsearched(thread: &Thread, trigger: &Trigger) -> usize {
-    thread.dropped + searched(thread, trigger, &mut Vec::new()).1
 }
 
 /// Every candidate in one text, best first.
@@ -406,110 +392,54 @@ pub fn candidates_in_text(
     text: &str,
     plans_in_blocks: &dyn Fn(&str) -> Vec<String>,
 ) -> Vec<Candidate> {
-    let found = in_post(text, None, plans_in_blocks);
-    ranked(found.into_iter().map(|candidate| (0, candidate)).collect())
+    let mut found: Vec<Candidate> = in_post(text, None, plans_in_blocks)
+        .into_iter()
+        .map(|found| found.candidate)
+        .collect();
+    found.sort_by_key(|candidate| Reverse(candidate.score));
+    found
 }
 
-/// The plan: an inline one, else the best candidate with at least [`MIN_SCORE`] points.
+/// What [`choose`] decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// The plan.
+    Plan(Box<Candidate>),
+    /// One of these, best first, and why nobody can tell which.
+    Unclear(Vec<Candidate>, String),
+}
+
+/// The plan, or the candidates of which nobody can tell which one is meant.
 ///
 /// # Errors
-/// No candidate is good enough.
-pub fn choose(search: Search, trigger: &Trigger) -> Result<Candidate, NoPlan> {
-    let best = search.candidates.into_iter().next();
-    match best {
-        Some(mut best) if best.source == Source::Inline || best.score >= MIN_SCORE => {
+/// No candidate is a plan.
+pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
+    let mut candidates = search.candidates;
+    match search.verdict {
+        Verdict::Plan if !candidates.is_empty() => {
+            let mut best = candidates.swap_remove(0);
             best.reasons.extend(
                 search
                     .left_out
                     .into_iter()
                     .map(|why| (0, format!("not looked at: {why}"))),
             );
-            Ok(best)
+            Ok(Choice::Plan(Box::new(best)))
         }
-        best => Err(NoPlan {
+        Verdict::Unclear { among, why } => {
+            candidates.truncate(among);
+            Ok(Choice::Unclear(candidates, why))
+        }
+        Verdict::Plan | Verdict::None => Err(NoPlan {
             code: if trigger.guidance.trim().is_empty() {
                 "no_plan_found"
             } else {
                 "guidance_without_plan"
             },
-            best: best.map(Box::new),
+            best: candidates.into_iter().next().map(Box::new),
             left_out: search.left_out,
             unconfirmed: search.unconfirmed,
         }),
-    }
-}
-
-/// Why a post is not looked at.
-pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'static str> {
-    if post.own {
-        Some(OWN)
-    } else if let Some(why) = late(post, trigger) {
-        Some(why)
-    } else if carries_marker(post) {
-        Some("carries a status or error marker of the bot")
-    } else if markdown::too_complex(&post.body) {
-        Some("nests quotes or lists too deeply, or leaves too many cells of a table out")
-    } else {
-        None
-    }
-}
-
-/// Why a post, whoever wrote it, is not what the command was about.
-pub(in crate::engine) fn late(post: &Post, trigger: &Trigger) -> Option<&'static str> {
-    if post.created > trigger.at {
-        Some("written after the command")
-    } else if edited_since(post, trigger) {
-        Some("edited after the command")
-    } else {
-        None
-    }
-}
-
-/// A comment's own time tells; the opening text has none, so its digest does.
-fn edited_since(post: &Post, trigger: &Trigger) -> bool {
-    match (post.id, &trigger.opening) {
-        (Some(_), _) => post.updated > trigger.at,
-        (None, Some(opening)) => digest(&post.body) != *opening,
-        (None, None) => false,
-    }
-}
-
-/// True when the post is a status or error message of a bot, or a copy of one: it begins with our
-/// marker. People who quote a marker further down write about it.
-fn carries_marker(post: &Post) -> bool {
-    let text = post.body.as_str();
-    if !text.contains("planwright") {
-        return false;
-    }
-    let bot = post.author.as_ref().is_some_and(|author| author.bot);
-    let blocks = markdown::blocks(text);
-    let looked_at = if bot {
-        blocks.len()
-    } else {
-        1.min(blocks.len())
-    };
-    blocks[..looked_at].iter().any(|block| {
-        let html = &text[block.span.clone()];
-        block.kind == Kind::Html
-            && [
-                "<!-- planwright:status",
-                "<!-- planwright:error",
-                "<!-- planwright:run",
-                "metadata-block:planwright-",
-            ]
-            .iter()
-            .any(|marker| html.contains(marker))
-    })
-}
-
-fn name(post: &Post) -> String {
-    let author = post.author.as_ref().map_or_else(
-        || "a deleted account".to_owned(),
-        |author| author.login.clone(),
-    );
-    match post.id {
-        Some(id) => format!("comment {id} by {author}"),
-        None => format!("the opening text by {author}"),
     }
 }
 
@@ -517,35 +447,66 @@ fn in_post(
     text: &str,
     post: Option<u64>,
     plans_in_blocks: &dyn Fn(&str) -> Vec<String>,
-) -> Vec<Candidate> {
+) -> Vec<Found> {
+    let found = |candidate: Candidate, span: Range<usize>, label: Option<String>| Found {
+        parts: vec![(0, span)],
+        author: None,
+        candidate,
+        label,
+        replaces: false,
+        part: None,
+        detail: false,
+        title: Title::Own,
+    };
     let mut plans = plans_in_blocks(text);
     plans.retain(|plan| !plan.trim().is_empty());
     if !plans.is_empty() && !quotes_blocks(text) {
         return plans
             .into_iter()
             .map(|plan| {
-                let mut found = candidate(Source::Block { post }, plan);
-                add(&mut found, BLOCK, "stands in a plan block");
-                found
+                let mut candidate = candidate(Source::Block { post }, plan);
+                add(&mut candidate, BLOCK, "is in a plan block");
+                found(candidate, 0..text.len(), None)
             })
             .collect();
     }
-    region::regions(text)
+    let regions = region::regions(text);
+    let about = choice::About::of(text, &regions);
+    regions
         .into_iter()
-        .map(
-            |Region {
-                 span,
-                 heading,
-                 whole,
-             }| {
-                let source = if whole {
-                    Source::Whole { post }
-                } else {
-                    Source::Section { post, heading }
-                };
-                candidate(source, text[span].to_owned())
-            },
-        )
+        .enumerate()
+        .map(|(index, region)| {
+            let score = region.points();
+            let Region {
+                span,
+                heading,
+                whole,
+                label,
+                reasons,
+                title,
+            } = region;
+            let source = if whole {
+                Source::Whole { post }
+            } else {
+                Source::Section { post, heading }
+            };
+            let candidate = Candidate {
+                source,
+                text: text[span.clone()].to_owned(),
+                title: None,
+                score,
+                reasons,
+                author: None,
+                url: None,
+            };
+            Found {
+                replaces: about.replaces,
+                part: about.part.filter(|_| index == 0),
+                detail: about.detail,
+                title,
+                ..found(candidate, span, label)
+            }
+        })
         .collect()
 }
 
@@ -566,27 +527,23 @@ fn quotes_blocks(text: &str) -> bool {
         at = block.span.end;
     }
     around.push_str(&text[at..]);
-    let has_heading = |text: &str, wanted: fn(u8, &str) -> bool| {
-        markdown::blocks(text).iter().any(|block| {
-            matches!(&block.kind, Kind::Heading { level, text, .. } if wanted(*level, text))
+    let has_heading = |text: &str, wanted: &dyn Fn(u8, Role) -> bool| {
+        elements(text).iter().any(|it| {
+            it.level()
+                .is_some_and(|level| wanted(level, region::role(it)))
         })
     };
     let (above, below) = (&text[..first.span.start], &text[last.span.end..]);
-    let titled = |level, text: &str| level == 1 || words::role(level, text) == words::Role::Title;
-    let surrounded = has_heading(above, titled)
-        || has_heading(above, |level, _| level <= 2) && has_heading(below, |level, _| level <= 2);
+    let surrounded = has_heading(above, &|level, role| level == 1 || role == Role::Title)
+        || has_heading(above, &|level, _| level <= 2) && has_heading(below, &|level, _| level <= 2);
     surrounded
-        && region::regions(&around).into_iter().any(|region| {
-            let score: i32 = score::score(&around[region.span])
-                .iter()
-                .map(|(points, _)| points)
-                .sum();
-            score >= MIN_SCORE
-        })
+        && region::regions(&around)
+            .iter()
+            .any(|region| region.points() >= MIN_SCORE)
 }
 
 fn candidate(source: Source, text: String) -> Candidate {
-    let reasons = score::score(&text);
+    let reasons = score::score(&text, &elements(&text));
     Candidate {
         source,
         title: None,
@@ -600,53 +557,12 @@ fn candidate(source: Source, text: String) -> Candidate {
 
 fn titled(source: Source, text: String) -> Candidate {
     Candidate {
-        title: title_of(&text),
+        title: own_title(&text),
         ..candidate(source, text)
-    }
-}
-
-fn by(candidate: Candidate, post: &Post) -> Candidate {
-    Candidate {
-        author: post.author.as_ref().map(|author| author.login.clone()),
-        url: Some(post.url.clone()),
-        ..candidate
     }
 }
 
 fn add(candidate: &mut Candidate, points: i32, why: &str) {
     candidate.score = candidate.score.saturating_add(points);
     candidate.reasons.push((points, why.to_owned()));
-}
-
-/// Best first; of equals the newer, then the longer. The number is the position of the post.
-fn ranked(mut found: Vec<(usize, Candidate)>) -> Vec<Candidate> {
-    let mut posts: Vec<usize> = found
-        .iter()
-        .filter(|(_, candidate)| candidate.score >= MIN_SCORE)
-        .map(|(post, _)| *post)
-        .collect();
-    posts.dedup();
-    for (post, candidate) in &mut found {
-        let before = posts.iter().take_while(|other| *other < post).count();
-        let points = i32::try_from(before)
-            .unwrap_or(NEWER_MAX)
-            .saturating_mul(NEWER)
-            .min(NEWER_MAX);
-        if points > 0 && candidate.score >= MIN_SCORE {
-            add(candidate, points, "newer than other plans here");
-        }
-    }
-    found.sort_by_key(|(post, candidate)| {
-        (
-            Reverse(candidate.score),
-            Reverse(*post),
-            Reverse(candidate.text.len()),
-        )
-    });
-    let mut candidates: Vec<Candidate> =
-        found.into_iter().map(|(_, candidate)| candidate).collect();
-    for candidate in candidates.iter_mut().take(MAX_TITLED) {
-        candidate.title = title_of(&candidate.text);
-    }
-    candidates
 }

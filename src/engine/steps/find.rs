@@ -31,9 +31,11 @@ pub(super) async fn find(
         None => trust(context, &scan, thread).await?,
     };
     let (trigger, read) = (context.trigger.clone(), Arc::clone(thread));
-    prepare::computing(move || verify::find(&trigger, &read, scan.search(&trust), &logs))
-        .await?
-        .map_err(Stop::Failed)
+    prepare::computing(move || {
+        verify::find(&trigger, &read, scan.search(&read, &trigger, &trust), &logs)
+    })
+    .await?
+    .map_err(Stop::Failed)
 }
 
 /// Whose posts may hold the plan: those of the account that the command names, else of people with

@@ -1,20 +1,20 @@
 //! From the conversation to a plan that may be saved: extract, gate, document. Pure, but for the thread it runs on.
 
 use super::super::code::Failure;
-use super::super::progress::{Enriched, Found, HiddenText, Logs, Prepared};
+use super::super::progress::{Enriched, Found, HiddenText, Logs, Prepared, Unclear};
 use super::super::say::{self, failures, sources, trust};
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
 use super::extract::{
-    self, Candidate, MIN_SCORE, NoPlan, OWN, Readers, Search, Source, Unconfirmed,
+    self, Candidate, Choice, MIN_SCORE, NoPlan, OWN, Readers, Search, Source, Unconfirmed,
 };
 use crate::formats::block;
 use crate::formats::command::{Command, Hidden, parse, read_options, without_commands};
 use crate::formats::hidden;
 use crate::formats::plan::document::{Enrichment, Guidance, wrap};
-use crate::formats::plan::gate::gate_content;
+use crate::formats::plan::gate::{ContentFault, gate_content};
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::{cut, gate_title, title_of};
+use crate::formats::plan::title::{cut, gate_title, own_title, said};
 
 /// Longest issue title, in characters. GitHub takes 256.
 pub const TITLE_MAX: usize = 250;
@@ -49,6 +49,7 @@ pub fn find(
         source_title: thread.title.clone(),
         unconfirmed: Vec::new(),
         hidden: None,
+        unclear: None,
     };
     if let Some(plan) = &logs.plan {
         found.log = Some(sources::origin(plan));
@@ -60,7 +61,8 @@ pub fn find(
             .notes
             .extend(trust::not_considered(&search.unconfirmed));
         match extract::choose(search, trigger) {
-            Ok(candidate) => found.candidate = Some(candidate),
+            Ok(Choice::Plan(candidate)) => found.candidate = Some(*candidate),
+            Ok(Choice::Unclear(among, why)) => found.unclear = Some(Unclear { among, why }),
             Err(none) => found.looked = looked(trigger, thread, none),
         }
     }
@@ -102,7 +104,7 @@ pub fn settle_hidden(
     if options.hidden != Some(Hidden::Remove) && (raw || !same) {
         return Err(trust::hidden(trigger.command, &parts, raw));
     }
-    candidate.title = title_of(&visible);
+    candidate.title = own_title(&visible);
     candidate.text = visible;
     Ok(Some(HiddenText { parts, kept: false }))
 }
@@ -250,9 +252,20 @@ fn prepared(
     fallback_title: &str,
     prefix: &str,
 ) -> Result<Prepared, Failure> {
-    gate_content(&candidate.text)
-        .map_err(|fault| failures::validation_failed(&fault.to_string(), fault.feedback()))?;
+    match gate_content(&candidate.text) {
+        // What the search takes for a plan has steps, in whatever form: more than erk's gate knows.
+        Ok(()) | Err(ContentFault::NoStructure) => {}
+        Err(fault) => {
+            return Err(failures::validation_failed(
+                &fault.to_string(),
+                fault.feedback(),
+            ));
+        }
+    }
     let own = candidate.title.as_deref().unwrap_or_default();
+    let said = said(fallback_title);
+    let source_title = fallback_title;
+    let fallback_title = said.as_deref().unwrap_or(fallback_title);
     let title = match (gate_title(own), gate_title(fallback_title)) {
         (Ok(()), _) => own,
         (Err(_), Ok(())) => fallback_title,
@@ -284,7 +297,7 @@ fn prepared(
         sentence: summary.sentence,
         bullets: summary.bullets.into(),
         notes,
-        source_title: fallback_title.to_owned(),
+        source_title: source_title.to_owned(),
         log: about.log,
         enriched: Enriched::No,
         warnings: Vec::new(),
@@ -304,6 +317,7 @@ pub fn found(candidate: &Candidate) -> String {
         Source::Block { post: at } => format!("a plan block in {}", post(at)),
         Source::Section { post: at, .. } => format!("part of {}", post(at)),
         Source::Whole { post: at } => post(at).to_owned(),
+        Source::Parts { posts } => format!("{} comments", posts.len()),
         Source::Log => "a session log".to_owned(),
     };
     let place = match &candidate.url {

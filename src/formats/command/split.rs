@@ -47,6 +47,7 @@ pub(super) fn split(
         whole(comment, following, next, end).or_else(|| start(comment, following, next, end))
     } else {
         start(comment, following, next, end)
+            .or_else(|| untitled(comment, following, word, next, end))
     };
     match plan {
         None => {
@@ -100,6 +101,33 @@ fn whole(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
         .first()
         .is_some_and(|block| block.span.start <= from && plan_fence(block));
     (structured && !wrapped).then_some(Plan::From(from))
+}
+
+/// A plan without a title: a list, or at least two paragraphs, below the command. A list that the command's
+/// own line leads to with a colon is guidance.
+fn untitled(
+    comment: &str,
+    following: &[Block],
+    word: &Word,
+    next: usize,
+    end: usize,
+) -> Option<Plan> {
+    let own = following.first().map_or(end, |block| block.span.start);
+    let line = comment[word.span.end..next.min(own)].trim();
+    let lead = comment[next.min(own)..own].trim();
+    let lists = following
+        .iter()
+        .any(|block| matches!(block.kind, Kind::List { .. }));
+    let paragraphs = following
+        .iter()
+        .filter(|block| matches!(block.kind, Kind::Paragraph { .. }))
+        .count();
+    if line.ends_with([':', '：']) || !(lists || paragraphs >= 2) {
+        return None;
+    }
+    // Lines of the command's own paragraph that lead to the list belong to the plan.
+    let leads = !lead.is_empty() && lead.ends_with([':', '：']);
+    Some(Plan::From(if leads { next } else { own }))
 }
 
 /// The first block that starts a plan.

@@ -17,10 +17,13 @@
 
 use super::inline;
 use crate::formats::markdown::{self, Block, Kind};
+use crate::formats::vocabulary;
 
 mod gate;
+mod own;
 
 pub use gate::{TitleFault, gate_title};
+pub use own::{own_title, said};
 
 /// Longest title in Unicode code points. GitHub allows 256 for an issue title; a little is left for a tag.
 pub const MAX_CHARS: usize = 250;
@@ -160,6 +163,14 @@ pub fn strip_prefix(heading: &str) -> &str {
         }
     }
     heading
+}
+
+/// A title for comparison: folded, without what is not a letter or digit.
+pub(crate) fn fold_title(title: &str) -> String {
+    vocabulary::fold(title)
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .collect()
 }
 
 /// True when `heading` names a part of a plan (`Overview`, `Phase 2: …`, `3. Wire it up`).

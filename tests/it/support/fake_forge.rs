@@ -612,6 +612,7 @@ impl Forge for FakeForge {
                 updated: created,
                 body: body.to_owned(),
                 url: "https://github.test/post".into(),
+                reactions: Reactions::default(),
             };
             let mut posts = vec![post(None, ada(), &issue.body, issue.own, issue.created)];
             let mut unlisted = 0;

@@ -2,17 +2,19 @@
 
 use std::ops::Range;
 
-use super::score::may_be_document;
-use super::words::{self, Role};
-use crate::formats::markdown::{self, Block, Kind};
+use super::element::{Element, Kind, elements};
+use super::score::{self, MIN_SCORE, POSSIBLE};
+use super::series::{Form, Series, series, step_number};
+use crate::formats::markdown;
 use crate::formats::plan::document::is_success_document;
-use crate::formats::plan::title::front_matter;
+use crate::formats::plan::title::{front_matter, own_title, said};
+use crate::formats::vocabulary::Class;
 
-/// The most sections of one post that are looked at, the last ones; nobody writes more plans into one comment.
-const MAX_SECTIONS: usize = 50;
+/// The most parts of one post that are looked at, the last ones; nobody writes more plans into one comment.
+const MAX_REGIONS: usize = 20;
 
 /// A part of a post.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Region {
     /// Bytes of the post.
     pub(super) span: Range<usize>,
@@ -20,194 +22,731 @@ pub(super) struct Region {
     pub(super) heading: Option<String>,
     /// It is the whole post.
     pub(super) whole: bool,
+    /// The label of a proposal among several, folded: `a`, `2`.
+    pub(super) label: Option<String>,
+    /// Points and what they are for.
+    pub(super) reasons: Vec<(i32, String)>,
+    /// Its title, where it is not the one that its text has.
+    pub(super) title: Title,
 }
 
-/// The post without the talk around it, every section that is titled as a plan, and every Markdown fence that could
-/// hold one.
+/// Where a region's title comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Title {
+    /// Its text.
+    Own,
+    /// From what is around it; `None` where its heading is only a section's of a longer text.
+    Given(Option<String>),
+}
+
+impl Region {
+    /// Sum of the points.
+    pub(super) fn points(&self) -> i32 {
+        self.reasons.iter().map(|(points, _)| points).sum()
+    }
+}
+
+/// What a heading is to a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It names a plan.
+    Title,
+    /// A part of a plan.
+    Section,
+    /// A numbered phase or step.
+    Phase,
+    /// A part of some other document.
+    Other,
+    /// Cannot be told.
+    Unknown,
+}
+
+/// What the heading, or the bold line that serves as one, is to a plan.
+pub(super) fn role(element: &Element) -> Role {
+    let level = element.level().unwrap_or(3);
+    let (text, words) = (&element.text, element.words());
+    if words.is_empty() {
+        return Role::Unknown;
+    }
+    let phrases = &element.phrases;
+    let covered = |class: Class, least: usize| {
+        phrases
+            .all(class)
+            .any(|found| (found.end - found.start) * 100 >= words.len() * least)
+    };
+    let asks = text.trim_end().ends_with(['?', '？']);
+    let other = covered(Class::Other, 60)
+        || phrases
+            .begins(Class::Other, words.start)
+            .is_some_and(|end| end >= words.start + 10);
+    if asks || other && !covered(Class::Plan, 60) {
+        return Role::Other;
+    }
+    let digits = text[words.start..].starts_with(|c: char| c.is_ascii_digit());
+    if step_number(text).is_some() && !digits {
+        return Role::Phase;
+    }
+    let proposal =
+        phrases.is(Class::Proposal, words.clone()) || phrases.is(Class::Empty, words.clone());
+    if level <= 3 && (names_plan(element) || proposal) {
+        return Role::Title;
+    }
+    if covered(Class::Section, 40) || phrases.begins(Class::Section, words.start).is_some() {
+        return Role::Section;
+    }
+    if step_number(text).is_some() {
+        return Role::Phase;
+    }
+    Role::Unknown
+}
+
+/// `Plan: X`, `X plan`, `Plan for X`; not `Pricing plan limits`, not `Test plan`.
+fn names_plan(element: &Element) -> bool {
+    let words = element.words();
+    let part = |class: Class, start: usize, end: usize| {
+        element
+            .phrases
+            .all(class)
+            .any(|found| found.start < start && found.end >= end)
+    };
+    element.phrases.all(Class::Plan).any(|plan| {
+        let rest = element.text[plan.end..].trim_start();
+        let joined = rest.starts_with([':', '-', '–', '—', '(', '：', '（'])
+            || ["for ", "to ", "of ", "v2", "v3"]
+                .iter()
+                .any(|word| rest.starts_with(word));
+        !part(Class::Section, plan.start, plan.end)
+            && !part(Class::Other, plan.start, plan.end)
+            && (plan.start == words.start || plan.end >= words.end || joined)
+    })
+}
+
+/// The label of a proposal among several: `Option A: …`, `Plan 2`, `案B`.
+pub(super) fn label(text: &str, element: &Element) -> Option<String> {
+    let words = element.words();
+    let begins = |class| element.phrases.begins(class, words.start);
+    let end = begins(Class::Proposal)
+        .into_iter()
+        .chain(begins(Class::Plan))
+        .max();
+    if let Some(end) = end {
+        return short_label(text[end..].trim_start_matches([' ', '#', ':', '"', '\u{a0}']));
+    }
+    // `A案`, `方案` behind the letter.
+    let rest = &text[words.start..];
+    let first = rest.chars().next()?;
+    let behind = rest[first.len_utf8()..].trim_start();
+    let at = text.len() - behind.len();
+    let named = element.phrases.begins(Class::Proposal, at).is_some();
+    (named && first.is_alphanumeric()).then(|| first.to_string())
+}
+
+fn short_label(rest: &str) -> Option<String> {
+    let label: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+    let han = ["一", "二", "三", "四", "五"];
+    let letter = label.len() == 1 && label.chars().all(|c| c.is_ascii_alphanumeric());
+    let numeral = han
+        .iter()
+        .position(|numeral| label.starts_with(numeral))
+        .map(|at| (at + 1).to_string());
+    let words = ["one", "two", "three", "four"];
+    let word = words
+        .iter()
+        .position(|word| *word == label)
+        .map(|at| (at + 1).to_string());
+    letter.then_some(label).or(numeral).or(word)
+}
+
+/// The parts of a post that could be plans, none within another, in order.
 pub(super) fn regions(text: &str) -> Vec<Region> {
-    let blocks = markdown::blocks(text);
-    if blocks.is_empty() {
+    let elements = elements(text);
+    if elements.is_empty() {
         return Vec::new();
     }
-    let whole = Region {
-        span: 0..text.len(),
-        heading: None,
-        whole: true,
+    if score::may_be_document(text) && is_success_document(text) {
+        return vec![finished(text, &elements, 0..elements.len(), None, true)];
+    }
+    let search = Search {
+        text,
+        elements: &elements,
+        series: series(&elements),
+        all: true,
     };
-    if may_be_document(text) && is_success_document(text) {
-        return vec![whole];
+    let mut found = search.fenced();
+    if found.is_empty() {
+        found = search.proposals();
     }
-    let mut found = fenced(text, &blocks);
-    let (from, to) = without_talk(text, &blocks);
-    let outer = from..to;
-    found.push(if outer == (0..blocks.len()) {
-        whole
-    } else {
-        region(&blocks, outer.clone())
-    });
-    let mut sections = Vec::new();
-    let mut at = 0;
-    while at < blocks.len() {
-        match &blocks[at].kind {
-            Kind::Heading {
-                level, text: name, ..
-            } if words::role(*level, name) == Role::Title => {
-                let end = section_end(text, &blocks, at, *level);
-                if (at..end) != outer && end > at {
-                    sections.push(region(&blocks, at..end));
-                }
-                at = end.max(at + 1);
-            }
-            _ => at += 1,
-        }
+    if found.is_empty() {
+        found.extend(search.single());
     }
-    found.extend(sections.split_off(sections.len().saturating_sub(MAX_SECTIONS)));
-    found
+    found.split_off(found.len().saturating_sub(MAX_REGIONS))
 }
 
-fn region(blocks: &[Block], range: Range<usize>) -> Region {
-    let part = &blocks[range];
-    let start = part.first().map_or(0, |block| block.span.start);
+struct Search<'a> {
+    text: &'a str,
+    elements: &'a [Element],
+    series: Vec<Series>,
+    /// These are all elements of the post.
+    all: bool,
+}
+
+fn finished(
+    text: &str,
+    elements: &[Element],
+    blocks: Range<usize>,
+    label: Option<String>,
+    all: bool,
+) -> Region {
+    let part = &elements[blocks.clone()];
+    let whole = all && blocks == (0..elements.len());
+    let start = part.first().map_or(0, |element| element.span.start);
+    let end = part.last().map_or(start, |element| element.span.end);
+    let span = if whole { 0..text.len() } else { start..end };
+    let heading = part
+        .first()
+        .filter(|element| element.level().is_some())
+        .map(|element| heading_text(&text[element.span.clone()]));
     Region {
-        span: start..part.last().map_or(start, |block| block.span.end),
-        heading: part.first().and_then(|block| match &block.kind {
-            Kind::Heading { text, .. } => Some(text.clone()),
-            _ => None,
-        }),
-        whole: false,
+        reasons: score::score(&text[span.clone()], part),
+        span,
+        heading,
+        whole,
+        label,
+        title: Title::Own,
     }
 }
 
-/// Contents of Markdown fences in a post that has no headings of its own.
-fn fenced(text: &str, blocks: &[Block]) -> Vec<Region> {
-    if blocks
-        .iter()
-        .any(|block| matches!(block.kind, Kind::Heading { .. }))
-    {
-        return Vec::new();
-    }
-    blocks
-        .iter()
-        .filter(|block| match &block.kind {
-            Kind::Code {
-                info,
-                fenced: true,
-                closed: true,
-            } => {
-                let language = info.split_whitespace().next().unwrap_or_default();
-                ["markdown", "md"].contains(&language.to_lowercase().as_str())
-            }
-            _ => false,
+fn heading_text(source: &str) -> String {
+    markdown::blocks(source)
+        .into_iter()
+        .find_map(|block| match block.kind {
+            markdown::Kind::Heading { text, .. } => Some(text),
+            _ => None,
         })
-        .filter_map(|block| {
-            let source = &text[block.span.clone()];
-            let from = source.find('\n')? + 1;
-            let to = source.rfind('\n')?;
-            let to = to - usize::from(source[..to].ends_with('\r'));
-            (from < to).then(|| Region {
-                span: block.span.start + from..block.span.start + to,
-                heading: None,
-                whole: false,
+        .unwrap_or_default()
+}
+
+impl Search<'_> {
+    fn role(&self, at: usize) -> Role {
+        role(&self.elements[at])
+    }
+
+    fn region(&self, blocks: Range<usize>, label: Option<String>) -> Region {
+        finished(self.text, self.elements, blocks, label, self.all)
+    }
+
+    /// Contents of fences in a post that has no headings and no steps of its own.
+    fn fenced(&self) -> Vec<Region> {
+        let own = |series: &Series| series.form != Form::Bullets || series.count > 3;
+        if self
+            .elements
+            .iter()
+            .any(|element| element.level().is_some())
+            || self.series.iter().any(own)
+        {
+            return Vec::new();
+        }
+        self.elements
+            .iter()
+            .filter_map(|element| match &element.kind {
+                Kind::Code(Some(inner)) => Some(inner.clone()),
+                _ => None,
             })
-        })
-        .collect()
-}
-
-/// The blocks that are left when talk before and behind the plan is taken away.
-fn without_talk(text: &str, blocks: &[Block]) -> (usize, usize) {
-    let to = end_without_talk(text, blocks, 0, blocks.len());
-    if front_matter(text) > 0 {
-        return (0, to);
+            .filter_map(|inner| {
+                let text = &self.text[inner.clone()];
+                let parts = elements(text);
+                let region = finished(text, &parts, 0..parts.len(), None, true);
+                (region.points() >= MIN_SCORE).then(|| Region {
+                    span: inner,
+                    whole: false,
+                    ..region
+                })
+            })
+            .collect()
     }
-    let first = blocks[..to].iter().position(|block| match &block.kind {
-        Kind::Heading { .. } => true,
-        Kind::Paragraph { text } => words::is_lead(text),
-        _ => false,
-    });
-    let titled = first.is_some_and(|at| match &blocks[at].kind {
-        Kind::Heading { level, text, .. } => words::role(*level, text) == Role::Title,
-        _ => true,
-    });
-    let mut from = 0;
-    while from < first.unwrap_or(to.saturating_sub(1)) {
-        let talk = match &blocks[from].kind {
-            // Before a plan's own title everything that can be talk is.
-            Kind::Paragraph { text } => {
-                titled
-                    || words::is_talk_before(text) && !(first.is_none() && words::announces(text))
+
+    /// Several proposals next to each other, each under a heading or bold line of the same kind.
+    fn proposals(&self) -> Vec<Region> {
+        let heads: Vec<usize> = (0..self.elements.len())
+            .filter(|at| {
+                let element = &self.elements[*at];
+                element.level().is_some() || element.kind == Kind::Paragraph && element.bold > 0
+            })
+            .collect();
+        let mut marks: Vec<(usize, u8, Option<String>)> = Vec::new();
+        for at in &heads {
+            let element = &self.elements[*at];
+            let level = element.level().unwrap_or(7);
+            let label = label(&element.text, element).or_else(|| self.counted(*at, &heads));
+            let titled = level <= 3
+                && self.role(*at) == Role::Title
+                && !element.phrases.is(Class::Empty, element.words());
+            if label.is_some() || titled {
+                marks.push((*at, level, label));
             }
-            Kind::Quote | Kind::Rule => titled || from > 0,
-            Kind::Html => titled,
-            _ => false,
-        };
-        if !talk {
-            break;
         }
-        from += 1;
+        let highest = marks.iter().map(|(_, level, _)| *level).min().unwrap_or(0);
+        marks.retain(|(_, level, _)| *level == highest);
+        if marks.len() < 2 {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for (index, (at, level, label)) in marks.iter().enumerate() {
+            let next = marks
+                .get(index + 1)
+                .map_or(self.elements.len(), |(next, ..)| *next);
+            let end = self.end_without_talk(*at, next.min(self.section_end(*at, *level)));
+            if end > at + 1 || self.elements[*at].text.len() > 200 {
+                found.push(self.region(*at..end, label.clone()));
+            }
+        }
+        found.retain(|region| region.points() >= POSSIBLE);
+        // One that is a plan among others that are only named is not one of several.
+        if found.len() < 2 { Vec::new() } else { found }
     }
-    let to = if from > 0 {
-        end_without_html(text, blocks, to)
-    } else {
-        to
-    };
-    (from, to.max(from))
-}
 
-/// Behind the plan: paragraphs of talk, and the rules that set them off.
-fn end_without_talk(text: &str, blocks: &[Block], from: usize, to: usize) -> usize {
-    let asks = blocks[from..to]
-        .iter()
-        .rev()
-        .find_map(|block| match &block.kind {
-            Kind::Heading { text, .. } => Some(text.to_lowercase().contains("question")),
-            _ => None,
+    /// The label of a heading `WORD 1` or `WORD B`, whatever the word, that other headings have too. Steps
+    /// are no proposals.
+    fn counted(&self, at: usize, heads: &[usize]) -> Option<String> {
+        let split = |at: usize| -> Option<(&str, String)> {
+            let element = &self.elements[at];
+            if element.begins(Class::Step) {
+                return None;
+            }
+            let text = &element.text[element.words()];
+            let (word, rest) = text.split_once(' ')?;
+            let label = short_label(rest)?;
+            let behind = rest[label.len().min(rest.len())..].trim_start();
+            let letters = word.chars().all(char::is_alphabetic) && word.chars().count() >= 3;
+            (letters && (behind.is_empty() || !behind.starts_with(char::is_alphanumeric)))
+                .then_some((word, label))
+        };
+        let (word, label) = split(at)?;
+        let others = heads.iter().filter(|other| {
+            split(**other).is_some_and(|(same, different)| same == word && different != label)
         });
-    let mut end = to;
-    while end > from + 1 && asks != Some(true) {
-        let talk =
-            matches!(&blocks[end - 1].kind, Kind::Paragraph { text } if words::is_talk_after(text));
-        if !talk {
-            break;
+        (others.count() > 0).then_some(label)
+    }
+
+    /// The one part of the post that is most like a plan.
+    fn single(&self) -> Option<Region> {
+        let count = self.elements.len();
+        if front_matter(self.text) > 0 {
+            return Some(self.region(0..self.end_without_talk(0, count), None));
         }
-        end -= 1;
-        while end > from + 1 && blocks[end - 1].kind == Kind::Rule {
+        if let Some(details) = self.details() {
+            return Some(details);
+        }
+        let headings = |at: &usize| self.elements[*at].level().is_some();
+        if let Some(title) = (0..count)
+            .filter(headings)
+            .find(|at| self.role(*at) == Role::Title)
+        {
+            return Some(self.titled(title));
+        }
+        let Some(first) = (0..count).find(headings) else {
+            return self.without_headings(0..count);
+        };
+        let level = self.elements[first].level();
+        let sole = (first + 1..count)
+            .filter(headings)
+            .all(|at| self.elements[at].level() > level)
+            && (first + 1..count).any(|at| headings(&at));
+        let other = (0..count)
+            .filter(headings)
+            .any(|at| self.role(at) == Role::Other);
+        if other
+            && !sole
+            && let Some(section) = self.section_of_other()
+        {
+            return Some(section);
+        }
+        let mut from = 0;
+        while from < first
+            && (self.is_before(from, first)
+                || sole && matches!(self.elements[from].kind, Kind::Paragraph | Kind::Html))
+        {
+            from += 1;
+        }
+        // Steps above the first heading, which then begins something else.
+        if first > 1
+            && self
+                .series
+                .iter()
+                .any(|it| it.blocks.end <= first && strong(it))
+            && !self
+                .series
+                .iter()
+                .any(|it| it.blocks.start >= first && strong(it))
+        {
+            return self.without_headings(0..first);
+        }
+        Some(self.region(from..self.end_without_talk(from, count), None))
+    }
+
+    /// The section of the heading that names a plan. What is above it belongs to something else.
+    fn titled(&self, title: usize) -> Region {
+        let level = self.elements[title].level().unwrap_or(1);
+        let end = self.section_end(title, level);
+        self.region(title..self.end_without_talk(title, end), None)
+    }
+
+    /// A folded part that holds the steps of a post which has none outside.
+    fn details(&self) -> Option<Region> {
+        let open = self
+            .elements
+            .iter()
+            .position(|it| it.kind == Kind::DetailsOpen)?;
+        let inside = |series: &Series| {
+            let before = &self.elements[..series.blocks.start];
+            let opened = before
+                .iter()
+                .filter(|it| it.kind == Kind::DetailsOpen)
+                .count();
+            let closed = before
+                .iter()
+                .filter(|it| it.kind == Kind::DetailsClose)
+                .count();
+            opened > closed
+        };
+        if self.series.iter().any(|it| !inside(it) && strong(it)) {
+            return None;
+        }
+        let mut best: Option<Region> = None;
+        let mut from = open;
+        while from < self.elements.len() {
+            let close = (from + 1..self.elements.len())
+                .find(|at| self.elements[*at].kind == Kind::DetailsClose)
+                .unwrap_or(self.elements.len());
+            let part = &self.elements[from + 1..close];
+            let held = Search {
+                text: self.text,
+                elements: part,
+                series: series(part),
+                all: false,
+            };
+            if !held.series.is_empty()
+                && let Some(region) = held.single()
+                && best
+                    .as_ref()
+                    .is_none_or(|best| best.points() < region.points())
+            {
+                let title = match self.summary(from) {
+                    Some(title) if own_title(&self.text[region.span.clone()]).is_none() => {
+                        Title::Given(Some(title))
+                    }
+                    _ => region.title,
+                };
+                best = Some(Region {
+                    whole: false,
+                    title,
+                    ..region
+                });
+            }
+            let Some(next) = (close..self.elements.len())
+                .find(|at| self.elements[*at].kind == Kind::DetailsOpen)
+            else {
+                break;
+            };
+            from = next;
+        }
+        best
+    }
+
+    /// The title in the summary of the `details` element at `open`, where it names the plan as one.
+    fn summary(&self, open: usize) -> Option<String> {
+        let source = &self.text[self.elements[open].span.clone()];
+        let (_, rest) = source.split_once("<summary>")?;
+        let (summary, _) = rest.split_once("</summary>")?;
+        let bare = summary
+            .replace("<b>", "")
+            .replace("</b>", "")
+            .replace("<strong>", "")
+            .replace("</strong>", "");
+        said(&bare).filter(|title| title.len() < bare.trim().len())
+    }
+
+    /// Of a document of another kind, such as a bug report, the section that proposes what to do.
+    fn section_of_other(&self) -> Option<Region> {
+        let mut best: Option<Region> = None;
+        let mut at = 0;
+        while at < self.elements.len() {
+            let Some(level) = self.elements[at].level() else {
+                at += 1;
+                continue;
+            };
+            if self.role(at) == Role::Other {
+                at += 1;
+                continue;
+            }
+            let mut end = self.section_end(at, level);
+            // The sections of the plan that follow.
+            while end < self.elements.len()
+                && self.elements[end].level() == Some(level)
+                && self.role(end) == Role::Section
+            {
+                end = self.section_end(end, level);
+            }
+            end = end.max(at + 1);
+            let held = self.series.iter().any(|it| {
+                it.blocks.start >= at && it.blocks.end <= end && (strong(it) || it.count >= 3)
+            });
+            if held {
+                let region = self.region(at..self.end_without_talk(at, end), None);
+                let named = self.elements[at].phrases.has(Class::Plan);
+                let title = if named {
+                    Title::Own
+                } else {
+                    Title::Given(None)
+                };
+                let region = Region { title, ..region };
+                if best
+                    .as_ref()
+                    .is_none_or(|best| best.points() < region.points())
+                {
+                    best = Some(region);
+                }
+            }
+            at = end.max(at + 1);
+        }
+        best
+    }
+
+    /// The steps, the sentence that leads to them, and what belongs to them below.
+    fn without_headings(&self, within: Range<usize>) -> Option<Region> {
+        let rank = |series: &Series| {
+            let voice = series.voice();
+            let form = match series.form {
+                Form::Numbered => 6,
+                Form::Tasks | Form::Table | Form::Headings | Form::Bold => 5,
+                Form::Lines => 4,
+                Form::Bullets => 3,
+                Form::Sentences => 1,
+            };
+            let count = series.count.min(12) + 2 * voice.actions.min(12);
+            form * 4 + count - 2 * voice.questions.min(10)
+        };
+        let inside = |series: &&Series| {
+            series.blocks.start >= within.start && series.blocks.end <= within.end
+        };
+        let Some(best) = self.series.iter().filter(inside).max_by_key(|it| rank(it)) else {
+            let mut from = within.start;
+            while from + 1 < within.end && self.is_before(from, within.end) {
+                from += 1;
+            }
+            let to = self.end_without_talk(from, within.end);
+            return (from < to).then(|| self.region(from..to, None));
+        };
+        let (mut from, mut to) = (best.blocks.start, best.blocks.end);
+        // Further steps of the same kind near by: lists under bold lines or leading sentences.
+        let mut others: Vec<&Series> = self.series.iter().filter(inside).collect();
+        others.sort_by_key(|it| it.blocks.start);
+        for other in &others {
+            let near = other.blocks.start >= to && other.blocks.start - to <= 1;
+            let talk = (to..other.blocks.start).any(|at| self.is_after(at));
+            if near && !talk && other.form != Form::Sentences {
+                to = to.max(other.blocks.end);
+            }
+        }
+        for other in others.iter().rev() {
+            let near = other.blocks.end <= from && from - other.blocks.end <= 1;
+            let alike = other.form == best.form || best.form == Form::Bold;
+            if near && alike && !self.is_after(other.blocks.end.min(from)) {
+                from = from.min(other.blocks.start);
+            }
+        }
+        from = self.with_lead(from, within.start);
+        let to = self.with_tail(to, within.end);
+        Some(self.region(from..to, None))
+    }
+
+    /// The bold line or the sentence that leads to the steps, and a title above it.
+    fn with_lead(&self, steps: usize, least: usize) -> usize {
+        let mut from = steps;
+        while from > least {
+            let above = &self.elements[from - 1];
+            let sentence = above.kind == Kind::Paragraph && {
+                let text = above.text.trim_end();
+                let leads = text.ends_with([':', '：'])
+                    || above.phrases.has(Class::Lead)
+                    || above.begins(Class::Plan)
+                    || above.begins(Class::Marker);
+                let first = from == steps;
+                (leads && first || above.is_bold_line() || self.names(from - 1))
+                    && !self.is_command(from - 1)
+            };
+            if !sentence {
+                break;
+            }
+            from -= 1;
+        }
+        if from > least {
+            // A goal between a title and the steps.
+            let title = (least..from)
+                .rev()
+                .take(3)
+                .find(|at| self.elements[*at].is_bold_line() || self.names(*at));
+            let kept = |at: usize| {
+                matches!(
+                    self.elements[at].kind,
+                    Kind::Paragraph | Kind::List { .. } | Kind::Code(_)
+                ) && !self.is_after(at)
+            };
+            if let Some(title) = title
+                && (title + 1..from).all(kept)
+            {
+                from = title;
+            }
+        }
+        from
+    }
+
+    /// A paragraph `Plan: X`.
+    fn names(&self, at: usize) -> bool {
+        let element = &self.elements[at];
+        let first = element.text.lines().next().unwrap_or_default();
+        let start = element.words().start;
+        let end = element.phrases.begins(Class::Marker, start);
+        element.kind == Kind::Paragraph
+            && first.len() <= 200
+            && end.is_some_and(|end| {
+                let rest = element.text[end..].trim_start_matches(['*', ' ', ')']);
+                rest.starts_with([':', '：'])
+            })
+    }
+
+    /// What follows the steps and belongs to them.
+    fn with_tail(&self, steps: usize, most: usize) -> usize {
+        let mut to = steps;
+        for at in steps..most {
+            if self.is_after(at) || self.elements[at].kind == Kind::DetailsClose {
+                break;
+            }
+            to = at + 1;
+        }
+        while to > steps
+            && matches!(
+                self.elements[to - 1].kind,
+                Kind::Rule | Kind::Html | Kind::Quote
+            )
+        {
+            to -= 1;
+        }
+        to
+    }
+
+    fn is_command(&self, at: usize) -> bool {
+        let text = self.elements[at].text.trim_start();
+        ["/save", "/erk:", "/plan", "/check"]
+            .iter()
+            .any(|command| text.starts_with(command))
+    }
+
+    /// Not part of a plan that begins below: a greeting, an announcement, a quote.
+    fn is_before(&self, at: usize, heading: usize) -> bool {
+        let element = &self.elements[at];
+        match element.kind {
+            Kind::Paragraph => {
+                self.is_command(at)
+                    || element.text.trim_start().starts_with('@')
+                    || element.text.len() <= 600
+                        && (element.begins(Class::Before)
+                            || element.phrases.has(Class::Lead) && heading < self.elements.len())
+            }
+            Kind::Quote | Kind::Rule => true,
+            _ => false,
+        }
+    }
+
+    /// Not part of a plan that ended above: a sign-off, a question to the reader, a command.
+    fn is_after(&self, at: usize) -> bool {
+        let Some(element) = self.elements.get(at) else {
+            return false;
+        };
+        if element.kind != Kind::Paragraph || element.is_bold_line() {
+            return false;
+        }
+        let text = element.text.trim();
+        let length = text.chars().count();
+        let signed = (text.starts_with("-- ") || text.starts_with("— ") || text.starts_with("– "))
+            && length < 40;
+        let me = length <= 300
+            && element
+                .phrases
+                .all(Class::Me)
+                .any(|me| me.start <= element.words().start + 2);
+        let picture = text.is_empty() || element.words().is_empty();
+        let smiles = length <= 300
+            && (text.ends_with(|c: char| ('\u{1f300}'..='\u{1faff}').contains(&c))
+                || [":)", ":-)", ";)", ":d", "^^", "xd"]
+                    .iter()
+                    .any(|sign| text.ends_with(sign)));
+        picture
+            || signed
+            || smiles
+            || me
+            || self.is_command(at)
+            || text.starts_with('@')
+            || length <= 400
+                && (element.begins(Class::After)
+                    || element.phrases.has(Class::After) && text.ends_with(['?', '？'])
+                    || text.ends_with(['?', '？']) && text.lines().count() == 1)
+    }
+
+    /// Behind the last block that belongs to a plan that begins at `from`: sign-offs and what sets them off
+    /// are left out.
+    fn end_without_talk(&self, from: usize, to: usize) -> usize {
+        let asks = self.elements[from..to]
+            .iter()
+            .rev()
+            .find(|it| it.level().is_some());
+        let asks = asks.is_some_and(|heading| {
+            heading.text.contains("question")
+                || heading.text.contains('?')
+                || heading.text.contains('？')
+        });
+        let mut end = to;
+        while end > from + 1 {
+            let last = &self.elements[end - 1];
+            let closing = matches!(last.kind, Kind::Rule | Kind::DetailsClose)
+                || last.kind == Kind::Html
+                    && self.text[last.span.clone()].trim_start().starts_with("</");
+            let talk = !asks && self.is_after(end - 1);
+            if !(talk || closing && (end < to || last.kind != Kind::Rule)) {
+                break;
+            }
             end -= 1;
         }
-    }
-    if from > 0 {
-        end_without_html(text, blocks, end)
-    } else {
         end
     }
-}
 
-/// Closing tags whose opening was left out.
-fn end_without_html(text: &str, blocks: &[Block], to: usize) -> usize {
-    let mut end = to;
-    while end > 1
-        && blocks[end - 1].kind == Kind::Html
-        && text[blocks[end - 1].span.clone()]
-            .trim_start()
-            .starts_with("</")
-    {
-        end -= 1;
-    }
-    end
-}
-
-/// Behind the last block that belongs to the plan titled at block `at`: its section, and following sections of the
-/// same level as long as they are not another plan or a part of some other document.
-fn section_end(text: &str, blocks: &[Block], at: usize, level: u8) -> usize {
-    let end = blocks[at + 1..]
-        .iter()
-        .position(|block| match &block.kind {
-            Kind::Heading {
-                level: other, text, ..
-            } if *other <= level => {
-                *other < level || matches!(words::role(*other, text), Role::Title | Role::Other)
-            }
+    /// Behind the last block that belongs to the section at `at`: its own, and following sections of the
+    /// same level as long as they are not another plan or a part of some other document.
+    fn section_end(&self, at: usize, level: u8) -> usize {
+        // Below other sections of the same level it is one of them.
+        let among = self.elements[..at]
+            .iter()
+            .any(|it| it.level() == Some(level));
+        let ends = |next: &usize| match self.elements[*next].level() {
+            Some(other) if other < level => true,
+            Some(other) if other == level => match self.role(*next) {
+                Role::Title | Role::Other => true,
+                Role::Unknown => level == 1 || among,
+                Role::Section | Role::Phase => false,
+            },
             _ => false,
-        })
-        .map_or(blocks.len(), |next| at + 1 + next);
-    end_without_talk(text, blocks, at, end)
+        };
+        (at + 1..self.elements.len())
+            .find(ends)
+            .unwrap_or(self.elements.len())
+    }
+}
+
+/// Steps for certain, not just some bullets.
+fn strong(series: &Series) -> bool {
+    match series.form {
+        Form::Bullets => series.count >= 4 && series.voice().actions * 2 >= series.steps.len(),
+        Form::Sentences => false,
+        _ => series.count >= 2,
+    }
 }

@@ -63,6 +63,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
                 updated: Millis(time),
                 body: post.body.clone(),
                 url: format!("https://github.com/acme/shop/issues/3#{index}"),
+                reactions: Reactions::default(),
             }
         })
         .collect();

@@ -1,0 +1,770 @@
+//! The decision: one plan, none, or several of which nobody can tell which one is meant.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::element::{Element, Kind, elements};
+use super::region::Region;
+use super::score;
+use super::score::POSSIBLE;
+use super::series::split_sentences;
+use super::talk::{
+    Heard, Standing, Subject, by_name, from_quote, listen, named, overlap, replaces, telling_lines,
+    telling_words,
+};
+use super::trust::Trust;
+use super::{Candidate, Found, MIN_SCORE, Part, Search, Source, Verdict, add, posts};
+use crate::engine::thread::{Post, Reactions, Thread};
+use crate::engine::trigger::{Origin, Trigger};
+use crate::formats::plan::title::said;
+use crate::formats::vocabulary::{Class, Phrases, fold};
+
+/// Points for each person who approves of a plan, other than its author, and the most of them.
+const APPROVED: i32 = 10;
+const APPROVED_MOST: i32 = 30;
+/// Points for a decision for a plan.
+const CHOSEN: i32 = 30;
+/// A plan with so many points less than the best is not what anybody may have meant.
+const CLEARLY_LESS: i32 = 34;
+/// Two texts that share so much of their words, in percent, are versions of one plan.
+const SAME_PLAN: usize = 45;
+
+/// What a post says about the plans in it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct About {
+    /// It says to replace an earlier plan.
+    pub(super) replaces: bool,
+    /// It says to be a part of a plan.
+    pub(super) part: Option<Part>,
+    /// It says to be about a step of a plan.
+    pub(super) detail: bool,
+}
+
+impl About {
+    /// Of the post `text` with the plans `regions`.
+    pub(super) fn of(text: &str, regions: &[Region]) -> Self {
+        let mut about = Self::default();
+        let Some(first) = regions.first() else {
+            return about;
+        };
+        for element in elements(text) {
+            let inside = regions.iter().any(|region| {
+                region.span.start < element.span.start && element.span.end <= region.span.end
+            });
+            let head = !inside || element.level().is_some_and(|level| level <= 2);
+            if !matches!(element.kind, Kind::Paragraph | Kind::Heading(_)) || !head {
+                continue;
+            }
+            about.replaces |= replaces(&element);
+            if element.span.start <= first.span.start {
+                about.detail |= element.text.len() <= 200
+                    && super::series::step_number(&element.text).is_none()
+                    && (element.phrases.has(Class::Amend)
+                        || element.phrases.all(Class::Step).any(|step| {
+                            element.text[step.end..]
+                                .trim_start()
+                                .starts_with(|c: char| c.is_ascii_digit())
+                        }));
+                about.part = about.part.or_else(|| part(&element));
+            }
+        }
+        about
+    }
+}
+
+/// `(1/2)`, `part 2`, `continued`, in a short line.
+fn part(element: &Element) -> Option<Part> {
+    let line = element.text.lines().next().unwrap_or_default();
+    if line.chars().count() > 120 {
+        return None;
+    }
+    for (at, _) in line.match_indices('/') {
+        let before: String = line[..at]
+            .chars()
+            .rev()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        let after: String = line[at + 1..]
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        let ends = line[at + 1 + after.len()..]
+            .chars()
+            .next()
+            .is_none_or(|c| !c.is_alphanumeric() && c != '/');
+        let starts = line[..at - before.len()]
+            .chars()
+            .next_back()
+            .is_none_or(|c| !c.is_alphanumeric() && c != '/');
+        if let (Ok(number), Ok(total)) = (before.parse::<usize>(), after.parse::<usize>())
+            && before.len() == 1
+            && number >= 1
+            && number <= total
+            && (2..=9).contains(&total)
+            && starts
+            && ends
+        {
+            return Some(Part::Number(number));
+        }
+    }
+    let phrases = Phrases::of(line);
+    for found in phrases.all(Class::Part) {
+        let rest = line[found.end..].trim_start_matches([' ', '#', ':']);
+        if let Some(digit) = rest.chars().next().and_then(|c| c.to_digit(10)) {
+            return Some(Part::Number(digit as usize));
+        }
+        let words = element.words();
+        if found.start <= words.start + 12 && found.end - found.start >= 4 {
+            return Some(Part::Continued);
+        }
+    }
+    None
+}
+
+/// Puts plans in parts together: parts of one author in a row.
+pub(super) fn joined(found: Vec<Found>) -> Vec<Found> {
+    let mut done: Vec<Found> = Vec::new();
+    for next in found {
+        let author = next.author.as_ref().map(|author| author.id);
+        let before = done
+            .iter_mut()
+            .rev()
+            .find(|it| it.author.as_ref().map(|author| author.id) == author && author.is_some());
+        let Some(before) = before.filter(|before| continues(before, &next)) else {
+            done.push(next);
+            continue;
+        };
+        let ids = |source: &Source| match source {
+            Source::Parts { posts } => posts.clone(),
+            other => vec![super::post_of(other)],
+        };
+        let mut sources = ids(&before.candidate.source);
+        sources.extend(ids(&next.candidate.source));
+        let text = format!(
+            "{}\n\n{}",
+            before.candidate.text.trim_end(),
+            without_part_line(&next.candidate.text)
+        );
+        let url = before.candidate.url.clone();
+        let mut candidate = super::candidate(
+            Source::Parts {
+                posts: sources.clone(),
+            },
+            text,
+        );
+        add(&mut candidate, 0, &format!("is in {} posts", sources.len()));
+        before.candidate = Candidate {
+            author: before.candidate.author.clone(),
+            url,
+            ..candidate
+        };
+        before.part = next.part.or(before.part);
+        before.parts.extend(next.parts);
+    }
+    done
+}
+
+fn continues(before: &Found, next: &Found) -> bool {
+    if before.position() >= next.position() {
+        return false;
+    }
+    match (before.part, next.part) {
+        (Some(Part::Number(one)), Some(Part::Number(other))) => other == one + 1,
+        (_, Some(Part::Number(number))) => number == 2 || number == before.parts.len() + 1,
+        (_, Some(Part::Continued)) => before.good(),
+        (_, None) => goes_on(&before.candidate.text, &next.candidate.text),
+    }
+}
+
+/// The steps of the second text are numbered on from those of the first.
+fn goes_on(before: &str, next: &str) -> bool {
+    let last = elements(before)
+        .iter()
+        .rev()
+        .find_map(|element| match &element.kind {
+            Kind::List {
+                ordered: true,
+                start,
+                items,
+            } => Some(start + items.len()),
+            _ => None,
+        });
+    let first = elements(next)
+        .iter()
+        .find_map(|element| match &element.kind {
+            Kind::List {
+                ordered: true,
+                start,
+                ..
+            } => Some(*start),
+            _ => None,
+        });
+    first.is_some_and(|first| first > 1 && last == Some(first))
+}
+
+/// The text without a first line that only says that it is a part.
+fn without_part_line(text: &str) -> &str {
+    let elements = elements(text);
+    let Some(first) = elements.first().filter(|first| part(first).is_some()) else {
+        return text;
+    };
+    let short = first.text.lines().count() == 1 && first.text.chars().count() <= 60;
+    let next = elements.get(1);
+    match next {
+        Some(next) if short && first.level().is_none() => &text[next.span.start..],
+        _ => text,
+    }
+}
+
+/// Weighs the candidates, whose authors count, and decides.
+pub(super) fn decide(
+    mut found: Vec<Found>,
+    thread: &Thread,
+    trigger: &Trigger,
+    trust: &Trust,
+) -> Search {
+    in_context(&mut found, thread);
+    found.retain(|it| !it.candidate.text.trim().is_empty());
+    let (good, rest): (Vec<Found>, Vec<Found>) = found
+        .into_iter()
+        .partition(|it| it.candidate.score >= POSSIBLE);
+    let mut good = good;
+    good.sort_by_key(|it| (it.position(), it.parts.first().map(|(_, span)| span.start)));
+    let subjects: Vec<Subject> = good.iter().map(|it| subject(it, thread)).collect();
+    let own = own_comment(trigger);
+    let heard = heard(&good, &subjects, thread, own.as_ref(), trigger, trust);
+    let mut standing = heard.standing;
+    revisions(&good, &subjects, &mut standing);
+    let strengths: Vec<i32> = good
+        .iter()
+        .zip(&standing)
+        .map(|(it, standing)| strength(it, standing, thread))
+        .collect();
+    let counts: Vec<Reactions> = good
+        .iter()
+        .map(|it| {
+            thread
+                .posts
+                .get(it.position())
+                .map_or_else(Reactions::default, |post| post.reactions)
+        })
+        .collect();
+    let pointed = pointed(trigger, own.as_ref(), &subjects, thread.posts.len());
+    let case = Case {
+        good: &good,
+        subjects: &subjects,
+        standing: &standing,
+        strengths: &strengths,
+        reactions: &counts,
+        undecided: heard.undecided,
+        requester: trigger.actor.id,
+    };
+    let (order, verdict) = case.verdict(pointed);
+    let amended = match (&verdict, order.first()) {
+        (Verdict::Plan, Some(best)) => later(&standing[*best], thread),
+        _ => Vec::new(),
+    };
+    for (at, it) in good.iter_mut().enumerate() {
+        it.candidate.title = it.title();
+        explain(&mut it.candidate, &standing[at], strengths[at], thread);
+    }
+    let mut slots: Vec<Option<Candidate>> = good.into_iter().map(|it| Some(it.candidate)).collect();
+    let mut candidates: Vec<Candidate> = order.iter().filter_map(|at| slots[*at].take()).collect();
+    let mut others: Vec<Candidate> = slots
+        .into_iter()
+        .flatten()
+        .chain(rest.into_iter().map(|it| it.candidate))
+        .collect();
+    others.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
+    candidates.extend(others);
+    Search {
+        candidates,
+        verdict,
+        amended,
+        ..Search::default()
+    }
+}
+
+/// Points for where a text is.
+fn in_context(found: &mut [Found], thread: &Thread) {
+    let title = fold(&thread.title);
+    let phrases = Phrases::of(&title);
+    let says_plan = said(&thread.title).is_none_or(|said| fold(&said).len() < title.trim().len())
+        && phrases.has(Class::Plan);
+    let other = phrases.has(Class::Other);
+    let asks = title.trim_end().ends_with(['?', '？']) && phrases.begins(Class::HowTo, 0).is_some();
+    let about: HashSet<String> = telling_words(&title);
+    let robots: HashSet<u64> = thread
+        .posts
+        .iter()
+        .filter(|post| score::is_template(&post.body))
+        .filter_map(|post| {
+            post.author
+                .as_ref()
+                .filter(|author| author.bot)
+                .map(|author| author.id)
+        })
+        .collect();
+    for it in found.iter_mut() {
+        let position = it.parts.first().map_or(0, |(position, _)| *position);
+        let post = thread.posts.get(position);
+        let opening = post.is_some_and(|post| post.id.is_none());
+        let bot = it.author.as_ref().is_some_and(|author| author.bot);
+        if it.candidate.score > 0 {
+            let titled = it
+                .candidate
+                .reasons
+                .iter()
+                .any(|(_, why)| why.starts_with("is titled"));
+            if opening && says_plan {
+                add(&mut it.candidate, 8, "the conversation is called a plan");
+            } else if opening && other {
+                add(
+                    &mut it.candidate,
+                    -20,
+                    "the conversation is called something else",
+                );
+            } else if opening && !titled {
+                add(&mut it.candidate, -6, "is the opening text");
+            }
+            if asks {
+                add(&mut it.candidate, -25, "answers how something is done");
+            }
+            if bot && opening && !titled {
+                add(&mut it.candidate, -15, "is a program's opening text");
+            }
+            let comments = post.is_some_and(|post| post.body.contains("<!--"));
+            if bot && comments {
+                add(&mut it.candidate, -20, "has a program's marks");
+            }
+            if it
+                .author
+                .as_ref()
+                .is_some_and(|author| robots.contains(&author.id))
+            {
+                add(&mut it.candidate, -40, "its author fills in templates");
+            }
+        }
+        let shared = overlap(&about, &telling_words(&fold(&it.candidate.text)));
+        if about.len() >= 2 && shared >= 30 && it.candidate.score > 0 {
+            add(&mut it.candidate, 4, "is about what the title names");
+        }
+    }
+}
+
+fn subject(found: &Found, thread: &Thread) -> Subject {
+    let text = fold(&found.candidate.text);
+    let title = found.title().map(|title| fold(&title)).unwrap_or_default();
+    let common = telling_words(&fold(&thread.title));
+    let plain: HashSet<String> = Phrases::of(&title)
+        .iter()
+        .map(|phrase| title[phrase.start..phrase.end].to_owned())
+        .collect();
+    let mut titled = telling_words(&title);
+    titled.retain(|word| !common.contains(word) && !plain.contains(word));
+    let position = found.position();
+    Subject {
+        post: position,
+        first_post: found
+            .parts
+            .first()
+            .map_or(position, |(position, _)| *position),
+        id: thread.posts.get(position).and_then(|post| post.id),
+        author: found.author.as_ref().map(|author| author.id),
+        login: fold(found.candidate.author.as_deref().unwrap_or_default()),
+        label: found.label.clone(),
+        title: titled,
+        words: telling_words(&text),
+        lines: telling_lines(&text),
+    }
+}
+
+/// The command's own comment, as the payload had it.
+fn own_comment(trigger: &Trigger) -> Option<Post> {
+    let (text, url) = match &trigger.origin {
+        Origin::Comment { text, url, .. } => (text, url),
+        _ => return None,
+    };
+    Some(Post {
+        id: None,
+        author: Some(trigger.actor.clone()),
+        own: false,
+        association: "OWNER".to_owned(),
+        created: trigger.at,
+        updated: trigger.at,
+        body: crate::formats::command::without_commands(text),
+        url: url.clone(),
+        reactions: Reactions::default(),
+    })
+}
+
+/// What everybody whose word counts has said.
+fn heard(
+    good: &[Found],
+    subjects: &[Subject],
+    thread: &Thread,
+    own: Option<&Post>,
+    trigger: &Trigger,
+    trust: &Trust,
+) -> Heard {
+    let end = thread.posts.len();
+    let parts_of = |position: usize| -> Vec<Range<usize>> {
+        good.iter()
+            .flat_map(|it| &it.parts)
+            .filter(|(at, _)| *at == position)
+            .map(|(_, span)| span.clone())
+            .collect()
+    };
+    let counts = |post: &Post| match trust {
+        Trust::Everybody => true,
+        _ => {
+            posts::belongs(post)
+                || post
+                    .author
+                    .as_ref()
+                    .is_some_and(|author| author.id == trigger.actor.id)
+                || trust.allows(post.author.as_ref(), trigger.actor.id)
+        }
+    };
+    let mut left_out = Vec::new();
+    let mut all: Vec<(usize, &Post, Vec<Range<usize>>)> =
+        posts::searched(thread, trigger, &mut left_out)
+            .0
+            .into_iter()
+            .filter(|(_, post)| counts(post) && posts::unfit(post, trigger).is_none())
+            .map(|(position, post)| (position, post, parts_of(position)))
+            .collect();
+    if let Some(own) = own {
+        all.push((end, own, parts_of(end)));
+    }
+    let all: Vec<(usize, &Post, &[Range<usize>])> = all
+        .iter()
+        .map(|(position, post, parts)| (*position, *post, parts.as_slice()))
+        .collect();
+    listen(&all, subjects)
+}
+
+/// Later versions of a plan take the place of earlier ones.
+fn revisions(good: &[Found], subjects: &[Subject], standing: &mut [Standing]) {
+    for later in 1..subjects.len() {
+        for earlier in (0..later).rev() {
+            let (one, other) = (&subjects[earlier], &subjects[later]);
+            if one.post >= other.first_post || standing[earlier].replaced.is_some() {
+                continue;
+            }
+            let same_author = one.author == other.author && one.author.is_some();
+            let alike = overlap(&one.words, &other.words);
+            let size = (one.words.len().min(other.words.len()) * 100)
+                / one.words.len().max(other.words.len()).max(1);
+            let says = good[later].replaces && same_author;
+            let again = alike >= SAME_PLAN && size >= 40;
+            let copied = alike >= 75 && size >= 60;
+            let gone = standing[later].withdrawn.is_some() || standing[later].rejected.is_some();
+            let labelled = one.label.is_some() && other.label.is_some() && one.label != other.label;
+            if !gone && !labelled && (says || same_author && again || copied) {
+                standing[earlier].replaced = Some(later);
+            } else if good[later].replaces && alike >= 30 && !gone && !labelled {
+                standing[earlier].replaced = Some(later);
+            }
+        }
+    }
+}
+
+fn strength(found: &Found, standing: &Standing, thread: &Thread) -> i32 {
+    let approvals = i32::try_from(standing.approved.len()).unwrap_or(i32::MAX);
+    let approved = approvals.saturating_mul(APPROVED).min(APPROVED_MOST);
+    let chosen = if standing.chosen.is_empty() {
+        0
+    } else {
+        CHOSEN
+    };
+    found.candidate.score.min(70) + approved + chosen + reactions(found, thread)
+}
+
+/// Points for reactions to the post.
+fn reactions(found: &Found, thread: &Thread) -> i32 {
+    let Some(post) = thread.posts.get(found.position()) else {
+        return 0;
+    };
+    let count = |count: u32| i32::try_from(count.min(5)).unwrap_or(5);
+    count(post.reactions.approving) * 4 - count(post.reactions.rejecting) * 6
+}
+
+/// The candidate that the command points to: by its guidance, or by a quote above it.
+fn pointed(
+    trigger: &Trigger,
+    own: Option<&Post>,
+    subjects: &[Subject],
+    end: usize,
+) -> Option<usize> {
+    let alone = |mut found: Vec<(usize, usize)>| {
+        found.dedup_by_key(|(_, subject)| *subject);
+        match found.as_slice() {
+            [(_, one)] => Some(*one),
+            _ => None,
+        }
+    };
+    if subjects.len() < 2 {
+        return None;
+    }
+    let guidance = fold(trigger.guidance.trim());
+    if !guidance.is_empty() {
+        let first = split_sentences(&guidance)
+            .into_iter()
+            .next()
+            .unwrap_or_default();
+        let phrases = Phrases::of(first);
+        let by_label = alone(named(first, &phrases, subjects, end, true));
+        if let Some(one) = by_label.or_else(|| alone(by_name(first, subjects, end))) {
+            return Some(one);
+        }
+    }
+    let own = own?;
+    elements(&own.body)
+        .iter()
+        .filter(|element| element.kind == Kind::Quote)
+        .filter_map(|element| {
+            let bare: Vec<&str> = own.body[element.span.clone()]
+                .lines()
+                .map(|line| line.trim_start_matches(['>', ' ']))
+                .collect();
+            from_quote(&fold(&bare.join("\n")), subjects, end)
+        })
+        .map(|(subject, _)| subject)
+        .last()
+}
+
+/// Permalinks of posts that may change the plan.
+fn later(standing: &Standing, thread: &Thread) -> Vec<String> {
+    standing
+        .amended
+        .iter()
+        .filter_map(|position| thread.posts.get(*position))
+        .map(|post| post.url.clone())
+        .collect()
+}
+
+/// Adds to the reasons of a candidate what people said of it.
+fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread: &Thread) {
+    let who = |position: usize| {
+        thread
+            .posts
+            .get(position)
+            .map_or("the command", |post| {
+                post.author
+                    .as_ref()
+                    .map_or(super::GHOST, |author| author.login.as_str())
+            })
+            .to_owned()
+    };
+    let said = strength - candidate.score.min(70);
+    let names = |many: &[(usize, Option<u64>)]| {
+        let names: Vec<String> = many.iter().map(|(position, _)| who(*position)).collect();
+        names.join(", ")
+    };
+    let mut whys = Vec::new();
+    if !standing.approved.is_empty() {
+        whys.push(format!("approved by {}", names(&standing.approved)));
+    }
+    if !standing.chosen.is_empty() {
+        whys.push(format!("chosen by {}", names(&standing.chosen)));
+    }
+    if whys.is_empty() && said != 0 {
+        whys.push("reactions".to_owned());
+    }
+    if !whys.is_empty() {
+        add(candidate, said, &whys.join("; "));
+    }
+    if let Some(position) = standing.withdrawn {
+        add(candidate, 0, &format!("withdrawn by {}", who(position)));
+    } else if let Some(position) = standing.rejected {
+        add(candidate, 0, &format!("rejected by {}", who(position)));
+    } else if standing.replaced.is_some() {
+        add(candidate, 0, "replaced by a later version");
+    }
+    if !standing.amended.is_empty() {
+        let names: Vec<String> = standing.amended.iter().map(|at| who(*at)).collect();
+        add(
+            candidate,
+            0,
+            &format!("later comments may change it: {}", names.join(", ")),
+        );
+    }
+}
+
+/// Everything a decision rests on.
+struct Case<'a> {
+    good: &'a [Found],
+    subjects: &'a [Subject],
+    standing: &'a [Standing],
+    strengths: &'a [i32],
+    reactions: &'a [Reactions],
+    undecided: Option<usize>,
+    requester: u64,
+}
+
+impl Case<'_> {
+    /// The candidates that come first, in order, and what is decided.
+    fn verdict(&self, pointed: Option<usize>) -> (Vec<usize>, Verdict) {
+        if let Some(one) = pointed {
+            return (vec![one], Verdict::Plan);
+        }
+        let live: Vec<usize> = (0..self.good.len())
+            .filter(|at| !self.standing[*at].gone())
+            .collect();
+        if let Some(decided) = self.chosen(&live) {
+            return decided;
+        }
+        let mut ranked = live;
+        ranked.sort_by_key(|at| std::cmp::Reverse((self.strengths[*at], self.subjects[*at].post)));
+        if ranked
+            .first()
+            .is_none_or(|best| self.strengths[*best] < MIN_SCORE)
+        {
+            return (ranked, Verdict::None);
+        }
+        match ranked.as_slice() {
+            [] => (Vec::new(), Verdict::None),
+            [one] => (vec![*one], Verdict::Plan),
+            _ => self.compare(&ranked),
+        }
+    }
+
+    /// A decision that somebody has taken.
+    fn chosen(&self, live: &[usize]) -> Option<(Vec<usize>, Verdict)> {
+        let chosen: Vec<usize> = live
+            .iter()
+            .copied()
+            .filter(|at| !self.standing[*at].chosen.is_empty())
+            .collect();
+        let by_requester: Vec<usize> = chosen
+            .iter()
+            .copied()
+            .filter(|at| {
+                self.standing[*at]
+                    .chosen
+                    .iter()
+                    .any(|(_, by)| *by == Some(self.requester))
+            })
+            .collect();
+        match (by_requester.as_slice(), chosen.as_slice()) {
+            ([one], _) | ([], [one]) => Some((vec![*one], Verdict::Plan)),
+            ([], []) => None,
+            _ => {
+                let mut many = if by_requester.len() > 1 {
+                    by_requester
+                } else {
+                    chosen
+                };
+                many.sort_by_key(|at| std::cmp::Reverse(self.strengths[*at]));
+                let votes = |at: usize| self.standing[at].chosen.len();
+                if votes(many[0]) >= votes(many[1]) + 2 {
+                    return Some((vec![many[0]], Verdict::Plan));
+                }
+                let among = many.len();
+                let why = "people decided for different ones".to_owned();
+                Some((many, Verdict::Unclear { among, why }))
+            }
+        }
+    }
+
+    /// Of several that nobody has decided between.
+    fn compare(&self, ranked: &[usize]) -> (Vec<usize>, Verdict) {
+        let best = ranked[0];
+        let words = |at: usize| self.subjects[at].words.len();
+        let is_opening = |at: usize| {
+            self.subjects[at].post == 0
+                && !self.good[at].candidate.reasons.iter().any(|(_, why)| {
+                    why.starts_with("is titled")
+                        || why.starts_with("the conversation is called a plan")
+                })
+        };
+        let comments = ranked
+            .iter()
+            .any(|at| !is_opening(*at) && self.strengths[*at] >= MIN_SCORE);
+        let close: Vec<usize> = ranked
+            .iter()
+            .copied()
+            .filter(|at| {
+                let sketch = words(*at) * 3 < words(best)
+                    || self.strengths[*at] + CLEARLY_LESS <= self.strengths[best];
+                let detail = self.good[*at].detail
+                    && ranked
+                        .iter()
+                        .any(|other| self.subjects[*other].post < self.subjects[*at].post);
+                // A comment is an answer to the opening text.
+                let answered =
+                    comments && is_opening(*at) && self.standing[*at].approved.is_empty();
+                *at == best && !detail && !answered || !(sketch || detail || answered)
+            })
+            .collect();
+        let Some(best) = close.first().copied() else {
+            return (vec![best], Verdict::Plan);
+        };
+        // Who approved before the last of them was there has not chosen between them.
+        let last = close
+            .iter()
+            .map(|at| self.subjects[*at].post)
+            .max()
+            .unwrap_or(0);
+        let votes = |at: usize| {
+            let standing = &self.standing[at];
+            let late = standing.approved.iter().chain(&standing.named);
+            let mut people: Vec<Option<u64>> = late
+                .filter(|(position, _)| *position > last)
+                .map(|(_, by)| *by)
+                .collect();
+            people.sort_unstable();
+            people.dedup();
+            people
+                .iter()
+                .map(|by| if *by == Some(self.requester) { 2 } else { 1 })
+                .sum::<i64>()
+        };
+        let open = self.undecided.is_some_and(|at| at > last);
+        let rivals = |of: &dyn Fn(usize) -> i64, lead: i64| {
+            let mut sorted = close.clone();
+            sorted.sort_by_key(|at| std::cmp::Reverse(of(*at)));
+            match sorted.as_slice() {
+                [first, second, ..] if of(*first) >= of(*second) + lead => Some(*first),
+                _ => None,
+            }
+        };
+        let by_votes = rivals(&votes, if open { 2 } else { 1 });
+        let by_reactions = rivals(&|at| self.reactions(at), 3);
+        if let Some(one) = by_votes.or(by_reactions) {
+            return (vec![one], Verdict::Plan);
+        }
+        if let [one] = close.as_slice() {
+            return (vec![*one], Verdict::Plan);
+        }
+        let same_author = close.iter().all(|at| {
+            self.subjects[*at].author == self.subjects[best].author
+                && self.subjects[*at].author.is_some()
+        });
+        let one_post = close
+            .windows(2)
+            .any(|pair| self.subjects[pair[0]].post == self.subjects[pair[1]].post);
+        if same_author && !one_post {
+            let newest = close
+                .iter()
+                .copied()
+                .max_by_key(|at| self.subjects[*at].post);
+            let largest = close.iter().copied().max_by_key(|at| words(*at));
+            if let (Some(newest), Some(largest)) = (newest, largest)
+                && words(newest) * 2 < words(largest)
+            {
+                return (vec![largest], Verdict::Plan);
+            }
+        }
+        let among = close.len().min(5);
+        let why = "they are about equally likely, and nobody has decided".to_owned();
+        (close, Verdict::Unclear { among, why })
+    }
+
+    /// Reactions for the plan less those against it.
+    fn reactions(&self, at: usize) -> i64 {
+        let reactions = self.reactions[at];
+        i64::from(reactions.approving) - i64::from(reactions.rejecting)
+    }
+}

@@ -1,0 +1,265 @@
+//! The top-level blocks of a post, with what the search for a plan needs of each.
+
+use std::ops::Range;
+
+use comrak::Arena;
+use comrak::nodes::{AstNode, ListType, NodeValue};
+
+use crate::formats::markdown::{self, Lines};
+use crate::formats::vocabulary::{Class, Phrases, fold, words};
+
+/// What a block is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A heading of level 1 to 6.
+    Heading(u8),
+    /// A paragraph.
+    Paragraph,
+    /// A list.
+    List {
+        /// Numbered.
+        ordered: bool,
+        /// Number of its first item.
+        start: usize,
+        /// Its direct items.
+        items: Vec<Item>,
+    },
+    /// A table: the folded texts of the cells, the header first.
+    Table(Vec<Vec<String>>),
+    /// Code; where it is a fence of Markdown, the bytes of its contents.
+    Code(Option<Range<usize>>),
+    /// A quote.
+    Quote,
+    /// The opening tag of a `details` element, alone in its block.
+    DetailsOpen,
+    /// The closing tag of a `details` element.
+    DetailsClose,
+    /// Other HTML.
+    Html,
+    /// A thematic break.
+    Rule,
+    /// Anything else.
+    Other,
+}
+
+/// An item of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    /// Folded text of its first paragraph.
+    pub(super) text: String,
+    /// It has a task box.
+    pub(super) task: bool,
+    /// Items of lists within it.
+    pub(super) nested: usize,
+    /// Its text begins with a link.
+    pub(super) link: bool,
+}
+
+/// A top-level block.
+#[derive(Debug, Clone)]
+pub(super) struct Element {
+    /// What it is.
+    pub(super) kind: Kind,
+    /// Bytes of the source, whole lines.
+    pub(super) span: Range<usize>,
+    /// Text of a heading or paragraph without markup, folded; lines are kept. Of a quote the first line.
+    pub(super) text: String,
+    /// Bytes of `text` that are bold, from its start; 0 where it does not begin bold.
+    pub(super) bold: usize,
+    /// The phrases of `text`.
+    pub(super) phrases: Phrases,
+    /// Paths that are named in code spans.
+    pub(super) code_spans: Vec<String>,
+}
+
+impl Element {
+    /// Heading of any level.
+    pub(super) fn level(&self) -> Option<u8> {
+        match self.kind {
+            Kind::Heading(level) => Some(level),
+            _ => None,
+        }
+    }
+
+    /// The bytes of its text from the first to the last letter or digit.
+    pub(super) fn words(&self) -> Range<usize> {
+        words(&self.text)
+    }
+
+    /// A phrase of `class` begins the text.
+    pub(super) fn begins(&self, class: Class) -> bool {
+        self.phrases.begins(class, self.words().start).is_some()
+    }
+
+    /// The whole paragraph is bold: it serves as a heading.
+    pub(super) fn is_bold_line(&self) -> bool {
+        self.kind == Kind::Paragraph
+            && self.bold > 0
+            && self.text[self.bold..]
+                .trim_matches(|c: char| !c.is_alphanumeric())
+                .is_empty()
+            && self.text.len() <= 200
+    }
+}
+
+/// The blocks of `source`.
+pub(super) fn elements(source: &str) -> Vec<Element> {
+    let arena = Arena::new();
+    let root = markdown::parse(&arena, source);
+    let lines = Lines::new(source);
+    root.children()
+        .map(|node| element(node, source, &lines))
+        .collect()
+}
+
+fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Element {
+    let data = node.data();
+    let first = data.sourcepos.start.line;
+    let last = data.sourcepos.end.line.max(first);
+    let start = lines.start(first);
+    let span = start..lines.span(last).end.max(start);
+    let mut text = String::new();
+    let mut bold = 0;
+    let kind = match &data.value {
+        NodeValue::Heading(heading) => {
+            text = fold(&plain(node));
+            Kind::Heading(heading.level)
+        }
+        NodeValue::Paragraph => {
+            text = fold(&plain(node));
+            bold = bold_start(node).min(text.len());
+            while !text.is_char_boundary(bold) {
+                bold -= 1;
+            }
+            Kind::Paragraph
+        }
+        NodeValue::List(list) => Kind::List {
+            ordered: list.list_type == ListType::Ordered,
+            start: list.start,
+            items: node.children().map(item).collect(),
+        },
+        NodeValue::Table(_) => Kind::Table(
+            node.children()
+                .map(|row| row.children().map(|cell| fold(&plain(cell))).collect())
+                .collect(),
+        ),
+        NodeValue::CodeBlock(code) => Kind::Code(if code.fenced && code.closed {
+            markdown_fence(&code.info, source, &span)
+        } else {
+            None
+        }),
+        NodeValue::BlockQuote => {
+            let bare = source[span.clone()]
+                .trim_start()
+                .trim_start_matches(['>', ' ']);
+            text = fold(bare.lines().next().unwrap_or_default());
+            Kind::Quote
+        }
+        NodeValue::HtmlBlock(_) => html(&source[span.clone()]),
+        NodeValue::ThematicBreak => Kind::Rule,
+        _ => Kind::Other,
+    };
+    let phrases = if text.is_empty() {
+        Phrases::default()
+    } else {
+        Phrases::of(&text)
+    };
+    Element {
+        kind,
+        span,
+        bold,
+        phrases,
+        code_spans: code_spans(node),
+        text,
+    }
+}
+
+fn item<'a>(node: &'a AstNode<'a>) -> Item {
+    let paragraph = node.children().find(|child| {
+        matches!(
+            child.data().value,
+            NodeValue::Paragraph | NodeValue::Heading(_)
+        )
+    });
+    let link = paragraph
+        .and_then(|paragraph| paragraph.first_child())
+        .is_some_and(|first| matches!(first.data().value, NodeValue::Link(_)));
+    let nested = node
+        .children()
+        .filter(|child| matches!(child.data().value, NodeValue::List(_)))
+        .map(|list| list.children().count())
+        .sum();
+    Item {
+        text: paragraph.map_or_else(String::new, |paragraph| fold(&plain(paragraph))),
+        task: matches!(node.data().value, NodeValue::TaskItem(_)),
+        nested,
+        link,
+    }
+}
+
+/// Text without markup; what is struck out is left out, lines are kept.
+fn plain<'a>(node: &'a AstNode<'a>) -> String {
+    let mut text = String::new();
+    append(node, &mut text);
+    text
+}
+
+fn append<'a>(node: &'a AstNode<'a>, text: &mut String) {
+    for child in node.children() {
+        match &child.data().value {
+            NodeValue::Text(literal) => text.push_str(literal),
+            NodeValue::Code(code) => text.push_str(&code.literal),
+            NodeValue::LineBreak | NodeValue::SoftBreak => text.push('\n'),
+            NodeValue::Strikethrough => {}
+            _ => append(child, text),
+        }
+    }
+}
+
+/// Bytes of folded text that are bold at the start of a paragraph.
+fn bold_start<'a>(paragraph: &'a AstNode<'a>) -> usize {
+    let Some(first) = paragraph.first_child() else {
+        return 0;
+    };
+    match first.data().value {
+        NodeValue::Strong => fold(&plain(first)).len(),
+        _ => 0,
+    }
+}
+
+/// At most ten different code spans.
+fn code_spans<'a>(node: &'a AstNode<'a>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for node in node.descendants() {
+        if let NodeValue::Code(code) = &node.data().value
+            && found.len() < 10
+            && !found.contains(&code.literal)
+        {
+            found.push(code.literal.clone());
+        }
+    }
+    found
+}
+
+fn markdown_fence(info: &str, source: &str, span: &Range<usize>) -> Option<Range<usize>> {
+    let language = info.split_whitespace().next().unwrap_or_default();
+    let text = &source[span.clone()];
+    if !["markdown", "md", "text", "txt", ""].contains(&language.to_lowercase().as_str()) {
+        return None;
+    }
+    let from = text.find('\n')? + 1;
+    let to = text.rfind('\n')?;
+    let to = to - usize::from(text[..to].ends_with('\r'));
+    (from < to).then(|| span.start + from..span.start + to)
+}
+
+fn html(source: &str) -> Kind {
+    let lower = source.trim().to_ascii_lowercase();
+    if lower.starts_with("</details") {
+        Kind::DetailsClose
+    } else if lower.starts_with("<details") && !lower.contains("</details") {
+        Kind::DetailsOpen
+    } else {
+        Kind::Html
+    }
+}

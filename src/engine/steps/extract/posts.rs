@@ -1,0 +1,138 @@
+//! Which posts of a conversation are read, and why others are not.
+
+use super::{MAX_SEARCHED_BYTES, OWN};
+use crate::engine::thread::{Post, Thread};
+use crate::engine::trigger::{Actor, Origin, Trigger, digest};
+use crate::formats::markdown::{self, Kind};
+
+/// The posts to search, each with its position, and how many older ones are not searched because
+/// all together are longer than [`MAX_SEARCHED_BYTES`]. Those of outsiders go first, so that a flood
+/// of theirs does not push the plan out. No text is parsed here.
+pub(super) fn searched<'t>(
+    thread: &'t Thread,
+    trigger: &Trigger,
+    left_out: &mut Vec<String>,
+) -> (Vec<(usize, &'t Post)>, usize) {
+    let own_comment = match &trigger.origin {
+        Origin::Comment { id, .. } => Some(*id),
+        _ => None,
+    };
+    let mut posts: Vec<(usize, &Post)> = Vec::new();
+    for (index, post) in thread.posts.iter().enumerate() {
+        let why = if post.own {
+            Some(OWN)
+        } else {
+            late(post, trigger)
+        };
+        match why {
+            _ if own_comment.is_some() && post.id == own_comment => {}
+            Some(why) => left_out.push(format!("{}: {why}", name(post))),
+            None => posts.push((index, post)),
+        }
+    }
+    let before = posts.len();
+    let mut bytes: usize = posts.iter().map(|(_, post)| post.body.len()).sum();
+    for outsiders_only in [true, false] {
+        posts.retain(|(_, post)| {
+            let keep = bytes <= MAX_SEARCHED_BYTES
+                || post.id.is_none()
+                || (outsiders_only && !by_outsider(post, trigger));
+            if !keep {
+                bytes -= post.body.len();
+            }
+            keep
+        });
+    }
+    let unsearched = before - posts.len();
+    (posts, unsearched)
+}
+
+/// The author neither asked for the plan nor seems to belong to the repository. The association is
+/// only a hint; whether a plan counts is decided by the role.
+fn by_outsider(post: &Post, trigger: &Trigger) -> bool {
+    let asks = |author: &Actor| author.bot || author.id == trigger.actor.id;
+    !belongs(post) && !post.author.as_ref().is_some_and(asks)
+}
+
+pub(super) fn belongs(post: &Post) -> bool {
+    matches!(&*post.association, "OWNER" | "MEMBER" | "COLLABORATOR")
+}
+
+/// How many older comments are not searched because the conversation is too long.
+pub fn unsearched(thread: &Thread, trigger: &Trigger) -> usize {
+    thread.dropped + searched(thread, trigger, &mut Vec::new()).1
+}
+
+/// Why a post is not looked at.
+pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'static str> {
+    if post.own {
+        Some(OWN)
+    } else if let Some(why) = late(post, trigger) {
+        Some(why)
+    } else if carries_marker(post) {
+        Some("carries a status or error marker of the bot")
+    } else if markdown::too_complex(&post.body) {
+        Some("nests quotes or lists too deeply, or leaves too many cells of a table out")
+    } else {
+        None
+    }
+}
+
+/// Why a post, whoever wrote it, is not what the command was about.
+pub(in crate::engine) fn late(post: &Post, trigger: &Trigger) -> Option<&'static str> {
+    if post.created > trigger.at {
+        Some("written after the command")
+    } else if edited_since(post, trigger) {
+        Some("edited after the command")
+    } else {
+        None
+    }
+}
+
+/// A comment's own time tells; the opening text has none, so its digest does.
+fn edited_since(post: &Post, trigger: &Trigger) -> bool {
+    match (post.id, &trigger.opening) {
+        (Some(_), _) => post.updated > trigger.at,
+        (None, Some(opening)) => digest(&post.body) != *opening,
+        (None, None) => false,
+    }
+}
+
+/// True when the post is a status or error message of a bot, or a copy of one: it begins with our
+/// marker. People who quote a marker further down write about it.
+fn carries_marker(post: &Post) -> bool {
+    let text = post.body.as_str();
+    if !text.contains("planwright") {
+        return false;
+    }
+    let bot = post.author.as_ref().is_some_and(|author| author.bot);
+    let blocks = markdown::blocks(text);
+    let looked_at = if bot {
+        blocks.len()
+    } else {
+        1.min(blocks.len())
+    };
+    blocks[..looked_at].iter().any(|block| {
+        let html = &text[block.span.clone()];
+        block.kind == Kind::Html
+            && [
+                "<!-- planwright:status",
+                "<!-- planwright:error",
+                "<!-- planwright:run",
+                "metadata-block:planwright-",
+            ]
+            .iter()
+            .any(|marker| html.contains(marker))
+    })
+}
+
+pub(super) fn name(post: &Post) -> String {
+    let author = post.author.as_ref().map_or_else(
+        || "a deleted account".to_owned(),
+        |author| author.login.clone(),
+    );
+    match post.id {
+        Some(id) => format!("comment {id} by {author}"),
+        None => format!("the opening text by {author}"),
+    }
+}

@@ -1,0 +1,588 @@
+//! Series of steps, in every form that people give them and in any language.
+
+use std::ops::Range;
+
+use super::element::{Element, Item, Kind};
+use crate::formats::vocabulary::{Class, Phrases, words};
+
+/// How a series of steps is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A numbered list.
+    Numbered,
+    /// A list with task boxes.
+    Tasks,
+    /// A list with bullets.
+    Bullets,
+    /// A table with a row for each step.
+    Table,
+    /// A series of headings.
+    Headings,
+    /// Paragraphs that begin with bold words.
+    Bold,
+    /// Lines of a paragraph, or paragraphs, that are numbered in some other way.
+    Lines,
+    /// Sentences in order: first, then, finally.
+    Sentences,
+}
+
+/// A series of steps.
+#[derive(Debug, Clone)]
+pub(super) struct Series {
+    /// How it is written.
+    pub(super) form: Form,
+    /// Its blocks, from the first step to the last.
+    pub(super) blocks: Range<usize>,
+    /// How many steps; of lists with nested items those too.
+    pub(super) count: usize,
+    /// The steps are numbered, or named as steps.
+    pub(super) numbered: bool,
+    /// Folded texts of the steps.
+    pub(super) steps: Vec<String>,
+    /// Steps that are a link and nothing much else.
+    pub(super) links: usize,
+}
+
+/// What the texts of the steps say.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Voice {
+    /// Steps that say what to do.
+    pub(super) actions: usize,
+    /// Steps that say what was done.
+    pub(super) done: usize,
+    /// Steps that ask.
+    pub(super) questions: usize,
+    /// Steps that begin with a price, a time of day or a share.
+    pub(super) figures: usize,
+    /// Characters of all steps.
+    pub(super) characters: usize,
+}
+
+impl Series {
+    /// What the texts of its steps say. At most fifty are read.
+    pub(super) fn voice(&self) -> Voice {
+        let mut voice = Voice::default();
+        for step in self.steps.iter().take(50) {
+            let step = step.lines().next().unwrap_or_default();
+            let phrases = Phrases::of(step);
+            let words = words(step);
+            let first_word = words.start
+                + step[words.clone()]
+                    .find(|c: char| c.is_whitespace())
+                    .unwrap_or(words.len());
+            // The first word or two, and in languages that end with the verb the last.
+            let near = |class: Class| {
+                phrases.all(class).any(|found| {
+                    found.start <= first_word + 1
+                        || found.end + 2 >= words.end
+                        || step[..found.start].ends_with([':', '：', '—', '–', '、', ','])
+                        || step[..found.start].ends_with([',', ' '])
+                            && step[..found.start]
+                                .trim_end()
+                                .ends_with([':', '—', '–', '-', '.', ','])
+                })
+            };
+            let done = phrases.begins(Class::Done, words.start).is_some()
+                || phrases
+                    .all(Class::Done)
+                    .any(|found| found.end + 1 >= words.end);
+            voice.done += usize::from(done);
+            voice.actions += usize::from(!done && near(Class::Action));
+            voice.questions += usize::from(step.contains(['?', '？']));
+            voice.figures += usize::from(figure(step));
+            voice.characters += step.chars().count();
+        }
+        voice
+    }
+}
+
+/// A step that begins with a price or a time of day, or consists of a figure.
+fn figure(step: &str) -> bool {
+    let text = step.trim_start_matches(|c: char| !c.is_alphanumeric() && !"$€£¥".contains(c));
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
+    let time = (1..=2).contains(&digits)
+        && text[digits..].starts_with(':')
+        && text[digits + 1..].starts_with(|c: char| c.is_ascii_digit());
+    time || text.starts_with(['$', '€', '£', '¥'])
+}
+
+/// Every series in `elements`; they may overlap.
+pub(super) fn series(elements: &[Element]) -> Vec<Series> {
+    let mut found = lists(elements);
+    found.extend(tables(elements));
+    found.extend(headings(elements));
+    found.extend(bold(elements));
+    found.extend(lines(elements));
+    found.extend(sentences(elements));
+    found.extend(answers(elements));
+    found
+}
+
+/// Steps that are quoted one by one, with a new text below each.
+fn answers(elements: &[Element]) -> Option<Series> {
+    let pairs: Vec<usize> = (0..elements.len().saturating_sub(1))
+        .filter(|at| {
+            elements[*at].kind == Kind::Quote
+                && step_number(&elements[*at].text).is_some()
+                && matches!(elements[at + 1].kind, Kind::Paragraph | Kind::List { .. })
+        })
+        .collect();
+    let (first, last) = (*pairs.first()?, *pairs.last()?);
+    (pairs.len() >= 3).then(|| Series {
+        form: Form::Lines,
+        blocks: first..last + 2,
+        count: pairs.len(),
+        numbered: true,
+        steps: pairs
+            .iter()
+            .map(|at| elements[at + 1].text.clone())
+            .collect(),
+        links: 0,
+    })
+}
+
+fn lists(elements: &[Element]) -> Vec<Series> {
+    let mut found: Vec<Series> = Vec::new();
+    let mut next_number = None;
+    for (at, element) in elements.iter().enumerate() {
+        let Kind::List {
+            ordered,
+            start,
+            items,
+        } = &element.kind
+        else {
+            if matches!(element.kind, Kind::Heading(_)) {
+                next_number = None;
+            }
+            continue;
+        };
+        let tasks = items.iter().filter(|item| item.task).count();
+        let form = match (tasks > 0 && tasks * 2 >= items.len(), *ordered) {
+            (true, _) => Form::Tasks,
+            (false, true) => Form::Numbered,
+            (false, false) => Form::Bullets,
+        };
+        let nested: usize = items.iter().map(|item| item.nested).sum();
+        // A list that goes on behind a paragraph or a block of code.
+        if form == Form::Numbered
+            && *start > 1
+            && next_number == Some(*start)
+            && let Some(before) = found.iter_mut().rev().find(|it| it.form == Form::Numbered)
+        {
+            before.blocks.end = at + 1;
+            before.count += items.len() + nested;
+            extend(before, items);
+            next_number = Some(start + items.len());
+            continue;
+        }
+        if form == Form::Numbered {
+            next_number = Some(start + items.len());
+        }
+        let mut series = Series {
+            form,
+            blocks: at..at + 1,
+            count: items.len() + if form == Form::Numbered { 0 } else { nested },
+            numbered: form == Form::Numbered,
+            steps: Vec::new(),
+            links: 0,
+        };
+        extend(&mut series, items);
+        found.push(series);
+    }
+    // Several short lists with a paragraph or a bold line before each are one: nothing else divides them.
+    found.retain(|series| series.count >= 2);
+    found
+}
+
+fn extend(series: &mut Series, items: &[Item]) {
+    series.links += items.iter().filter(|item| item.link).count();
+    series
+        .steps
+        .extend(items.iter().map(|item| item.text.clone()));
+}
+
+fn tables(elements: &[Element]) -> Vec<Series> {
+    let table = |(at, element): (usize, &Element)| {
+        let Kind::Table(rows) = &element.kind else {
+            return None;
+        };
+        let (header, body) = rows.split_first()?;
+        if body.len() < 2 || header.len() < 2 {
+            return None;
+        }
+        let counted = header.first().is_some_and(|cell| {
+            let phrases = Phrases::of(cell);
+            phrases.has(Class::Step)
+                || ["#", "no", "no.", "nr", "nr.", "n°", "№"].contains(&cell.trim())
+        });
+        let numbers = body.iter().zip(1..).all(|(row, number)| {
+            row.first().is_some_and(|cell| {
+                step_number(cell) == Some(number) || cell.trim() == number.to_string()
+            })
+        });
+        let named = header.iter().any(|cell| {
+            let phrases = Phrases::of(cell);
+            phrases.has(Class::Step) || phrases.has(Class::Action)
+        });
+        // The cells of the column with most text, behind the first where that has numbers.
+        let column = (0..header.len()).max_by_key(|column| {
+            let length: usize = body
+                .iter()
+                .filter_map(|row| row.get(*column))
+                .map(String::len)
+                .sum();
+            length
+        })?;
+        let steps: Vec<String> = body
+            .iter()
+            .filter_map(|row| row.get(column).cloned())
+            .collect();
+        (counted || numbers || named).then(|| Series {
+            form: Form::Table,
+            blocks: at..at + 1,
+            count: body.len(),
+            numbered: counted || numbers,
+            steps,
+            links: 0,
+        })
+    };
+    elements.iter().enumerate().filter_map(table).collect()
+}
+
+/// Headings of one level below the same heading: numbered ones, or at least three that say what to do.
+fn headings(elements: &[Element]) -> Vec<Series> {
+    let mut found = Vec::new();
+    for level in 1..=6 {
+        let mut group: Vec<usize> = Vec::new();
+        let mut close = |group: &mut Vec<usize>, end: usize| {
+            found.extend(heading_series(elements, group, end));
+            group.clear();
+        };
+        for (at, element) in elements.iter().enumerate() {
+            match element.level() {
+                Some(other) if other < level => close(&mut group, at),
+                Some(other) if other == level => group.push(at),
+                _ => {}
+            }
+        }
+        close(&mut group, elements.len());
+    }
+    found
+}
+
+fn heading_series(elements: &[Element], group: &[usize], end: usize) -> Option<Series> {
+    let numbered: Vec<usize> = group
+        .iter()
+        .copied()
+        .filter(|at| step_number(&elements[*at].text).is_some())
+        .collect();
+    let of = |members: &[usize], numbered: bool| {
+        let first = *members.first()?;
+        let last = *members.last()?;
+        // The last step goes on to the next heading of the same level, or to the end of the group.
+        let next = group.iter().copied().find(|at| *at > last).unwrap_or(end);
+        Some(Series {
+            form: Form::Headings,
+            blocks: first..next,
+            count: members.len(),
+            numbered,
+            steps: members
+                .iter()
+                .map(|at| elements[*at].text.clone())
+                .collect(),
+            links: 0,
+        })
+    };
+    if numbered.len() >= 2 {
+        return of(&numbered, true);
+    }
+    let acting: Vec<usize> = group
+        .iter()
+        .copied()
+        .filter(|at| {
+            let element = &elements[*at];
+            element.begins(Class::Action) && !element.phrases.is(Class::Section, element.words())
+        })
+        .collect();
+    if acting.len() >= 3 {
+        of(&acting, false)
+    } else {
+        None
+    }
+}
+
+/// Paragraphs that begin with bold words: numbered ones, or at least three.
+fn bold(elements: &[Element]) -> Vec<Series> {
+    let mut found = Vec::new();
+    let mut group: Vec<usize> = Vec::new();
+    let close = |group: &mut Vec<usize>, end: usize, found: &mut Vec<Series>| {
+        let numbered: Vec<usize> = group
+            .iter()
+            .copied()
+            .filter(|at| step_number(&elements[*at].text).is_some())
+            .collect();
+        let numbered_enough = numbered.len() >= 2;
+        let members = if numbered_enough {
+            numbered
+        } else {
+            std::mem::take(group)
+        };
+        group.clear();
+        let (Some(first), Some(last)) = (members.first(), members.last()) else {
+            return;
+        };
+        if !numbered_enough && members.len() < 3 {
+            return;
+        }
+        // What stands under the last one, up to the next paragraph.
+        let under = elements[last + 1..end]
+            .iter()
+            .take_while(|element| matches!(element.kind, Kind::List { .. } | Kind::Code(_)))
+            .count();
+        let under = if under == 0 && elements[*last].is_bold_line() {
+            usize::from(last + 1 < end)
+        } else {
+            under
+        };
+        found.push(Series {
+            form: Form::Bold,
+            blocks: *first..last + 1 + under,
+            count: members.len(),
+            numbered: numbered_enough,
+            steps: members
+                .iter()
+                .map(|at| elements[*at].text.clone())
+                .collect(),
+            links: 0,
+        });
+    };
+    for (at, element) in elements.iter().enumerate() {
+        match element.kind {
+            Kind::Heading(_) => close(&mut group, at, &mut found),
+            Kind::Paragraph if element.bold > 0 => group.push(at),
+            _ => {}
+        }
+    }
+    close(&mut group, elements.len(), &mut found);
+    found
+}
+
+/// Lines or paragraphs that begin with a number of their own: `1️⃣ …`, `Step one: …`, `第一步：…`, or with
+/// a sign that Markdown does not take for a bullet.
+fn lines(elements: &[Element]) -> Vec<Series> {
+    let mut found: Vec<Series> = Vec::new();
+    let mut open: Option<Series> = None;
+    for (at, element) in elements.iter().enumerate() {
+        let marked: Vec<&str> = match element.kind {
+            Kind::Paragraph => element
+                .text
+                .lines()
+                .filter(|line| is_marked(line))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let first_marked = element.text.lines().next().is_some_and(is_marked);
+        if marked.is_empty() || (marked.len() < 2 && !first_marked) {
+            let bridges = matches!(
+                element.kind,
+                Kind::List { .. } | Kind::Code(_) | Kind::Table(_)
+            );
+            if !bridges {
+                found.extend(open.take());
+            }
+            continue;
+        }
+        let series = open.get_or_insert_with(|| Series {
+            form: Form::Lines,
+            blocks: at..at + 1,
+            count: 0,
+            numbered: true,
+            steps: Vec::new(),
+            links: 0,
+        });
+        series.blocks.end = at + 1;
+        series.count += marked.len();
+        series.steps.extend(marked.into_iter().map(str::to_owned));
+    }
+    found.extend(open);
+    found.retain(|series| series.count >= 2);
+    found
+}
+
+fn is_marked(line: &str) -> bool {
+    let line = line.trim_start();
+    step_number(line).is_some()
+        || [
+            "• ", "· ", "・", "– ", "— ", "-> ", "→ ", "▪ ", "● ", "◦ ", "➡",
+        ]
+        .iter()
+        .any(|sign| line.starts_with(sign))
+}
+
+/// Sentences in order. One paragraph with at least two words of order, or paragraphs that begin with them.
+fn sentences(elements: &[Element]) -> Vec<Series> {
+    let mut found: Vec<Series> = Vec::new();
+    let mut open: Option<(Series, usize)> = None;
+    // One paragraph without a word of order may stand between others.
+    let mut plain: Option<usize> = None;
+    for (at, element) in elements.iter().enumerate() {
+        let order = if element.kind == Kind::Paragraph {
+            ordering(element)
+        } else {
+            Vec::new()
+        };
+        if order.is_empty() {
+            let bridges = matches!(element.kind, Kind::List { .. } | Kind::Code(_));
+            let first = element.kind == Kind::Paragraph && open.is_some() && plain.is_none();
+            if first {
+                plain = Some(at);
+            } else if !bridges {
+                found.extend(open.take().and_then(enough));
+                plain = None;
+            }
+            continue;
+        }
+        plain = None;
+        let (series, words) = open.get_or_insert_with(|| {
+            let series = Series {
+                form: Form::Sentences,
+                blocks: at..at + 1,
+                count: 0,
+                numbered: false,
+                steps: Vec::new(),
+                links: 0,
+            };
+            (series, 0)
+        });
+        series.blocks.end = at + 1;
+        *words += order.len();
+        let sentences = split_sentences(&element.text);
+        series.count += sentences.len();
+        series
+            .steps
+            .extend(sentences.into_iter().map(str::to_owned));
+    }
+    found.extend(open.and_then(enough));
+    found
+}
+
+fn enough((series, words): (Series, usize)) -> Option<Series> {
+    (words >= 2 && series.count >= 2).then_some(series)
+}
+
+/// The classes of the words of order that begin sentences or clauses of a paragraph.
+fn ordering(element: &Element) -> Vec<Class> {
+    let mut found = Vec::new();
+    for class in [Class::First, Class::Next, Class::Last] {
+        let begins = |start: usize| {
+            let before = element.text[..start].trim_end();
+            before.is_empty()
+                || before.ends_with([
+                    '.', ',', ';', ':', '!', '。', '、', '，', '；', '：', '\n', '—', '–', '-',
+                    '(', '(',
+                ])
+                || [
+                    "and", "und", "et", "y", "e", "en", "и", "a", "och", "ve", "i", "та", "і",
+                ]
+                .iter()
+                .any(|word| before.ends_with(word))
+                || before.ends_with(|c: char| !c.is_ascii() && !c.is_alphabetic())
+        };
+        // Longer words of order are no other words.
+        let many = element.phrases.all(class).filter(|found| {
+            begins(found.start)
+                || found.end - found.start >= 6
+                    && !["second", "secondly"].contains(&&element.text[found.start..found.end])
+        });
+        // Overlapping phrases are one word of order.
+        let mut end = 0;
+        for phrase in many {
+            if phrase.start >= end {
+                found.push(class);
+                end = phrase.end;
+            }
+        }
+    }
+    found
+}
+
+/// The sentences of folded text.
+pub(super) fn split_sentences(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let ends = match c {
+            '。' | '！' | '？' | '\n' | '…' => true,
+            '.' | '!' | '?' | ';' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            _ => false,
+        };
+        if ends {
+            let end = at + c.len_utf8();
+            if text[start..end].chars().any(char::is_alphanumeric) {
+                found.push(text[start..end].trim());
+            }
+            start = end;
+        }
+    }
+    if text[start..].chars().any(char::is_alphanumeric) {
+        found.push(text[start..].trim());
+    }
+    found
+}
+
+/// The number of a heading, line or paragraph that begins like a step: `1. …`, `Step 2 - …`, `2️⃣ …`,
+/// `第三步`, `ステップ1：…`. Folded text.
+pub(super) fn step_number(text: &str) -> Option<usize> {
+    let text = text.trim_start();
+    let start = text.find(|c: char| c.is_alphanumeric())?;
+    if text[..start].chars().count() > 4 {
+        return None;
+    }
+    let head = match text.char_indices().nth(40) {
+        Some((end, _)) => &text[start..end],
+        None => &text[start..],
+    };
+    let (head, ordinal) = match head.strip_prefix('第') {
+        Some(rest) => (rest, true),
+        None => (head, false),
+    };
+    let named = Phrases::of(head).begins(Class::Step, 0);
+    if let Some(end) = named {
+        let rest = head[end..].trim_start_matches([' ', '#', 'n', '°', 'º', '.', '\u{a0}']);
+        if let Some((number, _)) = number(rest) {
+            return Some(number);
+        }
+    }
+    let (number, rest) = number(head)?;
+    if ordinal {
+        return Some(number);
+    }
+    let counter = Phrases::of(rest).begins(Class::Step, 0).is_some();
+    let keycap = rest.starts_with(['\u{fe0f}', '\u{20e3}']);
+    let mut after = rest.chars();
+    let mark = after.next().is_some_and(|c| ".):、：）．".contains(c))
+        && !after.next().is_some_and(|c| c.is_ascii_digit());
+    (number <= 50 && (counter || keycap || mark)).then_some(number)
+}
+
+/// A number at the start of `text`, in digits, Chinese numerals or an English word, and what follows.
+fn number(text: &str) -> Option<(usize, &str)> {
+    const HAN: &str = "一二三四五六七八九十";
+    const WORDS: [&str; 10] = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    ];
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if (1..=3).contains(&digits) {
+        return Some((text[..digits].parse().ok()?, &text[digits..]));
+    }
+    if let Some(first) = text.chars().next()
+        && let Some(at) = HAN.chars().position(|c| c == first)
+    {
+        return Some((at + 1, &text[first.len_utf8()..]));
+    }
+    WORDS.iter().zip(1..).find_map(|(word, number)| {
+        let rest = text.strip_prefix(word)?;
+        (!rest.starts_with(char::is_alphanumeric)).then_some((number, rest))
+    })
+}

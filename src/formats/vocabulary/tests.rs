@@ -1,0 +1,61 @@
+//! Tests of `formats::vocabulary`.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+
+fn classes(text: &str) -> Vec<(Class, String)> {
+    let folded = fold(text);
+    find(&folded)
+        .into_iter()
+        .map(|found| (found.class, folded[found.start..found.end].to_owned()))
+        .collect()
+}
+
+#[test]
+fn every_file_can_be_read_and_is_written_as_texts_are_compared() {
+    for (code, source) in FILES {
+        let language: Language =
+            toml::from_str(source).unwrap_or_else(|error| panic!("{code}: {error}"));
+        assert_eq!(language.ordinal.len(), 4, "{code}");
+        assert_eq!(
+            language.words.len(),
+            31,
+            "{code}: {:?}",
+            language.words.keys()
+        );
+        let words = language.words.values().chain(&language.ordinal).flatten();
+        for word in words {
+            assert_eq!(&fold(word), word, "{code}");
+            assert!(
+                !word.trim_matches('*').trim().is_empty(),
+                "{code}: {word:?}"
+            );
+            assert_eq!(word.trim(), word, "{code}");
+        }
+    }
+}
+
+#[test]
+fn whole_words_are_found_in_any_case() {
+    assert!(classes("LGTM, thanks!").contains(&(Class::Approve, "lgtm".to_owned())));
+    assert!(
+        !classes("planet")
+            .iter()
+            .any(|(class, _)| *class == Class::Plan)
+    );
+    assert!(
+        classes("Here\u{2019}s the plan")
+            .iter()
+            .any(|(class, _)| *class == Class::Lead)
+    );
+}
+
+#[test]
+fn a_phrase_can_begin_and_be_the_text() {
+    let folded = fold("**Plan:**");
+    let phrases = Phrases::of(&folded);
+    assert!(phrases.is(Class::Empty, words(&folded)));
+    assert_eq!(phrases.begins(Class::Marker, words(&folded).start), Some(6));
+    assert!(!Phrases::of("plan b").is(Class::Empty, 0..6));
+}
