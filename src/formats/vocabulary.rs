@@ -83,6 +83,10 @@ pub enum Class {
     Me,
     /// Ends a discussion with nothing.
     DropAll,
+    /// Says what is wanted, not what to do about it.
+    Want,
+    /// Says that a text is about another matter than the conversation's.
+    Aside,
 }
 
 #[derive(Deserialize)]

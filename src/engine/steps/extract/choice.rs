@@ -24,10 +24,12 @@ const APPROVED: i32 = 10;
 const APPROVED_MOST: i32 = 30;
 /// Points for a decision for a plan.
 const CHOSEN: i32 = 30;
+/// More points than this do not make a text more of a plan.
+const FULL: i32 = 48;
 /// A plan with so many points less than the best is not what anybody may have meant.
-const CLEARLY_LESS: i32 = 34;
+const CLEARLY_LESS: i32 = 24;
 /// Two texts that share so much of their words, in percent, are versions of one plan.
-const SAME_PLAN: usize = 45;
+const SAME_PLAN: usize = 55;
 
 /// What a post says about the plans in it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,14 +61,14 @@ impl About {
             if element.span.start <= first.span.start {
                 about.detail |= element.text.len() <= 200
                     && super::series::step_number(&element.text).is_none()
-                    && (element.phrases.has(Class::Amend)
-                        || element.phrases.all(Class::Step).any(|step| {
-                            element.text[step.end..]
-                                .trim_start()
-                                .starts_with(|c: char| c.is_ascii_digit())
-                        }));
+                    && element.phrases.all(Class::Step).any(|step| {
+                        let rest = element.text[step.end..].trim_start();
+                        rest.starts_with(|c: char| c.is_ascii_digit())
+                    });
                 about.part = about.part.or_else(|| part(&element));
             }
+            // Another matter, to be done some other time.
+            about.detail |= !inside && element.phrases.has(Class::Aside);
         }
         about
     }
@@ -328,7 +330,7 @@ fn in_context(found: &mut [Found], thread: &Thread) {
                 add(&mut it.candidate, -6, "is the opening text");
             }
             if asks {
-                add(&mut it.candidate, -25, "answers how something is done");
+                add(&mut it.candidate, -40, "answers how something is done");
             }
             if bot && opening && !titled {
                 add(&mut it.candidate, -15, "is a program's opening text");
@@ -441,7 +443,7 @@ fn heard(
         .iter()
         .map(|(position, post, parts)| (*position, *post, parts.as_slice()))
         .collect();
-    listen(&all, subjects)
+    listen(&all, subjects, end)
 }
 
 /// Later versions of a plan take the place of earlier ones.
@@ -478,7 +480,7 @@ fn strength(found: &Found, standing: &Standing, thread: &Thread) -> i32 {
     } else {
         CHOSEN
     };
-    found.candidate.score.min(70) + approved + chosen + reactions(found, thread)
+    found.candidate.score.min(FULL) + approved + chosen + reactions(found, thread)
 }
 
 /// Points for reactions to the post.
@@ -515,7 +517,26 @@ fn pointed(
             .unwrap_or_default();
         let phrases = Phrases::of(first);
         let by_label = alone(named(first, &phrases, subjects, end, true));
-        if let Some(one) = by_label.or_else(|| alone(by_name(first, subjects, end))) {
+        let by_words = || {
+            let words = telling_words(first);
+            let has = |subject: &Subject| words.iter().any(|word| subject.words.contains(word));
+            let only = |at: usize| {
+                words.iter().any(|word| {
+                    subjects[at].words.contains(word)
+                        && subjects
+                            .iter()
+                            .enumerate()
+                            .all(|(other, it)| other == at || !it.words.contains(word))
+                })
+            };
+            let hits: Vec<usize> = (0..subjects.len()).filter(|at| only(*at)).collect();
+            match hits.as_slice() {
+                [one] if subjects.iter().any(has) && phrases.has(Class::Proposal) => Some(*one),
+                _ => None,
+            }
+        };
+        let by_name = alone(by_name(first, subjects, end));
+        if let Some(one) = by_label.or(by_name).or_else(by_words) {
             return Some(one);
         }
     }
@@ -557,7 +578,7 @@ fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread
             })
             .to_owned()
     };
-    let said = strength - candidate.score.min(70);
+    let said = strength - candidate.score.min(FULL);
     let names = |many: &[(usize, Option<u64>)]| {
         let names: Vec<String> = many.iter().map(|(position, _)| who(*position)).collect();
         names.join(", ")
@@ -635,7 +656,12 @@ impl Case<'_> {
         let chosen: Vec<usize> = live
             .iter()
             .copied()
-            .filter(|at| !self.standing[*at].chosen.is_empty())
+            .filter(|at| {
+                // That authors are for their own plan decides nothing, unless they give the command.
+                let author = self.subjects[*at].author;
+                let counts = |by: Option<u64>| by != author || by == Some(self.requester);
+                self.standing[*at].chosen.iter().any(|(_, by)| counts(*by))
+            })
             .collect();
         let by_requester: Vec<usize> = chosen
             .iter()
@@ -686,15 +712,18 @@ impl Case<'_> {
             .iter()
             .copied()
             .filter(|at| {
-                let sketch = words(*at) * 3 < words(best)
-                    || self.strengths[*at] + CLEARLY_LESS <= self.strengths[best];
+                let points = |at: usize| self.good[at].candidate.score.min(FULL);
+                let sketch =
+                    words(*at) * 3 < words(best) || points(*at) + CLEARLY_LESS <= points(best);
                 let detail = self.good[*at].detail
                     && ranked
                         .iter()
                         .any(|other| self.subjects[*other].post < self.subjects[*at].post);
                 // A comment is an answer to the opening text.
-                let answered =
-                    comments && is_opening(*at) && self.standing[*at].approved.is_empty();
+                let answered = comments
+                    && is_opening(*at)
+                    && self.standing[*at].approved.is_empty()
+                    && points(*at) + 5 < points(best);
                 *at == best && !detail && !answered || !(sketch || detail || answered)
             })
             .collect();
@@ -709,7 +738,15 @@ impl Case<'_> {
             .unwrap_or(0);
         let votes = |at: usize| {
             let standing = &self.standing[at];
-            let late = standing.approved.iter().chain(&standing.named);
+            // Approval that names nothing decides only where the requester gives it.
+            let meant = |(_, by): &&(usize, Option<u64>)| {
+                *by == Some(self.requester) || standing.named.iter().any(|(_, other)| other == by)
+            };
+            let late = standing
+                .approved
+                .iter()
+                .filter(meant)
+                .chain(&standing.named);
             let mut people: Vec<Option<u64>> = late
                 .filter(|(position, _)| *position > last)
                 .map(|(_, by)| *by)
@@ -730,8 +767,16 @@ impl Case<'_> {
                 _ => None,
             }
         };
-        let by_votes = rivals(&votes, if open { 2 } else { 1 });
-        let by_reactions = rivals(&|at| self.reactions(at), 3);
+        let against = |one: usize| close.iter().any(|at| *at != one && votes(*at) > 0);
+        let by_votes = rivals(&votes, if open { 2 } else { 1 })
+            .filter(|one| !against(*one) || rivals(&votes, 2).is_some());
+        let by_reactions = rivals(&|at| self.reactions(at), 3).filter(|one| {
+            let others = close.iter().filter(|at| *at != one);
+            !open
+                && others
+                    .clone()
+                    .all(|at| self.reactions(*at) * 2 <= self.reactions(*one))
+        });
         if let Some(one) = by_votes.or(by_reactions) {
             return (vec![one], Verdict::Plan);
         }

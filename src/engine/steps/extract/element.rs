@@ -49,6 +49,8 @@ pub(super) struct Item {
     pub(super) text: String,
     /// It has a task box.
     pub(super) task: bool,
+    /// The box is ticked.
+    pub(super) ticked: bool,
     /// Items of lists within it.
     pub(super) nested: usize,
     /// Its text begins with a link.
@@ -192,6 +194,7 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
     Item {
         text: paragraph.map_or_else(String::new, |paragraph| fold(&plain(paragraph))),
         task: matches!(node.data().value, NodeValue::TaskItem(_)),
+        ticked: matches!(&node.data().value, NodeValue::TaskItem(task) if task.symbol.is_some()),
         nested,
         link,
     }
@@ -222,7 +225,7 @@ fn bold_start<'a>(paragraph: &'a AstNode<'a>) -> usize {
         return 0;
     };
     match first.data().value {
-        NodeValue::Strong => fold(&plain(first)).len(),
+        NodeValue::Strong | NodeValue::Emph => fold(&plain(first)).len(),
         _ => 0,
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn role(element: &Element) -> Role {
             .any(|found| (found.end - found.start) * 100 >= words.len() * least)
     };
     let asks = text.trim_end().ends_with(['?', '？']);
-    let other = covered(Class::Other, 60)
+    let other = covered(Class::Other, 75)
         || phrases
             .begins(Class::Other, words.start)
             .is_some_and(|end| end >= words.start + 10);
@@ -144,7 +144,7 @@ pub(super) fn label(text: &str, element: &Element) -> Option<String> {
 fn short_label(rest: &str) -> Option<String> {
     let label: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
     let han = ["一", "二", "三", "四", "五"];
-    let letter = label.len() == 1 && label.chars().all(|c| c.is_ascii_alphanumeric());
+    let letter = label.chars().count() == 1;
     let numeral = han
         .iter()
         .position(|numeral| label.starts_with(numeral))
@@ -253,8 +253,15 @@ impl Search<'_> {
                 _ => None,
             })
             .filter_map(|inner| {
-                let text = &self.text[inner.clone()];
+                let text = self.text.get(inner.clone())?;
                 let parts = elements(text);
+                let steps = series(&parts);
+                let acts = |it: &Series| it.voice().actions * 4 >= it.steps.len();
+                if !steps.iter().any(|it| {
+                    (it.numbered || matches!(it.form, Form::Tasks | Form::Bullets)) && acts(it)
+                }) {
+                    return None;
+                }
                 let region = finished(text, &parts, 0..parts.len(), None, true);
                 (region.points() >= MIN_SCORE).then(|| Region {
                     span: inner,
@@ -297,7 +304,13 @@ impl Search<'_> {
                 .map_or(self.elements.len(), |(next, ..)| *next);
             let end = self.end_without_talk(*at, next.min(self.section_end(*at, *level)));
             if end > at + 1 || self.elements[*at].text.len() > 200 {
-                found.push(self.region(*at..end, label.clone()));
+                let mut region = self.region(*at..end, label.clone());
+                if label.is_some() {
+                    region
+                        .reasons
+                        .push((12, "is one of several proposals".to_owned()));
+                }
+                found.push(region);
             }
         }
         found.retain(|region| region.points() >= POSSIBLE);
@@ -314,6 +327,14 @@ impl Search<'_> {
                 return None;
             }
             let text = &element.text[element.words()];
+            // `A. …`, `B – …`
+            let first = text.chars().next()?;
+            let behind = text[first.len_utf8()..].trim_start();
+            if first.is_alphabetic()
+                && behind.starts_with(['.', ')', ':', '–', '—', '-', '：', '、'])
+            {
+                return Some(("", first.to_string()));
+            }
             let (word, rest) = text.split_once(' ')?;
             let label = short_label(rest)?;
             let behind = rest[label.len().min(rest.len())..].trim_start();
@@ -338,33 +359,35 @@ impl Search<'_> {
             return Some(details);
         }
         let headings = |at: &usize| self.elements[*at].level().is_some();
-        if let Some(title) = (0..count)
-            .filter(headings)
-            .find(|at| self.role(*at) == Role::Title)
-        {
-            return Some(self.titled(title));
-        }
         let Some(first) = (0..count).find(headings) else {
             return self.without_headings(0..count);
         };
         let level = self.elements[first].level();
-        let sole = (first + 1..count)
-            .filter(headings)
-            .all(|at| self.elements[at].level() > level)
-            && (first + 1..count).any(|at| headings(&at));
+        let below = || (first + 1..count).filter(headings);
+        // A heading above all others is the title of the whole.
+        let sole = below().all(|at| self.elements[at].level() > level) && below().next().is_some();
         let other = (0..count)
             .filter(headings)
             .any(|at| self.role(at) == Role::Other);
+        let titled = (0..count)
+            .filter(headings)
+            .find(|at| self.role(*at) == Role::Title);
+        if let Some(title) = titled.filter(|_| other || !sole) {
+            return Some(self.titled(title));
+        }
         if other
             && !sole
             && let Some(section) = self.section_of_other()
         {
             return Some(section);
         }
+        let title = sole
+            || below().next().is_none()
+                && !matches!(self.role(first), Role::Section | Role::Phase | Role::Other);
         let mut from = 0;
         while from < first
             && (self.is_before(from, first)
-                || sole && matches!(self.elements[from].kind, Kind::Paragraph | Kind::Html))
+                || title && matches!(self.elements[from].kind, Kind::Paragraph | Kind::Html))
         {
             from += 1;
         }
@@ -479,15 +502,19 @@ impl Search<'_> {
                 at += 1;
                 continue;
             }
-            let mut end = self.section_end(at, level);
+            let own_end = |at: usize| {
+                (at + 1..self.elements.len())
+                    .find(|next| self.elements[*next].level().is_some_and(|it| it <= level))
+                    .unwrap_or(self.elements.len())
+            };
+            let mut end = own_end(at);
             // The sections of the plan that follow.
             while end < self.elements.len()
                 && self.elements[end].level() == Some(level)
                 && self.role(end) == Role::Section
             {
-                end = self.section_end(end, level);
+                end = own_end(end);
             }
-            end = end.max(at + 1);
             let held = self.series.iter().any(|it| {
                 it.blocks.start >= at && it.blocks.end <= end && (strong(it) || it.count >= 3)
             });
@@ -572,7 +599,11 @@ impl Search<'_> {
                     || above.begins(Class::Plan)
                     || above.begins(Class::Marker);
                 let first = from == steps;
-                (leads && first || above.is_bold_line() || self.names(from - 1))
+                let label = above.bold > 0
+                    && above.text[above.bold..]
+                        .trim_start()
+                        .starts_with([':', '：']);
+                (leads && first || above.is_bold_line() || label || self.names(from - 1))
                     && !self.is_command(from - 1)
             };
             if !sentence {
@@ -674,17 +705,34 @@ impl Search<'_> {
             && element
                 .phrases
                 .all(Class::Me)
-                .any(|me| me.start <= element.words().start + 2);
+                .any(|me| me.start <= element.words().start + 2 || length <= 100);
+        let shouts = length <= 100 && text.ends_with(['!', '！']) && text.lines().count() == 1;
         let picture = text.is_empty() || element.words().is_empty();
         let smiles = length <= 300
             && (text.ends_with(|c: char| ('\u{1f300}'..='\u{1faff}').contains(&c))
                 || [":)", ":-)", ";)", ":d", "^^", "xd"]
                     .iter()
                     .any(|sign| text.ends_with(sign)));
+        let calls = length <= 250
+            && text.match_indices('@').any(|(at, _)| {
+                text[..at].ends_with([' ', '(', ','])
+                    && text[at + 1..].starts_with(char::is_alphabetic)
+            })
+            && !text
+                .lines()
+                .next()
+                .is_some_and(|line| line.contains([':', '：']));
         picture
+            || calls
             || signed
             || smiles
             || me
+            || shouts
+            || element.begins(Class::Aside)
+            || element
+                .phrases
+                .all(Class::Aside)
+                .any(|it| it.start <= element.words().start + 6)
             || self.is_command(at)
             || text.starts_with('@')
             || length <= 400

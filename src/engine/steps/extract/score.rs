@@ -69,6 +69,11 @@ pub(super) fn score(text: &str, elements: &[Element]) -> Vec<(i32, String)> {
         say(points, format!("is titled \"{title}\""));
     } else if elements.iter().take(3).any(leads) {
         say(12, "begins with the words of a plan".to_owned());
+    } else if elements.len() > 1
+        && elements[0].kind == Kind::Paragraph
+        && elements[0].text.trim_end().ends_with([':', '：'])
+    {
+        say(4, "begins with a sentence that leads to it".to_owned());
     }
     if elements.first().is_some_and(|first| {
         let head = first.level().is_some()
@@ -78,8 +83,18 @@ pub(super) fn score(text: &str, elements: &[Element]) -> Vec<(i32, String)> {
     }) {
         say(-25, "is part of some other document".to_owned());
     }
+    let own_title = elements.len() > 1
+        && elements.first().is_some_and(|first| {
+            (first.level().is_some() || first.is_bold_line()) && role(first) == Role::Unknown
+        });
+    if own_title && headings.title.is_none() {
+        say(8, "has a title".to_owned());
+    }
     if headings.titles > 1 {
         say(-10, format!("holds {} plans", headings.titles));
+    }
+    if headings.title.is_none() && headings.below >= 3 {
+        say(20, format!("a title with {} sections", headings.below));
     }
     say(
         points(headings.sections, 6, 24),
@@ -89,6 +104,14 @@ pub(super) fn score(text: &str, elements: &[Element]) -> Vec<(i32, String)> {
         -points(headings.other, 14, 60),
         counted(headings.other, "section", "of some other document"),
     );
+    let labels = elements
+        .iter()
+        .filter(|it| it.level().is_none() && is_other_label(it))
+        .count();
+    say(
+        -points(labels, 14, 42),
+        counted(labels, "line", "of some other document"),
+    );
     let found = series(elements);
     let best = found
         .iter()
@@ -96,7 +119,8 @@ pub(super) fn score(text: &str, elements: &[Element]) -> Vec<(i32, String)> {
         .max_by_key(|(points, _)| *points);
     if let Some((worth, best)) = best {
         say(worth, form(best));
-        voice(best, &mut say);
+        let leads = headings.title.is_some() || own_title || elements.iter().take(3).any(leads);
+        voice(best, &elements[best.blocks.clone()], leads, &mut say);
     }
     let mut files: Vec<&str> = elements
         .iter()
@@ -144,6 +168,19 @@ pub(super) fn score(text: &str, elements: &[Element]) -> Vec<(i32, String)> {
     reasons
 }
 
+/// A line `Present: …`.
+fn is_other_label(element: &Element) -> bool {
+    let start = element.words().start;
+    element.kind == Kind::Paragraph
+        && element
+            .phrases
+            .begins(Class::Other, start)
+            .is_some_and(|end| {
+                let rest = element.text[end..].trim_start_matches(['*', ' ']);
+                rest.starts_with([':', '：'])
+            })
+}
+
 /// A text that programs write by the thousand.
 pub(super) fn is_template(text: &str) -> bool {
     let folded = fold(text);
@@ -165,16 +202,17 @@ fn steps(series: &Series) -> i32 {
     match (series.form, series.count) {
         (Form::Numbered, 2) => 16,
         (Form::Numbered, _) => 28 + more(3),
-        (Form::Tasks, 2) => 10,
-        (Form::Tasks, _) => 18 + more(3),
+        (Form::Tasks, 2) => 12,
+        (Form::Tasks, _) => 26 + more(3),
         (Form::Bullets, 2) => 4,
-        (Form::Bullets, _) => 10 + more(3),
+        (Form::Bullets, _) => 12 + more(3),
         (Form::Table, _) if series.numbered => 28 + more(3),
         (Form::Table, _) => 14 + more(3),
         (Form::Headings | Form::Bold | Form::Lines, _) if series.numbered => 28 + more(2),
         (Form::Headings | Form::Bold | Form::Lines, _) => 14 + more(3),
         (Form::Sentences, 2) => 8,
-        (Form::Sentences, _) => 20 + more(3),
+        (Form::Sentences, _) if series.numbered => 26 + more(3),
+        (Form::Sentences, _) => 18 + more(3),
     }
 }
 
@@ -192,7 +230,7 @@ fn form(series: &Series) -> String {
     }
 }
 
-fn voice(series: &Series, say: &mut impl FnMut(i32, String)) {
+fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMut(i32, String)) {
     let voice = series.voice();
     let read = series.steps.len().min(50).max(1);
     let share = |count: usize| count * 100 / read;
@@ -203,6 +241,20 @@ fn voice(series: &Series, say: &mut impl FnMut(i32, String)) {
     }
     if share(voice.done) >= 40 && voice.done > voice.actions {
         say(-24, format!("{} of {read} say what was done", voice.done));
+    }
+    if share(voice.wants) >= 50 {
+        say(-24, format!("{} of {read} say what is wanted", voice.wants));
+    }
+    if series.ticked * 10 >= series.steps.len() * 8 && series.ticked > 0 {
+        say(-40, format!("{} of {read} are done", series.ticked));
+    }
+    let spans: usize = elements
+        .iter()
+        .map(|element| element.code_spans.len())
+        .sum();
+    let names_code = spans * 2 >= read;
+    if series.form == Form::Bullets && share(voice.actions) < 25 && !leads && !names_code {
+        say(-8, "bullets without a word of what to do".to_owned());
     }
     if share(voice.questions) >= 40 {
         say(-24, format!("{} of {read} are questions", voice.questions));
@@ -219,6 +271,9 @@ fn voice(series: &Series, say: &mut impl FnMut(i32, String)) {
     if voice.characters / read < 14 && !series.steps.iter().any(|step| !step.is_ascii()) {
         say(-10, "the steps are a few words".to_owned());
     }
+    if names_code && !matches!(series.form, Form::Sentences) {
+        say(5, "the steps name code".to_owned());
+    }
     if voice.characters / read >= 16 && series.form != Form::Sentences {
         say(4, "the steps are sentences".to_owned());
     }
@@ -233,12 +288,20 @@ struct Headings {
     titles: usize,
     sections: usize,
     other: usize,
+    /// Headings below a first one that is above them all.
+    below: usize,
 }
 
 impl Headings {
     fn of(elements: &[Element]) -> Self {
         let mut found = Self::default();
         let mut highest = u8::MAX;
+        let levels: Vec<u8> = elements.iter().filter_map(Element::level).collect();
+        if let Some((first, below)) = levels.split_first()
+            && below.iter().all(|level| level > first)
+        {
+            found.below = below.len();
+        }
         for element in elements {
             let level = match element.level() {
                 Some(level) => level,

@@ -41,6 +41,8 @@ pub(super) struct Series {
     pub(super) steps: Vec<String>,
     /// Steps that are a link and nothing much else.
     pub(super) links: usize,
+    /// Steps whose boxes are ticked.
+    pub(super) ticked: usize,
 }
 
 /// What the texts of the steps say.
@@ -52,6 +54,8 @@ pub(super) struct Voice {
     pub(super) done: usize,
     /// Steps that ask.
     pub(super) questions: usize,
+    /// Steps that say what is wanted.
+    pub(super) wants: usize,
     /// Steps that begin with a price, a time of day or a share.
     pub(super) figures: usize,
     /// Characters of all steps.
@@ -88,6 +92,7 @@ impl Series {
                     .any(|found| found.end + 1 >= words.end);
             voice.done += usize::from(done);
             voice.actions += usize::from(!done && near(Class::Action));
+            voice.wants += usize::from(phrases.has(Class::Want));
             voice.questions += usize::from(step.contains(['?', '？']));
             voice.figures += usize::from(figure(step));
             voice.characters += step.chars().count();
@@ -115,7 +120,26 @@ pub(super) fn series(elements: &[Element]) -> Vec<Series> {
     found.extend(lines(elements));
     found.extend(sentences(elements));
     found.extend(answers(elements));
+    found.extend(elements.iter().enumerate().filter_map(terse));
     found
+}
+
+/// Lines of a paragraph that say what to do, without any mark.
+fn terse((at, element): (usize, &Element)) -> Option<Series> {
+    let lines: Vec<&str> = element.text.lines().collect();
+    if element.kind != Kind::Paragraph || lines.len() < 3 {
+        return None;
+    }
+    let series = Series {
+        form: Form::Lines,
+        blocks: at..at + 1,
+        count: lines.len(),
+        numbered: false,
+        steps: lines.iter().map(|line| (*line).to_owned()).collect(),
+        links: 0,
+        ticked: 0,
+    };
+    (series.voice().actions * 5 >= lines.len() * 3).then_some(series)
 }
 
 /// Steps that are quoted one by one, with a new text below each.
@@ -138,6 +162,7 @@ fn answers(elements: &[Element]) -> Option<Series> {
             .map(|at| elements[at + 1].text.clone())
             .collect(),
         links: 0,
+        ticked: 0,
     })
 }
 
@@ -185,6 +210,7 @@ fn lists(elements: &[Element]) -> Vec<Series> {
             numbered: form == Form::Numbered,
             steps: Vec::new(),
             links: 0,
+            ticked: 0,
         };
         extend(&mut series, items);
         found.push(series);
@@ -196,6 +222,7 @@ fn lists(elements: &[Element]) -> Vec<Series> {
 
 fn extend(series: &mut Series, items: &[Item]) {
     series.links += items.iter().filter(|item| item.link).count();
+    series.ticked += items.iter().filter(|item| item.ticked).count();
     series
         .steps
         .extend(items.iter().map(|item| item.text.clone()));
@@ -244,6 +271,7 @@ fn tables(elements: &[Element]) -> Vec<Series> {
             numbered: counted || numbers,
             steps,
             links: 0,
+            ticked: 0,
         })
     };
     elements.iter().enumerate().filter_map(table).collect()
@@ -291,6 +319,7 @@ fn heading_series(elements: &[Element], group: &[usize], end: usize) -> Option<S
                 .map(|at| elements[*at].text.clone())
                 .collect(),
             links: 0,
+            ticked: 0,
         })
     };
     if numbered.len() >= 2 {
@@ -354,6 +383,7 @@ fn bold(elements: &[Element]) -> Vec<Series> {
                 .map(|at| elements[*at].text.clone())
                 .collect(),
             links: 0,
+            ticked: 0,
         });
     };
     for (at, element) in elements.iter().enumerate() {
@@ -399,6 +429,7 @@ fn lines(elements: &[Element]) -> Vec<Series> {
             numbered: true,
             steps: Vec::new(),
             links: 0,
+            ticked: 0,
         });
         series.blocks.end = at + 1;
         series.count += marked.len();
@@ -426,7 +457,7 @@ fn sentences(elements: &[Element]) -> Vec<Series> {
     // One paragraph without a word of order may stand between others.
     let mut plain: Option<usize> = None;
     for (at, element) in elements.iter().enumerate() {
-        let order = if element.kind == Kind::Paragraph {
+        let order = if element.kind == Kind::Paragraph && !element.text.starts_with('@') {
             ordering(element)
         } else {
             Vec::new()
@@ -448,14 +479,17 @@ fn sentences(elements: &[Element]) -> Vec<Series> {
                 form: Form::Sentences,
                 blocks: at..at + 1,
                 count: 0,
+                // Whether it says both where to begin and where to end.
                 numbered: false,
                 steps: Vec::new(),
                 links: 0,
+                ticked: 0,
             };
             (series, 0)
         });
         series.blocks.end = at + 1;
         *words += order.len();
+        series.numbered |= *words >= 3;
         let sentences = split_sentences(&element.text);
         series.count += sentences.len();
         series

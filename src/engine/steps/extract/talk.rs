@@ -101,12 +101,17 @@ pub(super) fn overlap(one: &HashSet<String>, other: &HashSet<String>) -> usize {
 
 /// What the posts of `posts` say about `subjects`, which are in the order in which they were written.
 /// `parts` are the bytes of each post that are plans: what is within is not talk.
-pub(super) fn listen(posts: &[(usize, &Post, &[Range<usize>])], subjects: &[Subject]) -> Heard {
+pub(super) fn listen(
+    posts: &[(usize, &Post, &[Range<usize>])],
+    subjects: &[Subject],
+    command: usize,
+) -> Heard {
     let mut talk = Talk {
         subjects,
         standing: vec![Standing::default(); subjects.len()],
         exclusive: exclusive(subjects),
         undecided: None,
+        command,
     };
     let first = subjects
         .iter()
@@ -180,6 +185,8 @@ struct Talk<'s> {
     standing: Vec<Standing>,
     exclusive: HashMap<String, usize>,
     undecided: Option<usize>,
+    /// Position of the command's own comment.
+    command: usize,
 }
 
 impl Talk<'_> {
@@ -197,6 +204,11 @@ impl Talk<'_> {
             match &element.kind {
                 Kind::Quote => {
                     quoted = self.quoted(&post.body[element.span.clone()], position);
+                    if let Some((subject, false)) = quoted
+                        && self.subjects[subject].author != author
+                    {
+                        self.name(position, author, subject);
+                    }
                 }
                 Kind::Paragraph | Kind::Heading(_) => {
                     for sentence in split_sentences(&element.text) {
@@ -264,7 +276,7 @@ impl Talk<'_> {
         if asks {
             return;
         }
-        if phrases.has(Class::DropAll) && targets.is_empty() {
+        if phrases.has(Class::DropAll) && targets.is_empty() && position != self.command {
             for at in 0..self.subjects.len() {
                 if self.subjects[at].post < position {
                     self.apply(position, author, Verb::Reject, false, at);
@@ -282,12 +294,14 @@ impl Talk<'_> {
             && self.subjects[*one].author != author
             && !named(sentence, &phrases, self.subjects, position, true).is_empty()
         {
-            self.standing[*one].named.push((position, author));
+            self.name(position, author, *one);
         }
         if targets.is_empty() {
-            self.implied(position, author, &verbs, quoted, last);
+            self.implied(position, author, &phrases, &verbs, quoted, last);
             return;
         }
+        // What somebody would like is no decision.
+        let wish = phrases.has(Class::Me) || phrases.has(Class::Undecided);
         for (at, subject) in &targets {
             // The verb next to it; one that stands before it rather than one behind.
             let distance = |(_, verb, _): &&(Verb, Match, bool)| {
@@ -302,7 +316,11 @@ impl Talk<'_> {
             let Some((verb, _, negated)) = verbs.iter().filter(fits).min_by_key(distance) else {
                 continue;
             };
-            self.apply(position, author, *verb, *negated, *subject);
+            let verb = match verb {
+                Verb::Choose if wish && !negated => Verb::Approve,
+                other => *other,
+            };
+            self.apply(position, author, verb, *negated, *subject);
         }
     }
 
@@ -311,6 +329,7 @@ impl Talk<'_> {
         &mut self,
         position: usize,
         author: Option<u64>,
+        phrases: &Phrases,
         verbs: &[(Verb, Match, bool)],
         quoted: Option<(usize, bool)>,
         last: Option<usize>,
@@ -332,9 +351,16 @@ impl Talk<'_> {
             (None, Some(about)) => (about, false),
             (None, None) => return,
         };
-        if partly {
+        let praised = verbs
+            .iter()
+            .any(|(verb, _, negated)| *verb == Verb::Approve && !negated)
+            && !verbs.iter().any(|(verb, ..)| *verb == Verb::Reject);
+        if partly && !praised {
             self.standing[about].amended.push(position);
             return;
+        }
+        if partly {
+            self.name(position, author, about);
         }
         let alone = self
             .standing
@@ -350,12 +376,21 @@ impl Talk<'_> {
             .filter(|it| it.post == self.subjects[about].post)
             .count()
             > 1;
+        let pointing = phrases.has(Class::Above) || quoted.is_some();
         for (verb, _, negated) in verbs {
             match verb {
                 Verb::Approve if !negated && (!sibling || quoted.is_some()) => {
+                    if pointing && next {
+                        self.name(position, author, about);
+                    }
                     self.apply(position, author, Verb::Approve, false, about);
                 }
-                Verb::Reject if !negated && (alone || next || quoted.is_some()) => {
+                // Who asks for a plan to be saved has not given it up.
+                Verb::Reject
+                    if !negated
+                        && position != self.command
+                        && (alone || next || quoted.is_some()) =>
+                {
                     if sibling && quoted.is_none() {
                         continue;
                     }
@@ -364,6 +399,14 @@ impl Talk<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Somebody names a plan; whom they named before does not count any more.
+    fn name(&mut self, position: usize, author: Option<u64>, subject: usize) {
+        for standing in &mut self.standing {
+            standing.named.retain(|(_, by)| *by != author);
+        }
+        self.standing[subject].named.push((position, author));
     }
 
     fn apply(
@@ -632,7 +675,7 @@ pub(super) fn named(
                 found.push((place, at));
             }
         }
-        for (place, phrase) in ordinals(phrases) {
+        for (place, phrase) in ordinals(text, phrases) {
             if let Some(subject) = nth(subjects, position, phrase.into()) {
                 found.push((place, subject));
             }
@@ -662,10 +705,22 @@ fn lone_label(text: &str, label: &str) -> Option<usize> {
     (ends || decided || !article && !digit).then_some(at)
 }
 
-fn ordinals(phrases: &Phrases) -> Vec<(usize, u8)> {
+/// Words of order that stand for a plan: alone, or with a noun for one.
+fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
     let mut found = Vec::new();
     for phrase in phrases.iter() {
-        if let Class::Ordinal(place) = phrase.class {
+        let Class::Ordinal(place) = phrase.class else {
+            continue;
+        };
+        let rest = text[phrase.end..].trim_start();
+        let word: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+        let at = text.len() - rest.len();
+        let noun = phrases
+            .iter()
+            .any(|it| matches!(it.class, Class::Plan | Class::Proposal) && it.start == at);
+        let alone = word.is_empty() || word == "one" || !word.is_ascii();
+        // "First" begins many sentences, and "first run" is no plan.
+        if noun || alone || place > 0 && word.len() <= 4 {
             found.push((phrase.start, place));
         }
     }

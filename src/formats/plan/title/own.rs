@@ -67,6 +67,8 @@ pub fn said(title: &str) -> Option<String> {
         || phrases.is(Class::Proposal, content.clone())
         || is_section_name(bare)
         || numbered_step(&folded, &phrases, content.start)
+        || folded.starts_with("what ")
+        || folded.starts_with("how ")
         || bare.ends_with(['?', '？']);
     (!says_nothing).then(|| bare.to_owned())
 }
@@ -174,13 +176,25 @@ fn after_colon(title: &str) -> Option<&str> {
         let dash = matches!(c, '-' | '–' | '—' | '|')
             && title[..at].ends_with(' ')
             && title[end..].starts_with([' ', '-']);
-        if c == ':' || c == '：' || dash {
+        let dot = c == '.' && title[end..].starts_with(' ') && at > 1;
+        if c == ':' || c == '：' || dash || dot {
             let rest = title[end..].trim_start_matches(|c: char| c.is_whitespace() || c == '-');
             let head = title[..at].trim();
-            return (!rest.is_empty() && is_marker(head)).then_some(rest);
+            if !rest.is_empty() && (is_marker(head) || is_letter(head)) {
+                return Some(rest);
+            }
+            if !dot {
+                return None;
+            }
         }
     }
     None
+}
+
+/// `A`, `B`: one of several.
+fn is_letter(head: &str) -> bool {
+    let mut chars = head.chars();
+    chars.next().is_some_and(char::is_uppercase) && chars.next().is_none()
 }
 
 /// What follows `Plan for` and the like: a marker whose last word leads on.
