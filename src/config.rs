@@ -5,6 +5,7 @@
 
 pub mod agent;
 mod check;
+mod extract;
 mod erk;
 mod error;
 mod layers;
@@ -138,6 +139,8 @@ pub struct Config {
     pub labels: Labels,
     /// `[check]`
     pub check: check::Check,
+    /// `[extract]`
+    pub extract: extract::Extract,
     /// `[outsiders]`
     pub outsiders: outsiders::Outsiders,
     /// `[research]`
@@ -331,6 +334,7 @@ impl Config {
             most_log: self.source.most_log,
             labels: self.label_names(),
             check: self.check.engine(),
+            when_unclear: self.extract.engine(),
             outsiders: self.outsiders.engine(),
             agent: self.agent.engine(),
             research: self.research.engine(worker.backoff, worker.backoff_most),

@@ -86,6 +86,7 @@ const RULES: &[(&str, Rule)] = &[
     ("check.repository", Anything),
     ("check.most_looks", Whole(1, 1_000, "files")),
     ("check.most_requests", Whole(10, 5_000, "requests")),
+    ("extract.when_unclear", OneOf(&["ask", "best", "refuse"])),
     ("outsiders.answers_per_person", Whole(0, 1_000, "answers")),
     ("outsiders.answers_per_issue", Whole(0, 1_000, "answers")),
     (

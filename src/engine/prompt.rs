@@ -123,8 +123,8 @@ pub struct Given<'a> {
     pub trigger: &'a Trigger,
     /// The conversation; posts after the command are left out, as the search does.
     pub thread: &'a Thread,
-    /// The plan that was found, where one was.
-    pub candidate: Option<&'a Candidate>,
+    /// The plan that was found; several where it is not clear which one is meant.
+    pub candidates: &'a [Candidate],
     /// Posts with a plan that were not considered: comments among them are left out.
     pub unconfirmed: &'a [Unconfirmed],
     /// Unguessable word that the delimiters of data carry.

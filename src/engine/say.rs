@@ -13,6 +13,7 @@ pub mod research;
 pub mod sources;
 mod steps;
 pub mod trust;
+pub mod unclear;
 
 use serde_json::{Map, Value, json};
 

@@ -43,6 +43,8 @@ pub struct Settings {
     pub most_log: u64,
     /// Label names that mean commands.
     pub labels: Vec<(Command, String)>,
+    /// What is done where it is not clear which plan is meant.
+    pub when_unclear: WhenUnclear,
     /// How action plans are checked.
     pub check: CheckSettings,
     /// What people without triage permission get.
@@ -164,6 +166,18 @@ pub struct AgentSettings {
     pub prompts: Prompts,
 }
 
+/// What is done where it is not clear which plan of a conversation is meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhenUnclear {
+    /// People are asked; an agent, where there is one, decides first.
+    #[default]
+    Ask,
+    /// The likeliest one is taken, and the report says so.
+    Best,
+    /// Nothing is saved.
+    Refuse,
+}
+
 impl Default for AgentSettings {
     fn default() -> Self {
         Self {
@@ -204,6 +218,7 @@ impl Default for Settings {
             most_log: 50 * 1024 * 1024,
             labels: Vec::new(),
             check: CheckSettings::default(),
+            when_unclear: WhenUnclear::default(),
             outsiders: OutsiderSettings::default(),
             agent: AgentSettings::default(),
             research: ResearchSettings::default(),

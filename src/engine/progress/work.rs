@@ -144,6 +144,17 @@ pub struct Found {
     pub unclear: Option<Unclear>,
 }
 
+impl Found {
+    /// The plan, or the plans of which one is meant.
+    pub fn candidates(&self) -> &[Candidate] {
+        match (&self.candidate, &self.unclear) {
+            (Some(one), _) => std::slice::from_ref(one),
+            (None, Some(unclear)) => &unclear.among,
+            (None, None) => &[],
+        }
+    }
+}
+
 /// Several plans of which nobody could tell which one is meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unclear {
@@ -165,6 +176,10 @@ pub struct Round {
     pub skipped: Vec<usize>,
     /// Not the agent asks, but the bot: the run is held until somebody with write permission decides.
     pub hold: bool,
+    /// Not the agent asks, but the bot: which plan is meant. The options are those of
+    /// [`Found::unclear`], and one more for none of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub which: bool,
     /// Comment that asks.
     pub comment: Option<u64>,
     /// Its permalink.
@@ -180,6 +195,11 @@ pub struct Round {
 }
 
 impl Round {
+    /// The agent asks, not the bot.
+    pub fn by_agent(&self) -> bool {
+        !self.hold && !self.which
+    }
+
     /// Positions of the questions that are waited for.
     pub fn open(&self) -> Vec<usize> {
         (0..self.answers.len())
@@ -229,13 +249,13 @@ impl Work {
 
     /// How many questions of the agent were asked.
     pub fn questions(&self) -> u32 {
-        let asked = self.rounds.iter().filter(|round| !round.hold);
+        let asked = self.rounds.iter().filter(|round| round.by_agent());
         u32::try_from(asked.map(|round| round.questions.len()).sum::<usize>()).unwrap_or(u32::MAX)
     }
 
     /// How many rounds of the agent's questions there were.
     pub fn asked_rounds(&self) -> u32 {
-        let asked = self.rounds.iter().filter(|round| !round.hold).count();
+        let asked = self.rounds.iter().filter(|round| round.by_agent()).count();
         u32::try_from(asked).unwrap_or(u32::MAX)
     }
 
@@ -243,7 +263,7 @@ impl Work {
     pub fn answered(&self) -> Vec<Vec<(Question, Option<Answer>)>> {
         self.rounds
             .iter()
-            .filter(|round| !round.hold)
+            .filter(|round| round.by_agent())
             .map(|round| {
                 let answers = round.answers.iter().cloned();
                 round.questions.iter().cloned().zip(answers).collect()

@@ -17,6 +17,11 @@ const LAST: usize = 5;
 /// A post is cut to no less than this.
 const POST_LEAST: usize = 200;
 
+/// What is said above several plans.
+const WHICH: &str = "Several plans were found, and only one of them is meant. Decide from the conversation which one: \
+     what people agreed on last counts. Take that one as the plan, keep its text, and leave the others out. Where the \
+     conversation does not say which one is meant, ask.";
+
 /// One post as data.
 struct Told {
     /// Who, in which role, when.
@@ -27,9 +32,11 @@ struct Told {
 /// The prompt with at most `most` characters.
 pub(super) fn write(given: &Given<'_>, most: usize) -> String {
     let (posts, older) = posts(given, most);
-    let candidate = given
-        .candidate
-        .map(|candidate| data::text(&candidate.text, given.nonce));
+    let candidates: Vec<String> = given
+        .candidates
+        .iter()
+        .map(|candidate| data::text(&candidate.text, given.nonce))
+        .collect();
     let mut cap = POST_MOST;
     let mut plan_cap = usize::MAX;
     let mut left_out = 0;
@@ -37,7 +44,7 @@ pub(super) fn write(given: &Given<'_>, most: usize) -> String {
         let prompt = render(
             given,
             &posts,
-            candidate.as_deref(),
+            &candidates,
             (cap, plan_cap),
             (left_out, older),
         );
@@ -59,7 +66,8 @@ pub(super) fn write(given: &Given<'_>, most: usize) -> String {
         } else if cap > POST_LEAST {
             cap = (cap / 2).max(POST_LEAST);
         } else {
-            let plan = candidate.as_deref().map_or(0, |plan| plan.chars().count());
+            let longest = candidates.iter().map(|plan| plan.chars().count()).max();
+            let plan = longest.unwrap_or(0);
             let next = plan.min(plan_cap) / 2;
             if next < POST_LEAST {
                 return prompt;
@@ -72,17 +80,29 @@ pub(super) fn write(given: &Given<'_>, most: usize) -> String {
 fn render(
     given: &Given<'_>,
     posts: &[Told],
-    candidate: Option<&str>,
+    candidates: &[String],
     (cap, plan_cap): (usize, usize),
     (left_out, older): (usize, usize),
 ) -> String {
     let nonce = given.nonce;
-    let plan = candidate.map_or_else(String::new, |plan| {
-        format!(
+    let plan = match candidates {
+        [] => String::new(),
+        [plan] => format!(
             "The plan that was found:\n\n{}",
             data::between(nonce, "plan", &data::cut(plan, plan_cap))
-        )
-    });
+        ),
+        several => {
+            let plans: Vec<String> = several
+                .iter()
+                .zip(1_usize..)
+                .map(|(plan, number)| {
+                    let name = format!("plan {number}");
+                    data::between(nonce, &name, &data::cut(plan, plan_cap))
+                })
+                .collect();
+            format!("{WHICH}\n\n{}", plans.join("\n\n"))
+        }
+    };
     let mut talk = format!(
         "The conversation:\n\n{}",
         data::begin(nonce, "conversation")
@@ -121,7 +141,7 @@ fn render(
     filled(
         FIRST,
         &[
-            ("input", &input(given, candidate.is_some())),
+            ("input", &input(given, candidates.len())),
             ("plan", &plan),
             ("conversation", &talk),
             ("nonce", nonce),
@@ -130,14 +150,18 @@ fn render(
 }
 
 /// What is wanted, and what is known of the place.
-fn input(given: &Given<'_>, found: bool) -> String {
+fn input(given: &Given<'_>, found: usize) -> String {
     let trigger = given.trigger;
     let place = &trigger.place;
     let line = |text: &str| data::line(text, given.nonce);
     let value = json!({
         "mode": "enriched",
         "guidance": data::text(trigger.guidance.trim(), given.nonce),
-        "plan_content": if found { "the data \"plan\" below" } else { "" },
+        "plan_content": match found {
+            0 => "",
+            1 => "the data \"plan\" below",
+            _ => "one of the data \"plan 1\", \"plan 2\", … below",
+        },
         "rounds_of_questions": given.rounds,
         "place": {
             "repository": line(&place.repo.full_name()),

@@ -70,7 +70,7 @@ async fn decide(context: &Context) -> Result<String, Stop> {
         Err(error) => return Ok(sentences::bad_answer(&context.trigger, &error)),
     };
     let chosen = |answer: &Answer| !answer.chosen.is_empty();
-    if asking.round.hold && !given.answers.iter().flatten().any(chosen) {
+    if !asking.round.by_agent() && !given.answers.iter().flatten().any(chosen) {
         // What cannot be read must not stop a run for good.
         return Ok(sentences::no_decision(&context.trigger));
     }

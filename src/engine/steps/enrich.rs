@@ -20,6 +20,7 @@ pub(super) use judge::{Judged, open_questions, said_of_the_work};
 use super::super::agent::Agent;
 use super::super::effects::Stop;
 use super::super::progress::{Found, Next, Prepared, Work};
+use super::super::say::failures;
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
 use super::super::turns;
@@ -56,6 +57,10 @@ pub async fn enrich(
     }
     loop {
         stop.heed()?;
+        if let Next::Nothing { .. } = work(context).next {
+            // The agent did not say which plan is meant: people do.
+            ask_which(context).await?;
+        }
         let open = work(context).open_round().is_some();
         let done = if open {
             ask::wait(context, stop).await?
@@ -113,6 +118,51 @@ pub async fn without_agent(
         _ => super::super::say::agent::AGENT_GONE.to_owned(),
     };
     judge::fallback(context, &why).map(Some)
+}
+
+/// The plan that is meant, without an agent. Where it is not clear which one is, people are asked.
+///
+/// # Errors
+/// As [`enrich`].
+pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<Found, Stop> {
+    let remembered = context.progress.work.as_ref();
+    if remembered.and_then(|work| work.found.as_ref()).is_none() {
+        let logs = prepare::logs(context).await?;
+        stop.heed()?;
+        let thread = Arc::new(prepare::thread(context).await?);
+        stop.heed()?;
+        let found = find::find(context, &thread, logs).await?;
+        if found.unclear.is_none() {
+            return Ok(found);
+        }
+        let work = work(context);
+        turns::renew_words(work);
+        work.found = Some(found);
+    }
+    loop {
+        stop.heed()?;
+        ask_which(context).await?;
+        if work(context).open_round().is_none() {
+            break;
+        }
+        ask::wait(context, stop).await?;
+    }
+    work(context)
+        .found
+        .clone()
+        .ok_or_else(|| Stop::Failed(failures::internal("The plan that was found is lost.")))
+}
+
+/// Prepares the question which plan is meant, where that is not clear and nobody has been asked.
+async fn ask_which(context: &mut Context) -> Result<(), Stop> {
+    let work = work(context);
+    let unclear = work.found.as_ref().and_then(|found| found.unclear.as_ref());
+    if let (Some(unclear), None) = (unclear, work.open_round()) {
+        let round = ask::which(unclear);
+        work.rounds.push(round);
+        context.remember().await?;
+    }
+    Ok(())
 }
 
 /// The agent's part as it is remembered; [`begin`] has made it.

@@ -38,6 +38,7 @@ use thiserror::Error;
 use crate::engine::thread::Thread;
 use crate::engine::trigger::{Actor, Origin, Trigger};
 use crate::formats::block;
+use crate::formats::command::{Pointer, read_options};
 use crate::formats::plan::title::own_title;
 use element::elements;
 use region::{Region, Role, Title};
@@ -131,6 +132,8 @@ pub struct Search {
     pub unconfirmed: Vec<Unconfirmed>,
     /// Permalinks of later posts that may change the best candidate.
     pub amended: Vec<String>,
+    /// Why the post that the command points to cannot be read: "comment 7 is hidden on GitHub".
+    pub unreadable: Option<String>,
 }
 
 /// Which of the candidates is the plan.
@@ -158,6 +161,8 @@ pub struct Scan {
     inline: Option<Candidate>,
     left_out: Vec<String>,
     requester: u64,
+    /// The post that the command points to, and why it cannot be read.
+    pointer: Option<(Pointer, Option<&'static str>)>,
 }
 
 /// A candidate and where it is.
@@ -212,7 +217,7 @@ impl Scan {
     /// whose association suggests that they belong to the repository, so that strangers cannot keep
     /// them from being asked for.
     pub fn authors(&self, thread: &Thread) -> Vec<Actor> {
-        if self.inline.is_some() {
+        if self.inline.is_some() || self.pointer.is_some() {
             return Vec::new();
         }
         let member = |id: u64| {
@@ -243,7 +248,8 @@ impl Scan {
         let mut unconfirmed: Vec<Unconfirmed> = Vec::new();
         let mut found = Vec::with_capacity(self.found.len());
         for one in self.found {
-            if trust.allows(one.author.as_ref(), self.requester) {
+            // Who points to a post has read it.
+            if self.pointer.is_some() || trust.allows(one.author.as_ref(), self.requester) {
                 found.push(one);
                 continue;
             }
@@ -263,6 +269,15 @@ impl Scan {
             search.candidates.insert(0, inline);
             search.verdict = Verdict::Plan;
             search.amended.clear();
+        }
+        if let Some((pointer, why)) = self.pointer {
+            if let Some(why) = why.or_else(|| search.candidates.is_empty().then_some("has no text")) {
+                search.unreadable = Some(format!("{pointer} {why}"));
+                search.verdict = Verdict::None;
+            } else if search.verdict == Verdict::None {
+                // What somebody points to is the plan, whatever it looks like.
+                search.verdict = Verdict::Plan;
+            }
         }
         search.left_out = self.left_out;
         search.unconfirmed = unconfirmed;
@@ -291,6 +306,8 @@ pub struct NoPlan {
     pub left_out: Vec<String>,
     /// Posts with a plan whose authors do not count.
     pub unconfirmed: Vec<Unconfirmed>,
+    /// Why the post that the command points to cannot be read.
+    pub unreadable: Option<String>,
 }
 
 fn explain(best: Option<&Candidate>) -> String {
@@ -332,9 +349,17 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
         .inline
         .as_ref()
         .filter(|text| !text.trim().is_empty());
+    let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
+    let pointer = options.from;
+    let pointed = |post: Option<u64>| match pointer {
+        None => true,
+        Some(Pointer::Opening) => post.is_none(),
+        Some(Pointer::Comment(id)) => post == Some(id),
+    };
     for (index, post) in posts::searched(thread, trigger, &mut left_out).0 {
         match unfit(post, trigger) {
             Some(why) => left_out.push(format!("{}: {why}", posts::name(post))),
+            None if !pointed(post.id) => {}
             None => found.extend(
                 in_post(&post.body, post.id, readers.plans_in_blocks)
                     .into_iter()
@@ -356,7 +381,8 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
         1 => left_out.push("one comment: hidden on GitHub".to_owned()),
         many => left_out.push(format!("{many} comments: hidden on GitHub")),
     }
-    if let Some((id, text, url)) = own_comment.filter(|_| inline.is_none()) {
+    let own_counts = inline.is_none() && pointer.is_none();
+    if let Some((id, text, url)) = own_comment.filter(|_| own_counts) {
         let text = (readers.without_commands)(text);
         let own = in_post(&text, Some(id), readers.plans_in_blocks);
         found.extend(own.into_iter().map(|one| Found {
@@ -384,6 +410,7 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
         inline,
         left_out,
         requester: trigger.actor.id,
+        pointer: pointer.map(|pointer| (pointer, posts::unreadable(thread, trigger, pointer))),
     }
 }
 
@@ -431,7 +458,9 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
             Ok(Choice::Unclear(candidates, why))
         }
         Verdict::Plan | Verdict::None => Err(NoPlan {
-            code: if trigger.guidance.trim().is_empty() {
+            code: if search.unreadable.is_some() {
+                "invalid_input"
+            } else if trigger.guidance.trim().is_empty() {
                 "no_plan_found"
             } else {
                 "guidance_without_plan"
@@ -439,6 +468,7 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
             best: candidates.into_iter().next().map(Box::new),
             left_out: search.left_out,
             unconfirmed: search.unconfirmed,
+            unreadable: search.unreadable,
         }),
     }
 }

@@ -4,9 +4,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::super::code::Failure;
 use super::super::effects::Stop;
 use super::super::forge::Forge;
 use super::super::progress::{Found, Logs};
+use super::super::say;
+use super::super::settings::WhenUnclear;
 use super::super::thread::Thread;
 use super::super::trigger::{Actor, Repo};
 use super::extract::{self, Scan, Trust};
@@ -31,11 +34,33 @@ pub(super) async fn find(
         None => trust(context, &scan, thread).await?,
     };
     let (trigger, read) = (context.trigger.clone(), Arc::clone(thread));
-    prepare::computing(move || {
+    let mut found = prepare::computing(move || {
         verify::find(&trigger, &read, scan.search(&read, &trigger, &trust), &logs)
     })
     .await?
-    .map_err(Stop::Failed)
+    .map_err(Stop::Failed)?;
+    settle_unclear(context, &mut found).map_err(Stop::Failed)?;
+    Ok(found)
+}
+
+/// What the operator wants done where it is not clear which plan is meant.
+fn settle_unclear(context: &Context, found: &mut Found) -> Result<(), Failure> {
+    let Some(unclear) = &found.unclear else {
+        return Ok(());
+    };
+    match context.settings.when_unclear {
+        WhenUnclear::Ask => Ok(()),
+        WhenUnclear::Refuse => Err(say::unclear::refused(context.trigger.command, unclear)),
+        WhenUnclear::Best => {
+            found.notes.extend(say::unclear::taken(unclear));
+            found.candidate = unclear.among.first().cloned();
+            found.unclear = None;
+            if let Some(candidate) = &mut found.candidate {
+                found.hidden = verify::settle_hidden(&context.trigger, candidate)?;
+            }
+            Ok(())
+        }
+    }
 }
 
 /// Whose posts may hold the plan: those of the account that the command names, else of people with

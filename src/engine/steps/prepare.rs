@@ -13,7 +13,7 @@ use super::super::say::{failures, planning};
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
 use super::super::trigger::Origin;
-use super::{Context, enrich, find, report, source, verify};
+use super::{Context, enrich, report, source, verify};
 use crate::formats::command::Command;
 
 /// The plan, ready to be saved: remembered from an earlier attempt, or worked out now.
@@ -45,11 +45,7 @@ pub async fn prepare(
             enrich::enrich(context, agent, stop).await?
         }
         _ => {
-            let logs = logs(context).await?;
-            stop.heed()?;
-            let thread = Arc::new(thread(context).await?);
-            stop.heed()?;
-            let mut found = find::find(context, &thread, logs).await?;
+            let mut found = enrich::found(context, stop).await?;
             stop.heed()?;
             if context.trigger.command == Command::SavePlan && found.candidate.is_some() {
                 found.notes.push(verify::NO_AGENT.to_owned());

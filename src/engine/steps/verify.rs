@@ -2,7 +2,7 @@
 
 use super::super::code::Failure;
 use super::super::progress::{Enriched, Found, HiddenText, Logs, Prepared, Unclear};
-use super::super::say::{self, failures, sources, trust};
+use super::super::say::{self, failures, sources, trust, unclear};
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
 use super::extract::{
@@ -60,9 +60,14 @@ pub fn find(
         found
             .notes
             .extend(trust::not_considered(&search.unconfirmed));
+        found.notes.extend(unclear::later(&search.amended));
         match extract::choose(search, trigger) {
             Ok(Choice::Plan(candidate)) => found.candidate = Some(*candidate),
             Ok(Choice::Unclear(among, why)) => found.unclear = Some(Unclear { among, why }),
+            Err(NoPlan {
+                unreadable: Some(why),
+                ..
+            }) => return Err(unclear::unreadable(trigger.command, &why)),
             Err(none) => found.looked = looked(trigger, thread, none),
         }
     }

@@ -40,6 +40,8 @@ pub enum Name {
     Author,
     /// What becomes of the plan's hidden text.
     Hidden,
+    /// Which post holds the plan.
+    From,
 }
 
 /// Everything there is to know about one option.
@@ -82,6 +84,13 @@ pub(super) const SOURCES: &[OptionSpec] = &[
         value: "keep",
         summary: "Save text of the plan that people do not see on GitHub, such as HTML comments, too. `hidden=remove` leaves \
                   it out.",
+    },
+    OptionSpec {
+        option: Name::From,
+        name: "from",
+        value: "POST",
+        summary: "Take the plan from this post: the address of a comment here, its id, or `opening` for the text that \
+                  opens the conversation. The address alone behind the command means the same.",
     },
 ];
 
@@ -130,6 +139,52 @@ pub struct Options {
     pub author: Option<String>,
     /// `hidden=`
     pub hidden: Option<Hidden>,
+    /// `from=`
+    pub from: Option<Pointer>,
+}
+
+/// A post that a command points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pointer {
+    /// The text that opens the conversation.
+    Opening,
+    /// The comment with this id.
+    Comment(u64),
+}
+
+impl fmt::Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Opening => f.write_str("the opening text"),
+            Self::Comment(id) => write!(f, "comment {id}"),
+        }
+    }
+}
+
+/// What is before the id in the address of a comment on an issue or pull request.
+const COMMENT_ANCHOR: &str = "issuecomment-";
+
+/// The post that `text` is the address or the id of: `https://…#issuecomment-42`, `#issuecomment-42`, `42`,
+/// `opening`.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence.
+fn pointer(text: &str) -> Result<Pointer, &'static str> {
+    let text = text.trim().trim_matches(['<', '>']);
+    if text.eq_ignore_ascii_case("opening") {
+        return Ok(Pointer::Opening);
+    }
+    if text.contains("#discussion_r") || text.contains("#pullrequestreview-") {
+        return Err("it is the address of a review, and plans are read from the comments of the conversation only");
+    }
+    let id = match text.rsplit_once(COMMENT_ANCHOR) {
+        Some((_, id)) => id,
+        None => text.strip_prefix('#').unwrap_or(text),
+    };
+    match id.parse() {
+        Ok(id) if id > 0 => Ok(Pointer::Comment(id)),
+        _ => Err("its value must be the address of a comment here, the id of one, or `opening`"),
+    }
 }
 
 /// What becomes of text in a plan that people do not see.
@@ -166,6 +221,19 @@ pub(super) fn take<'a>(specs: &'static [OptionSpec], text: &'a str) -> (Vec<Give
             value,
         });
         rest = behind.trim_start();
+    }
+    // The address of a comment alone points to the plan.
+    let address = rest.trim();
+    let points = specs.iter().find(|spec| spec.option == Name::From);
+    if let Some(spec) = points
+        && address.contains(COMMENT_ANCHOR)
+        && !address.contains(char::is_whitespace)
+    {
+        given.push(Given {
+            name: spec.name.to_owned(),
+            value: address.to_owned(),
+        });
+        rest = &rest[rest.len()..];
     }
     (given, rest)
 }
@@ -227,6 +295,10 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
                     _ => return Err(wrong("its value must be `keep` or `remove`")),
                 };
                 options.hidden.replace(hidden).is_some()
+            }
+            Name::From => {
+                let pointer = pointer(&one.value).map_err(wrong)?;
+                options.from.replace(pointer).is_some()
             }
         };
         if twice {

@@ -5,7 +5,7 @@ use super::super::super::clock::Millis;
 use super::super::super::progress::Round;
 use super::super::super::run::RunId;
 use super::super::super::trigger::Trigger;
-use super::super::{asked, footer, person};
+use super::super::{asked, footer, person, unclear};
 use super::spent;
 use crate::formats::block::quiet;
 use crate::formats::question::answer::AnswerError;
@@ -45,6 +45,9 @@ pub fn questions(
             until.iso()
         );
     }
+    if round.which {
+        return unclear::asks(trigger, until, &boxes);
+    }
     let what = match round.questions.len() {
         1 => "is a question".to_owned(),
         count => format!("are {count} questions"),
@@ -74,6 +77,8 @@ pub fn waiting(
     };
     let what = if round.hold {
         "held: somebody with write permission has to decide".to_owned()
+    } else if round.which {
+        "it is not clear which plan is meant; waiting for an answer".to_owned()
     } else {
         format!("waiting for answers to {}", open(round))
     };

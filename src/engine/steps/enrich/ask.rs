@@ -3,10 +3,10 @@
 use super::super::super::clock::Millis;
 use super::super::super::effects::Stop;
 use super::super::super::forge::ForgeError;
-use super::super::super::progress::{Next, Round, Told};
-use super::super::super::say::agent as sentences;
+use super::super::super::progress::{Next, Round, Told, Unclear};
+use super::super::super::say::{agent as sentences, unclear};
 use super::super::super::stop::StopFlag;
-use super::super::{Context, report};
+use super::super::{Context, report, verify};
 use super::{Step, work};
 use crate::formats::question::{Choice, Question};
 
@@ -47,6 +47,14 @@ pub(super) fn hold(context: &mut Context) -> Round {
     Round {
         hold: true,
         ..round(vec![question])
+    }
+}
+
+/// The question which of several plans is meant.
+pub(super) fn which(unclear: &Unclear) -> Round {
+    Round {
+        which: true,
+        ..round(vec![unclear::question(unclear)])
     }
 }
 
@@ -183,6 +191,9 @@ async fn closed(context: &mut Context) -> Result<Step, Stop> {
     let Some(round) = work(context).rounds.last().cloned() else {
         return Ok(Step::Again);
     };
+    if round.which {
+        return chosen(context, &round).await;
+    }
     if !round.hold {
         work(context).next = Next::Answers;
         context.remember().await?;
@@ -205,6 +216,30 @@ async fn closed(context: &mut Context) -> Result<Step, Stop> {
     Ok(Step::Again)
 }
 
+/// Somebody said which plan is meant.
+async fn chosen(context: &mut Context, round: &Round) -> Result<Step, Stop> {
+    let answer = round.answers.first().cloned().flatten();
+    let chosen = answer.and_then(|answer| answer.chosen.first().copied());
+    let trigger = context.trigger.clone();
+    let Some(found) = work(context).found.as_mut() else {
+        return Ok(Step::Again);
+    };
+    let candidate = found.unclear.as_ref().zip(chosen);
+    let candidate = candidate.and_then(|(unclear, at)| unclear.among.get(at).cloned());
+    let Some(mut candidate) = candidate else {
+        // Another attempt reads the conversation again.
+        work(context).found = None;
+        context.remember().await?;
+        return Err(Stop::Failed(unclear::none_of_these(trigger.command)));
+    };
+    found.hidden = verify::settle_hidden(&trigger, &mut candidate).map_err(Stop::Failed)?;
+    found.notes.push(unclear::chosen(&round.by.join(", ")));
+    found.candidate = Some(candidate);
+    found.unclear = None;
+    context.remember().await?;
+    Ok(Step::Again)
+}
+
 /// Nobody answered in time.
 async fn expired(context: &mut Context) -> Result<Step, Stop> {
     let work_now = work(context);
@@ -212,6 +247,13 @@ async fn expired(context: &mut Context) -> Result<Step, Stop> {
         return Ok(Step::Again);
     };
     round.closed = true;
+    if round.which {
+        let url = round.url.clone();
+        work_now.found = None;
+        let failure = unclear::nobody_chose(context.trigger.command, &url);
+        context.remember().await?;
+        return Err(Stop::Failed(failure));
+    }
     if round.hold {
         let url = round.url.clone();
         let failure = sentences::held_for_good(context.trigger.command, &url);

@@ -4,7 +4,8 @@
 use super::super::super::agent::Report;
 use super::super::super::effects::Stop;
 use super::super::super::progress::{Enriched, Fault, Found, Prepared};
-use super::super::super::say::{agent as sentences, trust};
+use super::super::super::say::{agent as sentences, trust, unclear};
+use super::super::extract::Candidate;
 use super::super::super::turns;
 use super::super::planning;
 use super::super::verify::{self, TITLE_MAX};
@@ -120,11 +121,19 @@ pub(in crate::engine::steps) enum Judged {
 fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
     let found = work(context).found.clone();
     let facts = facts(context);
-    let wanted = found.as_ref().and_then(|found| found.candidate.as_ref());
-    let checked = enriched::check(
-        &text,
-        &facts.borrowed(wanted.map(|found| found.text.as_str())),
-    );
+    let candidates = found.as_ref().map_or(&[][..], Found::candidates);
+    let judge = |wanted: Option<&Candidate>| {
+        enriched::check(&text, &facts.borrowed(wanted.map(|found| found.text.as_str())))
+    };
+    // Of several the one whose text the agent has kept.
+    let kept = candidates
+        .iter()
+        .find(|candidate| matches!(judge(Some(candidate)), Checked::Plan(_)));
+    let wanted = kept.or(candidates.first());
+    let checked = judge(wanted);
+    if let (Some(kept), true) = (kept, candidates.len() > 1) {
+        choose(context, kept.clone())?;
+    }
     let faults: Vec<Fault> = match checked {
         Checked::Plan(plan) => {
             let prepared = document(context, &plan, &facts);
@@ -149,6 +158,19 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
         draft: Some(text),
         faults,
     })
+}
+
+/// Takes the plan that the agent has chosen among several.
+fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), Stop> {
+    let hidden =
+        verify::settle_hidden(&context.trigger, &mut candidate).map_err(Stop::Failed)?;
+    if let Some(found) = work(context).found.as_mut() {
+        found.hidden = hidden;
+        found.notes.push(unclear::by_agent(&candidate));
+        found.candidate = Some(candidate);
+        found.unclear = None;
+    }
+    Ok(())
 }
 
 /// Asks for the plan again, or gives up asking.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::super::effects::Stop;
+use super::super::super::progress::Found;
 use super::super::super::prompt::{self, Form, Given};
 use super::super::super::thread::Thread;
 use super::super::super::turns;
@@ -45,7 +46,7 @@ pub(super) async fn ask(
             let given = Given {
                 trigger: &trigger,
                 thread: &thread,
-                candidate: found.and_then(|found| found.candidate.as_ref()),
+                candidates: found.map_or(&[], Found::candidates),
                 unconfirmed: found.map_or(&[], |found| &found.unconfirmed),
                 nonce: &work.nonce,
                 canary: &work.canary,

@@ -3,6 +3,7 @@
 use super::{MAX_SEARCHED_BYTES, OWN};
 use crate::engine::thread::{Post, Thread};
 use crate::engine::trigger::{Actor, Origin, Trigger, digest};
+use crate::formats::command::Pointer;
 use crate::formats::markdown::{self, Kind};
 
 /// The posts to search, each with its position, and how many older ones are not searched because
@@ -134,5 +135,32 @@ pub(super) fn name(post: &Post) -> String {
     match post.id {
         Some(id) => format!("comment {id} by {author}"),
         None => format!("the opening text by {author}"),
+    }
+}
+
+/// Why the post that a command points to cannot be read, as the end of a sentence.
+pub(super) fn unreadable(
+    thread: &Thread,
+    trigger: &Trigger,
+    pointer: Pointer,
+) -> Option<&'static str> {
+    let wanted = match pointer {
+        Pointer::Opening => None,
+        Pointer::Comment(id) => Some(id),
+    };
+    if wanted.is_some_and(|id| thread.hidden.iter().any(|hidden| hidden.id == id)) {
+        return Some("is hidden on GitHub");
+    }
+    match thread.posts.iter().find(|post| post.id == wanted) {
+        None if thread.dropped > 0 => {
+            Some("is not among the posts that were read: the conversation is too long")
+        }
+        None => Some("is not in this conversation"),
+        Some(post) => unfit(post, trigger).map(|why| match why {
+            OWN => "was written by the bot itself",
+            "written after the command" => "was written after the command",
+            "edited after the command" => "was edited after the command",
+            _ => "cannot be read as a plan",
+        }),
     }
 }

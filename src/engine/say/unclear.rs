@@ -1,0 +1,187 @@
+//! What the bot says when it cannot tell which of several plans is meant.
+
+use super::super::clock::Millis;
+use super::super::code::{Code, Failure};
+use super::super::progress::Unclear;
+use super::super::steps::extract::{Candidate, Source};
+use super::super::trigger::Trigger;
+use super::failures::shorten;
+use super::{asked, code_span, person};
+use crate::formats::command::Command;
+use crate::formats::question::{Choice, Question};
+
+/// The last option of the question.
+const NONE: &str = "None of these";
+
+/// Longest title of an option, in characters.
+const MAX_TITLE: usize = 100;
+/// Longest beginning of a plan that is shown, in characters.
+const MAX_BEGINNING: usize = 160;
+
+/// The question with an option for each plan, and one for none of them.
+pub fn question(unclear: &Unclear) -> Question {
+    let mut options: Vec<Choice> = unclear.among.iter().map(option).collect();
+    options.push(Choice {
+        label: NONE.to_owned(),
+        description: "nothing is saved".to_owned(),
+    });
+    Question {
+        question: "Which of these plans should be saved?".to_owned(),
+        header: "Plan".to_owned(),
+        choice: true,
+        multi: false,
+        options,
+    }
+}
+
+fn option(candidate: &Candidate) -> Choice {
+    Choice {
+        label: label(candidate),
+        description: match &candidate.url {
+            Some(url) if !url.is_empty() => format!("{}: {url}", beginning(candidate)),
+            _ => beginning(candidate),
+        },
+    }
+}
+
+/// Who wrote it, and what it is called.
+fn label(candidate: &Candidate) -> String {
+    let author = candidate.author.as_deref().unwrap_or("somebody");
+    match &candidate.title {
+        Some(title) => format!("{} (by {author})", shorten(title, MAX_TITLE)),
+        None => format!("the plan by {author}"),
+    }
+}
+
+/// The first lines of its text, in one.
+fn beginning(candidate: &Candidate) -> String {
+    let words: Vec<&str> = candidate.text.split_whitespace().collect();
+    shorten(&words.join(" "), MAX_BEGINNING)
+}
+
+/// The comment that asks; `boxes` are the options.
+pub fn asks(trigger: &Trigger, until: Millis, boxes: &str) -> String {
+    format!(
+        "❓ {}, there is more than one plan here, and it is not clear which one {} is about. Tick one box \
+         and then the last one, or comment, for example, `/answer 1: a`. Who asked for the plan can \
+         answer, and whoever has write permission. Without an answer by {} nothing is saved.\n\n{boxes}",
+        person(trigger),
+        asked(trigger),
+        until.iso()
+    )
+}
+
+/// A note on a plan that somebody has chosen among several.
+pub fn chosen(by: &str) -> String {
+    format!("There was more than one plan; {} chose this one.", shorten(by, 200))
+}
+
+/// A note on a plan that the agent has chosen among several.
+pub fn by_agent(candidate: &Candidate) -> String {
+    format!(
+        "There was more than one plan; the agent took {}.",
+        label(candidate)
+    )
+}
+
+/// A note on a plan that was taken although others are about equally likely.
+pub fn taken(unclear: &Unclear) -> Option<String> {
+    let other = unclear.among.get(1)?;
+    Some(format!(
+        "There was more than one plan, and nobody had decided. The likeliest one was taken; another \
+         is {}. To save that one, comment the command with {}.",
+        label(other),
+        code_span(&format!("from={}", pointer(other)))
+    ))
+}
+
+/// The value of `from=` for a candidate.
+fn pointer(candidate: &Candidate) -> String {
+    let post = match &candidate.source {
+        Source::Block { post } | Source::Section { post, .. } | Source::Whole { post } => *post,
+        Source::Parts { posts } => posts.first().copied().flatten(),
+        Source::Inline | Source::Log => None,
+    };
+    post.map_or_else(|| "opening".to_owned(), |id| id.to_string())
+}
+
+/// A note on later comments that may change the plan; `urls` are their addresses.
+pub fn later(urls: &[String]) -> Option<String> {
+    let mut links: Vec<String> = Vec::new();
+    for url in urls.iter().filter(|url| url.starts_with("http")) {
+        let link = format!("[{}]({url})", links.len() + 1);
+        if !links.iter().any(|known| known.ends_with(&format!("({url})"))) {
+            links.push(link);
+        }
+    }
+    links.truncate(5);
+    (!links.is_empty()).then(|| {
+        format!(
+            "Later comments may change the plan, and are not worked in: {}.",
+            links.join(", ")
+        )
+    })
+}
+
+/// The post that the command points to cannot be read; `why` names it and says why.
+pub fn unreadable(command: Command, why: &str) -> Failure {
+    let name = command.name();
+    Failure {
+        code: Code::InvalidInput,
+        message: format!("The command points to a post that cannot be read: {why}."),
+        details: Vec::new(),
+        remedy: format!(
+            "Copy the address of the comment that holds the plan (\"Copy link\" in its menu) and \
+             comment `/{name} from=` with it."
+        ),
+    }
+}
+
+/// Several plans, where the operator wants none to be asked for.
+pub fn refused(command: Command, unclear: &Unclear) -> Failure {
+    let name = command.name();
+    let choices: Vec<String> = unclear
+        .among
+        .iter()
+        .map(|candidate| {
+            let command = code_span(&format!("/{name} from={}", pointer(candidate)));
+            format!("{command}: {}", label(candidate))
+        })
+        .collect();
+    Failure {
+        code: Code::NoPlanFound,
+        message: format!(
+            "There is more than one plan here, and it is not clear which one is meant: {}.",
+            unclear.why
+        ),
+        details: choices,
+        remedy: "Say which one: comment one of the commands above.".to_owned(),
+    }
+}
+
+/// Somebody answered that none of the plans is meant.
+pub fn none_of_these(command: Command) -> Failure {
+    let name = command.name();
+    Failure {
+        code: Code::NoPlanFound,
+        message: "None of the plans in this conversation is the one that is meant.".to_owned(),
+        details: Vec::new(),
+        remedy: format!(
+            "Post the plan as a comment here, then comment `/{name}` again; or point to it with \
+             `/{name} from=` and the address of the comment that holds it."
+        ),
+    }
+}
+
+/// Nobody said which plan is meant.
+pub fn nobody_chose(command: Command, url: &str) -> Failure {
+    let name = command.name();
+    Failure {
+        code: Code::QuestionsUnanswered,
+        message: "Nobody said which of the plans here is meant.".to_owned(),
+        details: vec![format!("The question: {url}")],
+        remedy: format!(
+            "Comment `/{name} from=` with the address of the comment that holds the plan."
+        ),
+    }
+}
