@@ -20,7 +20,7 @@ use planwright::engine::clock::Millis;
 use planwright::engine::progress::Logs;
 use planwright::engine::steps::extract::{self, Trust};
 use planwright::engine::steps::verify;
-use planwright::engine::thread::{MAX_THREAD_BYTES, Post, Thread};
+use planwright::engine::thread::{MAX_THREAD_BYTES, Post, Reactions, Thread};
 use planwright::engine::trigger::{Actor, Facts, Origin, Place, Repo, Trigger, decide};
 use planwright::formats::command::Command;
 use planwright::formats::markdown;

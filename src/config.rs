@@ -5,9 +5,9 @@
 
 pub mod agent;
 mod check;
-mod extract;
 mod erk;
 mod error;
+mod extract;
 mod layers;
 mod outsiders;
 pub mod project;

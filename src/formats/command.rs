@@ -12,8 +12,7 @@ mod split;
 mod tests;
 
 pub use options::{
-    Given, Hidden, OptionError, OptionSpec, Options, Pointer, RepositoryFile,
-    read as read_options,
+    Given, Hidden, OptionError, OptionSpec, Options, Pointer, RepositoryFile, read as read_options,
 };
 pub(super) use parse::slash;
 pub use parse::{Invocation, at_line_starts, parse, without_commands};

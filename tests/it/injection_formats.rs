@@ -8,7 +8,7 @@ use planwright::engine::prompt::{self, Given};
 use planwright::engine::run::RunId;
 use planwright::engine::say;
 use planwright::engine::steps::publish::comments;
-use planwright::engine::thread::{Post, Thread};
+use planwright::engine::thread::{Post, Reactions, Thread};
 use planwright::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::formats::block;
 use planwright::formats::block::PlanForm;
@@ -525,7 +525,7 @@ fn told(text: &str, place: Where) -> String {
     let given = Given {
         trigger: &trigger,
         thread: &thread,
-        candidate: None,
+        candidates: &[],
         unconfirmed: &[],
         nonce: NONCE,
         canary: CANARY,
@@ -757,7 +757,7 @@ fn a_giant_text_does_not_drown_the_rest() {
     let given = Given {
         trigger: &trigger,
         thread: &thread,
-        candidate: None,
+        candidates: &[],
         unconfirmed: &[],
         nonce: NONCE,
         canary: CANARY,

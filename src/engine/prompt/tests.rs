@@ -4,7 +4,7 @@
 use super::*;
 use crate::engine::clock::Millis;
 use crate::engine::steps::extract::{Candidate, from_log};
-use crate::engine::thread::Post;
+use crate::engine::thread::{Post, Reactions};
 use crate::engine::trigger::{Actor, Origin, Place};
 use crate::formats::command::Command;
 use crate::formats::plan::enriched::Complaint;
@@ -89,13 +89,13 @@ fn thread(posts: Vec<Post>) -> Thread {
 fn given<'a>(
     trigger: &'a Trigger,
     thread: &'a Thread,
-    candidate: Option<&'a Candidate>,
+    candidates: &'a [Candidate],
     most: usize,
 ) -> Given<'a> {
     Given {
         trigger,
         thread,
-        candidate,
+        candidates,
         unconfirmed: &[],
         nonce: "nonce7f3a9c",
         canary: "heron51d0",
@@ -167,7 +167,12 @@ fn first_prompt() {
         "Use SQLite instead of @redis",
     );
     let candidate = from_log("# Plan: Cache it\n\n1. Write `src/cache.rs`");
-    let told = first(&given(&trigger, &thread, Some(&candidate), 600_000));
+    let told = first(&given(
+        &trigger,
+        &thread,
+        std::slice::from_ref(&candidate),
+        600_000,
+    ));
     for gone in [
         "hidden",
         "Working on it",
@@ -204,7 +209,7 @@ fn other_prompts() {
             answers("nonce7f3a9c", &answered, 1, Form::Extracted),
             answers("nonce7f3a9c", &answered[..1].to_vec(), 0, Form::Extracted),
             afresh(
-                &given(&trigger, &thread, None, 600_000),
+                &given(&trigger, &thread, &[], 600_000),
                 &[answered.clone(), answered]
             ),
             correction(&complaints, false),
@@ -219,7 +224,7 @@ fn other_prompts() {
 fn no_prompt_begins_with_a_character_that_clients_read() {
     let trigger = trigger("/save-plan", "/etc");
     let thread = thread(vec![post(0, "mira", "OWNER", "@/etc/passwd")]);
-    let given = given(&trigger, &thread, None, 600_000);
+    let given = given(&trigger, &thread, &[], 600_000);
     for prompt in [
         first(&given),
         afresh(&given, &[]),
@@ -249,7 +254,7 @@ fn the_canary_is_told_once_and_inside_the_data() {
             .collect();
         let thread = thread(posts);
         for most in [9_000, 600_000] {
-            let told = first(&given(&trigger, &thread, None, most));
+            let told = first(&given(&trigger, &thread, &[], most));
             assert_eq!(
                 told.matches("heron51d0").count(),
                 1,
@@ -278,7 +283,12 @@ fn a_long_conversation_keeps_its_ends() {
     let thread = thread(posts);
     let candidate = from_log(&format!("# Plan: Cache it\n\n1. {}", "step ".repeat(300)));
     for most in [6_000, 9_000, 20_000, 50_000, 90_000, 600_000] {
-        let told = first(&given(&trigger, &thread, Some(&candidate), most));
+        let told = first(&given(
+            &trigger,
+            &thread,
+            std::slice::from_ref(&candidate),
+            most,
+        ));
         assert!(
             told.chars().count() <= most,
             "{most}: {}",
@@ -309,7 +319,7 @@ fn a_long_conversation_keeps_its_ends() {
         );
     }
     let answered = vec![(questions().remove(0), None)];
-    let told = afresh(&given(&trigger, &thread, None, 20_000), &[answered]);
+    let told = afresh(&given(&trigger, &thread, &[], 20_000), &[answered]);
     assert!(told.chars().count() <= 20_000);
 }
 
@@ -322,7 +332,7 @@ fn a_post_beyond_all_measure_is_cut_in_its_middle() {
         "OWNER",
         &format!("begins{}ends", "é".repeat(100_000)),
     )]);
-    let told = first(&given(&trigger, &thread, None, 600_000));
+    let told = first(&given(&trigger, &thread, &[], 600_000));
     assert!(told.contains("begins") && told.contains("ends\n"));
     assert!(
         told.contains("\n[… 40045 characters are left out here …]\n")

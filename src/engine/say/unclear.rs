@@ -73,7 +73,10 @@ pub fn asks(trigger: &Trigger, until: Millis, boxes: &str) -> String {
 
 /// A note on a plan that somebody has chosen among several.
 pub fn chosen(by: &str) -> String {
-    format!("There was more than one plan; {} chose this one.", shorten(by, 200))
+    format!(
+        "There was more than one plan; {} chose this one.",
+        shorten(by, 200)
+    )
 }
 
 /// A note on a plan that the agent has chosen among several.
@@ -110,7 +113,10 @@ pub fn later(urls: &[String]) -> Option<String> {
     let mut links: Vec<String> = Vec::new();
     for url in urls.iter().filter(|url| url.starts_with("http")) {
         let link = format!("[{}]({url})", links.len() + 1);
-        if !links.iter().any(|known| known.ends_with(&format!("({url})"))) {
+        if !links
+            .iter()
+            .any(|known| known.ends_with(&format!("({url})")))
+        {
             links.push(link);
         }
     }

@@ -271,7 +271,8 @@ impl Scan {
             search.amended.clear();
         }
         if let Some((pointer, why)) = self.pointer {
-            if let Some(why) = why.or_else(|| search.candidates.is_empty().then_some("has no text")) {
+            if let Some(why) = why.or_else(|| search.candidates.is_empty().then_some("has no text"))
+            {
                 search.unreadable = Some(format!("{pointer} {why}"));
                 search.verdict = Verdict::None;
             } else if search.verdict == Verdict::None {
@@ -421,7 +422,10 @@ pub fn candidates_in_text(
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = in_post(text, None, plans_in_blocks)
         .into_iter()
-        .map(|found| found.candidate)
+        .map(|found| Candidate {
+            title: found.title(),
+            ..found.candidate
+        })
         .collect();
     found.sort_by_key(|candidate| Reverse(candidate.score));
     found
@@ -490,7 +494,11 @@ fn in_post(
     };
     let mut plans = plans_in_blocks(text);
     plans.retain(|plan| !plan.trim().is_empty());
-    if !plans.is_empty() && !quotes_blocks(text) {
+    if !plans.is_empty() && quotes_blocks(text) {
+        let whole = candidate(Source::Whole { post }, text.to_owned());
+        return vec![found(whole, 0..text.len(), None)];
+    }
+    if !plans.is_empty() {
         return plans
             .into_iter()
             .map(|plan| {
@@ -573,7 +581,7 @@ fn quotes_blocks(text: &str) -> bool {
 }
 
 fn candidate(source: Source, text: String) -> Candidate {
-    let reasons = score::score(&text, &elements(&text));
+    let reasons = score::score(&text, &elements(&text), 0);
     Candidate {
         source,
         title: None,

@@ -175,7 +175,9 @@ fn pointer(text: &str) -> Result<Pointer, &'static str> {
         return Ok(Pointer::Opening);
     }
     if text.contains("#discussion_r") || text.contains("#pullrequestreview-") {
-        return Err("it is the address of a review, and plans are read from the comments of the conversation only");
+        return Err(
+            "it is the address of a review, and plans are read from the comments of the conversation only",
+        );
     }
     let id = match text.rsplit_once(COMMENT_ANCHOR) {
         Some((_, id)) => id,

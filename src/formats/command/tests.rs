@@ -105,11 +105,20 @@ fn guidance_and_plan_are_divided() {
             "/save-plan\n\nPlan: be careful",
             vec!["save-plan:1|Plan: be careful"],
         ),
+        ("/save-plan\n\nplan: \n\n- a", vec!["save-plan:1||- a"]),
+        ("/save-plan\n\n- a\n- b", vec!["save-plan:1||- a\n- b"]),
         (
-            "/save-plan\n\nplan: \n\n- a",
-            vec!["save-plan:1|plan: \n\n- a"],
+            "/save-plan keep it short\n\na\n\nb",
+            vec!["save-plan:1|keep it short|a\n\nb"],
         ),
-        ("/save-plan\n\n- a\n- b", vec!["save-plan:1|- a\n- b"]),
+        (
+            "/save-plan\nWhat we agreed on:\n\n1. a\n2. b",
+            vec!["save-plan:1||What we agreed on:\n\n1. a\n2. b"],
+        ),
+        (
+            "/save-plan and mind:\n\n- a\n- b",
+            vec!["save-plan:1|and mind:\n\n- a\n- b"],
+        ),
         (
             "/save-plan g\n\n```md\n# T\n\n- a\n\n```\n\nmore",
             vec!["save-plan:1|g\n\nmore|# T\n\n- a"],

@@ -10,7 +10,7 @@ use planwright::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec,
     MOST_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
-use planwright::engine::thread::{Hidden, Post, Thread};
+use planwright::engine::thread::{Hidden, Post, Reactions, Thread};
 use planwright::engine::trigger::{Actor, Place, Repo};
 use planwright::formats::command::Permission;
 
@@ -289,6 +289,11 @@ impl FakeForge {
         world.comments.insert(id, comment);
         world.issues.get_mut(&number).unwrap().comments.push(id);
         id
+    }
+
+    /// Ids of the comments at `number`, in order.
+    pub(crate) fn comments_of(&self, number: u64) -> Vec<u64> {
+        self.world.lock().unwrap().issues[&number].comments.clone()
     }
 
     /// GitHub's time.

@@ -5,8 +5,8 @@ use super::super::super::agent::Report;
 use super::super::super::effects::Stop;
 use super::super::super::progress::{Enriched, Fault, Found, Prepared};
 use super::super::super::say::{agent as sentences, trust, unclear};
-use super::super::extract::Candidate;
 use super::super::super::turns;
+use super::super::extract::Candidate;
 use super::super::planning;
 use super::super::verify::{self, TITLE_MAX};
 use super::{Context, Step, ask, turn, work};
@@ -123,7 +123,10 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
     let facts = facts(context);
     let candidates = found.as_ref().map_or(&[][..], Found::candidates);
     let judge = |wanted: Option<&Candidate>| {
-        enriched::check(&text, &facts.borrowed(wanted.map(|found| found.text.as_str())))
+        enriched::check(
+            &text,
+            &facts.borrowed(wanted.map(|found| found.text.as_str())),
+        )
     };
     // Of several the one whose text the agent has kept.
     let kept = candidates
@@ -162,8 +165,7 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
 
 /// Takes the plan that the agent has chosen among several.
 fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), Stop> {
-    let hidden =
-        verify::settle_hidden(&context.trigger, &mut candidate).map_err(Stop::Failed)?;
+    let hidden = verify::settle_hidden(&context.trigger, &mut candidate).map_err(Stop::Failed)?;
     if let Some(found) = work(context).found.as_mut() {
         found.hidden = hidden;
         found.notes.push(unclear::by_agent(&candidate));

@@ -19,6 +19,9 @@ use crate::engine::trigger::{Origin, Trigger};
 use crate::formats::plan::title::said;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
+/// Most candidates that are weighed against each other; nobody speaks of more. The time that it takes grows
+/// with the square.
+const MAX_WEIGHED: usize = 50;
 /// Points for each person who approves of a plan, other than its author, and the most of them.
 const APPROVED: i32 = 10;
 const APPROVED_MOST: i32 = 30;
@@ -230,7 +233,11 @@ pub(super) fn decide(
     let (good, rest): (Vec<Found>, Vec<Found>) = found
         .into_iter()
         .partition(|it| it.candidate.score >= POSSIBLE);
-    let mut good = good;
+    let (mut good, mut rest) = (good, rest);
+    if good.len() > MAX_WEIGHED {
+        good.sort_by_key(|it| std::cmp::Reverse((it.candidate.score, it.position())));
+        rest.extend(good.split_off(MAX_WEIGHED));
+    }
     good.sort_by_key(|it| (it.position(), it.parts.first().map(|(_, span)| span.start)));
     let subjects: Vec<Subject> = good.iter().map(|it| subject(it, thread)).collect();
     let own = own_comment(trigger);
@@ -712,9 +719,13 @@ impl Case<'_> {
             .iter()
             .copied()
             .filter(|at| {
-                let points = |at: usize| self.good[at].candidate.score.min(FULL);
-                let sketch =
-                    words(*at) * 3 < words(best) || points(*at) + CLEARLY_LESS <= points(best);
+                let score = |at: usize| self.good[at].candidate.score;
+                let points = |at: usize| score(at).min(FULL);
+                // Another one is far longer and no less of a plan, or far more of one.
+                let sketch = ranked.iter().any(|other| {
+                    words(*at) * 5 < words(*other) * 2 && score(*other) >= score(*at) - 5
+                        || points(*at) + CLEARLY_LESS <= points(*other)
+                });
                 let detail = self.good[*at].detail
                     && ranked
                         .iter()
@@ -724,7 +735,7 @@ impl Case<'_> {
                     && is_opening(*at)
                     && self.standing[*at].approved.is_empty()
                     && points(*at) + 5 < points(best);
-                *at == best && !detail && !answered || !(sketch || detail || answered)
+                !(sketch || detail || answered)
             })
             .collect();
         let Some(best) = close.first().copied() else {

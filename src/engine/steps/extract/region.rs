@@ -86,12 +86,15 @@ pub(super) fn role(element: &Element) -> Role {
     if step_number(text).is_some() && !digits {
         return Role::Phase;
     }
-    let proposal =
-        phrases.is(Class::Proposal, words.clone()) || phrases.is(Class::Empty, words.clone());
+    let proposal = phrases.is(Class::Proposal, words.clone())
+        || phrases.is(Class::Empty, words.clone())
+            && (phrases.has(Class::Plan) || phrases.has(Class::Proposal));
     if level <= 3 && (names_plan(element) || proposal) {
         return Role::Title;
     }
-    if covered(Class::Section, 40) || phrases.begins(Class::Section, words.start).is_some() {
+    let short = text[words.clone()].split_whitespace().count() <= 3;
+    if covered(Class::Section, 60) || short && phrases.begins(Class::Section, words.start).is_some()
+    {
         return Role::Section;
     }
     if step_number(text).is_some() {
@@ -207,7 +210,7 @@ fn finished(
         .filter(|element| element.level().is_some())
         .map(|element| heading_text(&text[element.span.clone()]));
     Region {
-        reasons: score::score(&text[span.clone()], part),
+        reasons: score::score(&text[span.clone()], part, span.start),
         span,
         heading,
         whole,
@@ -292,6 +295,13 @@ impl Search<'_> {
                 marks.push((*at, level, label));
             }
         }
+        if marks.is_empty() && self.offers_several(&heads) {
+            marks = heads
+                .iter()
+                .filter(|at| matches!(self.elements.get(**at + 1), Some(it) if matches!(it.kind, Kind::List { .. })))
+                .map(|at| (*at, self.elements[*at].level().unwrap_or(7), Some(String::new())))
+                .collect();
+        }
         let highest = marks.iter().map(|(_, level, _)| *level).min().unwrap_or(0);
         marks.retain(|(_, level, _)| *level == highest);
         if marks.len() < 2 {
@@ -316,6 +326,14 @@ impl Search<'_> {
         found.retain(|region| region.points() >= POSSIBLE);
         // One that is a plan among others that are only named is not one of several.
         if found.len() < 2 { Vec::new() } else { found }
+    }
+
+    /// The text above the first head says that there is more than one way.
+    fn offers_several(&self, heads: &[usize]) -> bool {
+        let first = heads.first().copied().unwrap_or(0);
+        self.elements[..first]
+            .iter()
+            .any(|element| element.kind == Kind::Paragraph && element.phrases.has(Class::Undecided))
     }
 
     /// The label of a heading `WORD 1` or `WORD B`, whatever the word, that other headings have too. Steps
@@ -358,7 +376,11 @@ impl Search<'_> {
         if let Some(details) = self.details() {
             return Some(details);
         }
-        let headings = |at: &usize| self.elements[*at].level().is_some();
+        // What is folded away is not what the post is about, where there is more.
+        let folded = self.folded();
+        let outside = (0..count).any(|at| self.elements[at].level().is_some() && !folded[at]);
+        let headings =
+            |at: &usize| self.elements[*at].level().is_some() && !(outside && folded[*at]);
         let Some(first) = (0..count).find(headings) else {
             return self.without_headings(0..count);
         };
@@ -414,24 +436,30 @@ impl Search<'_> {
         self.region(title..self.end_without_talk(title, end), None)
     }
 
+    /// Which elements are within `details`.
+    fn folded(&self) -> Vec<bool> {
+        let mut depth = 0_usize;
+        self.elements
+            .iter()
+            .map(|element| {
+                match element.kind {
+                    Kind::DetailsOpen => depth += 1,
+                    Kind::DetailsClose => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                depth > 0
+            })
+            .collect()
+    }
+
     /// A folded part that holds the steps of a post which has none outside.
     fn details(&self) -> Option<Region> {
         let open = self
             .elements
             .iter()
             .position(|it| it.kind == Kind::DetailsOpen)?;
-        let inside = |series: &Series| {
-            let before = &self.elements[..series.blocks.start];
-            let opened = before
-                .iter()
-                .filter(|it| it.kind == Kind::DetailsOpen)
-                .count();
-            let closed = before
-                .iter()
-                .filter(|it| it.kind == Kind::DetailsClose)
-                .count();
-            opened > closed
-        };
+        let folded = self.folded();
+        let inside = |series: &Series| folded[series.blocks.start];
         if self.series.iter().any(|it| !inside(it) && strong(it)) {
             return None;
         }

@@ -52,8 +52,9 @@ const TEMPLATES: [&str; 34] = [
     "thanks for opening your first",
 ];
 
-/// What `text`, whose blocks are `elements`, shows of a plan, with points.
-pub(super) fn score(text: &str, elements: &[Element]) -> Vec<(i32, String)> {
+/// What `text`, whose blocks are `elements`, shows of a plan, with points. `start`: where it begins in the
+/// text that the places of the elements are in.
+pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32, String)> {
     let mut reasons = Vec::new();
     let mut say = |points: i32, why: String| {
         if points != 0 {
@@ -64,7 +65,17 @@ pub(super) fn score(text: &str, elements: &[Element]) -> Vec<(i32, String)> {
         say(60, "is a plan document".to_owned());
     }
     let headings = Headings::of(elements);
-    if let Some(title) = &headings.title {
+    if let Some(title) = headings.title {
+        let span = elements[title].span.clone();
+        let source = text.get(span.start.saturating_sub(start)..span.end.saturating_sub(start));
+        let title = source.map_or_else(String::new, |source| {
+            source
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .trim_matches(['#', '*', ' '])
+                .to_owned()
+        });
         let points = if headings.says_nothing { 10 } else { 22 };
         say(points, format!("is titled \"{title}\""));
     } else if elements.iter().take(3).any(leads) {
@@ -245,7 +256,7 @@ fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMu
     if share(voice.wants) >= 50 {
         say(-24, format!("{} of {read} say what is wanted", voice.wants));
     }
-    if series.ticked * 10 >= series.steps.len() * 8 && series.ticked > 0 {
+    if series.ticked * 2 >= series.steps.len() && series.ticked > 0 {
         say(-40, format!("{} of {read} are done", series.ticked));
     }
     let spans: usize = elements
@@ -281,7 +292,8 @@ fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMu
 
 #[derive(Default)]
 struct Headings {
-    title: Option<String>,
+    /// Which element is the title.
+    title: Option<usize>,
     /// The title is no more than "Plan" or the like.
     says_nothing: bool,
     /// Plan titles of the highest level among them.
@@ -302,7 +314,7 @@ impl Headings {
         {
             found.below = below.len();
         }
-        for element in elements {
+        for (at, element) in elements.iter().enumerate() {
             let level = match element.level() {
                 Some(level) => level,
                 None if element.is_bold_line() => 7,
@@ -316,7 +328,7 @@ impl Headings {
                     }
                     found.titles += usize::from(level == highest);
                     if found.title.is_none() {
-                        found.title = Some(element.text.clone());
+                        found.title = Some(at);
                         found.says_nothing = element.phrases.is(Class::Empty, element.words())
                             || element.phrases.is(Class::Proposal, element.words());
                     }

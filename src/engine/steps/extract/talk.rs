@@ -13,6 +13,9 @@ use super::series::split_sentences;
 use crate::engine::thread::Post;
 use crate::formats::vocabulary::{Class, Match, Phrases, fold};
 
+/// Most quotes that are looked up in the plans.
+const MAX_QUOTES: usize = 200;
+
 /// A plan that people can speak of.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Subject {
@@ -112,6 +115,7 @@ pub(super) fn listen(
         exclusive: exclusive(subjects),
         undecided: None,
         command,
+        quotes: 0,
     };
     let first = subjects
         .iter()
@@ -187,6 +191,8 @@ struct Talk<'s> {
     undecided: Option<usize>,
     /// Position of the command's own comment.
     command: usize,
+    /// Quotes that were looked up.
+    quotes: usize,
 }
 
 impl Talk<'_> {
@@ -202,7 +208,8 @@ impl Talk<'_> {
                 continue;
             }
             match &element.kind {
-                Kind::Quote => {
+                Kind::Quote if self.quotes < MAX_QUOTES => {
+                    self.quotes += 1;
                     quoted = self.quoted(&post.body[element.span.clone()], position);
                     if let Some((subject, false)) = quoted
                         && self.subjects[subject].author != author
@@ -510,19 +517,19 @@ impl Talk<'_> {
         if self.subjects.len() < 2 {
             return Vec::new();
         }
-        let mut hits: HashMap<usize, (usize, usize)> = HashMap::new();
-        for (word, subject) in &self.exclusive {
-            if self.subjects[*subject].post < position
-                && let Some(at) = whole_word(sentence, word)
+        let mut hits: HashMap<usize, usize> = HashMap::new();
+        for word in telling_words(sentence) {
+            if let Some(subject) = self.exclusive.get(&word)
+                && self.subjects[*subject].post < position
+                && let Some(at) = whole_word(sentence, &word)
             {
-                let entry = hits.entry(*subject).or_insert((at, 0));
-                entry.0 = entry.0.min(at);
-                entry.1 += 1;
+                let first = hits.entry(*subject).or_insert(at);
+                *first = at.min(*first);
             }
         }
         let mut found: Vec<(usize, usize)> = hits
             .into_iter()
-            .map(|(subject, (at, _))| (at, subject))
+            .map(|(subject, at)| (at, subject))
             .collect();
         found.sort_unstable();
         found
@@ -566,7 +573,7 @@ pub(super) fn from_quote(
     subjects: &[Subject],
     position: usize,
 ) -> Option<(usize, bool)> {
-    let lines = telling_lines(folded);
+    let lines: HashSet<String> = telling_lines(folded).into_iter().take(20).collect();
     if lines.is_empty() {
         return None;
     }

@@ -23,14 +23,17 @@ fn points_are_explained() {
     assert_eq!(
         reasons,
         [
-            "+30 is titled \"Plan: Export monthly reports as CSV\"",
+            "+22 is titled \"Plan: Export monthly reports as CSV\"",
             "+18 3 sections of a plan",
-            "+12 3 numbered steps",
+            "+28 3 numbered steps",
+            "+14 3 of 3 say what to do",
+            "+5 the steps name code",
+            "+4 the steps are sentences",
             "+4 1 file named",
             "+3 316 characters",
         ]
     );
-    assert_eq!(found.score, 67);
+    assert_eq!(found.score, 98);
     assert_eq!(
         found.title.as_deref(),
         Some("Export monthly reports as CSV")

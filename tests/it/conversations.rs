@@ -1,0 +1,88 @@
+//! How often the right plan is chosen in the labelled conversations of `fixtures/conversations`.
+//!
+//! The figures here are floors: what has been reached and must not get worse. A change that raises them
+//! raises the floors.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What became of the conversations of one half.
+#[derive(Default)]
+struct Tally {
+    all: usize,
+    right: usize,
+    /// Something else than the plan that is meant would be saved, and nobody would be asked.
+    wrong: usize,
+    /// Asked although it is clear.
+    asked: usize,
+    unclear: usize,
+    unclear_right: usize,
+}
+
+fn tally(part: &str) -> Tally {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/conversations");
+    let output = Command::new(env!("CARGO_BIN_EXE_planwright"))
+        .args(["extract", "--evaluate", "--json", folder])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut tally = Tally::default();
+    for case in found["cases"].as_array().unwrap() {
+        if case["part"] != part {
+            continue;
+        }
+        let (outcome, expected) = (&case["outcome"], &case["expected"]);
+        tally.all += 1;
+        tally.right += usize::from(outcome == "right");
+        tally.wrong += usize::from(outcome == "wrong");
+        tally.asked += usize::from(outcome == "asked");
+        tally.unclear += usize::from(expected == "unclear");
+        tally.unclear_right += usize::from(expected == "unclear" && outcome == "right");
+    }
+    tally
+}
+
+/// The share of `part` in `all`, in tenths of a percent.
+fn share(part: usize, all: usize) -> usize {
+    part * 1000 / all
+}
+
+#[test]
+fn the_right_plan_is_chosen_as_often_as_before() {
+    let tune = tally("tune");
+    assert!(tune.all >= 150, "{}", tune.all);
+    assert!(
+        share(tune.right, tune.all) >= 880,
+        "{} of {}",
+        tune.right,
+        tune.all
+    );
+    let test = tally("test");
+    assert!(test.all >= 150, "{}", test.all);
+    assert!(
+        share(test.right, test.all) >= 690,
+        "{} of {}",
+        test.right,
+        test.all
+    );
+    assert!(
+        share(test.wrong, test.all) <= 110,
+        "{} of {}",
+        test.wrong,
+        test.all
+    );
+    assert!(
+        share(test.asked, test.all) <= 60,
+        "{} of {}",
+        test.asked,
+        test.all
+    );
+    assert!(
+        share(test.unclear_right, test.unclear) >= 740,
+        "{} of {}",
+        test.unclear_right,
+        test.unclear
+    );
+}
