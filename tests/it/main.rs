@@ -37,6 +37,7 @@ mod e2e_save;
 mod e2e_seeds;
 mod e2e_source;
 mod e2e_storm;
+mod e2e_unclear;
 mod engine_agent;
 mod engine_agent_days;
 mod engine_check_files;
