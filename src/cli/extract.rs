@@ -19,19 +19,25 @@ use crate::engine::steps::verify::{READERS, document, found, settle_hidden};
 use crate::formats::command::read_options;
 use crate::formats::hidden;
 
+/// Most candidates, and most posts that were not looked at, that are shown.
+const MAX_SHOWN: usize = 6;
+
 const HELP: &str = "\
 FILE may hold one text, or a conversation: lines like `--- @alice
 2026-01-02T10:00:00Z` begin a post, and a line `title: …` above them is the
-title of the conversation. Posts of all authors count, or those of
-`author=LOGIN`; on GitHub only those of the requester, of people with write
-access and of Apps do.
+title of the conversation. Behind the time a post can have `association=…`,
+`id=…`, `edited=TIME`, `hidden=REASON` and reactions such as `+1=2`. Posts of
+all authors count, or those of `author=LOGIN`; where posts have associations,
+only those of the requester, of owners, members and collaborators, and of Apps.
 
 JSON fields:
   would_save     whether a plan would be saved
   title          of the plan, or null
   document       the document that would be saved, or null
   error          why nothing would be saved, or null
-  error_type     its error code, no_plan_found or validation_failed, or null
+  error_type     its error code, no_plan_found, invalid_input or
+                 validation_failed, or null
+  unclear        whether the bot would ask which of the candidates is meant
   minimum_score  points that a plan needs
   candidates     best first: score, title (or null), where, characters, and
                  reasons (points, why)
@@ -49,7 +55,10 @@ Examples:
                                               and the verdict
   planwright extract thread.md --document     print the document that would be
                                               saved
-  gh issue view 12 --json body -q .body | planwright extract - --json";
+  gh issue view 12 --json body -q .body | planwright extract - --json
+  planwright extract --evaluate fixtures/conversations
+                                              how often the right plan is taken
+                                              in labelled conversations";
 
 /// Show what would be saved from a text, and why
 #[derive(Debug, Args)]
@@ -120,6 +129,10 @@ fn judge(name: &str, text: &str) -> Result<Judged, Failure> {
         .filter(|_| search.verdict == Verdict::Plan);
     let hidden = good.map(|best| hidden::in_plan(&best.text));
     let verdict = match (good.cloned(), &search.verdict) {
+        _ if search.unreadable.is_some() => Err((
+            Code::InvalidInput,
+            search.unreadable.clone().unwrap_or_default(),
+        )),
         (None, Verdict::Unclear { why, .. }) => Err((
             Code::NoPlanFound,
             format!("it is not clear which plan is meant: {why}"),
@@ -174,9 +187,34 @@ fn as_json(judged: &Judged) -> serde_json::Value {
 fn as_text(judged: &Judged) -> String {
     let (search, hidden) = (&judged.search, &judged.hidden);
     let good = judged.verdict.as_ref().ok();
-    let mut text: String = search.candidates.iter().map(row).collect();
-    for why in &search.left_out {
+    let among = match search.verdict {
+        Verdict::Unclear { among, .. } => among,
+        Verdict::Plan | Verdict::None => 1,
+    };
+    // Those that were weighed, and the nearest miss.
+    let shown = search
+        .candidates
+        .iter()
+        .take_while(|candidate| candidate.score * 2 >= MIN_SCORE)
+        .count()
+        .clamp(among, MAX_SHOWN)
+        .min(search.candidates.len());
+    let mut text: String = search.candidates[..shown].iter().map(row).collect();
+    match search.candidates.len() - shown {
+        0 => {}
+        1 => text.push_str("and 1 other text with fewer points\n"),
+        more => text.push_str(&format!("and {more} other texts with fewer points\n")),
+    }
+    for why in search.left_out.iter().take(MAX_SHOWN) {
         text.push_str(&format!("not looked at: {why}\n"));
+    }
+    if let Some(more) = search
+        .left_out
+        .len()
+        .checked_sub(MAX_SHOWN)
+        .filter(|more| *more > 0)
+    {
+        text.push_str(&format!("not looked at: {more} other posts\n"));
     }
     for part in hidden {
         text.push_str(&format!("hidden text: {}\n", shorten(part, 200)));
@@ -187,6 +225,10 @@ fn as_text(judged: &Judged) -> String {
             text.push_str(&format!("the hidden text would be {what}\n"));
         }
         text.push_str(&format!("\nwould save: {}\n", prepared.title));
+    } else if let Verdict::Unclear { among, why } = &search.verdict {
+        text.push_str(&format!(
+            "\nwould ask which of the first {among} is meant: {why}\n"
+        ));
     }
     text
 }
@@ -198,9 +240,25 @@ fn describe(candidate: &Candidate) -> serde_json::Value {
         .map(|(points, why)| json!({ "points": points, "why": why }))
         .collect();
     json!({
-        "score": candidate.score, "title": candidate.title, "where": found(candidate),
+        "score": candidate.score, "title": candidate.title, "where": place(candidate),
         "characters": candidate.text.chars().count(), "reasons": reasons,
     })
+}
+
+/// Where a candidate is, by the number of its post in the file.
+fn place(candidate: &Candidate) -> String {
+    let plain = found(&Candidate {
+        url: None,
+        ..candidate.clone()
+    });
+    match candidate
+        .url
+        .as_deref()
+        .and_then(|url| url.strip_prefix('#'))
+    {
+        Some(number) => format!("{plain}, post {number}"),
+        None => plain,
+    }
 }
 
 fn row(candidate: &Candidate) -> String {
@@ -209,7 +267,7 @@ fn row(candidate: &Candidate) -> String {
         "{:>4} points  {}  ({}, {} characters)\n",
         candidate.score,
         shorten(title, 70),
-        found(candidate),
+        place(candidate),
         candidate.text.chars().count()
     );
     for (points, why) in &candidate.reasons {

@@ -147,3 +147,66 @@ fn the_author_that_the_command_names_decides_whose_plan_is_taken() {
         text(&shown.stdout)
     );
 }
+
+#[test]
+fn an_unclear_choice_is_shown_with_its_candidates() {
+    let folder = tempfile::tempdir().unwrap();
+    let conversation = format!(
+        "title: Export\n--- @ann\n# Stream the rows\n\n{STEPS}\n--- @bob\n# Write a file\n\n\
+         1. Write `out.csv` beside the data\n2. Upload it every night to the share\n3. Mail a link to whoever asked\n\
+         --- @cat\n/save-plan"
+    );
+    let shown = extract(folder.path(), &conversation, &[]);
+    assert_eq!(shown.status.code(), Some(1));
+    assert!(
+        text(&shown.stdout).ends_with(
+            "\nwould ask which of the first 2 is meant: they are about equally likely, and nobody has decided\n"
+        ),
+        "{}",
+        text(&shown.stdout)
+    );
+    assert!(
+        text(&shown.stdout).contains("found in a comment by bob, post 2"),
+        "{}",
+        text(&shown.stdout)
+    );
+    assert!(
+        text(&shown.stderr).contains("nothing would be saved: it is not clear which plan is meant"),
+        "{}",
+        text(&shown.stderr)
+    );
+    let json = extract(folder.path(), &conversation, &["--json"]);
+    let json: Value = serde_json::from_str(text(&json.stdout)).unwrap();
+    assert_eq!(
+        (&json["unclear"], &json["would_save"]),
+        (&json!(true), &json!(false))
+    );
+}
+
+#[test]
+fn a_folder_without_labelled_conversations_cannot_be_evaluated() {
+    let folder = tempfile::tempdir().unwrap();
+    let evaluate = |path: &Path| {
+        Command::new(env!("CARGO_BIN_EXE_planwright"))
+            .env_clear()
+            .args(["extract", "--evaluate"])
+            .arg(path)
+            .output()
+            .unwrap()
+    };
+    let none = evaluate(folder.path());
+    assert_eq!(none.status.code(), Some(2));
+    assert!(
+        text(&none.stderr).contains("holds no conversation"),
+        "{}",
+        text(&none.stderr)
+    );
+    std::fs::write(folder.path().join("x.md"), "--- @ann\nhello\n").unwrap();
+    let none = evaluate(folder.path());
+    assert_eq!(none.status.code(), Some(2));
+    assert!(
+        text(&none.stderr).contains("its head has no complete `expect: …`"),
+        "{}",
+        text(&none.stderr)
+    );
+}
