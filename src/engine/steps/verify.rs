@@ -23,6 +23,9 @@ pub const TITLE_MAX: usize = 250;
 pub const NO_AGENT: &str =
     "No agent is configured: the plan was saved exactly as found, without enrichment.";
 
+/// Note on a plan that was saved without the guidance that the command gives.
+pub const NOT_APPLIED: &str = "The guidance was recorded, but not applied.";
+
 /// How the search reads comments: commands are no plan text, plan blocks hold plans.
 pub const READERS: Readers<'static> = Readers {
     without_commands: &without_commands,
@@ -245,13 +248,11 @@ pub fn local(
     prepared(trigger, candidate, about, fallback_title, prefix)
 }
 
-fn prepared(
-    trigger: &Trigger,
-    candidate: &Candidate,
-    about: About,
-    fallback_title: &str,
-    prefix: &str,
-) -> Result<Prepared, Failure> {
+/// The title under which a candidate is saved as it was found: its own, else that of the place.
+///
+/// # Errors
+/// `validation_failed` where it cannot be saved, with erk's reason and what to change.
+pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<String, Failure> {
     match gate_content(&candidate.text) {
         // What the search takes for a plan has steps, in whatever form: more than erk's gate knows.
         Ok(()) | Err(ContentFault::NoStructure) => {}
@@ -263,16 +264,25 @@ fn prepared(
         }
     }
     let own = candidate.title.as_deref().unwrap_or_default();
-    let said = said(fallback_title);
-    let source_title = fallback_title;
-    let fallback_title = said.as_deref().unwrap_or(fallback_title);
-    let title = match (gate_title(own), gate_title(fallback_title)) {
+    let said = said(place_title);
+    let place_title = said.as_deref().unwrap_or(place_title);
+    let title = match (gate_title(own), gate_title(place_title)) {
         (Ok(()), _) => own,
-        (Err(_), Ok(())) => fallback_title,
+        (Err(_), Ok(())) => place_title,
         // The plan's own title is what its author can change; without one, that is what is missing.
         (Err(fault), Err(_)) => return Err(failures::title_refused(own, &fault)),
     };
-    let title = cut(title, TITLE_MAX);
+    Ok(cut(title, TITLE_MAX))
+}
+
+fn prepared(
+    trigger: &Trigger,
+    candidate: &Candidate,
+    about: About,
+    fallback_title: &str,
+    prefix: &str,
+) -> Result<Prepared, Failure> {
+    let title = saved_title(candidate, fallback_title)?;
     let mut notes = about.notes;
     let mut enrichment = Enrichment::raw();
     let guidance = trigger.guidance.trim();
@@ -281,7 +291,7 @@ fn prepared(
             text: guidance.to_owned(),
             applied: false,
         });
-        notes.push("The guidance was recorded, but not applied.".to_owned());
+        notes.push(NOT_APPLIED.to_owned());
     }
     enrichment.notes = about.provenance.into_iter().collect();
     enrichment.notes.extend(notes.iter().cloned());
@@ -297,7 +307,7 @@ fn prepared(
         sentence: summary.sentence,
         bullets: summary.bullets.into(),
         notes,
-        source_title: source_title.to_owned(),
+        source_title: fallback_title.to_owned(),
         log: about.log,
         enriched: Enriched::No,
         warnings: Vec::new(),

@@ -6,36 +6,14 @@ use super::super::super::store::Exceeded;
 use super::super::super::trigger::Trigger;
 use super::super::failures::{guidance_without_plan, no_plan_found};
 use super::{QUOTED, dollars, quoted, spent};
+use crate::engine::clock::Millis;
+use crate::formats::agent_stream::{Cause, cause};
 use crate::formats::command::Command;
 use crate::formats::plan::document::ErrorDocument;
 
 /// A limit of actor, repository or day is reached; nothing was spent.
 pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
-    let (what, until) = match which {
-        Exceeded::ActorHourRuns { limit, until } => (
-            format!("you may start {limit} runs with an agent in an hour"),
-            until,
-        ),
-        Exceeded::RepoDayRuns { limit, until } => (
-            format!("{repo} may start {limit} runs with an agent in 24 hours"),
-            until,
-        ),
-        Exceeded::RepoDayCost { limit, until } => (
-            format!("{repo} may spend {} on agents in 24 hours", dollars(*limit)),
-            until,
-        ),
-        Exceeded::DayRuns { limit, until } => (
-            format!("this bot may start {limit} runs with an agent in 24 hours"),
-            until,
-        ),
-        Exceeded::DayCost { limit, until } => (
-            format!(
-                "this bot may spend {} on agents in 24 hours",
-                dollars(*limit)
-            ),
-            until,
-        ),
-    };
+    let (what, until) = budget(which, repo);
     Failure {
         code: Code::AgentLimit,
         message: format!("A limit is reached: {what}."),
@@ -46,6 +24,108 @@ pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
             ", or `/save-raw-plan` to save the plan without the agent.",
         ),
     }
+}
+
+/// The limit that is reached, as a clause, and when there is room again.
+fn budget(which: &Exceeded, repo: &str) -> (String, Millis) {
+    let (what, until) = match which {
+        Exceeded::ActorHourRuns { limit, until } => (
+            format!("you may start {} with an agent in an hour", runs(*limit)),
+            until,
+        ),
+        Exceeded::RepoDayRuns { limit, until } => (
+            format!(
+                "{repo} may start {} with an agent in 24 hours",
+                runs(*limit)
+            ),
+            until,
+        ),
+        Exceeded::RepoDayCost { limit, until } => (
+            format!("{repo} may spend {} on agents in 24 hours", dollars(*limit)),
+            until,
+        ),
+        Exceeded::DayRuns { limit, until } => (
+            format!(
+                "this bot may start {} with an agent in 24 hours",
+                runs(*limit)
+            ),
+            until,
+        ),
+        Exceeded::DayCost { limit, until } => (
+            format!(
+                "this bot may spend {} on agents in 24 hours",
+                dollars(*limit)
+            ),
+            until,
+        ),
+    };
+    (what, *until)
+}
+
+fn runs(limit: u64) -> String {
+    match limit {
+        1 => "1 run".to_owned(),
+        many => format!("{many} runs"),
+    }
+}
+
+/// Why a plan is saved without the agent where a limit of actor, repository or day is reached.
+pub fn why_exceeded(which: &Exceeded, repo: &str) -> String {
+    let (what, until) = budget(which, repo);
+    format!(
+        "the budget for agents is used up ({what}; there is room again from {})",
+        until.iso()
+    )
+}
+
+/// Why a plan is saved without the agent where the run has cost what one run may cost.
+pub fn why_run_cost(most: Micros) -> String {
+    format!(
+        "the agent reached the cost limit of a run ({})",
+        dollars(most)
+    )
+}
+
+/// Why a plan is saved without the agent after a turn that ended like this.
+pub fn why_ended(ending: &Ending) -> String {
+    match ending {
+        Ending::NotStarted(_) => {
+            "the agent is not installed where the bot runs, or cannot be started there"
+        }
+        Ending::AgentError {
+            message,
+            status,
+            subtype,
+        } => match (subtype.as_str(), cause(message, *status)) {
+            ("error_max_turns", _) => "the agent reached its limit of turns",
+            ("error_max_budget_usd", _) => "the agent reached its cost limit",
+            (_, Cause::Credentials) => {
+                "the agent has no credentials that its model's service accepts"
+            }
+            (_, Cause::Credit) => "the agent's account has no credit left",
+            (_, Cause::Network) => "the agent did not reach its model's service over the network",
+            (_, Cause::Overload) => "the model's service was overloaded, each time it was tried",
+            (_, Cause::Other) => {
+                return format!("the agent failed ({})", quoted(message, QUOTED));
+            }
+        },
+        Ending::ProcessError { .. } => {
+            "the agent's process ended without a result, each time it was tried"
+        }
+        Ending::NoResult | Ending::Success { .. } => {
+            "the agent gave no answer, each time it was tried"
+        }
+        Ending::Limited(Limit::Deadline) => "the agent reached its time limit",
+        Ending::Limited(Limit::Silence) => {
+            "the agent gave no sign of life within its time limit, each time it was tried"
+        }
+        Ending::Limited(Limit::Turns) => "the agent reached its limit of turns",
+        Ending::Limited(Limit::Cost) => "the agent reached the cost limit of a run",
+        Ending::Limited(Limit::Output) => "the agent printed more than the bot reads",
+        Ending::Leaked { .. } => "the agent's answer held a secret of this bot and is not used",
+        Ending::SessionLost | Ending::Cancelled => "the agent's session was lost",
+    }
+    .to_owned()
 }
 
 /// The run has cost what one run may cost.
@@ -94,11 +174,12 @@ pub fn failed(command: Command, report: &Report, used: &Spent) -> Failure {
 
 fn who(ending: &Ending) -> Remedy {
     match ending {
-        Ending::NotStarted(_)
-        | Ending::AgentError {
-            status: Some(401 | 403),
-            ..
-        } => Remedy::Operator,
+        Ending::NotStarted(_) => Remedy::Operator,
+        Ending::AgentError {
+            message, status, ..
+        } if matches!(cause(message, *status), Cause::Credentials | Cause::Credit) => {
+            Remedy::Operator
+        }
         Ending::Limited(Limit::Cost) => Remedy::Anew,
         Ending::Leaked { .. } => Remedy::Secret,
         _ => Remedy::Again,
@@ -159,13 +240,13 @@ pub fn ended(ending: &Ending) -> (Code, String) {
         } => {
             let said = quoted(message, QUOTED);
             match (status, subtype.as_str()) {
-                (Some(401 | 403), _) => (
-                    Code::AgentUnavailable,
-                    format!("The agent's credentials are refused: {said}"),
-                ),
                 (_, "error_max_turns" | "error_max_budget_usd") => (
                     Code::AgentLimit,
                     format!("The agent stopped at a limit of its own: {said}"),
+                ),
+                _ if cause(message, *status) == Cause::Credentials => (
+                    Code::AgentUnavailable,
+                    format!("The agent's credentials are refused: {said}"),
                 ),
                 (Some(status), _) => (
                     Code::AgentFailed,
