@@ -214,7 +214,10 @@ async fn an_agent_that_is_turned_off_costs_no_answers_and_is_no_full_success() {
     now(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let said = status(&rig);
-    assert!(said.contains("**not enriched** (fallback)"), "{said}");
+    assert!(
+        said.contains("⚠️ Plan saved, **not enriched**: ["),
+        "{said}"
+    );
     assert!(said.contains("no agent is configured any more"), "{said}");
     assert!(document(&rig).contains("**Size**: one gigabyte"));
 }
@@ -350,11 +353,12 @@ async fn what_a_run_remembers_does_not_grow_with_every_wake() {
 #[tokio::test]
 async fn progress_from_before_agents_is_read() {
     let old = r#"{"started":1,"status_comment":2,"step":"reading the conversation","prepared":{"issue_title":"t","title":"t",
-        "document":"d","found":"f","sentence":"s","bullets":[],"notes":[],"source_title":"x"},"publishing":true}"#;
+        "document":"d","found":"f","sentence":"s","bullets":["a"],"notes":[],"source_title":"x"},"publishing":true}"#;
     let read = Progress::read(Some(old)).unwrap();
     assert!(read.work.is_none() && read.publishing);
     let prepared = read.prepared.unwrap();
     assert!(prepared.warnings.is_empty());
+    assert_eq!(prepared.steps, ["a"]);
     assert_eq!(
         prepared.enriched,
         planwright::engine::progress::Enriched::No

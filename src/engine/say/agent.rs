@@ -10,8 +10,8 @@ pub use asking::{
     reminder, waiting, waits,
 };
 pub use failures::{
-    ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost, why_ended,
-    why_exceeded, why_run_cost,
+    and_no_plan, ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost,
+    why_ended, why_exceeded, why_run_cost,
 };
 
 use super::super::agent::{Micros, Spent};
@@ -162,9 +162,7 @@ pub fn unanswered(open: usize, within: Duration) -> String {
     } else {
         format!("{open} questions were not answered")
     };
-    format!(
-        "questions_unanswered: {what} within {time}; see “Open Questions” at the end of the plan."
-    )
+    format!("{what} within {time}; see “Open Questions” at the end of the plan.")
 }
 
 /// The part of the plan that lists them.

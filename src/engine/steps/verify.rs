@@ -5,13 +5,11 @@ use super::super::progress::{Enriched, Found, HiddenText, Logs, Prepared, Unclea
 use super::super::say::{self, failures, sources, trust};
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
-use super::extract::{
-    self, Candidate, Choice, MIN_SCORE, NoPlan, OWN, Readers, Search, Source, Unconfirmed,
-};
+use super::extract::{self, Candidate, Choice, NoPlan, OWN, Readers, Search, Source, Unconfirmed};
 use crate::formats::block;
 use crate::formats::command::{Command, Hidden, parse, read_options, without_commands};
 use crate::formats::hidden;
-use crate::formats::plan::document::{Enrichment, Guidance, wrap};
+use crate::formats::plan::document::{Enrichment, Guidance, without_notes, wrap};
 use crate::formats::plan::gate::{ContentFault, gate_content};
 use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::{cut, gate_title, own_title, said};
@@ -29,8 +27,14 @@ pub const NOT_APPLIED: &str = "The guidance was recorded, but not applied.";
 /// How the search reads comments: commands are no plan text, plan blocks hold plans.
 pub const READERS: Readers<'static> = Readers {
     without_commands: &without_commands,
-    plans_in_blocks: &block::plans,
+    plans_in_blocks: &plans_in_blocks,
 };
+
+/// The plans in the blocks of a text, without what the bot has noted behind them.
+fn plans_in_blocks(text: &str) -> Vec<String> {
+    let plans = block::plans(text).into_iter();
+    plans.map(|plan| without_notes(&plan).to_owned()).collect()
+}
 
 /// What there is to make a plan of: the session log that was named, else the best of the
 /// conversation.
@@ -191,12 +195,10 @@ fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
             "Only posts by {author} were looked at, as `author=` asks"
         ));
     }
-    if let Some(best) = &none.best {
-        let title = best.title.as_deref().unwrap_or("untitled");
+    if let Some(title) = none.best.as_ref().and_then(|best| best.title.as_ref()) {
         looked.push(format!(
-            "The best text ({}) has {} of the {MIN_SCORE} points a plan needs",
-            failures::shorten(title, 80),
-            best.score
+            "The text that comes closest (“{}”) has too little of what makes a plan: a title, steps, what is changed",
+            failures::shorten(title, 80)
         ));
     }
     looked.extend(
@@ -295,7 +297,7 @@ fn prepared(
     }
     enrichment.notes = about.provenance.into_iter().collect();
     enrichment.notes.extend(notes.iter().cloned());
-    let summary = summarise(&title, &candidate.text);
+    let summary = summarise(&candidate.text);
     Ok(Prepared {
         issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
         document: wrap(&title, &enrichment, &candidate.text),
@@ -305,7 +307,7 @@ fn prepared(
             None => found(candidate),
         },
         sentence: summary.sentence,
-        bullets: summary.bullets.into(),
+        steps: summary.steps,
         notes,
         source_title: fallback_title.to_owned(),
         log: about.log,

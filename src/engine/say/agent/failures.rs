@@ -4,7 +4,7 @@ use super::super::super::agent::{Ending, Limit, Micros, Report, Spent};
 use super::super::super::code::{Code, Failure};
 use super::super::super::store::Exceeded;
 use super::super::super::trigger::Trigger;
-use super::super::failures::{guidance_without_plan, no_plan_found};
+use super::super::failures::{guidance_without_plan, no_plan_found, with_full_stop};
 use super::{QUOTED, dollars, quoted, spent};
 use crate::engine::clock::Millis;
 use crate::formats::agent_stream::{Cause, cause};
@@ -18,10 +18,9 @@ pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
         code: Code::AgentLimit,
         message: format!("A limit is reached: {what}."),
         details: vec![format!("There is room again from {}", until.iso())],
-        remedy: without(
+        remedy: or_post(
             command,
             &format!("Comment `/retry` here after {}", until.iso()),
-            ", or `/save-raw-plan` to save the plan without the agent.",
         ),
     }
 }
@@ -186,10 +185,10 @@ fn who(ending: &Ending) -> Remedy {
     }
 }
 
-/// What to do, and for a plan that is there how to do without the agent.
-fn without(command: Command, text: &str, or: &str) -> String {
+/// What to do; `/save-plan` fails with its agent only where it has found no plan.
+fn or_post(command: Command, text: &str) -> String {
     if command == Command::SavePlan {
-        format!("{text}{or}")
+        format!("{text}; or post the plan as a comment here, then comment `/save-plan` again.")
     } else {
         format!("{text}.")
     }
@@ -198,12 +197,8 @@ fn without(command: Command, text: &str, or: &str) -> String {
 fn remedy(command: Command, who: Remedy) -> String {
     let name = command.name();
     match who {
-        Remedy::Again => without(
-            command,
-            "Comment `/retry` here to ask the agent again",
-            ", or `/save-raw-plan` to save the plan without it.",
-        ),
-        Remedy::Anew => without(
+        Remedy::Again => or_post(command, "Comment `/retry` here to ask the agent again"),
+        Remedy::Anew => or_post(
             command,
             &match command {
                 Command::Research => {
@@ -211,18 +206,26 @@ fn remedy(command: Command, who: Remedy) -> String {
                 }
                 _ => format!("Comment `/{name}` here to start a new run"),
             },
-            ", or `/save-raw-plan` to save the plan without the agent.",
         ),
-        Remedy::Operator => without(
+        Remedy::Operator => or_post(
             command,
             "Let the operator look at the bot's log and the agent's settings, then comment `/retry` here",
-            "; `/save-raw-plan` saves the plan without the agent.",
         ),
         Remedy::Secret => {
             "Look at the conversation for texts that ask agents for secrets, and let the operator replace the secret."
                 .to_owned()
         }
     }
+}
+
+/// The same failure where no plan was found that could be saved without the agent.
+pub fn and_no_plan(mut failure: Failure, looked: Vec<String>) -> Failure {
+    failure.message = format!(
+        "{} No plan was found here that could be saved without the agent.",
+        with_full_stop(failure.message)
+    );
+    failure.details.extend(looked);
+    failure
 }
 
 /// How a turn ended that did not end well: the code, and one sentence.
@@ -331,10 +334,12 @@ pub fn held_for_good(command: Command, url: &str) -> Failure {
             "The agent followed an instruction in this conversation, and nobody decided what to do."
                 .to_owned(),
         details: vec![format!("Asked in {url}")],
-        remedy: without(
-            command,
-            "Look at the conversation for texts that steer agents",
-            ". `/save-raw-plan` saves the plan without the agent.",
-        ),
+        remedy: match command {
+            Command::SavePlan => {
+                "Look at the conversation for texts that steer agents. `/save-raw-plan` saves a plan without the agent."
+            }
+            _ => "Look at the conversation for texts that steer agents.",
+        }
+        .to_owned(),
     }
 }

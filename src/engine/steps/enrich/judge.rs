@@ -219,7 +219,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
     let mut in_document: Vec<String> = provenance(found.as_ref());
     in_document.extend(notes.iter().cloned());
     let title = cut(&plan.title, TITLE_MAX);
-    let summary = summarise(&title, &plan.body);
+    let summary = summarise(&plan.body);
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
     Prepared {
         issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
@@ -227,7 +227,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
         found: place(found.as_ref()),
         title,
         sentence: summary.sentence,
-        bullets: summary.bullets.into(),
+        steps: summary.steps,
         notes,
         source_title: found
             .as_ref()
@@ -275,7 +275,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     }
     notes.extend(said_of_the_work(context));
     let warnings = open_questions(context, &mut body, &mut notes);
-    let summary = summarise(&title, &body);
+    let summary = summarise(&body);
     let prefix = &context.settings.title_prefix;
     let mut reasons = notes.clone();
     reasons.extend(provenance(found.as_ref()));
@@ -290,7 +290,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
         },
         title,
         sentence: summary.sentence,
-        bullets: summary.bullets.into(),
+        steps: summary.steps,
         notes,
         source_title: fallback_title.to_owned(),
         log: found.and_then(|found| found.log),

@@ -155,6 +155,14 @@ async fn without(context: &mut Context, failure: Failure, why: String) -> Result
     let code = failure.code.name();
     if !saves {
         tracing::warn!(run.id = %context.run(), code, why, "the agent failed, and the run with it");
+        if context.trigger.command != Command::SavePlan {
+            return Err(Stop::Failed(failure));
+        }
+        let looked = work(context)
+            .found
+            .as_ref()
+            .map(|found| found.looked.clone());
+        let failure = sentences::and_no_plan(failure, looked.unwrap_or_default());
         return Err(Stop::Failed(failure));
     }
     tracing::warn!(run.id = %context.run(), code, why, "the agent failed; the plan is saved as found");
