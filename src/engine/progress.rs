@@ -25,10 +25,11 @@ pub struct Prepared {
     pub document: String,
     /// Where the plan was found, one phrase for people.
     pub found: String,
-    /// Execution summary: one sentence.
+    /// What the plan does, in its own words; empty where it does not say so.
     pub sentence: String,
-    /// Execution summary: three bullets.
-    pub bullets: Vec<String>,
+    /// The titles of its first steps, and a line that counts the others.
+    #[serde(alias = "bullets")]
+    pub steps: Vec<String>,
     /// What the reader should know (no agent, guidance not applied, posts left out).
     pub notes: Vec<String>,
     /// Title of the issue or pull request it came from.

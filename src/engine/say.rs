@@ -83,7 +83,7 @@ pub fn working(trigger: &Trigger, run: &RunId, step: &str) -> String {
     )
 }
 
-/// Final status of a saved plan, in erk's success layout (execution summary, link, [`next_steps`]).
+/// Final status of a saved plan: that it is saved and where, what it does, what the reader should know, [`next_steps`].
 pub fn saved(
     trigger: &Trigger,
     run: &RunId,
@@ -94,31 +94,29 @@ pub fn saved(
     used: Option<&Spent>,
 ) -> String {
     let raw = trigger.command == Command::SaveRawPlan;
-    let mut text = String::from("**Execution Summary:**\n\n");
-    text.push_str(&quiet(&prepared.sentence));
-    text.push_str("\n\n");
-    for bullet in &prepared.bullets {
-        text.push_str("- ");
-        text.push_str(&quiet(bullet));
-        text.push('\n');
-    }
     let planned = trigger.command == Command::Plan;
     let what = match (prepared.enriched, raw) {
-        (Enriched::Fallback, _) if planned => {
-            "⚠️ Plan saved to GitHub issue, **not as it should be** (fallback)"
-        }
-        (Enriched::Fallback, _) => "⚠️ Plan saved to GitHub issue, **not enriched** (fallback)",
-        (_, true) => "✅ Raw plan saved to GitHub issue",
-        (_, false) => "✅ Plan saved to GitHub issue",
+        (Enriched::Fallback, _) if planned => "⚠️ Plan saved, **not as it should be**:",
+        (Enriched::Fallback, _) => "⚠️ Plan saved, **not enriched**:",
+        (_, true) => "✅ Plan saved exactly as found:",
+        (_, false) => "✅ Plan saved:",
     };
-    text.push_str(&format!(
-        "\n{what}\n\n**Issue:** {}\n\n**Plan:** {} ({})\n\n",
-        saved.url,
-        // A title is plain text: what looks like a picture in it is none.
-        quiet(&shown(&prepared.title)),
-        prepared.found
-    ));
-    for note in &prepared.notes {
+    // A title is plain text: what looks like a picture in it is none.
+    let title = quiet(&shown(&prepared.title));
+    let mut text = format!("{what} [{title} #{}]({})\n\n", saved.number, saved.url);
+    if !prepared.sentence.is_empty() {
+        text.push_str(&format!("{}\n\n", quiet(&prepared.sentence)));
+    }
+    for step in &prepared.steps {
+        text.push_str(&format!("- {}\n", quiet(step)));
+    }
+    if !prepared.steps.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&format!("**Source:** {}\n\n", prepared.found));
+    let actions = check::actions(&prepared.document);
+    let actions = actions.and_then(Result::err);
+    for note in prepared.notes.iter().chain(&actions) {
         text.push_str(&format!(
             "> [!NOTE]\n> {}\n\n",
             quiet(note).replace('\n', "\n> ")
@@ -127,13 +125,7 @@ pub fn saved(
     if let Some(hidden) = &prepared.hidden {
         text.push_str(&trust::hidden_text(hidden));
     }
-    if let Some(Err(why)) = check::actions(&prepared.document) {
-        text.push_str(&format!("> [!NOTE]\n> {}\n\n", quiet(&why)));
-    }
-    text.push_str(next_steps);
-    if raw {
-        text.push_str("**Note:** This plan was saved exactly as found, without enrichment.\n\n");
-    }
+    text.push_str(&steps::folded(next_steps));
     let mut fields = Map::new();
     let status = match prepared.enriched {
         Enriched::Fallback => "partial",
@@ -220,25 +212,31 @@ pub fn failed(
     exists: &Exists,
     used: Option<&Spent>,
 ) -> String {
+    let left = match exists {
+        Exists::Issue(saved) => {
+            format!(" The plan issue exists, perhaps incomplete: {}", saved.url)
+        }
+        Exists::Perhaps => {
+            " An unfinished plan issue of this run may exist; a retry finds and completes it."
+                .to_owned()
+        }
+        Exists::Reports(reports) => format!(" {reports}."),
+        Exists::Nothing if trigger.command == Command::CheckPlan => String::new(),
+        Exists::Nothing => " Nothing was saved.".to_owned(),
+    };
     let mut text = format!(
-        "## Error: {}\n\n{}\n\n### Details\n\n- Asked for: {} by {}\n",
+        "## Error: {}\n\n{}{left}\n\n**What to do:** {}\n\n<details>\n<summary>Details</summary>\n\n- Asked for: {} by \
+         {}\n",
         failure.code.name(),
-        quiet(&failure.message),
+        quiet(&failures::with_full_stop(failure.message.clone())),
+        failure.remedy,
         asked(trigger),
         person(trigger)
     );
     for detail in &failure.details {
         text.push_str(&format!("- {}\n", quiet(detail).replace('\n', "\n  ")));
     }
-    match exists {
-        Exists::Issue(saved) => text.push_str(&format!("- What exists already: {}\n", saved.url)),
-        Exists::Perhaps => text.push_str(
-            "- What exists already: perhaps an unfinished plan issue of this run; a retry finds and completes it\n",
-        ),
-        Exists::Reports(reports) => text.push_str(&format!("- What exists already: {reports}\n")),
-        Exists::Nothing => text.push_str("- What exists already: nothing was saved\n"),
-    }
-    text.push_str(&format!("\n**What to do:** {}\n\n", failure.remedy));
+    text.push_str("\n</details>\n\n");
     let mut fields = Map::new();
     fields.insert("code".into(), json!(failure.code.name()));
     fields.insert("message".into(), json!(one_line(&quiet(&failure.message))));
@@ -267,8 +265,14 @@ pub fn plan_issue_begun(
     prepared: &Prepared,
     header: &str,
 ) -> String {
-    let place = "The plan is in the first comment (being written).";
-    plan_issue(trigger, run, prepared, header, place, "")
+    plan_issue(
+        trigger,
+        run,
+        prepared,
+        header,
+        " The plan is being written.",
+        "",
+    )
 }
 
 /// Body of the plan issue once it is complete, with the [`next_steps`].
@@ -281,9 +285,9 @@ pub fn plan_issue_done(
     next_steps: &str,
 ) -> String {
     let place = match saved.comments.len() {
-        0 | 1 => "The plan is in the first comment.".to_owned(),
+        0 | 1 => String::new(),
         parts => format!(
-            "The plan is in the first {parts} comments. erk reads only the first of them; \
+            "\n\nThe plan is in the first {parts} comments. erk reads only the first of them; \
              `planwright plan get {}#{}` prints the whole plan.",
             trigger.place.repo.full_name(),
             saved.number
@@ -300,55 +304,46 @@ fn plan_issue(
     place: &str,
     next_steps: &str,
 ) -> String {
-    let mut text = format!("{header}\n\n{}", came_from(trigger, prepared));
-    if let Some(log) = &prepared.log {
-        text.push_str(&format!(" It comes from {}.", quiet(log)));
-    }
-    text.push_str(&format!(" {place}\n"));
+    let mut text = format!("{header}\n\n{}{place}\n\n", came_from(trigger, prepared));
     if let Some(Ok(table)) = check::actions(&prepared.document) {
-        text.push_str(&format!("\n**Actions:**\n\n{table}"));
+        text.push_str(&format!("**Actions:**\n\n{table}\n"));
     }
-    if !next_steps.is_empty() {
-        text.push_str(&format!("\n{next_steps}"));
-    }
-    text.push_str(&format!("\n{}", footer(run)));
+    text.push_str(&steps::folded(next_steps));
+    text.push_str(&footer(run));
     text
 }
 
-/// Where a saved plan comes from, one sentence.
+/// Where a saved plan comes from, one short line.
 fn came_from(trigger: &Trigger, prepared: &Prepared) -> String {
     let place = &trigger.place;
     let reference = format!("{}#{}", place.repo.full_name(), place.number);
-    let asked = format!("{} with {}", person(trigger), asked(trigger));
-    let place = match (place.number, place.pull_request) {
-        (0, _) => String::new(),
-        (_, true) => format!(
-            "pull request {reference} ({})",
-            quiet(&one_line(&prepared.source_title))
-        ),
-        (_, false) => format!(
-            "issue {reference} ({})",
-            quiet(&one_line(&prepared.source_title))
-        ),
-    };
+    let by = person(trigger);
+    let log = prepared.log.as_ref();
+    let log = log.map(|log| format!(" ({})", quiet(log)));
+    let log = log.unwrap_or_default();
     match &trigger.origin {
         Origin::Comment { url, .. } | Origin::Boxes { url, .. } => {
-            format!("Plan from {place}, asked for by {asked} in [this comment]({url}).")
+            format!("From {reference}{log}, saved for {by} ([comment]({url})).")
         }
         Origin::Label { .. } | Origin::Push { .. } => {
-            format!("Plan from {place}, asked for by {asked}.")
+            format!(
+                "From {reference}{log}, saved for {by} ({}).",
+                asked(trigger)
+            )
         }
         Origin::Local { session } => {
             let session = session.as_ref().map_or_else(
                 || "a local file".to_owned(),
                 |id| format!("the local session {}", code_span(id)),
             );
-            let about = if place.is_empty() {
-                place
-            } else {
-                format!(" for {place}")
+            let about = match place.number {
+                0 => String::new(),
+                _ => format!(" for {reference}"),
             };
-            format!("Plan from {session}{about}, saved by {asked}.")
+            format!(
+                "From {session}{about}, saved by {by} with {}.",
+                asked(trigger)
+            )
         }
     }
 }

@@ -27,7 +27,7 @@ mod reader;
 mod summary;
 mod writes;
 
-pub use classify::{Class, classify};
+pub use classify::{Cause, Class, cause, classify};
 pub use event::{Event, Final, Said, Tool};
 pub use reader::Stream;
 pub use summary::{Outcome, Summary, outcome};

@@ -86,7 +86,7 @@ impl Scene {
         assert!(body.contains(&id), "{case}: {body}");
         let said = system.said(REPO, self.issue);
         assert_eq!(said.len(), 1, "{case}: {said:#?}");
-        let end = "✅ Plan saved to GitHub issue";
+        let end = "✅ Plan saved: [";
         assert!(said[0].body.contains(end), "{case}: {}", said[0].body);
         let reactions = match self.asked {
             Some(comment) => system.sim.comment_reactions(comment),

@@ -58,7 +58,7 @@ async fn assert_planned(system: &System, issue: u64) -> (Issue, Vec<Comment>) {
     // By a command the link leads to its comment there.
     let link = [
         format!("/{REPO}/issues/{issue}#"),
-        format!("{REPO}#{issue} "),
+        format!("From {REPO}#{issue}, "),
     ];
     assert!(link.iter().any(|link| body.contains(link)), "{body}");
     let status = said.iter().filter(|one| one.body.contains("✅ Plan saved"));

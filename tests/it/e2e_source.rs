@@ -99,7 +99,7 @@ async fn a_log_at_a_path_of_the_repository_is_saved() {
             report.contains(&format!("[the session log `{path}`]({blob}")),
             "{report}"
         );
-        assert!(report.contains(&format!("/{link}), line 41)")), "{report}");
+        assert!(report.contains(&format!("/{link}), line 41\n")), "{report}");
     }
     assert_eq!(requests(&system, "/commits/").len(), 2);
     assert_eq!(requests(&system, "/contents/").len(), 2);

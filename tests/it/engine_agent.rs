@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use planwright::engine::agent::{Ending, Limit, Session};
+use planwright::engine::agent::{Ending, Session};
 use planwright::engine::clock::Clock;
 use planwright::engine::run::{RunId, State};
 use planwright::engine::settings::{AgentSettings, Settings};
-use planwright::engine::store::{Budget, Store};
+use planwright::engine::store::Store;
 use planwright::engine::trigger::Origin;
 use planwright::formats::command::{Command, Permission};
 
@@ -420,12 +420,12 @@ async fn an_answer_that_does_not_hold_is_corrected_twice_and_then_not_passed_off
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     let said = status(&rig);
     assert!(
-        said.contains("⚠️ Plan saved to GitHub issue, **not enriched** (fallback)"),
+        said.contains("⚠️ Plan saved, **not enriched**: ["),
         "{said}"
     );
     assert!(said.contains("enriched: fallback"), "{said}");
     let saved = document(&rig);
-    assert!(saved.contains("- **Mode**: raw"), "{saved}");
+    assert!(!saved.contains("\n## Enrichment Details"), "{saved}");
     assert!(saved.contains("Fallback, not enriched"), "{saved}");
     assert!(
         saved.contains("Delete the file when the format changes"),
@@ -503,7 +503,7 @@ async fn an_agent_that_obeys_the_conversation_is_held_until_a_writer_decides() {
     now(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert!(status(&rig).contains("fallback"), "{}", status(&rig));
-    assert!(document(&rig).contains("- **Questions asked**: 0"));
+    assert!(document(&rig).contains("ada decided to go on without it"));
 }
 
 #[tokio::test]
@@ -523,7 +523,7 @@ async fn a_failed_publish_and_a_retry_never_ask_the_agent_again() {
 }
 
 #[tokio::test]
-async fn overload_is_waited_out_and_refused_credentials_are_not() {
+async fn overload_is_waited_out() {
     let overloaded = || {
         Act::End(Ending::AgentError {
             subtype: "api_error".into(),
@@ -541,103 +541,6 @@ async fn overload_is_waited_out_and_refused_credentials_are_not() {
         "{}",
         status(&rig_one)
     );
-
-    let agent = FakeAgent::new(vec![Act::End(Ending::AgentError {
-        subtype: "api_error".into(),
-        message: "Invalid API key".into(),
-        status: Some(401),
-    })]);
-    let rig = rig(&agent).await;
-    let run = rig.say(Command::SavePlan).await;
-    rig.settle().await;
-    assert_eq!(
-        rig.view(&run).await.code.as_deref(),
-        Some("agent_unavailable")
-    );
-    assert!(status(&rig).contains("/save-raw-plan"), "{}", status(&rig));
-}
-
-#[tokio::test]
-async fn each_ending_has_its_code() {
-    let endings = [
-        (Ending::Limited(Limit::Deadline), "agent_timeout", 1),
-        (Ending::Limited(Limit::Silence), "agent_timeout", 3),
-        (Ending::Limited(Limit::Turns), "agent_limit", 1),
-        (Ending::Limited(Limit::Cost), "agent_limit", 1),
-        (Ending::Limited(Limit::Output), "agent_failed", 1),
-        (Ending::NoResult, "agent_failed", 3),
-        (
-            Ending::ProcessError {
-                code: Some(1),
-                signal: None,
-            },
-            "agent_failed",
-            3,
-        ),
-        (
-            Ending::NotStarted("no such file: /x/claude".into()),
-            "agent_unavailable",
-            1,
-        ),
-        (
-            Ending::Leaked {
-                kind: "api key".into(),
-            },
-            "agent_failed",
-            1,
-        ),
-    ];
-    for (ending, code, tries) in endings {
-        let acts = (0..tries).map(|_| Act::End(ending.clone())).collect();
-        let agent = FakeAgent::new(acts);
-        let rig = rig(&agent).await;
-        let run = rig.say(Command::SavePlan).await;
-        rig.settle().await;
-        assert_eq!(
-            rig.view(&run).await.code.as_deref(),
-            Some(code),
-            "{ending:?}"
-        );
-        assert_eq!(agent.left(), 0, "{ending:?}");
-        assert!(rig.forge.plans().is_empty());
-    }
-}
-
-#[tokio::test]
-async fn over_a_limit_nothing_is_spent() {
-    let agent = FakeAgent::new(vec![say(GOOD)]);
-    let rig = with(&agent, |agent| {
-        agent.budget = Budget {
-            actor_hour_runs: Some(1),
-            ..Budget::default()
-        };
-    })
-    .await;
-    rig.say(Command::SavePlan).await;
-    now(&rig).await;
-    let second = rig.say(Command::SavePlan).await;
-    now(&rig).await;
-    assert_eq!(rig.view(&second).await.code.as_deref(), Some("agent_limit"));
-    assert_eq!(agent.prompts().len(), 1);
-    let said = rig.forge.own_bodies(HERE).pop().unwrap();
-    assert!(
-        said.contains("you may start 1 runs with an agent in an hour") || said.contains("1 run"),
-        "{said}"
-    );
-}
-
-#[tokio::test]
-async fn a_run_may_not_cost_more_than_one_run_may() {
-    let chat = "Great choice.";
-    let mut agent = FakeAgent::new(vec![say(chat), say(chat)]);
-    agent.price = 600_000;
-    let rig = with(&agent, |agent| agent.run_cost = Some(1_000_000)).await;
-    let run = rig.say(Command::SavePlan).await;
-    rig.settle().await;
-    assert_eq!(rig.view(&run).await.code.as_deref(), Some("agent_limit"));
-    let tasks = agent.tasks.lock().unwrap();
-    assert_eq!(tasks[0].limits.cost, Some(1_000_000));
-    assert_eq!(tasks[1].limits.cost, Some(400_000));
 }
 
 /// A marker with a trailing comma.

@@ -62,7 +62,7 @@ fn prepared(text: &str) -> Prepared {
         document: text.to_owned(),
         found: "found in the session".to_owned(),
         sentence: String::new(),
-        bullets: Vec::new(),
+        steps: Vec::new(),
         notes: Vec::new(),
         source_title: "Search is slow to start".to_owned(),
         log: None,
@@ -100,8 +100,7 @@ async fn a_session_s_plan_becomes_an_issue_and_nothing_is_said_elsewhere() {
     assert_eq!(saved.comments, plan.comments);
     assert!(
         plan.body.contains(
-            "Plan from the local session `s-1` for issue acme/search#7 (Search is slow to start), saved by ada with \
-             `planwright save`. The plan is in the first comment.\n"
+            "From the local session `s-1` for acme/search#7, saved by ada with `planwright save`.\n"
         ),
         "{}",
         plan.body

@@ -418,7 +418,7 @@ async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_
         "{said}"
     );
     assert!(
-        said.contains("- What exists already: 3 of 5 topics have a report: [1]("),
+        said.contains(". 3 of 5 topics have a report: [1]("),
         "{said}"
     );
     let bodies = rig.forge.own_bodies(HERE);

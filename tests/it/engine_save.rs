@@ -42,7 +42,7 @@ fn assert_saved_once(rig: &Rig, context: &str) {
     let said = rig.forge.own_bodies(HERE);
     assert_eq!(said.len(), 1, "{context}: comments here: {said:#?}");
     assert!(
-        said[0].contains("✅ Plan saved to GitHub issue"),
+        said[0].contains("✅ Plan saved: ["),
         "{context}: {}",
         said[0]
     );
@@ -71,11 +71,18 @@ async fn a_plan_in_the_conversation_is_saved_byte_for_byte() {
     let planwright::formats::block::Content::Text(document) = &block.content else {
         panic!("{block:?}")
     };
-    assert!(document.contains("## Enrichment Details"), "{document}");
-    assert!(
-        document.ends_with(PLAN.trim_end()) || document.ends_with(PLAN),
-        "{document}"
+    let notes = "\n\n<!-- planwright:notes -->\n\n---\n\n## Notes\n\n- No agent is configured: the plan was saved exactly as \
+                 found, without enrichment.\n";
+    assert_eq!(*document, format!("{PLAN}{notes}"), "{document}");
+    let said = rig.forge.own_bodies(HERE).remove(0);
+    let url = format!("https://github.test/{number}");
+    let told = format!(
+        "✅ Plan saved: [Cache the search index #{number}]({url})\n\nKeep it on disk between starts.\n\n\
+         - Write the index to a file after building it\n\
+         - Read the file at start when it is newer than the data\n\
+         - Delete the file when the format changes\n\n"
     );
+    assert!(said.starts_with(&told), "{said}");
 }
 
 /// How many writes a clean save needs; the fault tests go through each of them.
@@ -184,7 +191,11 @@ async fn nothing_that_looks_like_a_plan_is_an_error_marker() {
         "{}",
         said[0]
     );
-    assert!(said[0].contains("### Details"), "{}", said[0]);
+    assert!(
+        said[0].contains("<summary>Details</summary>"),
+        "{}",
+        said[0]
+    );
     assert!(
         said[0].contains("erk:metadata-block:planwright-error"),
         "{}",

@@ -152,12 +152,17 @@ async fn a_log_of_the_repository_is_where_the_plan_comes_from() {
         );
         let (_, issue) = rig.forge.plans().remove(0);
         assert!(
-            issue.body.contains(&format!("It comes from {link}.")),
+            issue
+                .body
+                .contains(&format!("From acme/search#7 ({link}), saved for ada ")),
             "{}",
             issue.body
         );
         let report = rig.forge.own_bodies(HERE).remove(0);
-        assert!(report.contains(&format!("(found in {link})")), "{report}");
+        assert!(
+            report.contains(&format!("**Source:** found in {link}\n")),
+            "{report}"
+        );
         assert_eq!(read(&rig), ["logs/a.jsonl@plans"]);
     }
 }

@@ -56,7 +56,7 @@ async fn a_search_without_result_does_not_say_that_a_plan_was_saved() {
         .await;
     rig.settle().await;
     let said = rig.forge.own_bodies(8).remove(0);
-    assert!(said.contains("nothing was saved"), "{said}");
+    assert!(said.contains("Nothing was saved."), "{said}");
     assert!(!said.contains("the plan was saved"), "{said}");
 }
 
@@ -74,11 +74,11 @@ async fn a_conversation_titled_with_a_fence_leaves_the_sentence_around_it_whole(
         let sentence = plan
             .body
             .lines()
-            .find(|line| line.starts_with("Plan from issue acme/search#8 ("))
+            .find(|line| line.starts_with("From acme/search#8, "))
             .unwrap();
-        assert!(
-            sentence.ends_with("The plan is in the first comment."),
-            "{sentence}"
+        assert_eq!(
+            sentence,
+            "From acme/search#8, saved for ada ([comment](https://github.test/comment))."
         );
         let fences = planwright::formats::markdown::blocks(&plan.body)
             .into_iter()

@@ -89,7 +89,8 @@ async fn a_plan_that_only_a_stranger_posted_needs_a_confirmation_that_names_the_
     assert_eq!(state, State::Failed);
     assert!(
         said.starts_with(
-            "## Error: no_plan_found\n\nThe only plans in this conversation were posted by people without write access.\n"
+            "## Error: no_plan_found\n\nThe only plans in this conversation were posted by people without write access. Nothing \
+             was saved.\n"
         ),
         "{said}"
     );
@@ -276,7 +277,7 @@ async fn a_raw_plan_with_hidden_text_is_refused_until_somebody_decides() {
     assert!(
         said.starts_with(
             "## Error: validation_failed\n\nThe plan holds text that people do not see on GitHub, and is to be saved exactly as \
-             found.\n"
+             found. Nothing was saved.\n"
         ),
         "{said}"
     );

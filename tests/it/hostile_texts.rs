@@ -79,7 +79,7 @@ fn every_reader_of_comments_survives_hostile_texts_on_a_small_stack() {
             );
             let title = title_of(&text).unwrap_or_default();
             assert!(title.chars().count() <= 250, "{name}");
-            summarise(&title, &text);
+            summarise(&text);
             hidden::visible(&text);
         }
     };

@@ -640,14 +640,14 @@ pub(crate) fn answer(case: &Case) -> String {
 }
 
 fn posted(title: &str, document: &str) -> Vec<String> {
-    let summary = summarise(title, document);
+    let summary = summarise(document);
     let prepared = Prepared {
         issue_title: title.into(),
         title: title.into(),
         document: document.into(),
         found: "found in a comment".into(),
         sentence: summary.sentence,
-        bullets: summary.bullets.into(),
+        steps: summary.steps,
         notes: Vec::new(),
         source_title: "Search is slow".into(),
         log: None,

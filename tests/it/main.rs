@@ -40,6 +40,7 @@ mod e2e_storm;
 mod e2e_unclear;
 mod engine_agent;
 mod engine_agent_days;
+mod engine_agent_fails;
 mod engine_check_files;
 mod engine_checks;
 mod engine_clock;

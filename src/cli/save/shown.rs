@@ -67,15 +67,18 @@ pub(super) fn outcome(
     }
     let from = found.map(|found| {
         let session = found.session.as_deref().unwrap_or("unknown");
-        format!("\nFrom: session {session}, {}", found.file.display())
+        format!("\n\nFrom: session {session}, {}", found.file.display())
     });
-    let steps = say::next_steps(settings, &order.place, saved).replace("**", "");
+    let steps = say::next_steps(settings, &order.place, saved);
+    let steps = match steps.as_str() {
+        "" => steps,
+        steps => format!("\nNext steps:\n\n{steps}\n"),
+    };
     let text = format!(
-        "✅ {message}\n\n{}\n\nIssue: {}{}\n\n{}\n",
-        summary(prepared),
+        "✅ {message}: {}\n\n{}{}\n{steps}",
         saved.url,
+        summary(prepared),
         terminal::lines(&from.unwrap_or_default()),
-        steps.trim_end()
     );
     (text, None)
 }
@@ -135,11 +138,14 @@ fn result(
     format!("{shown:#}\n")
 }
 
-/// Title, one sentence and three bullets. The text is somebody's.
+/// The title, what the plan does, and its steps. The text is somebody's.
 fn summary(prepared: &Prepared) -> String {
-    let mut text = format!("{}\n\n{}\n", prepared.issue_title, prepared.sentence);
-    for bullet in &prepared.bullets {
-        text.push_str(&format!("\n- {bullet}"));
+    let mut text = prepared.issue_title.clone();
+    if !prepared.sentence.is_empty() {
+        text.push_str(&format!("\n\n{}", prepared.sentence));
+    }
+    if !prepared.steps.is_empty() {
+        text.push_str(&format!("\n\n- {}", prepared.steps.join("\n- ")));
     }
     terminal::lines(&text)
 }

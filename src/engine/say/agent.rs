@@ -9,7 +9,10 @@ pub use asking::{
     DECISIONS, bad_answer, may_not_answer, no_decision, nothing_asked, partly_answered, questions,
     reminder, waiting, waits,
 };
-pub use failures::{ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost};
+pub use failures::{
+    and_no_plan, ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost,
+    why_ended, why_exceeded, why_run_cost,
+};
 
 use super::super::agent::{Micros, Spent};
 use super::super::progress::Fault;
@@ -159,9 +162,7 @@ pub fn unanswered(open: usize, within: Duration) -> String {
     } else {
         format!("{open} questions were not answered")
     };
-    format!(
-        "questions_unanswered: {what} within {time}; see “Open Questions” at the end of the plan."
-    )
+    format!("{what} within {time}; see “Open Questions” at the end of the plan.")
 }
 
 /// The part of the plan that lists them.

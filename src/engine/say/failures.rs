@@ -104,8 +104,9 @@ pub fn not_executable(checked: &Checked) -> Failure {
     }
 }
 
-fn with_full_stop(mut sentence: String) -> String {
-    if !sentence.ends_with('.') {
+/// A sentence with a full stop at its end.
+pub(in crate::engine::say) fn with_full_stop(mut sentence: String) -> String {
+    if !sentence.ends_with(['.', '!', '?', '…']) {
         sentence.push('.');
     }
     sentence
@@ -182,7 +183,7 @@ pub fn refused(error: &ForgeError, place: &Place) -> Failure {
     let (code, message, remedy) = match error {
         ForgeError::Gone { .. } => (
             Code::IssuesDisabled,
-            format!("Issues are disabled in {repo}, so there is nowhere to save the plan."),
+            format!("Issues are disabled in {repo}, so the plan cannot be saved."),
             "Enable issues in the repository's settings (General, Features), then comment `/retry` here.".to_owned(),
         ),
         ForgeError::Locked { .. } => (
@@ -361,7 +362,7 @@ mod tests {
                     message: message(),
                 },
                 Code::IssuesDisabled,
-                "Issues are disabled in acme/search, so there is nowhere to save the plan.",
+                "Issues are disabled in acme/search, so the plan cannot be saved.",
                 "Enable issues in the repository's settings (General, Features), then comment `/retry` here.",
             ),
         ] {

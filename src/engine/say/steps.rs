@@ -5,15 +5,15 @@ use super::super::settings::{NextSteps, Settings};
 use super::super::trigger::Place;
 use crate::formats::erk::Version;
 
-/// The part "Next steps", or nothing where the operator wants none. It ends with an empty line.
+/// The next steps, or nothing where the operator wants none.
 ///
 /// A plan in several comments has no command of erk: erk would read its first comment and take that
 /// for the plan.
 pub fn next_steps(settings: &Settings, place: &Place, saved: &Saved) -> String {
     let repo = place.repo.full_name();
     let number = saved.number;
-    let text = match &settings.next_steps {
-        NextSteps::None => return String::new(),
+    match &settings.next_steps {
+        NextSteps::None => String::new(),
         NextSteps::Template(template) => filled(template, number, &repo, &saved.url),
         NextSteps::Erk => {
             let mut steps = vec![(
@@ -34,8 +34,15 @@ pub fn next_steps(settings: &Settings, place: &Place, saved: &Saved) -> String {
                 .collect();
             shown.join("\n\n")
         }
-    };
-    format!("**Next steps:**\n\n{text}\n\n")
+    }
+}
+
+/// The next steps behind a click; nothing where there are none. It ends with an empty line.
+pub(super) fn folded(next_steps: &str) -> String {
+    if next_steps.is_empty() {
+        return String::new();
+    }
+    format!("<details>\n<summary>Next steps</summary>\n\n{next_steps}\n\n</details>\n\n")
 }
 
 /// What `version` of erk does with a plan issue.

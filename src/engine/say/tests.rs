@@ -72,7 +72,7 @@ fn prepared() -> Prepared {
         document: "# Plan: Cache the index".into(),
         found: "found in a comment by ada".into(),
         sentence: "Keep the index on disk, as @bob asked; fixes #3.".into(),
-        bullets: vec!["Write it".into(), "Read it".into(), "Test it".into()],
+        steps: vec!["Write it".into(), "Read it".into(), "Test it".into()],
         notes: vec!["No agent is configured, so the plan was saved as found.".into()],
         source_title: "Search is slow @everyone".into(),
         log: None,
@@ -158,7 +158,7 @@ fn everything() -> Vec<(String, String)> {
     let failures = [
         (
             "no_plan",
-            failures::no_plan_found(vec!["Looked at: 3 posts; the best scored 4 of 12".into()]),
+            failures::no_plan_found(vec!["Looked at: 3 posts; none is a plan".into()]),
         ),
         (
             "guidance",

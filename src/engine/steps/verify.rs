@@ -5,13 +5,11 @@ use super::super::progress::{Enriched, Found, HiddenText, Logs, Prepared, Unclea
 use super::super::say::{self, failures, sources, trust, unclear};
 use super::super::thread::{Post, Thread};
 use super::super::trigger::{Origin, Trigger};
-use super::extract::{
-    self, Candidate, Choice, MIN_SCORE, NoPlan, OWN, Readers, Search, Source, Unconfirmed,
-};
+use super::extract::{self, Candidate, Choice, NoPlan, OWN, Readers, Search, Source, Unconfirmed};
 use crate::formats::block;
 use crate::formats::command::{Command, Hidden, parse, read_options, without_commands};
 use crate::formats::hidden;
-use crate::formats::plan::document::{Enrichment, Guidance, wrap};
+use crate::formats::plan::document::{Enrichment, Guidance, without_notes, wrap};
 use crate::formats::plan::gate::{ContentFault, gate_content};
 use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::{cut, gate_title, own_title, said};
@@ -23,11 +21,20 @@ pub const TITLE_MAX: usize = 250;
 pub const NO_AGENT: &str =
     "No agent is configured: the plan was saved exactly as found, without enrichment.";
 
+/// Note on a plan that was saved without the guidance that the command gives.
+pub const NOT_APPLIED: &str = "The guidance was recorded, but not applied.";
+
 /// How the search reads comments: commands are no plan text, plan blocks hold plans.
 pub const READERS: Readers<'static> = Readers {
     without_commands: &without_commands,
-    plans_in_blocks: &block::plans,
+    plans_in_blocks: &plans_in_blocks,
 };
+
+/// The plans in the blocks of a text, without what the bot has noted behind them.
+fn plans_in_blocks(text: &str) -> Vec<String> {
+    let plans = block::plans(text).into_iter();
+    plans.map(|plan| without_notes(&plan).to_owned()).collect()
+}
 
 /// What there is to make a plan of: the session log that was named, else the best of the
 /// conversation.
@@ -193,12 +200,10 @@ fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
             "Only posts by {author} were looked at, as `author=` asks"
         ));
     }
-    if let Some(best) = &none.best {
-        let title = best.title.as_deref().unwrap_or("untitled");
+    if let Some(title) = none.best.as_ref().and_then(|best| best.title.as_ref()) {
         looked.push(format!(
-            "The best text ({}) has {} of the {MIN_SCORE} points a plan needs",
-            failures::shorten(title, 80),
-            best.score
+            "The text that comes closest (“{}”) has too little of what makes a plan: a title, steps, what is changed",
+            failures::shorten(title, 80)
         ));
     }
     looked.extend(
@@ -250,13 +255,11 @@ pub fn local(
     prepared(trigger, candidate, about, fallback_title, prefix)
 }
 
-fn prepared(
-    trigger: &Trigger,
-    candidate: &Candidate,
-    about: About,
-    fallback_title: &str,
-    prefix: &str,
-) -> Result<Prepared, Failure> {
+/// The title under which a candidate is saved as it was found: its own, else that of the place.
+///
+/// # Errors
+/// `validation_failed` where it cannot be saved, with erk's reason and what to change.
+pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<String, Failure> {
     match gate_content(&candidate.text) {
         // What the search takes for a plan has steps, in whatever form: more than erk's gate knows.
         Ok(()) | Err(ContentFault::NoStructure) => {}
@@ -268,16 +271,25 @@ fn prepared(
         }
     }
     let own = candidate.title.as_deref().unwrap_or_default();
-    let said = said(fallback_title);
-    let source_title = fallback_title;
-    let fallback_title = said.as_deref().unwrap_or(fallback_title);
-    let title = match (gate_title(own), gate_title(fallback_title)) {
+    let said = said(place_title);
+    let place_title = said.as_deref().unwrap_or(place_title);
+    let title = match (gate_title(own), gate_title(place_title)) {
         (Ok(()), _) => own,
-        (Err(_), Ok(())) => fallback_title,
+        (Err(_), Ok(())) => place_title,
         // The plan's own title is what its author can change; without one, that is what is missing.
         (Err(fault), Err(_)) => return Err(failures::title_refused(own, &fault)),
     };
-    let title = cut(title, TITLE_MAX);
+    Ok(cut(title, TITLE_MAX))
+}
+
+fn prepared(
+    trigger: &Trigger,
+    candidate: &Candidate,
+    about: About,
+    fallback_title: &str,
+    prefix: &str,
+) -> Result<Prepared, Failure> {
+    let title = saved_title(candidate, fallback_title)?;
     let mut notes = about.notes;
     let mut enrichment = Enrichment::raw();
     let guidance = trigger.guidance.trim();
@@ -286,11 +298,11 @@ fn prepared(
             text: guidance.to_owned(),
             applied: false,
         });
-        notes.push("The guidance was recorded, but not applied.".to_owned());
+        notes.push(NOT_APPLIED.to_owned());
     }
     enrichment.notes = about.provenance.into_iter().collect();
     enrichment.notes.extend(notes.iter().cloned());
-    let summary = summarise(&title, &candidate.text);
+    let summary = summarise(&candidate.text);
     Ok(Prepared {
         issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
         document: wrap(&title, &enrichment, &candidate.text),
@@ -300,9 +312,9 @@ fn prepared(
             None => found(candidate),
         },
         sentence: summary.sentence,
-        bullets: summary.bullets.into(),
+        steps: summary.steps,
         notes,
-        source_title: source_title.to_owned(),
+        source_title: fallback_title.to_owned(),
         log: about.log,
         enriched: Enriched::No,
         warnings: Vec::new(),

@@ -14,13 +14,19 @@ pub enum Class {
 }
 
 /// What fatal errors say, in lower case; ` * ` stands for anything.
-const FATAL: [&str; 18] = [
+const FATAL: [&str; 8] = [
     "permission * denied",
     "out of * space",
     "no space left",
     "disk * full",
     "no such file",
     "corrupted",
+    "selected model",
+    "does not have access",
+];
+
+/// What errors say where credentials are missing, refused or expired; fatal, too.
+const CREDENTIALS: [&str; 8] = [
     "invalid api key",
     "invalid x-api-key",
     "not logged in",
@@ -29,14 +35,13 @@ const FATAL: [&str; 18] = [
     "authentication_error",
     "permission_error",
     "oauth token * expired",
-    "credit balance",
-    "billing",
-    "selected model",
-    "does not have access",
 ];
 
+/// What errors say where an account has no money left; fatal, too.
+const CREDIT: [&str; 2] = ["credit balance", "billing"];
+
 /// What errors say that pass.
-const TRANSIENT: [&str; 18] = [
+const TRANSIENT: [&str; 14] = [
     "locked",
     "busy",
     "timeout",
@@ -51,11 +56,55 @@ const TRANSIENT: [&str; 18] = [
     "usage limit",
     "too many requests",
     "internal server error",
+];
+
+/// What errors say where the service was not reached; this passes, too.
+const NETWORK: [&str; 11] = [
     "connection error",
     "connection refused",
     "connection reset",
     "unable to connect",
+    "network error",
+    "fetch failed",
+    "enotfound",
+    "eai_again",
+    "econnrefused",
+    "econnreset",
+    "etimedout",
 ];
+
+/// What is behind an error, as far as its text and the HTTP status of the model's API tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Credentials are missing, refused or expired.
+    Credentials,
+    /// The account has no money left.
+    Credit,
+    /// The service was not reached.
+    Network,
+    /// The service has too much to do or fails itself.
+    Overload,
+    /// Anything else.
+    Other,
+}
+
+/// Names the cause of an error that [`classify`] classes.
+pub fn cause(message: &str, api_status: Option<u16>) -> Cause {
+    let message = message.to_lowercase();
+    let says = |patterns: &[&str]| patterns.iter().any(|pattern| holds(&message, pattern));
+    let status = api_status.or_else(|| status(&message));
+    if says(&CREDIT) || status == Some(402) {
+        Cause::Credit
+    } else if says(&CREDENTIALS) || matches!(status, Some(401 | 403)) {
+        Cause::Credentials
+    } else if classify(&message, api_status) != Class::Transient {
+        Cause::Other
+    } else if says(&NETWORK) {
+        Cause::Network
+    } else {
+        Cause::Overload
+    }
+}
 
 /// Classes an error by its text and by the HTTP status of the model's API, where one is known. What is fatal is looked for
 /// before what passes: `timeout: permission denied` does not pass.
@@ -67,9 +116,11 @@ pub fn classify(message: &str, api_status: Option<u16>) -> Class {
         Class::SessionExpired
     } else if says(&["prompt is too long"]) {
         Class::Permanent
-    } else if matches!(status, Some(401..=404)) || says(&FATAL) {
+    } else if matches!(status, Some(401..=404))
+        || [&FATAL[..], &CREDENTIALS, &CREDIT].into_iter().any(says)
+    {
         Class::Fatal
-    } else if matches!(status, Some(408 | 429 | 500..=599)) || says(&TRANSIENT) {
+    } else if matches!(status, Some(408 | 429 | 500..=599)) || says(&TRANSIENT) || says(&NETWORK) {
         Class::Transient
     } else {
         Class::Permanent

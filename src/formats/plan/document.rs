@@ -18,15 +18,29 @@
 //! line says that the frame is ours, so that [`plan_text`] can tell a plan we framed from a plan that already came in
 //! this form and was saved as it was.
 //!
-//! Values in the frame stand on one line each. A value that Markdown would change is escaped (see `inline`), a line
+//! A plan that was not enriched has no frame: it is saved as it is, and what the reader should know stands behind it:
+//!
+//! ```text
+//! <the plan, byte for byte>
+//!
+//! <!-- planwright:notes -->
+//!
+//! ---
+//!
+//! ## Notes
+//! …
+//! ```
+//!
+//! Values in frame and notes stand on one line each. A value that Markdown would change is escaped (see `inline`), a line
 //! end in it is written `&#10;`: what GitHub shows and what [`read`] returns is the text as given.
 
 mod json;
 mod read;
 
-pub use read::{body, is_success_document, plan_text, read};
+pub use read::{body, is_success_document, plan_text, read, without_notes};
 
 use super::inline::{self, Item, Piece};
+use crate::formats::markdown::{self, Kind};
 
 /// The eight context categories in erk's order.
 pub const CATEGORIES: [&str; 8] = [
@@ -42,6 +56,9 @@ pub const CATEGORIES: [&str; 8] = [
 
 /// The invisible line that says: the plan begins behind the next rule, and it is the source byte for byte.
 const FRAME_MARK: &str = "<!-- planwright:plan -->";
+
+/// The invisible line that says: the plan ends before it, and notes on how it was saved follow.
+const NOTES_MARK: &str = "<!-- planwright:notes -->";
 
 /// What was done to the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,8 +172,7 @@ impl PlanDocument {
             if applied { "yes" } else { "no" },
         );
         if let Some(guidance) = &enrichment.guidance {
-            let quoted = format!("\"{}\"", guidance.text.replace('\0', "\u{FFFD}"));
-            labelled(&mut out, "-", "Guidance text", &quoted);
+            labelled(&mut out, "-", "Guidance text", &quoted(&guidance.text));
         }
         fact(
             &mut out,
@@ -171,12 +187,7 @@ impl PlanDocument {
         );
         if !enrichment.clarifications.is_empty() {
             out.push_str("\n### Clarifications Made\n\n");
-            for (index, (topic, answer)) in enrichment.clarifications.iter().enumerate() {
-                let topic = inline::one_line(topic);
-                let topic = if topic.is_empty() { "Question" } else { &topic };
-                let answer = answer.replace('\0', "\u{FFFD}");
-                labelled(&mut out, &format!("{}.", index + 1), topic, &answer);
-            }
+            clarified(&mut out, &enrichment.clarifications);
         }
         out.push_str("\n### Context Categories Populated\n\n");
         for (name, set) in CATEGORIES.iter().zip(enrichment.categories) {
@@ -184,24 +195,10 @@ impl PlanDocument {
             out.push_str(name);
             out.push_str(if set { "\n" } else { " (none found)\n" });
         }
-        let notes: Vec<String> = enrichment
-            .notes
-            .iter()
-            .map(|n| inline::one_line(n))
-            .collect();
-        if notes.iter().any(|note| !note.is_empty()) {
+        let notes = listed(&enrichment.notes);
+        if !notes.is_empty() {
             out.push_str("\n### Notes\n\n");
-            for note in notes.iter().filter(|note| !note.is_empty()) {
-                let expected = Item {
-                    label: None,
-                    text: note.clone(),
-                };
-                out.push_str(&inline::line(
-                    |escape| format!("- {}", escape.apply(note)),
-                    |line| inline::pieces(line) == [Piece::List(vec![expected.clone()])],
-                ));
-                out.push('\n');
-            }
+            out.push_str(&notes);
         }
         out.push('\n');
         out.push_str(FRAME_MARK);
@@ -211,11 +208,24 @@ impl PlanDocument {
     }
 }
 
-/// The text to save: `body` itself when it already is a plan document, else `body` framed with `title` and
-/// `enrichment`. A plan is never framed twice.
+/// The text to save: `body` itself when it already is a plan document; the plan as it is, with what the reader should
+/// know behind it, when it was not enriched; else `body` framed with `title` and `enrichment`. A plan is never framed
+/// twice, and [`plan_text`] gives `body` back.
 pub fn wrap(title: &str, enrichment: &Enrichment, body: &str) -> String {
     if is_success_document(body) {
         return body.to_owned();
+    }
+    if enrichment.mode == Mode::Raw {
+        let notes = notes(enrichment);
+        let text = format!("{body}{notes}");
+        // Code or a comment that the plan leaves open takes in what stands behind it.
+        let stands = notes.is_empty()
+            || markdown::blocks(&text).iter().any(|block| {
+                block.kind == Kind::Html && text[block.span.clone()].trim() == NOTES_MARK
+            });
+        if stands && plan_text(&text) == body {
+            return text;
+        }
     }
     PlanDocument {
         title: title.to_owned(),
@@ -223,6 +233,65 @@ pub fn wrap(title: &str, enrichment: &Enrichment, body: &str) -> String {
         body: body.to_owned(),
     }
     .render()
+}
+
+/// What stands behind a plan that was not enriched; empty where there is nothing to say.
+fn notes(enrichment: &Enrichment) -> String {
+    let mut list = listed(&enrichment.notes);
+    if let Some(guidance) = &enrichment.guidance {
+        labelled(
+            &mut list,
+            "-",
+            "Guidance, not applied",
+            &quoted(&guidance.text),
+        );
+    }
+    if !enrichment.clarifications.is_empty() {
+        if !list.is_empty() {
+            list.push('\n');
+        }
+        list.push_str("### Clarifications Made\n\n");
+        clarified(&mut list, &enrichment.clarifications);
+    }
+    if list.is_empty() {
+        return list;
+    }
+    format!("\n\n{NOTES_MARK}\n\n---\n\n## Notes\n\n{list}")
+}
+
+/// A list with an item for each line of text.
+fn listed(notes: &[String]) -> String {
+    let mut out = String::new();
+    for note in notes.iter().map(|note| inline::one_line(note)) {
+        if note.is_empty() {
+            continue;
+        }
+        let expected = Item {
+            label: None,
+            text: note.clone(),
+        };
+        out.push_str(&inline::line(
+            |escape| format!("- {}", escape.apply(&note)),
+            |line| inline::pieces(line) == [Piece::List(vec![expected.clone()])],
+        ));
+        out.push('\n');
+    }
+    out
+}
+
+/// Topics and answers, numbered.
+fn clarified(out: &mut String, clarifications: &[(String, String)]) {
+    for (index, (topic, answer)) in clarifications.iter().enumerate() {
+        let topic = inline::one_line(topic);
+        let topic = if topic.is_empty() { "Question" } else { &topic };
+        let answer = answer.replace('\0', "\u{FFFD}");
+        labelled(out, &format!("{}.", index + 1), topic, &answer);
+    }
+}
+
+/// Text in quotation marks.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\0', "\u{FFFD}"))
 }
 
 fn fact(out: &mut String, label: &str, value: &str) {

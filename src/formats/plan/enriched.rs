@@ -277,21 +277,17 @@ pub fn document(plan: &Enriched, facts: &Facts<'_>, notes: &[String]) -> String 
     .render()
 }
 
-/// The document to save when no answer passed: `body` (the plan that was found, or the agent's own text) as it is, mode
-/// raw, guidance not applied. The first of `notes` says why, and that this is a fallback.
+/// The document to save when no answer passed: `body` (the plan that was found, or the agent's own text) as it is, with
+/// guidance that is not applied behind it. The first of `notes` says why, and that this is a fallback.
 pub fn fallback(title: &str, body: &str, facts: &Facts<'_>, notes: &[String]) -> String {
-    PlanDocument {
-        title: title.to_owned(),
-        enrichment: Enrichment {
-            guidance: guidance(facts, false),
-            questions: facts.questions,
-            clarifications: facts.clarifications.clone(),
-            notes: notes.to_vec(),
-            ..Enrichment::raw()
-        },
-        body: document::body(body).to_owned(),
-    }
-    .render()
+    let enrichment = Enrichment {
+        guidance: guidance(facts, false),
+        questions: facts.questions,
+        clarifications: facts.clarifications.clone(),
+        notes: notes.to_vec(),
+        ..Enrichment::raw()
+    };
+    document::wrap(title, &enrichment, document::body(body))
 }
 
 /// Title and body of an answer that did not pass but holds a plan: the gates are passed and there are steps. `None` for

@@ -216,8 +216,11 @@ mod tests {
     }
     #[test]
     fn a_frame_is_no_plan() {
-        let framed =
-            |body: &str| document::wrap("Add CSV export", &document::Enrichment::raw(), body);
+        let told = document::Enrichment {
+            notes: vec!["No agent is configured.".to_owned()],
+            ..document::Enrichment::raw()
+        };
+        let framed = |body: &str| document::wrap("Add CSV export", &told, body);
         assert_eq!(
             gate_content(&framed("- Do it")),
             Err(ContentFault::TooShort { length: 7 })

@@ -4,20 +4,39 @@ use super::super::super::agent::{Ending, Limit, Micros, Report, Spent};
 use super::super::super::code::{Code, Failure};
 use super::super::super::store::Exceeded;
 use super::super::super::trigger::Trigger;
-use super::super::failures::{guidance_without_plan, no_plan_found};
+use super::super::failures::{guidance_without_plan, no_plan_found, with_full_stop};
 use super::{QUOTED, dollars, quoted, spent};
+use crate::engine::clock::Millis;
+use crate::formats::agent_stream::{Cause, cause};
 use crate::formats::command::Command;
 use crate::formats::plan::document::ErrorDocument;
 
 /// A limit of actor, repository or day is reached; nothing was spent.
 pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
+    let (what, until) = budget(which, repo);
+    Failure {
+        code: Code::AgentLimit,
+        message: format!("A limit is reached: {what}."),
+        details: vec![format!("There is room again from {}", until.iso())],
+        remedy: or_post(
+            command,
+            &format!("Comment `/retry` here after {}", until.iso()),
+        ),
+    }
+}
+
+/// The limit that is reached, as a clause, and when there is room again.
+fn budget(which: &Exceeded, repo: &str) -> (String, Millis) {
     let (what, until) = match which {
         Exceeded::ActorHourRuns { limit, until } => (
-            format!("you may start {limit} runs with an agent in an hour"),
+            format!("you may start {} with an agent in an hour", runs(*limit)),
             until,
         ),
         Exceeded::RepoDayRuns { limit, until } => (
-            format!("{repo} may start {limit} runs with an agent in 24 hours"),
+            format!(
+                "{repo} may start {} with an agent in 24 hours",
+                runs(*limit)
+            ),
             until,
         ),
         Exceeded::RepoDayCost { limit, until } => (
@@ -25,7 +44,10 @@ pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
             until,
         ),
         Exceeded::DayRuns { limit, until } => (
-            format!("this bot may start {limit} runs with an agent in 24 hours"),
+            format!(
+                "this bot may start {} with an agent in 24 hours",
+                runs(*limit)
+            ),
             until,
         ),
         Exceeded::DayCost { limit, until } => (
@@ -36,16 +58,73 @@ pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
             until,
         ),
     };
-    Failure {
-        code: Code::AgentLimit,
-        message: format!("A limit is reached: {what}."),
-        details: vec![format!("There is room again from {}", until.iso())],
-        remedy: without(
-            command,
-            &format!("Comment `/retry` here after {}", until.iso()),
-            ", or `/save-raw-plan` to save the plan without the agent.",
-        ),
+    (what, *until)
+}
+
+fn runs(limit: u64) -> String {
+    match limit {
+        1 => "1 run".to_owned(),
+        many => format!("{many} runs"),
     }
+}
+
+/// Why a plan is saved without the agent where a limit of actor, repository or day is reached.
+pub fn why_exceeded(which: &Exceeded, repo: &str) -> String {
+    let (what, until) = budget(which, repo);
+    format!(
+        "the budget for agents is used up ({what}; there is room again from {})",
+        until.iso()
+    )
+}
+
+/// Why a plan is saved without the agent where the run has cost what one run may cost.
+pub fn why_run_cost(most: Micros) -> String {
+    format!(
+        "the agent reached the cost limit of a run ({})",
+        dollars(most)
+    )
+}
+
+/// Why a plan is saved without the agent after a turn that ended like this.
+pub fn why_ended(ending: &Ending) -> String {
+    match ending {
+        Ending::NotStarted(_) => {
+            "the agent is not installed where the bot runs, or cannot be started there"
+        }
+        Ending::AgentError {
+            message,
+            status,
+            subtype,
+        } => match (subtype.as_str(), cause(message, *status)) {
+            ("error_max_turns", _) => "the agent reached its limit of turns",
+            ("error_max_budget_usd", _) => "the agent reached its cost limit",
+            (_, Cause::Credentials) => {
+                "the agent has no credentials that its model's service accepts"
+            }
+            (_, Cause::Credit) => "the agent's account has no credit left",
+            (_, Cause::Network) => "the agent did not reach its model's service over the network",
+            (_, Cause::Overload) => "the model's service was overloaded, each time it was tried",
+            (_, Cause::Other) => {
+                return format!("the agent failed ({})", quoted(message, QUOTED));
+            }
+        },
+        Ending::ProcessError { .. } => {
+            "the agent's process ended without a result, each time it was tried"
+        }
+        Ending::NoResult | Ending::Success { .. } => {
+            "the agent gave no answer, each time it was tried"
+        }
+        Ending::Limited(Limit::Deadline) => "the agent reached its time limit",
+        Ending::Limited(Limit::Silence) => {
+            "the agent gave no sign of life within its time limit, each time it was tried"
+        }
+        Ending::Limited(Limit::Turns) => "the agent reached its limit of turns",
+        Ending::Limited(Limit::Cost) => "the agent reached the cost limit of a run",
+        Ending::Limited(Limit::Output) => "the agent printed more than the bot reads",
+        Ending::Leaked { .. } => "the agent's answer held a secret of this bot and is not used",
+        Ending::SessionLost | Ending::Cancelled => "the agent's session was lost",
+    }
+    .to_owned()
 }
 
 /// The run has cost what one run may cost.
@@ -94,21 +173,22 @@ pub fn failed(command: Command, report: &Report, used: &Spent) -> Failure {
 
 fn who(ending: &Ending) -> Remedy {
     match ending {
-        Ending::NotStarted(_)
-        | Ending::AgentError {
-            status: Some(401 | 403),
-            ..
-        } => Remedy::Operator,
+        Ending::NotStarted(_) => Remedy::Operator,
+        Ending::AgentError {
+            message, status, ..
+        } if matches!(cause(message, *status), Cause::Credentials | Cause::Credit) => {
+            Remedy::Operator
+        }
         Ending::Limited(Limit::Cost) => Remedy::Anew,
         Ending::Leaked { .. } => Remedy::Secret,
         _ => Remedy::Again,
     }
 }
 
-/// What to do, and for a plan that is there how to do without the agent.
-fn without(command: Command, text: &str, or: &str) -> String {
+/// What to do; `/save-plan` fails with its agent only where it has found no plan.
+fn or_post(command: Command, text: &str) -> String {
     if command == Command::SavePlan {
-        format!("{text}{or}")
+        format!("{text}; or post the plan as a comment here, then comment `/save-plan` again.")
     } else {
         format!("{text}.")
     }
@@ -117,12 +197,8 @@ fn without(command: Command, text: &str, or: &str) -> String {
 fn remedy(command: Command, who: Remedy) -> String {
     let name = command.name();
     match who {
-        Remedy::Again => without(
-            command,
-            "Comment `/retry` here to ask the agent again",
-            ", or `/save-raw-plan` to save the plan without it.",
-        ),
-        Remedy::Anew => without(
+        Remedy::Again => or_post(command, "Comment `/retry` here to ask the agent again"),
+        Remedy::Anew => or_post(
             command,
             &match command {
                 Command::Research => {
@@ -130,18 +206,26 @@ fn remedy(command: Command, who: Remedy) -> String {
                 }
                 _ => format!("Comment `/{name}` here to start a new run"),
             },
-            ", or `/save-raw-plan` to save the plan without the agent.",
         ),
-        Remedy::Operator => without(
+        Remedy::Operator => or_post(
             command,
             "Let the operator look at the bot's log and the agent's settings, then comment `/retry` here",
-            "; `/save-raw-plan` saves the plan without the agent.",
         ),
         Remedy::Secret => {
             "Look at the conversation for texts that ask agents for secrets, and let the operator replace the secret."
                 .to_owned()
         }
     }
+}
+
+/// The same failure where no plan was found that could be saved without the agent.
+pub fn and_no_plan(mut failure: Failure, looked: Vec<String>) -> Failure {
+    failure.message = format!(
+        "{} No plan was found here that could be saved without the agent.",
+        with_full_stop(failure.message)
+    );
+    failure.details.extend(looked);
+    failure
 }
 
 /// How a turn ended that did not end well: the code, and one sentence.
@@ -159,13 +243,13 @@ pub fn ended(ending: &Ending) -> (Code, String) {
         } => {
             let said = quoted(message, QUOTED);
             match (status, subtype.as_str()) {
-                (Some(401 | 403), _) => (
-                    Code::AgentUnavailable,
-                    format!("The agent's credentials are refused: {said}"),
-                ),
                 (_, "error_max_turns" | "error_max_budget_usd") => (
                     Code::AgentLimit,
                     format!("The agent stopped at a limit of its own: {said}"),
+                ),
+                _ if cause(message, *status) == Cause::Credentials => (
+                    Code::AgentUnavailable,
+                    format!("The agent's credentials are refused: {said}"),
                 ),
                 (Some(status), _) => (
                     Code::AgentFailed,
@@ -250,10 +334,12 @@ pub fn held_for_good(command: Command, url: &str) -> Failure {
             "The agent followed an instruction in this conversation, and nobody decided what to do."
                 .to_owned(),
         details: vec![format!("Asked in {url}")],
-        remedy: without(
-            command,
-            "Look at the conversation for texts that steer agents",
-            ". `/save-raw-plan` saves the plan without the agent.",
-        ),
+        remedy: match command {
+            Command::SavePlan => {
+                "Look at the conversation for texts that steer agents. `/save-raw-plan` saves a plan without the agent."
+            }
+            _ => "Look at the conversation for texts that steer agents.",
+        }
+        .to_owned(),
     }
 }

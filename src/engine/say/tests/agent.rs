@@ -229,10 +229,9 @@ fn failures() -> Vec<(String, Failure)> {
             files: Vec::new(),
             wrote: Vec::new(),
         };
-        all.push((
-            name.to_owned(),
-            agent::failed(Command::SavePlan, &report, &spent()),
-        ));
+        let failure = agent::failed(Command::SavePlan, &report, &spent());
+        let looked = vec!["Looked at: 2 posts".to_owned()];
+        all.push((name.to_owned(), agent::and_no_plan(failure, looked)));
     }
     let (limit, until) = (3, UNTIL);
     let dollars = 5_000_000;
@@ -258,7 +257,10 @@ fn failures() -> Vec<(String, Failure)> {
     for (name, limit) in limits {
         all.push((
             format!("limit_{name}"),
-            agent::exceeded(Command::SavePlan, &limit, "acme/search"),
+            agent::and_no_plan(
+                agent::exceeded(Command::SavePlan, &limit, "acme/search"),
+                Vec::new(),
+            ),
         ));
     }
     let none = ErrorDocument {

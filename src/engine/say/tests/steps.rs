@@ -65,9 +65,9 @@ fn a_plan_in_several_comments_is_not_handed_to_erk() {
     for (version, _) in Version::NAMED {
         assert_eq!(
             shown(&of(version), 3),
-            "**Next steps:**\n\nView the plan:\n\n    gh issue view 14 --repo acme/{url} --comments\n\n\
+            "View the plan:\n\n    gh issue view 14 --repo acme/{url} --comments\n\n\
              Get the whole plan (erk reads only its first comment):\n\n    \
-             planwright plan get acme/{url}#14 > plan.md\n\n"
+             planwright plan get acme/{url}#14 > plan.md"
         );
     }
 }
@@ -86,6 +86,15 @@ fn the_operator_lists_no_next_steps_or_own_ones() {
     // A name that looks like a placeholder is not filled in.
     assert_eq!(
         own("Run `tool {number}` in {repo}, {other} {: {url}\n"),
-        "**Next steps:**\n\nRun `tool 14` in acme/{url}, {other} {: https://github.test/acme/search/issues/14\n\n"
+        "Run `tool 14` in acme/{url}, {other} {: https://github.test/acme/search/issues/14"
     );
+}
+
+#[test]
+fn next_steps_are_folded() {
+    assert_eq!(
+        super::super::steps::folded("Run it"),
+        "<details>\n<summary>Next steps</summary>\n\nRun it\n\n</details>\n\n"
+    );
+    assert_eq!(super::super::steps::folded(""), "");
 }

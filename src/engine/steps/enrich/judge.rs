@@ -12,9 +12,8 @@ use super::super::verify::{self, TITLE_MAX};
 use super::{Context, Step, ask, turn, work};
 use crate::formats::command::Command;
 use crate::formats::plan::enriched::{self, Checked, Facts};
-use crate::formats::plan::gate::gate_content;
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::{cut, gate_title};
+use crate::formats::plan::title::cut;
 use crate::formats::question::Question;
 use crate::formats::question::marker::without_markers;
 use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
@@ -244,7 +243,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
     let mut in_document: Vec<String> = provenance(found.as_ref());
     in_document.extend(notes.iter().cloned());
     let title = cut(&plan.title, TITLE_MAX);
-    let summary = summarise(&title, &plan.body);
+    let summary = summarise(&plan.body);
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
     Prepared {
         issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
@@ -252,7 +251,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
         found: place(found.as_ref()),
         title,
         sentence: summary.sentence,
-        bullets: summary.bullets.into(),
+        steps: summary.steps,
         notes,
         source_title: found
             .as_ref()
@@ -263,6 +262,14 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
         attached: Vec::new(),
         hidden: found_hidden,
     }
+}
+
+/// Title and text of the plan that was found, where there is one that can be saved as it is.
+pub(super) fn as_found(context: &mut Context) -> Option<(String, String)> {
+    let found = work(context).found.as_ref()?;
+    let candidate = found.candidate.as_ref()?;
+    let title = verify::saved_title(candidate, &found.source_title).ok()?;
+    Some((title, candidate.text.clone()))
 }
 
 /// The plan without the agent's enrichment: what was found, else the agent's own text where that can be a plan.
@@ -278,31 +285,21 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     let fallback_title = found
         .as_ref()
         .map_or("", |found| found.source_title.as_str());
-    let (title, mut body, own) = match candidate {
-        Some(plan) if gate_content(&plan.text).is_ok() => {
-            let own = plan
-                .title
-                .as_deref()
-                .filter(|title| gate_title(title).is_ok());
-            (
-                own.unwrap_or(fallback_title).to_owned(),
-                plan.text.clone(),
-                false,
-            )
-        }
-        _ => match draft.as_deref().and_then(enriched::own_text_as_plan) {
-            Some((title, body)) => (title, body, true),
+    let as_found = as_found(context);
+    let (title, mut body, own) = match as_found {
+        Some((title, body)) => (title, body, false),
+        None => match draft.as_deref().and_then(enriched::own_text_as_plan) {
+            Some((title, body)) => (cut(&title, TITLE_MAX), body, true),
             None => return Err(Stop::Failed(sentences::nothing_holds(why))),
         },
     };
-    if gate_title(&title).is_err() {
-        return Err(Stop::Failed(sentences::nothing_holds(why)));
-    }
-    let title = cut(&title, TITLE_MAX);
     let mut notes = vec![sentences::fallback(why, own)];
+    if !facts.guidance.is_empty() {
+        notes.push(verify::NOT_APPLIED.to_owned());
+    }
     notes.extend(said_of_the_work(context));
     let warnings = open_questions(context, &mut body, &mut notes);
-    let summary = summarise(&title, &body);
+    let summary = summarise(&body);
     let prefix = &context.settings.title_prefix;
     let mut reasons = notes.clone();
     reasons.extend(provenance(found.as_ref()));
@@ -317,7 +314,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
         },
         title,
         sentence: summary.sentence,
-        bullets: summary.bullets.into(),
+        steps: summary.steps,
         notes,
         source_title: fallback_title.to_owned(),
         log: found.and_then(|found| found.log),

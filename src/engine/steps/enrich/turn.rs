@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::super::super::agent::{Agent, Ending, Limit, Micros, Report, Session, Spent, Task};
+use super::super::super::code::Failure;
 use super::super::super::effects::Stop;
-use super::super::super::progress::{Came, Work};
+use super::super::super::progress::{Came, Next, Work};
 use super::super::super::prompt::Role;
 use super::super::super::say::{self, agent as sentences};
 use super::super::super::settings::Settings;
@@ -58,7 +59,9 @@ pub(super) async fn turn(
     let writes = agent.about().writes;
     let prompt = prompts::ask(context, thread, goes_on, writes).await?;
     let key = format!("turn-{}", work(context).turns + 1);
-    allowed(context, &key).await?;
+    if let Err((failure, why)) = allowed(context, &key).await? {
+        return without(context, failure, why).await;
+    }
     let session = match work(context).session.clone().filter(|_| goes_on) {
         Some(id) => Session::Resume(id),
         None => Session::New(uuid::Uuid::new_v4().to_string()),
@@ -117,15 +120,15 @@ pub(super) fn rounds_left(context: &mut Context) -> u32 {
     most.saturating_sub(work.asked_rounds())
 }
 
-/// Whether the limits of actor, repository and day, and what the run may cost, let another turn begin.
-async fn allowed(context: &mut Context, key: &str) -> Result<(), Stop> {
+/// Whether the limits of actor, repository and day, and what the run may cost, let another turn begin; else the failure,
+/// and the same as the reason for a plan that is saved without the agent.
+async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure, String)>, Stop> {
     let settings = Arc::clone(&context.settings);
+    let command = context.trigger.command;
     let spent = spent(context);
-    if settings.agent.run_cost.is_some_and(|most| spent >= most) {
-        return Err(Stop::Failed(sentences::run_cost(
-            context.trigger.command,
-            settings.agent.run_cost.unwrap_or_default(),
-        )));
+    if let Some(most) = settings.agent.run_cost.filter(|most| spent >= *most) {
+        let failure = sentences::run_cost(command, most);
+        return Ok(Err((failure, sentences::why_run_cost(most))));
     }
     let payer = Payer {
         repo: context.trigger.place.repo.id,
@@ -137,13 +140,35 @@ async fn allowed(context: &mut Context, key: &str) -> Result<(), Stop> {
         .store
         .begin_turn(&effects.lease, key, payer, &settings.agent.budget, now)
         .await?;
-    judged.map_err(|exceeded| {
-        Stop::Failed(sentences::exceeded(
-            context.trigger.command,
-            &exceeded,
-            &context.trigger.place.repo.full_name(),
-        ))
-    })
+    let repo = context.trigger.place.repo.full_name();
+    Ok(judged.map_err(|exceeded| {
+        (
+            sentences::exceeded(command, &exceeded, &repo),
+            sentences::why_exceeded(&exceeded, &repo),
+        )
+    }))
+}
+
+/// The agent cannot do it: a plan that was found is saved as it was found, with the reason `why`; else the run fails.
+async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, Stop> {
+    let saves = context.trigger.command == Command::SavePlan && judge::as_found(context).is_some();
+    let code = failure.code.name();
+    if !saves {
+        tracing::warn!(run.id = %context.run(), code, why, "the agent failed, and the run with it");
+        if context.trigger.command != Command::SavePlan {
+            return Err(Stop::Failed(failure));
+        }
+        let looked = work(context)
+            .found
+            .as_ref()
+            .map(|found| found.looked.clone());
+        let failure = sentences::and_no_plan(failure, looked.unwrap_or_default());
+        return Err(Stop::Failed(failure));
+    }
+    tracing::warn!(run.id = %context.run(), code, why, "the agent failed; the plan is saved as found");
+    work(context).next = Next::Nothing { why };
+    context.remember().await?;
+    Ok(Step::Again)
 }
 
 /// What the run has cost so far, research too.
@@ -297,11 +322,9 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
         if let Some(prepared) = planning::rescued(context, &came) {
             return Ok(Step::Done(Box::new(prepared)));
         }
-        return Err(Stop::Failed(sentences::failed(
-            context.trigger.command,
-            &came,
-            &self::work(context).spent,
-        )));
+        let spent = self::work(context).spent;
+        let failure = sentences::failed(context.trigger.command, &came, &spent);
+        return without(context, failure, sentences::why_ended(&came.ending)).await;
     }
     let faults = work_now.faults;
     let wait = context.settings.backoff_after(faults);

@@ -271,7 +271,7 @@ fn prepared(
         notes.push(super::super::super::say::research::used(research));
     }
     let title = cut(title, TITLE_MAX);
-    let summary = summarise(&title, &document);
+    let summary = summarise(&document);
     let prefix = &context.settings.title_prefix;
     Prepared {
         issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
@@ -279,7 +279,7 @@ fn prepared(
         document,
         found: about_agents::PLANNED.to_owned(),
         sentence: summary.sentence,
-        bullets: summary.bullets.into(),
+        steps: summary.steps,
         notes,
         source_title: brief.title,
         log: None,

@@ -46,3 +46,34 @@ fn parts_of_a_sign_in_another_order_are_no_sign() {
     );
     assert_eq!(classify("space is out", None), Class::Permanent);
 }
+
+#[test]
+fn errors_name_what_is_behind_them() {
+    for (message, status, want) in [
+        (
+            "Not logged in · Please run /login",
+            None,
+            Cause::Credentials,
+        ),
+        ("anything", Some(401), Cause::Credentials),
+        ("API Error: 403 no access", None, Cause::Credentials),
+        ("OAuth token has expired", None, Cause::Credentials),
+        ("Credit balance is too low", Some(400), Cause::Credit),
+        ("Connection error.", None, Cause::Network),
+        (
+            "getaddrinfo ENOTFOUND api.example.com",
+            None,
+            Cause::Network,
+        ),
+        ("connect ECONNREFUSED 127.0.0.1:9", None, Cause::Network),
+        ("anything", Some(529), Cause::Overload),
+        ("Rate limit exceeded", None, Cause::Overload),
+        ("Prompt is too long", Some(400), Cause::Other),
+        ("it broke", None, Cause::Other),
+    ] {
+        assert_eq!(cause(message, status), want, "{message} {status:?}");
+        if matches!(want, Cause::Network | Cause::Overload) {
+            assert_eq!(classify(message, status), Class::Transient, "{message}");
+        }
+    }
+}

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 
-use super::super::document::{Enrichment, wrap};
+use super::super::document::{Enrichment, PlanDocument};
 use super::super::split::{Limits, split};
 use super::*;
 use crate::formats::block::plan_body;
@@ -13,7 +13,12 @@ const PLAN: &str = "# Plan: Move sessions to Redis\n\nSessions survive a deploy.
                     2. Switch the default\n3. Test that a restart keeps people logged in\n";
 
 fn framed() -> String {
-    wrap("Move sessions to Redis", &Enrichment::raw(), PLAN)
+    PlanDocument {
+        title: "Move sessions to Redis".to_owned(),
+        enrichment: Enrichment::raw(),
+        body: PLAN.to_owned(),
+    }
+    .render()
 }
 
 #[test]

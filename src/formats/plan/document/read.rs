@@ -4,7 +4,8 @@ use crate::formats::markdown::{self, Block, Kind, Lines};
 use crate::formats::plan::inline::{self, Item, Piece};
 
 use super::{
-    CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, PlanDocument, Reading, json,
+    CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, NOTES_MARK, PlanDocument,
+    Reading, json,
 };
 
 /// Codes of an extractor, and how erk's messages for them begin: some answers have the message in the heading.
@@ -84,6 +85,7 @@ pub fn is_success_document(text: &str) -> bool {
 /// The plan in a saved document, byte for byte as it was found.
 ///
 /// * A document framed by us: the text behind the frame.
+/// * A text with notes of ours behind it: the text before the notes.
 /// * Any other text, also a plan that already came as a plan document: the whole text.
 pub fn plan_text(saved: &str) -> &str {
     let blocks = markdown::blocks(saved);
@@ -94,17 +96,34 @@ pub fn plan_text(saved: &str) -> &str {
     {
         return &saved[frame.body..];
     }
-    saved
+    without_notes(saved)
 }
 
-/// The plan in `text`: what stands behind the frame of a plan document, whoever wrote it, else the whole text.
+/// `text` without the notes that stand behind a plan that was not enriched.
+pub fn without_notes(text: &str) -> &str {
+    let Some((plan, notes)) = text.rsplit_once(NOTES_MARK) else {
+        return text;
+    };
+    let plan = ["\r\n\r\n", "\n\n"]
+        .iter()
+        .find_map(|between| plan.strip_suffix(between));
+    let mut lines = notes
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty());
+    let ours = lines.next() == Some("---") && lines.next() == Some("## Notes");
+    plan.filter(|_| ours).unwrap_or(text)
+}
+
+/// The plan in `text`: what stands behind the frame of a plan document, whoever wrote it, else the whole text; never the
+/// notes behind a plan.
 pub fn body(text: &str) -> &str {
     let blocks = markdown::blocks(text);
     let framed = matches!(first_heading(&blocks), Some((0, level, heading)) if plan_title(level, heading).is_some());
     if framed && let Some(frame) = frame(text, &blocks, 0) {
         return &text[frame.body..];
     }
-    text
+    without_notes(text)
 }
 
 struct Frame {

@@ -116,17 +116,64 @@ fn the_whole_document() {
 }
 
 #[test]
-fn a_raw_document_still_has_every_fact() {
-    let text = wrap("Add CSV export", &Enrichment::raw(), "1. Do it");
-    for line in [
-        "- **Mode**: raw",
-        "- **Guidance applied**: no",
-        "- **Questions asked**: 0",
-        "- **Context categories extracted**: 0 of 8",
-    ] {
-        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+fn a_plan_that_was_not_enriched_comes_first_and_has_no_second_title() {
+    for plan in ["# Add CSV export\n\n1. Do it\n", "1. Do it", "1. Do it\r\n"] {
+        assert_eq!(wrap("Add CSV export", &Enrichment::raw(), plan), plan);
+        assert_eq!(plan_text(plan), plan);
     }
-    assert!(!text.contains("Guidance text") && !text.contains("Clarifications Made"));
+    let told = Enrichment {
+        guidance: Some(Guidance {
+            text: "use *it*\n---".to_owned(),
+            applied: false,
+        }),
+        clarifications: document().enrichment.clarifications,
+        notes: vec!["No agent is configured.".to_owned()],
+        ..Enrichment::raw()
+    };
+    let plan = "# Add CSV export\n\n1. Do it\n";
+    let saved = wrap("Add CSV export", &told, plan);
+    let notes = "
+
+<!-- planwright:notes -->
+
+---
+
+## Notes
+
+- No agent is configured.
+- **Guidance, not applied**: \"use \\*it\\*&#10;---\"
+
+### Clarifications Made
+
+1. **Line ends**: CRLF, as Excel wants \\*them\\*
+";
+    assert_eq!(saved, format!("{plan}{notes}"));
+    assert_eq!((plan_text(&saved), body(&saved)), (plan, plan));
+    // Edited in the browser.
+    assert_eq!(
+        plan_text(&saved.replace('\n', "\r\n")),
+        plan.replace('\n', "\r\n")
+    );
+    // Saved again, the notes of the first time are part of what was found.
+    let again = wrap("Add CSV export", &told, &saved);
+    assert_eq!(plan_text(&again), saved);
+}
+
+#[test]
+fn a_plan_that_would_take_in_its_notes_or_holds_marks_is_framed() {
+    let told = Enrichment {
+        notes: vec!["No agent is configured.".to_owned()],
+        ..Enrichment::raw()
+    };
+    for plan in ["1. Do it\n\n```\nopen", "1. Do it\n\n<!-- open"] {
+        let saved = wrap("Add CSV export", &told, plan);
+        assert!(saved.starts_with("# Plan: Add CSV export\n"), "{saved}");
+        assert_eq!(plan_text(&saved), plan);
+    }
+    let marked = "1. Do it\n\n<!-- planwright:notes -->\n\n---\n\n## Notes\n\n- mine";
+    for told in [told, Enrichment::raw()] {
+        assert_eq!(plan_text(&wrap("Add CSV export", &told, marked)), marked);
+    }
 }
 
 #[test]
@@ -354,6 +401,7 @@ fn nasty() -> impl Strategy<Value = String> {
         "# Plan: y\n",
         "## Enrichment Details\n",
         "<!-- planwright:plan -->\n",
+        "\n\n<!-- planwright:notes -->\n\n---\n\n## Notes\n",
     ]);
     prop::collection::vec(atoms, 0..14).prop_map(|parts| parts.concat())
 }
@@ -389,6 +437,10 @@ proptest! {
             },
             body,
         };
+        let saved = wrap(&document.title, &document.enrichment, &document.body);
+        if saved != document.body {
+            prop_assert_eq!(plan_text(&saved), &document.body, "{}", saved);
+        }
         let text = document.render();
         prop_assert!(is_success_document(&text), "{}", text);
         prop_assert_eq!(plan_text(&text), &document.body);

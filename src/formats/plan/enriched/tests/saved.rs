@@ -86,19 +86,14 @@ fn a_fallback_says_so() {
         &facts,
         &["Fallback: the agent's answer had no steps.".to_owned()],
     );
-    match document::read(&saved) {
-        Reading::Plan(read) => {
-            assert_eq!(read.body, CANDIDATE);
-            assert_eq!(read.enrichment.mode, Mode::Raw);
-            assert_eq!(
-                read.enrichment.notes,
-                ["Fallback: the agent's answer had no steps."]
-            );
-            assert!(!read.enrichment.guidance.unwrap().applied);
-            assert_eq!(read.enrichment.clarifications, facts.clarifications);
-        }
-        other => panic!("{other:?}"),
+    for line in [
+        "- Fallback: the agent's answer had no steps.",
+        "1. **Store**: SQLite",
+    ] {
+        assert!(saved.lines().any(|found| found == line), "{saved}");
     }
+    assert!(saved.contains("- **Guidance, not applied**: "), "{saved}");
+    assert!(saved.starts_with(CANDIDATE), "{saved}");
     assert_eq!(document::plan_text(&saved), CANDIDATE);
 }
 
