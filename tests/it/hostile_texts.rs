@@ -6,7 +6,7 @@ use planwright::engine::clock::Millis;
 use planwright::engine::progress::Logs;
 use planwright::engine::steps::extract::{self, MAX_SEARCHED_BYTES};
 use planwright::engine::steps::verify::{READERS, find};
-use planwright::engine::thread::{Post, Thread};
+use planwright::engine::thread::{Post, Reactions, Thread};
 use planwright::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::formats::command::{self, Command};
 use planwright::formats::hidden;

@@ -8,7 +8,7 @@ use planwright::engine::prompt::{self, Given};
 use planwright::engine::run::RunId;
 use planwright::engine::say;
 use planwright::engine::steps::publish::comments;
-use planwright::engine::thread::{Post, Thread};
+use planwright::engine::thread::{Post, Reactions, Thread};
 use planwright::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::formats::block;
 use planwright::formats::block::PlanForm;

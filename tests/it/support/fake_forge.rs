@@ -10,7 +10,7 @@ use planwright::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec,
     MOST_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
-use planwright::engine::thread::{Hidden, Post, Thread};
+use planwright::engine::thread::{Hidden, Post, Reactions, Thread};
 use planwright::engine::trigger::{Actor, Place, Repo};
 use planwright::formats::command::Permission;
 
