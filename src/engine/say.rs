@@ -7,6 +7,7 @@ pub mod agent;
 pub mod check;
 pub mod failures;
 pub mod knowledge;
+pub mod known;
 pub mod planning;
 pub mod replies;
 pub mod research;
@@ -117,6 +118,9 @@ pub fn saved(
         quiet(&shown(&prepared.title)),
         prepared.found
     ));
+    if let Some(old) = &prepared.replaces {
+        text.push_str(&format!("{}\n\n", known::replaces(old)));
+    }
     for note in &prepared.notes {
         text.push_str(&format!(
             "> [!NOTE]\n> {}\n\n",
@@ -151,6 +155,9 @@ pub fn saved(
     };
     if let Some(enriched) = enriched {
         fields.insert("enriched".into(), json!(enriched));
+    }
+    if let Some(old) = &prepared.replaces {
+        fields.insert("replaces".into(), json!(old.number));
     }
     if !prepared.warnings.is_empty() {
         fields.insert("warnings".into(), json!(prepared.warnings));
@@ -303,7 +310,11 @@ fn plan_issue(
     if let Some(log) = &prepared.log {
         text.push_str(&format!(" It comes from {}.", quiet(log)));
     }
-    text.push_str(&format!(" {place}\n"));
+    text.push_str(&format!(" {place}"));
+    if let Some(old) = &prepared.replaces {
+        text.push_str(&format!(" {}", known::replaces(old)));
+    }
+    text.push('\n');
     if let Some(Ok(table)) = check::actions(&prepared.document) {
         text.push_str(&format!("\n**Actions:**\n\n{table}"));
     }

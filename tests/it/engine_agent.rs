@@ -615,7 +615,9 @@ async fn over_a_limit_nothing_is_spent() {
     .await;
     rig.say(Command::SavePlan).await;
     now(&rig).await;
-    let second = rig.say(Command::SavePlan).await;
+    let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, HERE);
+    trigger.guidance = "keep it small".to_owned();
+    let second = rig.deliver(trigger).await;
     now(&rig).await;
     assert_eq!(rig.view(&second).await.code.as_deref(), Some("agent_limit"));
     assert_eq!(agent.prompts().len(), 1);

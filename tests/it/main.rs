@@ -36,6 +36,7 @@ mod e2e_save;
 mod e2e_seeds;
 mod e2e_source;
 mod e2e_storm;
+mod engine_again;
 mod engine_agent;
 mod engine_agent_days;
 mod engine_check_files;

@@ -239,6 +239,12 @@ impl Store for FakeStore {
     async fn end_turn(&self, _: &Lease, _: &str, _: &Spent) -> Outcome<()> {
         unreachable!()
     }
+    async fn record_saved(&self, _: &Lease, _: &SavedPlan) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn saved_at(&self, _: &str) -> Outcome<Vec<SavedPlan>> {
+        unreachable!()
+    }
     async fn audit(&self, _: AuditEntry) -> Outcome<()> {
         unreachable!()
     }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::engine::clock::Millis;
 use crate::engine::steps::extract::{Candidate, from_log};
-use crate::engine::thread::Post;
+use crate::engine::thread::{Post, Reactions};
 use crate::engine::trigger::{Actor, Origin, Place};
 use crate::formats::command::Command;
 use crate::formats::plan::enriched::Complaint;

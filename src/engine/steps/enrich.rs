@@ -23,7 +23,7 @@ use super::super::progress::{Found, Next, Prepared, Work};
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
 use super::super::turns;
-use super::{Context, find, planning, prepare, verify};
+use super::{Context, find, known, planning, prepare, verify};
 use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
 
@@ -35,7 +35,8 @@ enum Step {
     Again,
 }
 
-/// Works with the agent until there is a plan that may be saved.
+/// Works with the agent until there is a plan that may be saved. What is found in a conversation, [`begin`] has found;
+/// `thread` is that conversation, where it has been read.
 ///
 /// # Errors
 /// [`Stop::Wait`] while people are asked or a fault is waited out, [`Stop::Failed`] with the decided failure,
@@ -43,16 +44,13 @@ enum Step {
 pub async fn enrich(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
+    mut thread: Option<Arc<Thread>>,
     stop: &StopFlag,
 ) -> Result<Prepared, Stop> {
-    let mut thread: Option<Arc<Thread>> = None;
     if context.trigger.command == Command::Plan {
         planning::begin(context, agent, stop).await?;
-    } else {
-        begin(context, &mut thread, stop).await?;
-        if let Some(prepared) = nothing_to_do(context)? {
-            return Ok(prepared);
-        }
+    } else if let Some(prepared) = nothing_to_do(context)? {
+        return Ok(prepared);
     }
     loop {
         stop.heed()?;
@@ -121,7 +119,10 @@ pub(super) fn work(context: &mut Context) -> &mut Work {
 }
 
 /// Finds what there is to make a plan of, once.
-async fn begin(
+///
+/// # Errors
+/// As [`enrich`].
+pub(super) async fn begin(
     context: &mut Context,
     thread: &mut Option<Arc<Thread>>,
     stop: &StopFlag,
@@ -133,6 +134,7 @@ async fn begin(
     stop.heed()?;
     let read = read_thread(context, thread).await?;
     let found = find::find(context, &read, logs).await?;
+    known::identify(context, &found, true);
     let work = work(context);
     turns::renew_words(work);
     work.found = Some(found);

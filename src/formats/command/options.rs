@@ -40,6 +40,8 @@ pub enum Name {
     Author,
     /// What becomes of the plan's hidden text.
     Hidden,
+    /// A plan that is saved already is saved once more.
+    Again,
 }
 
 /// Everything there is to know about one option.
@@ -55,7 +57,7 @@ pub struct OptionSpec {
     pub summary: &'static str,
 }
 
-/// Where the plan comes from, for the commands that save one.
+/// For the commands that save a plan: where it comes from, and what becomes of it.
 pub(super) const SOURCES: &[OptionSpec] = &[
     OptionSpec {
         option: Name::Session,
@@ -82,6 +84,12 @@ pub(super) const SOURCES: &[OptionSpec] = &[
         value: "keep",
         summary: "Save text of the plan that people do not see on GitHub, such as HTML comments, too. `hidden=remove` leaves \
                   it out.",
+    },
+    OptionSpec {
+        option: Name::Again,
+        name: "again",
+        value: "yes",
+        summary: "Save the plan once more, although an open issue holds it already.",
     },
 ];
 
@@ -130,6 +138,8 @@ pub struct Options {
     pub author: Option<String>,
     /// `hidden=`
     pub hidden: Option<Hidden>,
+    /// `again=yes`
+    pub again: bool,
 }
 
 /// What becomes of text in a plan that people do not see.
@@ -228,6 +238,10 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
                 };
                 options.hidden.replace(hidden).is_some()
             }
+            Name::Again if !one.value.eq_ignore_ascii_case("yes") => {
+                return Err(wrong("its value must be `yes`"));
+            }
+            Name::Again => std::mem::replace(&mut options.again, true),
         };
         if twice {
             return Err(wrong("it is given twice"));

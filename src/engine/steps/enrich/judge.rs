@@ -238,6 +238,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
         warnings,
         attached: Vec::new(),
         hidden: found_hidden,
+        replaces: None,
     }
 }
 
@@ -301,6 +302,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
         warnings,
         attached: Vec::new(),
         hidden: if own { None } else { found_hidden },
+        replaces: None,
     })
 }
 
