@@ -56,6 +56,7 @@ pub(crate) fn asking() -> String {
         options: vec![choice("SQLite"), choice("Redis")],
     }];
     boxes::render(&boxes::Round {
+        own_words: true,
         run: "run_1",
         number: 1,
         questions: &questions,

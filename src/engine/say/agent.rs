@@ -6,8 +6,8 @@ mod failures;
 use std::time::Duration;
 
 pub use asking::{
-    DECISIONS, bad_answer, may_not_answer, no_decision, nothing_asked, partly_answered, questions,
-    reminder, waiting, waits,
+    DECISIONS, bad_answer, concluded, may_not_answer, no_decision, nothing_asked, partly_answered,
+    questions, reminder, waiting, waits,
 };
 pub use failures::{ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost};
 
@@ -164,10 +164,20 @@ pub fn unanswered(open: usize, within: Duration) -> String {
     )
 }
 
-/// The part of the plan that lists them.
-pub fn open_questions(open: &[&Question]) -> String {
+/// Note: questions that people left to the agent.
+pub fn left_to_agent(left: usize) -> String {
+    let what = if left == 1 {
+        "1 question was left to the agent".to_owned()
+    } else {
+        format!("{left} questions were left to the agent")
+    };
+    format!("{what}; see “Open Questions” at the end of the plan.")
+}
+
+/// The part of the plan that lists questions without an answer, and whether each was left to the agent.
+pub fn open_questions(open: &[(&Question, bool)]) -> String {
     let mut text = String::from("\n\n## Open Questions\n");
-    for question in open {
+    for (question, left) in open {
         text.push_str(&format!("\n- {}", boxes::shown(&question.question)));
         let options: Vec<&str> = question.options.iter().map(|o| o.label.as_str()).collect();
         if !options.is_empty() {
@@ -175,6 +185,9 @@ pub fn open_questions(open: &[&Question]) -> String {
                 " (considered: {})",
                 boxes::shown(&options.join(", "))
             ));
+        }
+        if *left {
+            text.push_str(" – left to the agent");
         }
     }
     text.push('\n');

@@ -54,6 +54,7 @@ pub async fn enrich(
     }
     loop {
         stop.heed()?;
+        ask::conclude(context).await?;
         let open = work(context).open_round().is_some();
         let done = if open {
             ask::wait(context, stop).await?
@@ -106,6 +107,7 @@ pub async fn without_agent(
         Some(false) => ask::take_answers(context).await?,
         None => {}
     }
+    ask::conclude(context).await?;
     let why = match work(context).next.clone() {
         Next::Nothing { why } => why,
         _ => super::super::say::agent::AGENT_GONE.to_owned(),
