@@ -389,7 +389,11 @@ async fn a_race_of_commands_and_labels_for_one_plan_saves_it_once() {
         0 => system
             .sim
             .label(REPO, issue, "ada", "save-plan")
-            .map(|_| None),
+            .map(|()| None),
+        1 => system
+            .sim
+            .label(REPO, issue, "bob", "save-raw-plan")
+            .map(|()| None),
         _ => {
             let login = if nth.is_multiple_of(2) { "ada" } else { "bob" };
             let text = if nth.is_multiple_of(5) {

@@ -112,6 +112,7 @@ impl Planner<'_> {
                 let first = work.brief.as_ref().map(|brief| brief.notes.clone());
                 notes.splice(0..0, first.unwrap_or_default());
                 notes.extend(say::agent::redacted(work.redacted));
+                notes.extend(say::agent::decided_by_agent(&work.without_answer()));
                 return Ok(Some(Plan {
                     title,
                     document,

@@ -179,8 +179,8 @@ pub struct Round {
     pub by: Vec<String>,
     /// Login of whose answer counts, one entry a question.
     pub whose: Vec<Option<String>>,
-    /// The comment that asked says what became of it.
-    pub concluded: bool,
+    /// When the comment that asked was changed to say what became of it.
+    pub concluded: Option<Millis>,
 }
 
 impl Round {

@@ -174,6 +174,20 @@ pub fn left_to_agent(left: usize) -> String {
     format!("{what}; see “Open Questions” at the end of the plan.")
 }
 
+/// Note in a terminal: questions that the agent decided, because nobody answered them.
+pub fn decided_by_agent(open: &[(&Question, bool)]) -> Option<String> {
+    let asked: Vec<String> = open
+        .iter()
+        .map(|(question, _)| format!("“{}”", super::one_line(&question.question)))
+        .collect();
+    (!asked.is_empty()).then(|| {
+        format!(
+            "Nobody answered, so the agent decided: {}.",
+            asked.join(", ")
+        )
+    })
+}
+
 /// The part of the plan that lists questions without an answer, and whether each was left to the agent.
 pub fn open_questions(open: &[(&Question, bool)]) -> String {
     let mut text = String::from("\n\n## Open Questions\n");

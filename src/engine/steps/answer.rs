@@ -33,13 +33,13 @@ pub async fn answer(context: &mut Context) -> Result<(), Stop> {
     let now = context.effects.clock.now();
     let lease = &context.effects.lease;
     // What was decided stays decided, however often the rest has to be repeated.
-    let said = match store.begin_effect(lease, &key, now).await? {
-        EffectState::Done(said) => said,
-        _ => {
-            let said = decide(context).await?;
-            store.end_effect(lease, &key, &said, now).await?;
-            said
-        }
+    let begun = store.begin_effect(lease, &key, now).await?;
+    let said = if let EffectState::Done(said) = begun {
+        said
+    } else {
+        let said = decide(context).await?;
+        store.end_effect(lease, &key, &said, now).await?;
+        said
     };
     say(context, &said).await?;
     untick(context).await

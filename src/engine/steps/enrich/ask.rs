@@ -187,7 +187,7 @@ pub(super) async fn conclude(context: &mut Context) -> Result<(), Stop> {
     let number = work(context).rounds.len();
     let last = work(context).rounds.last();
     let Some(round) = last
-        .filter(|round| round.closed && !round.concluded)
+        .filter(|round| round.closed && round.concluded.is_none())
         .cloned()
     else {
         return Ok(());
@@ -210,8 +210,9 @@ pub(super) async fn conclude(context: &mut Context) -> Result<(), Stop> {
             done => done?,
         }
     }
+    let now = context.effects.clock.now();
     if let Some(round) = work(context).rounds.last_mut() {
-        round.concluded = true;
+        round.concluded = Some(now);
     }
     context.remember().await
 }

@@ -63,7 +63,7 @@ pub fn unsent(body: &str) -> Option<String> {
     let mut boxes = root
         .children()
         .filter(|node| matches!(node.data().value, NodeValue::List(_)))
-        .flat_map(|list| list.children());
+        .flat_map(comrak::arena_tree::Node::children);
     let sends = boxes.find(|item| matches!(ticked(item, &lines), Some(Ticked::Send)))?;
     let line = sends.data().sourcepos.start.line;
     let start = lines.start(line);
