@@ -342,6 +342,11 @@ fn open_questions_are_a_part_of_the_plan() {
         "\n\n## Open Questions\n\n- Where does the file live? @everyone fixes #1 (considered: Beside the data, /cancel)\n- How \
          large may it grow? – left to the agent\n"
     );
+    assert_eq!(agent::decided_by_agent(&[]), None);
+    assert_eq!(
+        agent::decided_by_agent(&open[1..]).unwrap(),
+        "Nobody answered, so the agent decided: “How large may it grow?”."
+    );
 }
 
 #[test]
