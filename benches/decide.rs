@@ -202,7 +202,11 @@ fn thread_child(shape: &str) -> ExitCode {
                 thread.dropped += 1;
             }
         }
-        let search = extract::scan(&thread, &trigger, verify::READERS).search(&Trust::Everybody);
+        let search = extract::scan(&thread, &trigger, verify::READERS).search(
+            &thread,
+            &trigger,
+            &Trust::Everybody,
+        );
         verify::find(&trigger, &thread, search, &Logs::default())
             .and_then(|found| verify::as_found(&trigger, found, ""))
             .is_ok()

@@ -33,6 +33,7 @@
 //! | the steps of a run | [`engine::steps`] |
 //! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
 //! | how the plan of a conversation is chosen, with scores, and whose posts count | [`engine::steps::extract`] |
+//! | the same plan again; which issue a changed plan replaces | [`engine::steps::known`] |
 //! | permissions; answers to people without any, within budgets | [`engine::steps::authorise`] |
 //! | the agent's part: turns, questions, corrections, fallback; nothing of it without an agent | [`engine::steps::enrich`] |
 //! | the decisions of turns that bot and terminal share; a planner without GitHub | [`engine::turns`], [`engine::planner`] |

@@ -11,10 +11,11 @@ use super::clock::{Clock, Millis};
 use super::code::Failure;
 use super::effects::{Effects, Stop};
 use super::forge::{Forge, ForgeError, Reaction};
-use super::progress::{Progress, Saved};
+use super::progress::{Prepared, Progress, Saved};
 use super::say::{failures, replies, sources};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
+use super::steps::prepare::Ready;
 use super::steps::{Context, answer, check, control, prepare, publish, report, research};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
@@ -134,6 +135,8 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         }
         // A new round: old faults do not count against it.
         context.progress.failure = None;
+        // The plan issue may have been closed since.
+        context.progress.known = None;
         context.progress.outage = None;
         context.progress.limited = 0;
         if context.progress.prepared.is_none() {
@@ -202,24 +205,32 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         audit(context, "researched", "reports are posted").await?;
         return Ok(Finish::Succeeded);
     }
-    let saved = save(parts, context, stop, &allowed).await?;
+    let agent = parts.agent.as_ref();
+    let prepared = match prepare::prepare(context, agent, stop).await? {
+        Ready::Plan(prepared) => prepared,
+        Ready::Known(known) => {
+            report::known(context, &known).await?;
+            audit(context, "saved before", &known.issue.url).await?;
+            return Ok(Finish::Succeeded);
+        }
+    };
+    let saved = save(context, &prepared, stop, &allowed).await?;
     report::saved(context, &saved).await?;
     audit(context, "saved", &saved.url).await?;
     Ok(Finish::Succeeded)
 }
 
 async fn save(
-    parts: &Parts,
     context: &mut Context,
+    prepared: &Prepared,
     stop: &StopFlag,
     allowed: &Authorised,
 ) -> Result<Saved, Stop> {
-    let prepared = prepare::prepare(context, parts.agent.as_ref(), stop).await?;
     if !context.progress.publishing {
         // Once the issue may exist the run goes through: half a plan helps nobody.
         stop.heed()?;
     }
-    publish::publish(context, &prepared, allowed).await
+    publish::publish(context, prepared, allowed).await
 }
 
 /// Turns what stopped the work into how the run is given back, reporting to people where it ends.

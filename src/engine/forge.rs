@@ -238,6 +238,10 @@ pub trait Forge: Send + Sync + 'static {
     /// number. [`ForgeError::Deleted`] or [`ForgeError::NotFound`] when it does not exist any more.
     async fn locate(&self, place: &Place) -> Result<Place, ForgeError>;
 
+    /// Whether the issue at `place` is open; a transferred one is followed. [`ForgeError::Deleted`] or
+    /// [`ForgeError::NotFound`] when it does not exist any more.
+    async fn is_open(&self, place: &Place) -> Result<bool, ForgeError>;
+
     /// Whether a comment exists. Unlike a list, this answer does not lag behind.
     async fn comment_exists(&self, repo: &Repo, comment: u64) -> Result<bool, ForgeError>;
 

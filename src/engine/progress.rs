@@ -9,6 +9,7 @@ use super::agent::Spent;
 use super::clock::Millis;
 use super::code::Failure;
 use super::research::Research;
+use super::steps::known::Identity;
 use super::trigger::Place;
 
 pub use checked::{Checked, Checking, Judged, Remark};
@@ -49,6 +50,27 @@ pub struct Prepared {
     /// Text in the plan that people do not see on GitHub.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<HiddenText>,
+    /// The plan issue from the same place that this plan takes the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<PlanIssue>,
+}
+
+/// A plan issue that an earlier run has saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanIssue {
+    /// Number.
+    pub number: u64,
+    /// Permalink.
+    pub url: String,
+}
+
+/// The plan that is asked for is saved already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// Where.
+    pub issue: PlanIssue,
+    /// A later plan issue that replaced it.
+    pub replaced_by: Option<PlanIssue>,
 }
 
 /// Text in a plan that people do not see on GitHub.
@@ -158,6 +180,10 @@ pub struct Progress {
     pub checking: Option<Checking>,
     /// The action plans that were checked.
     pub checked: Option<Checked>,
+    /// What recognises the plan when it is asked for again, once it is found.
+    pub identity: Option<Identity>,
+    /// The plan is saved already: the run saves nothing.
+    pub known: Option<Known>,
     /// Extracted, checked, ready to save.
     pub prepared: Option<Prepared>,
     /// Saving has begun: the plan issue may exist, whether or not its answer arrived.

@@ -7,6 +7,7 @@ pub mod agent;
 pub mod check;
 pub mod failures;
 pub mod knowledge;
+pub mod known;
 pub mod planning;
 pub mod replies;
 pub mod research;
@@ -114,6 +115,9 @@ pub fn saved(
         text.push('\n');
     }
     text.push_str(&format!("**Source:** {}\n\n", prepared.found));
+    if let Some(old) = &prepared.replaces {
+        text.push_str(&format!("{}\n\n", known::replaces(old)));
+    }
     let actions = check::actions(&prepared.document);
     let actions = actions.and_then(Result::err);
     for note in prepared.notes.iter().chain(&actions) {
@@ -144,6 +148,9 @@ pub fn saved(
     };
     if let Some(enriched) = enriched {
         fields.insert("enriched".into(), json!(enriched));
+    }
+    if let Some(old) = &prepared.replaces {
+        fields.insert("replaces".into(), json!(old.number));
     }
     if !prepared.warnings.is_empty() {
         fields.insert("warnings".into(), json!(prepared.warnings));
@@ -304,7 +311,11 @@ fn plan_issue(
     place: &str,
     next_steps: &str,
 ) -> String {
-    let mut text = format!("{header}\n\n{}{place}\n\n", came_from(trigger, prepared));
+    let mut text = format!("{header}\n\n{}{place}", came_from(trigger, prepared));
+    if let Some(old) = &prepared.replaces {
+        text.push_str(&format!(" {}", known::replaces(old)));
+    }
+    text.push_str("\n\n");
     if let Some(Ok(table)) = check::actions(&prepared.document) {
         text.push_str(&format!("**Actions:**\n\n{table}\n"));
     }

@@ -10,6 +10,7 @@ pub mod enrich;
 pub mod extract;
 mod find;
 pub mod knowledge;
+pub mod known;
 pub mod planning;
 pub mod prepare;
 pub mod publish;

@@ -9,6 +9,7 @@
 
 mod asks;
 mod budget;
+mod saved;
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 
 pub use self::asks::{AnswerLimits, Ask, Heard, Standing};
 pub use self::budget::{Budget, Exceeded, Payer};
+pub use self::saved::{MAX_SAVED, SavedPlan};
 use super::agent::Spent;
 use super::clock::Millis;
 use super::run::{RunId, State};
@@ -386,6 +388,13 @@ pub trait Store: Send + Sync + 'static {
     /// Records what the turn used, in place of what was recorded of it before. [`StoreError::Failed`] for one that never
     /// began.
     async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError>;
+
+    /// Records the plan that the leased run has saved, in place of what was recorded of this run before. The newest
+    /// [`MAX_SAVED`] of a place are kept, however old they are.
+    async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError>;
+
+    /// The plans that were saved from `place`, newest first, at most [`MAX_SAVED`].
+    async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError>;
 
     /// Appends to the audit.
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError>;

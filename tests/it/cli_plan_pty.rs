@@ -113,7 +113,7 @@ fn progress_is_seen_and_questions_are_answered_by_number_and_in_own_words() {
     terminal.until("  2. Disk");
     terminal.until("or Enter to leave it to the agent: ");
     terminal.type_in("1 2\n");
-    terminal.until("One option only");
+    terminal.until("Question 1 takes one option, but several are chosen.");
     terminal.until("or Enter to leave it to the agent: ");
     terminal.type_in("2\n");
     terminal.until("2/2 Readers: Who may read it?");

@@ -152,8 +152,26 @@ async fn questions_are_answered_by_boxes() {
         .unwrap();
     system.until("questions", waits).await;
     let comment = question(&system, issue);
-    // The first option of the first question, and then the last box: the second question stays open.
+    // The first option of the first question, and then the last box: the second question stays open, and the last box
+    // is free again.
     system.tick(comment, "ada", &[0], true);
+    let boxes = || system.sim.boxes(comment).unwrap();
+    let freed = || {
+        system
+            .said(REPO, issue)
+            .iter()
+            .any(|one| one.body.contains("Open is question 2"))
+    };
+    system
+        .shown("a free box", || {
+            let boxes = boxes();
+            freed() && boxes.first() == Some(&true) && boxes.last() == Some(&false)
+        })
+        .await;
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/answer skip")
+        .unwrap();
     let runs = system.run_to_rest().await;
     assert_eq!(
         only(&runs).state,

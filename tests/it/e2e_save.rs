@@ -128,7 +128,9 @@ async fn a_label_on_an_issue_saves_and_comes_off() {
         .unwrap();
     let runs = system.run_to_rest().await;
     assert_eq!(runs.len(), 2);
-    assert_eq!(system.plans(REPO).len(), 2);
+    assert_eq!(system.plans(REPO).len(), 1);
+    let said = system.said(REPO, issue).pop().unwrap().body;
+    assert!(said.starts_with("✅ Already saved as"), "{said}");
     system.tap.assert_clean();
 }
 
@@ -327,7 +329,7 @@ async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_onc
         let deliveries = system.sim.deliveries();
         let last = deliveries.iter().rev().find(|one| {
             one.event == "issue_comment"
-                && String::from_utf8_lossy(&one.payload).contains(r#""body":"/save-plan""#)
+                && String::from_utf8_lossy(&one.payload).contains(r#""body":"/save-plan"#)
         });
         last.expect("delivered").id
     };
@@ -355,7 +357,7 @@ async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_onc
     system.stop().await;
     let second = system
         .sim
-        .comment(REPO, issue, "ada", "/save-plan")
+        .comment(REPO, issue, "ada", "/save-plan again=yes")
         .unwrap();
     system.sim.settle().await;
     let delivery = command(&system);
@@ -370,5 +372,80 @@ async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_onc
     for comment in [asked, second] {
         assert_eq!(system.sim.comment_reactions(comment).unwrap(), ["rocket"]);
     }
+    system.tap.assert_clean();
+}
+
+/// Eighteen commands and two labels at once: one plan issue, and every answer names it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_race_of_commands_and_labels_for_one_plan_saves_it_once() {
+    let mut system = judged().await;
+    let issue = issue_with_plan(&system, REPO);
+    let ask = |nth: usize| match nth {
+        0 => system
+            .sim
+            .label(REPO, issue, "ada", "save-plan")
+            .map(|()| None),
+        1 => system
+            .sim
+            .label(REPO, issue, "bob", "save-raw-plan")
+            .map(|()| None),
+        _ => {
+            let login = if nth.is_multiple_of(2) { "ada" } else { "bob" };
+            let text = if nth.is_multiple_of(5) {
+                "/save-raw-plan"
+            } else {
+                "/save-plan"
+            };
+            system.sim.comment(REPO, issue, login, text).map(Some)
+        }
+    };
+    let comments: Vec<u64> = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..20).map(|nth| scope.spawn(move || ask(nth))).collect();
+        let asked = asking.into_iter().map(|one| one.join().unwrap().unwrap());
+        asked.flatten().collect()
+    });
+    let runs = system.run_to_rest().await;
+    assert_eq!((runs.len(), comments.len()), (20, 18));
+    assert!(runs.iter().all(|run| run.state == State::Succeeded));
+    let plans = system.plans(REPO);
+    assert_eq!(plans.len(), 1, "{plans:#?}");
+    let number = plans[0].number;
+    assert_eq!(plan_text(&system.document(REPO, number)), PLAN);
+    let said = system.said(REPO, issue);
+    assert_eq!(said.len(), 20);
+    let known = format!("✅ Already saved as [#{number}](");
+    let known = said.iter().filter(|one| one.body.starts_with(&known));
+    assert_eq!(known.count(), 19);
+    let saved = said
+        .iter()
+        .filter(|one| one.body.contains("saved to GitHub issue"));
+    assert_eq!(saved.count(), 1);
+    let named = format!("plan_issue: {number}\n");
+    assert!(said.iter().all(|one| one.body.contains(&named)));
+    for comment in comments {
+        assert_eq!(system.sim.comment_reactions(comment).unwrap(), ["rocket"]);
+    }
+    // Closed, it does not count any more.
+    system.sim.set_closed(REPO, number, "ada", true).unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
+    system.run_to_rest().await;
+    // Deleted, neither.
+    let second = system.plans(REPO).iter().map(|plan| plan.number).max();
+    system
+        .sim
+        .delete_issue(REPO, second.unwrap(), "ada")
+        .unwrap();
+    system
+        .sim
+        .comment(REPO, issue, "ada", "/save-plan")
+        .unwrap();
+    system.run_to_rest().await;
+    let left: Vec<u64> = system.plans(REPO).iter().map(|plan| plan.number).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert!(left.contains(&number) && left.iter().all(|one| *one != second.unwrap()));
+    system.stop().await;
     system.tap.assert_clean();
 }

@@ -107,8 +107,8 @@ fn plan_issue(body: &str) -> Option<u64> {
     fields["plan_issue"].as_u64()
 }
 
-/// Everything that must hold for one command; gives its plan issue.
-fn check(system: &System, asked: &Asked, run: &RunRow, said: &[Comment]) -> Option<u64> {
+/// Everything that must hold for one command; gives its plan issue, and whether it was saved before.
+fn check(system: &System, asked: &Asked, run: &RunRow, said: &[Comment]) -> Option<(u64, bool)> {
     let report = report(said, run);
     let text = &report.body;
     let reactions = system.sim.comment_reactions(asked.comment).unwrap();
@@ -116,7 +116,8 @@ fn check(system: &System, asked: &Asked, run: &RunRow, said: &[Comment]) -> Opti
         ("plan-status", _) => (run.state == State::Succeeded, "rocket"),
         (_, true) => {
             let saved = text.contains("saved to GitHub issue");
-            (saved && run.state == State::Succeeded, "rocket")
+            let known = text.starts_with("✅ Already saved as");
+            (saved != known && run.state == State::Succeeded, "rocket")
         }
         (_, false) => {
             let said = text.starts_with("## Error: no_plan_found\n");
@@ -132,7 +133,10 @@ fn check(system: &System, asked: &Asked, run: &RunRow, said: &[Comment]) -> Opti
         system.story(run, report.id)
     );
     let saves = asked.plan && run.command != "plan-status";
-    saves.then(|| plan_issue(text).expect("the report names the plan issue"))
+    saves.then(|| {
+        let plan = plan_issue(text).expect("the report names the plan issue");
+        (plan, text.contains("already_saved: true"))
+    })
 }
 
 fn check_all(system: &System, asked: &[Asked], runs: &[RunRow]) -> usize {
@@ -157,25 +161,28 @@ fn check_all(system: &System, asked: &[Asked], runs: &[RunRow]) -> usize {
             commands.len(),
             "{repository}#{issue}: one report each"
         );
-        // What is known of the commands here: attempts, plan issue, time of the final report.
+        // What is known of the commands here: attempts, whether it saved the plan, time of the final report.
         let mut known = Vec::new();
+        let mut plan_here = None;
         for one in &commands {
             let attempts = acknowledged[&one.comment];
             let run = by_comment[&one.comment];
-            let plan = check(system, one, run, &said);
-            if let Some(plan) = plan {
-                assert!(plans.insert((repository.to_owned(), plan)), "{run:?}");
-                let body = system.sim.issue(repository, plan).unwrap().body;
-                let link = format!("issuecomment-{}", one.comment);
-                assert!(body.unwrap().contains(&link), "{repository}#{plan}");
-                assert_eq!(
-                    system.said(repository, plan).len(),
-                    1,
-                    "{repository}#{plan}"
-                );
-            }
+            let saved = check(system, one, run, &said).map(|(plan, before)| {
+                let here = *plan_here.get_or_insert(plan);
+                assert_eq!(here, plan, "one plan issue for all commands: {run:?}");
+                let new = !before && plans.insert((repository.to_owned(), plan));
+                assert!(new || before, "saved twice: {run:?}");
+                if new {
+                    let body = system.sim.issue(repository, plan).unwrap().body;
+                    let link = format!("issuecomment-{}", one.comment);
+                    assert!(body.unwrap().contains(&link), "{repository}#{plan}");
+                    let comments = system.said(repository, plan).len();
+                    assert_eq!(comments, 1, "{repository}#{plan}");
+                }
+                new
+            });
             if run.command != "plan-status" {
-                known.push((attempts, plan, report(&said, run).updated));
+                known.push((attempts, saved, report(&said, run).updated));
             }
         }
         // A delivery that had to be repeated may be overtaken; what was acknowledged before another was sent may not.
@@ -190,8 +197,12 @@ fn check_all(system: &System, asked: &[Asked], runs: &[RunRow]) -> usize {
                     earlier.2 <= later.2,
                     "{repository}#{issue}: reports in order"
                 );
-                if let (Some(earlier), Some(later)) = (earlier.1, later.1) {
-                    assert!(earlier < later, "{repository}#{issue}: plans in order");
+                if earlier.1.is_some() {
+                    assert_ne!(
+                        later.1,
+                        Some(true),
+                        "{repository}#{issue}: the first one saves"
+                    );
                 }
             }
         }

@@ -231,7 +231,7 @@ async fn every_state_survives_a_restart() {
             .forge
             .own_bodies(HERE)
             .iter()
-            .filter(|body| body.contains("- [ ]"))
+            .filter(|body| body.contains("How large may it grow?"))
             .count();
         assert_eq!(asked, 1, "write {at}: questions are posted once");
     }

@@ -70,6 +70,7 @@ fn prepared(text: &str) -> Prepared {
         warnings: Vec::new(),
         attached: Vec::new(),
         hidden: None,
+        replaces: None,
     }
 }
 

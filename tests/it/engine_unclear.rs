@@ -1,12 +1,13 @@
 //! Several plans, pointing at one, and asking which one is meant.
 
+use planwright::engine::agent::Ending;
 use planwright::engine::run::{RunId, State};
 use planwright::engine::settings::{Settings, WhenUnclear};
 use planwright::engine::trigger::{Actor, Origin, Trigger};
 use planwright::formats::command::{self, Permission};
 
 use crate::engine_agent::{answers, answers_as, document, now, rig as with_agent, say, status};
-use crate::support::fake_agent::FakeAgent;
+use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::rig::{HERE, Rig};
 
 const BROWSER: &str = "# CSV in the browser\n\n1. Read the table in `web/table.ts`\n2. Build the text row by row\n\
@@ -384,6 +385,26 @@ async fn an_agent_that_keeps_neither_text_leaves_the_choice_to_people() {
     now(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(rig.forge.plans()[0].1.title, "CSV on the server");
+}
+
+#[tokio::test]
+async fn an_agent_that_fails_leaves_the_choice_to_people() {
+    let agent = FakeAgent::new(vec![Act::End(Ending::NotStarted(
+        "no such file: /x/claude".into(),
+    ))]);
+    let rig = with_agent(&agent).await;
+    two_plans(&rig);
+    let run = command(&rig, "/save-plan").await;
+    assert_eq!(rig.state(&run).await, State::Waiting, "{}", status(&rig));
+    answers(&rig, "1: b").await;
+    now(&rig).await;
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert_eq!(rig.forge.plans()[0].1.title, "CSV in the browser");
+    assert!(
+        status(&rig).contains("**not enriched**"),
+        "{}",
+        status(&rig)
+    );
 }
 
 /// The head of an enriched answer, up to the plan.

@@ -95,6 +95,7 @@ fn questions_read_back_unticked() {
             }],
         });
         let body = boxes::render(&boxes::Round {
+            own_words: true,
             run: "R",
             number: 1,
             questions: &questions,

@@ -655,6 +655,7 @@ fn posted(title: &str, document: &str) -> Vec<String> {
         warnings: Vec::new(),
         attached: Vec::new(),
         hidden: None,
+        replaces: None,
     };
     let saved = Saved {
         number: 14,

@@ -56,6 +56,7 @@ pub(crate) fn asking() -> String {
         options: vec![choice("SQLite"), choice("Redis")],
     }];
     boxes::render(&boxes::Round {
+        own_words: true,
         run: "run_1",
         number: 1,
         questions: &questions,
@@ -237,6 +238,12 @@ impl Store for FakeStore {
         unreachable!()
     }
     async fn end_turn(&self, _: &Lease, _: &str, _: &Spent) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn record_saved(&self, _: &Lease, _: &SavedPlan) -> Outcome<()> {
+        unreachable!()
+    }
+    async fn saved_at(&self, _: &str) -> Outcome<Vec<SavedPlan>> {
         unreachable!()
     }
     async fn audit(&self, _: AuditEntry) -> Outcome<()> {

@@ -68,6 +68,7 @@ macro_rules! for_each_rule {
             records::prune_deletes_only_what_ended
             records::prune_takes_messages_and_spares_the_days_spending
             records::ping_and_close
+            records::saved_plans_are_kept_by_place_and_outlive_their_runs
             records::refused_deliveries_are_deleted_sooner_than_others
             spending::a_run_counts_once_for_its_actor
             spending::runs_of_a_day_count_by_repository_and_in_all

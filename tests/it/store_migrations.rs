@@ -51,18 +51,30 @@ macro_rules! with_said {
     };
 }
 
+/// What was asked for.
+macro_rules! with_asks {
+    () => {
+        "INSERT INTO asks VALUES ('RUN1', 1700000000000, 5, '1#1', 7, 99, 0, 0, NULL);"
+    };
+}
+
 /// Rows as the program of that schema would have left them, one script per schema that can still be met.
-const ROWS: [(i64, &str); 4] = [
+const ROWS: [(i64, &str); 5] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),
     (3, concat!(two_runs!(), with_agents!(), with_said!())),
     (
         4,
+        concat!(two_runs!(), with_agents!(), with_said!(), with_asks!()),
+    ),
+    (
+        5,
         concat!(
             two_runs!(),
             with_agents!(),
             with_said!(),
-            "INSERT INTO asks VALUES ('RUN1', 1700000000000, 5, '1#1', 7, 99, 0, 0, NULL);"
+            with_asks!(),
+            "INSERT INTO saved VALUES (1, 'RUN0', '1#1', 1700000000000, 'aa', 'bb', 1, 9, 'https://github.com/o/r/issues/9', 8);"
         ),
     ),
 ];
@@ -124,6 +136,9 @@ async fn every_old_schema_opens_with_its_rows() {
         };
         let effect = store.begin_effect(&mine, "issue", at(12)).await.unwrap();
         assert_eq!(effect, EffectState::Done("7".into()));
+        let saved = store.saved_at("1#1").await.unwrap();
+        let saved: Vec<u64> = saved.iter().map(|plan| plan.issue).collect();
+        assert_eq!(saved, if version < 5 { vec![] } else { vec![9] });
         has_messages_and_spending(&store, &mine, version).await;
         store.close().await;
     }
@@ -155,7 +170,7 @@ async fn other_schemas_are_refused_untouched() {
         (
             "INSERT INTO _sqlx_migrations VALUES (9999, 'later', '', 1, x'00', 0)",
             "the store failed: the database PATH was written by a newer planwright (its schema is 9999, this program \
-             knows 4): install the newer version; nothing was changed",
+             knows 5): install the newer version; nothing was changed",
         ),
         (
             "UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1",

@@ -65,8 +65,8 @@ fn answer_format_at_a_terminal() {
                 let mut question = question.clone();
                 question["question"] = json!("?");
                 let question: Question = serde_json::from_value(question).unwrap();
-                match typed::read(typed.as_str().unwrap(), &question) {
-                    typed::Typed::Answer(answer) => answer.words(&question),
+                match typed::read(typed.as_str().unwrap(), &question, 1) {
+                    Ok(typed::Typed::One(one)) => one.answer.unwrap().words(&question),
                     other => format!("{other:?}"),
                 }
             });

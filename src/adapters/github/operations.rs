@@ -70,6 +70,12 @@ impl Forge for GitHub {
         Ok(now)
     }
 
+    async fn is_open(&self, place: &Place) -> Result<bool, ForgeError> {
+        let asker = self.asker(place.repo.installation);
+        let (issue, _) = thread::issue(self.way(), &asker, place).await?;
+        Ok(issue.state == "open")
+    }
+
     async fn comment_exists(&self, repo: &Repo, comment: u64) -> Result<bool, ForgeError> {
         let path = self.repo_path(repo, &format!("/issues/comments/{comment}"));
         let what = format!("comment {comment} in {}", repo.full_name());

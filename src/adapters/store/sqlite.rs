@@ -13,6 +13,7 @@ mod lease;
 mod messages;
 mod open;
 mod queue;
+mod saved;
 mod spending;
 mod upkeep;
 mod views;
@@ -36,7 +37,7 @@ use crate::engine::clock::Millis;
 use crate::engine::run::RunId;
 use crate::engine::store::{
     Accepted, AnswerLimits, Ask, AuditEntry, Beat, Budget, Claimed, EffectState, Exceeded, Finish,
-    Heard, Lease, NewDelivery, Payer, QueueCounts, RunView, Standing, Store, StoreError,
+    Heard, Lease, NewDelivery, Payer, QueueCounts, RunView, SavedPlan, Standing, Store, StoreError,
 };
 
 /// How to open a SQLite store.
@@ -349,6 +350,16 @@ impl Store for SqliteStore {
         let mut turn = self.core.writer.turn().await?;
         let result = spending::end(&mut turn.connection, lease, key, spent).await;
         turn.end(result)
+    }
+
+    async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError> {
+        let mut turn = self.core.writer.turn().await?;
+        let result = saved::record(&mut turn.connection, lease, saved).await;
+        turn.end(result)
+    }
+
+    async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError> {
+        saved::at(&self.core.reader, place).await
     }
 
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {

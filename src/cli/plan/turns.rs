@@ -112,6 +112,7 @@ impl Planner<'_> {
                 let first = work.brief.as_ref().map(|brief| brief.notes.clone());
                 notes.splice(0..0, first.unwrap_or_default());
                 notes.extend(say::agent::redacted(work.redacted));
+                notes.extend(say::agent::decided_by_agent(&work.without_answer()));
                 return Ok(Some(Plan {
                     title,
                     document,
@@ -264,7 +265,13 @@ impl Planner<'_> {
             } else if asking::somebody() {
                 let token = self.stop.token();
                 match asking::ask(at, count, question, &token).await {
-                    Ok(answer) => self.take(at, answer)?,
+                    Ok(one) => {
+                        self.take(at, one.answer)?;
+                        if one.rest {
+                            self.leave_rest()?;
+                            break;
+                        }
+                    }
                     Err(NoAnswer::Stopped) => return Err(stopped()),
                     Err(NoAnswer::Gone) => return self.wait(first),
                 }
@@ -277,6 +284,15 @@ impl Planner<'_> {
     fn take(&mut self, at: usize, answer: Option<Answer>) -> Result<(), Failure> {
         planner::answered(&mut self.run.kept.work, at, answer);
         self.run.save()
+    }
+
+    /// What is not answered yet is left to the agent.
+    fn leave_rest(&mut self) -> Result<(), Failure> {
+        let open = self.run.kept.work.open_round();
+        for at in open.map(|(_, round)| round.open()).unwrap_or_default() {
+            self.take(at, None)?;
+        }
+        Ok(())
     }
 
     /// Nobody is there: the open questions are shown with how to answer them. `first` were asked in earlier rounds.

@@ -5,7 +5,7 @@
 //! ["1", "own words"]                                        in order; in TOML: answers = ["1", "own words"]
 //! ```
 //!
-//! A value is what would be typed; nothing leaves the question to the agent.
+//! A value is what would be typed, and means what it means behind `/answer`; nothing leaves the question to the agent.
 
 use std::path::Path;
 
@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::cli::{Failure, input};
 use crate::engine::progress::Round;
+use crate::formats::question::answer::AnswerError;
 use crate::formats::question::typed::{self, Typed};
 use crate::formats::question::{Answer, Question};
 
@@ -120,19 +121,21 @@ impl Answers {
         };
         let Entry { name, values } = &self.entries[at];
         let wrong = |why: &str| {
-            Err(Failure::failed(format!(
-                "{}: the answer to {name:?} {why}; correct it and run the same command again",
+            Failure::failed(format!(
+                "{}: the answer to {name:?} cannot be taken: {why} Correct it and run the same command again",
                 self.file
-            )))
+            ))
         };
         let mut whole = Answer::default();
         let mut words: Vec<String> = Vec::new();
         for value in values {
-            match typed::read(value, question) {
+            let typed =
+                typed::read(value, question, number).map_err(|error| wrong(&error.to_string()))?;
+            match typed {
                 Typed::Nothing => {}
-                Typed::Other => return wrong("is 0, which stands for words that are not there"),
-                Typed::Several => return wrong("names several options, and one can be chosen"),
-                Typed::Answer(answer) => {
+                Typed::Other => return Err(wrong("0 stands for words that are not there.")),
+                Typed::One(one) => {
+                    let answer = one.answer.unwrap_or_default();
                     whole.chosen.extend(answer.chosen);
                     words.extend(answer.text);
                 }
@@ -141,7 +144,8 @@ impl Answers {
         whole.chosen.sort_unstable();
         whole.chosen.dedup();
         if whole.chosen.len() > 1 && !question.multi {
-            return wrong("names several options, and one can be chosen");
+            let error = AnswerError::Several { question: number };
+            return Err(wrong(&error.to_string()));
         }
         whole.text = (!words.is_empty()).then(|| words.join("; "));
         if whole == Answer::default() {
@@ -234,6 +238,9 @@ mod tests {
         }
     }
 
+    const SEVERAL: &str = "Question 1 takes one option, but several are chosen. Choose one of them, or say it in your own \
+                           words behind `other:`.";
+
     fn words(answers: &Answers, question: &Question, number: usize) -> String {
         match answers.find(question, number, &[]).unwrap() {
             Found::Nothing => "nothing".to_owned(),
@@ -280,24 +287,20 @@ mod tests {
         }
         let one = question("Where?", "Place", false);
         for (text, why) in [
+            ("{\"Place\": [1, 2]}", SEVERAL),
+            ("{\"Place\": \"1 2\"}", SEVERAL),
             (
-                "{\"Place\": [1, 2]}",
-                "names several options, and one can be chosen",
+                "{\"Place\": 4}",
+                "Question 1 has no option `4`: its options are a to c. Choose one of these, or say it in your own words \
+                 behind `other:`.",
             ),
-            (
-                "{\"Place\": \"1 2\"}",
-                "names several options, and one can be chosen",
-            ),
-            (
-                "{\"Place\": 0}",
-                "is 0, which stands for words that are not there",
-            ),
+            ("{\"Place\": 0}", "0 stands for words that are not there."),
         ] {
             let answers = Answers::of("a", text).unwrap();
             assert_eq!(
                 answers.find(&one, 1, &[]).unwrap_err().to_string(),
                 format!(
-                    "a: the answer to \"Place\" {why}; correct it and run the same command again"
+                    "a: the answer to \"Place\" cannot be taken: {why} Correct it and run the same command again"
                 )
             );
         }

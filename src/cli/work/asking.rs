@@ -6,8 +6,9 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::terminal;
+use crate::formats::question::Question;
+use crate::formats::question::answer::One;
 use crate::formats::question::typed::{self, Typed};
-use crate::formats::question::{Answer, Question};
 
 /// Somebody is there to be asked.
 pub(in crate::cli) fn somebody() -> bool {
@@ -21,8 +22,8 @@ pub(in crate::cli) fn shown(at: usize, count: usize, question: &Question) -> Str
         header => format!("{header}: "),
     };
     let mut text = format!("{}/{count} {header}{}\n", at + 1, question.question.trim());
-    for (number, option) in (1..).zip(&question.options) {
-        text.push_str(&format!("  {number}. {}", option.label));
+    for (at, option) in question.options.iter().enumerate() {
+        text.push_str(&format!("  {} {}", typed::mark(question, at), option.label));
         if !option.description.trim().is_empty() {
             text.push_str(&format!(": {}", option.description));
         }
@@ -32,16 +33,17 @@ pub(in crate::cli) fn shown(at: usize, count: usize, question: &Question) -> Str
 }
 
 /// How to answer it.
-fn how(question: &Question) -> &'static str {
-    match (question.options.is_empty(), question.multi) {
-        (true, _) => "Your answer, or Enter to leave it to the agent: ",
-        (false, true) => {
-            "Numbers, your own words (or 0 for them), or Enter to leave it to the agent: "
-        }
-        (false, false) => {
-            "A number, your own words (or 0 for them), or Enter to leave it to the agent: "
-        }
+fn how(question: &Question) -> String {
+    if question.options.is_empty() {
+        return "Your answer, or Enter to leave it to the agent: ".to_owned();
     }
+    let what = match (typed::labels_are_numbers(question), question.multi) {
+        (false, false) => "A number",
+        (false, true) => "Numbers",
+        (true, false) => "A letter",
+        (true, true) => "Letters",
+    };
+    format!("{what}, your own words (or 0 for them), or Enter to leave it to the agent: ")
 }
 
 /// Why there is no answer.
@@ -53,7 +55,7 @@ pub(in crate::cli) enum NoAnswer {
     Gone,
 }
 
-/// Asks and waits; `None` when the question is left to the agent.
+/// Asks and waits. Without an answer the question is left to the agent.
 ///
 /// # Errors
 /// There is no answer.
@@ -62,20 +64,23 @@ pub(in crate::cli) async fn ask(
     count: usize,
     question: &Question,
     stop: &CancellationToken,
-) -> Result<Option<Answer>, NoAnswer> {
+) -> Result<One, NoAnswer> {
     forget_typed();
     terminal::tell(&format!("\n{}", shown(at, count, question)));
     loop {
-        match typed::read(&line(how(question), stop).await?, question) {
-            Typed::Nothing => return Ok(None),
-            Typed::Answer(answer) => return Ok(Some(answer)),
-            Typed::Other => {
-                let words = line("Your own words: ", stop).await?;
-                if let Some(answer) = typed::own_words(&words) {
-                    return Ok(Some(answer));
+        match typed::read(&line(&how(question), stop).await?, question, at + 1) {
+            Ok(Typed::Nothing) => return Ok(One::default()),
+            Ok(Typed::One(one)) => return Ok(one),
+            Ok(Typed::Other) => {
+                let answer = typed::own_words(&line("Your own words: ", stop).await?);
+                if answer.is_some() {
+                    return Ok(One {
+                        answer,
+                        rest: false,
+                    });
                 }
             }
-            Typed::Several => terminal::tell("One option only, or your own words.\n"),
+            Err(error) => terminal::tell(&format!("{error}\n")),
         }
     }
 }

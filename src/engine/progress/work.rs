@@ -192,6 +192,10 @@ pub struct Round {
     pub closed: bool,
     /// Logins of who answered.
     pub by: Vec<String>,
+    /// Login of whose answer counts, one entry a question.
+    pub whose: Vec<Option<String>>,
+    /// When the comment that asked was changed to say what became of it.
+    pub concluded: Option<Millis>,
 }
 
 impl Round {
@@ -209,9 +213,12 @@ impl Round {
 
     /// Takes an answer in: later answers to the same question count.
     pub fn take(&mut self, told: &Told) {
-        for (mine, theirs) in self.answers.iter_mut().zip(&told.answers) {
-            if theirs.is_some() {
+        self.whose.resize(self.answers.len(), None);
+        let mine = self.answers.iter_mut().zip(&mut self.whose);
+        for ((mine, whose), theirs) in mine.zip(&told.answers) {
+            if theirs.is_some() && mine != theirs {
                 mine.clone_from(theirs);
+                *whose = Some(told.by.login.clone());
             }
         }
         // Told anew at every attempt.
@@ -267,6 +274,18 @@ impl Work {
             .map(|round| {
                 let answers = round.answers.iter().cloned();
                 round.questions.iter().cloned().zip(answers).collect()
+            })
+            .collect()
+    }
+
+    /// The agent's questions that nobody answered, and whether somebody left each of them to the agent.
+    pub fn without_answer(&self) -> Vec<(&Question, bool)> {
+        let rounds = self.rounds.iter().filter(|round| !round.hold);
+        rounds
+            .flat_map(|round| {
+                let each = round.questions.iter().zip(&round.answers).enumerate();
+                each.filter(|(_, (_, answer))| answer.is_none())
+                    .map(|(at, (question, _))| (question, round.skipped.contains(&at)))
             })
             .collect()
     }

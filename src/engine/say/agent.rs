@@ -6,8 +6,8 @@ mod failures;
 use std::time::Duration;
 
 pub use asking::{
-    DECISIONS, bad_answer, may_not_answer, no_decision, nothing_asked, partly_answered, questions,
-    reminder, waiting, waits,
+    DECISIONS, bad_answer, concluded, may_not_answer, no_decision, nothing_asked, partly_answered,
+    questions, reminder, waiting, waits,
 };
 pub use failures::{
     and_no_plan, ended, exceeded, failed, held_for_good, no_plan, nothing_holds, run_cost,
@@ -165,10 +165,34 @@ pub fn unanswered(open: usize, within: Duration) -> String {
     format!("{what} within {time}; see “Open Questions” at the end of the plan.")
 }
 
-/// The part of the plan that lists them.
-pub fn open_questions(open: &[&Question]) -> String {
+/// Note: questions that people left to the agent.
+pub fn left_to_agent(left: usize) -> String {
+    let what = if left == 1 {
+        "1 question was left to the agent".to_owned()
+    } else {
+        format!("{left} questions were left to the agent")
+    };
+    format!("{what}; see “Open Questions” at the end of the plan.")
+}
+
+/// Note in a terminal: questions that the agent decided, because nobody answered them.
+pub fn decided_by_agent(open: &[(&Question, bool)]) -> Option<String> {
+    let asked: Vec<String> = open
+        .iter()
+        .map(|(question, _)| format!("“{}”", super::one_line(&question.question)))
+        .collect();
+    (!asked.is_empty()).then(|| {
+        format!(
+            "Nobody answered, so the agent decided: {}.",
+            asked.join(", ")
+        )
+    })
+}
+
+/// The part of the plan that lists questions without an answer, and whether each was left to the agent.
+pub fn open_questions(open: &[(&Question, bool)]) -> String {
     let mut text = String::from("\n\n## Open Questions\n");
-    for question in open {
+    for (question, left) in open {
         text.push_str(&format!("\n- {}", boxes::shown(&question.question)));
         let options: Vec<&str> = question.options.iter().map(|o| o.label.as_str()).collect();
         if !options.is_empty() {
@@ -176,6 +200,9 @@ pub fn open_questions(open: &[&Question]) -> String {
                 " (considered: {})",
                 boxes::shown(&options.join(", "))
             ));
+        }
+        if *left {
+            text.push_str(" – left to the agent");
         }
     }
     text.push('\n');

@@ -4,7 +4,7 @@ use super::super::progress::Progress;
 use super::super::run::RunId;
 use super::super::store::RunView;
 use super::super::trigger::Trigger;
-use super::{asked, code_span, person};
+use super::{asked, code_span, known, person};
 use crate::formats::block::quiet;
 use crate::formats::command::{Command, Permission, REGISTRY};
 
@@ -104,11 +104,14 @@ pub fn status(runs: &[RunView]) -> String {
     text
 }
 
-/// A link to the plan issue that the run has saved or begun.
+/// A link to the plan issue that the run has saved or begun, or found to hold the same plan.
 fn saved(run: &RunView) -> Option<String> {
     let progress = Progress::read(run.progress.as_deref()).ok()?;
-    let saved = progress.saved?;
-    Some(format!("[#{}]({})", saved.number, saved.url))
+    match (progress.saved, progress.known) {
+        (Some(saved), _) => Some(format!("[#{}]({})", saved.number, saved.url)),
+        (None, Some(known)) => Some(format!("already saved as {}", known::link(&known.issue))),
+        (None, None) => None,
+    }
 }
 
 /// The answer to `/cancel`.

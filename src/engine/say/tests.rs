@@ -4,7 +4,7 @@
 
 use super::super::clock::Millis;
 use super::super::forge::ForgeError;
-use super::super::progress::Progress;
+use super::super::progress::{Known, PlanIssue, Progress};
 use super::super::run::{RunId, State};
 use super::super::settings::Settings;
 use super::super::store::RunView;
@@ -80,6 +80,7 @@ fn prepared() -> Prepared {
         warnings: Vec::new(),
         attached: Vec::new(),
         hidden: None,
+        replaces: None,
     }
 }
 
@@ -136,7 +137,47 @@ fn everything() -> Vec<(String, String)> {
             None,
         ),
     );
+    let earlier = |number: u64| PlanIssue {
+        number,
+        url: format!("https://github.test/acme/search/issues/{number}"),
+    };
+    let known = Known {
+        issue: earlier(12),
+        replaced_by: None,
+    };
+    add("known", known::already_saved(&by_label(), &run(), &known));
+    let replaced = Known {
+        replaced_by: Some(earlier(14)),
+        ..known
+    };
+    let mut guided = trigger(Command::SavePlan);
+    guided.guidance = "Keep it small.".into();
+    add(
+        "known_replaced",
+        known::already_saved(&guided, &run(), &replaced),
+    );
+    add("replaced", known::replaced(&save, &run(), &saved_issue()));
+    let replacing = Prepared {
+        replaces: Some(earlier(12)),
+        ..prepared()
+    };
+    add(
+        "saved_replacing",
+        saved(
+            &save,
+            &run(),
+            &replacing,
+            &saved_issue(),
+            &steps(),
+            1.25,
+            None,
+        ),
+    );
     let header = "<!-- header block -->";
+    add(
+        "plan_issue_replacing",
+        plan_issue_begun(&save, &run(), &replacing, header),
+    );
     add(
         "plan_issue_new",
         plan_issue_begun(&save, &run(), &prepared(), header),

@@ -33,12 +33,49 @@ pub async fn answer(context: &mut Context) -> Result<(), Stop> {
     let now = context.effects.clock.now();
     let lease = &context.effects.lease;
     // What was decided stays decided, however often the rest has to be repeated.
-    if let EffectState::Done(said) = store.begin_effect(lease, &key, now).await? {
-        return say(context, &said).await;
+    let begun = store.begin_effect(lease, &key, now).await?;
+    let said = if let EffectState::Done(said) = begun {
+        said
+    } else {
+        let said = decide(context).await?;
+        store.end_effect(lease, &key, &said, now).await?;
+        said
+    };
+    say(context, &said).await?;
+    untick(context).await
+}
+
+/// Takes the tick off the box that sends, where the round of the boxes is still open: whoever corrects or completes the
+/// answers can send them again.
+async fn untick(context: &Context) -> Result<(), Stop> {
+    let Origin::Boxes { id, text, .. } = &context.trigger.origin else {
+        return Ok(());
+    };
+    let Some(asking) = asking(context).await? else {
+        return Ok(());
+    };
+    let repo = &context.trigger.place.repo;
+    let forge = &context.effects.forge;
+    let own = forge
+        .own_comments(repo, context.trigger.place.number, asking.trigger.at)
+        .await;
+    // Somebody may have ticked more since; a list that lags behind knows less than the delivery.
+    let now = own.ok().and_then(|own| {
+        let body = own.into_iter().find(|one| one.id == *id)?.body;
+        boxes::read(&body).is_some().then_some(body)
+    });
+    let Some(body) = boxes::unsent(now.as_deref().unwrap_or(text)) else {
+        return Ok(());
+    };
+    let key = format!("untick-{}", context.round);
+    let editing = forge.update_comment(repo, *id, &body);
+    match context.effects.idempotent(&key, editing).await {
+        Err(Stop::Forge(error)) if error.is_refusal() => {
+            tracing::warn!(run.id = %context.run(), error = %error, "the box that sends keeps its tick");
+            Ok(())
+        }
+        done => done,
     }
-    let said = decide(context).await?;
-    store.end_effect(lease, &key, &said, now).await?;
-    say(context, &said).await
 }
 
 /// Nothing to say: the reaction is enough, and the status comment goes on.
@@ -190,11 +227,12 @@ fn read(trigger: &Trigger, round: &Round) -> Result<Answered, AnswerError> {
         Origin::Boxes { text, .. } => {
             let ticked = boxes::read(text).ok_or(AnswerError::Nothing)?;
             let answers = boxes::answers(&ticked, &round.questions)?;
-            // The last box says that this is all.
-            let skipped = (0..answers.len()).filter(|at| answers[*at].is_none());
+            if answers.iter().all(Option::is_none) {
+                return Err(AnswerError::Unticked);
+            }
             Ok(Answered {
-                skipped: skipped.collect(),
                 answers,
+                skipped: Vec::new(),
             })
         }
         _ => answer::read(&trigger.guidance, &round.questions),

@@ -24,7 +24,7 @@ use super::super::say::failures;
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
 use super::super::turns;
-use super::{Context, find, planning, prepare, verify};
+use super::{Context, find, known, planning, prepare, verify};
 use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
 
@@ -36,7 +36,8 @@ enum Step {
     Again,
 }
 
-/// Works with the agent until there is a plan that may be saved.
+/// Works with the agent until there is a plan that may be saved. What is found in a conversation, [`begin`] has found;
+/// `thread` is that conversation, where it has been read.
 ///
 /// # Errors
 /// [`Stop::Wait`] while people are asked or a fault is waited out, [`Stop::Failed`] with the decided failure,
@@ -44,19 +45,17 @@ enum Step {
 pub async fn enrich(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
+    mut thread: Option<Arc<Thread>>,
     stop: &StopFlag,
 ) -> Result<Prepared, Stop> {
-    let mut thread: Option<Arc<Thread>> = None;
     if context.trigger.command == Command::Plan {
         planning::begin(context, agent, stop).await?;
-    } else {
-        begin(context, &mut thread, stop).await?;
-        if let Some(prepared) = nothing_to_do(context)? {
-            return Ok(prepared);
-        }
+    } else if let Some(prepared) = nothing_to_do(context)? {
+        return Ok(prepared);
     }
     loop {
         stop.heed()?;
+        ask::conclude(context).await?;
         if let Next::Nothing { .. } = work(context).next {
             // The agent did not say which plan is meant: people do.
             ask_which(context).await?;
@@ -113,6 +112,7 @@ pub async fn without_agent(
         Some(false) => ask::take_answers(context).await?,
         None => {}
     }
+    ask::conclude(context).await?;
     let why = match work(context).next.clone() {
         Next::Nothing { why } => why,
         _ => super::super::say::agent::AGENT_GONE.to_owned(),
@@ -171,7 +171,10 @@ pub(super) fn work(context: &mut Context) -> &mut Work {
 }
 
 /// Finds what there is to make a plan of, once.
-async fn begin(
+///
+/// # Errors
+/// As [`enrich`].
+pub(super) async fn begin(
     context: &mut Context,
     thread: &mut Option<Arc<Thread>>,
     stop: &StopFlag,
@@ -183,6 +186,7 @@ async fn begin(
     stop.heed()?;
     let read = read_thread(context, thread).await?;
     let found = find::find(context, &read, logs).await?;
+    known::identify(context, &found, true);
     let work = work(context);
     turns::renew_words(work);
     work.found = Some(found);

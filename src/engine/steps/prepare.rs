@@ -8,15 +8,25 @@ use tokio::sync::Semaphore;
 
 use super::super::agent::Agent;
 use super::super::effects::{LIST_LAG, Stop};
-use super::super::progress::{Logs, Prepared};
+use super::super::progress::{Known, Logs, Prepared};
 use super::super::say::{failures, planning};
 use super::super::stop::StopFlag;
 use super::super::thread::Thread;
 use super::super::trigger::Origin;
-use super::{Context, enrich, report, source, verify};
+use super::{Context, enrich, known, report, source, verify};
 use crate::formats::command::Command;
 
-/// The plan, ready to be saved: remembered from an earlier attempt, or worked out now.
+/// What a run that saves a plan goes on with.
+#[derive(Debug)]
+pub enum Ready {
+    /// This is to be saved.
+    Plan(Box<Prepared>),
+    /// It is saved already.
+    Known(Known),
+}
+
+/// The plan, ready to be saved: remembered from an earlier attempt, or worked out now. Before an agent is paid, and again
+/// before saving begins, it is looked for among what was saved from here before.
 ///
 /// # Errors
 /// [`Stop::Failed`] with the decided failure, [`Stop::Wait`] while people are asked, [`Stop::Cancelled`]; [`Stop::Forge`] and
@@ -25,10 +35,30 @@ pub async fn prepare(
     context: &mut Context,
     agent: Option<&Arc<dyn Agent>>,
     stop: &StopFlag,
-) -> Result<Prepared, Stop> {
-    if let Some(prepared) = context.progress.prepared.clone() {
-        return Ok(prepared);
+) -> Result<Ready, Stop> {
+    if let Some(known) = context.progress.known.clone() {
+        return Ok(Ready::Known(known));
     }
+    let mut prepared = match context.progress.prepared.clone() {
+        Some(prepared) => prepared,
+        None => match work_out(context, agent, stop).await? {
+            Ready::Plan(prepared) => *prepared,
+            known @ Ready::Known(_) => return Ok(known),
+        },
+    };
+    if !context.progress.publishing
+        && let Some(known) = known::before_saving(context, &mut prepared).await?
+    {
+        return Ok(Ready::Known(known));
+    }
+    Ok(Ready::Plan(Box::new(prepared)))
+}
+
+async fn work_out(
+    context: &mut Context,
+    agent: Option<&Arc<dyn Agent>>,
+    stop: &StopFlag,
+) -> Result<Ready, Stop> {
     stop.heed()?;
     let begun = match agent {
         None => enrich::without_agent(context, stop).await?,
@@ -42,11 +72,20 @@ pub async fn prepare(
         (Some(agent), None)
             if matches!(context.trigger.command, Command::SavePlan | Command::Plan) =>
         {
-            enrich::enrich(context, agent, stop).await?
+            let mut thread = None;
+            if context.trigger.command == Command::SavePlan {
+                enrich::begin(context, &mut thread, stop).await?;
+                let unpaid = enrich::work(context).turns == 0;
+                if unpaid && let Some(known) = known::same(context).await? {
+                    return Ok(Ready::Known(known));
+                }
+            }
+            enrich::enrich(context, agent, thread, stop).await?
         }
         _ => {
             let mut found = enrich::found(context, stop).await?;
             stop.heed()?;
+            known::identify(context, &found, false);
             if context.trigger.command == Command::SavePlan && found.candidate.is_some() {
                 found.notes.push(verify::NO_AGENT.to_owned());
             }
@@ -62,7 +101,7 @@ pub async fn prepare(
     context.progress.logs = None;
     context.progress.outage = None;
     context.remember().await?;
-    Ok(prepared)
+    Ok(Ready::Plan(Box::new(prepared)))
 }
 
 /// Reads the session logs that the command names, once.

@@ -8,7 +8,7 @@ use super::super::say::failures;
 use super::super::settings::Settings;
 use super::super::trigger::Place;
 use super::authorise::Authorised;
-use super::{Context, report};
+use super::{Context, known, report};
 use crate::formats::block::{PlanForm, plan_comment, render_content, schema};
 use crate::formats::plan::names::worktree_name;
 use crate::formats::plan::split::{Limits, split};
@@ -133,7 +133,12 @@ pub async fn publish(
             Err(Stop::Forge(error)) if error.is_absence() && context.again_at(&error).is_none() => {
                 missing(context, error).await?;
             }
-            done => return done,
+            Ok(saved) => {
+                let key = key(context, "plan-replaced");
+                known::record(context, prepared, &saved, &key).await?;
+                return Ok(saved);
+            }
+            failed => return failed,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::super::code::Failure;
 use super::super::effects::{Kind, Posted, Stop};
 use super::super::forge::{ForgeError, ReactTo, Reaction};
-use super::super::progress::{Checked, Progress, Saved};
+use super::super::progress::{Checked, Known, Progress, Saved};
 use super::super::research::Research;
 use super::super::say;
 use super::super::trigger::Origin;
@@ -496,6 +496,17 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
         seconds,
         used.as_ref(),
     );
+    finish(context, &body).await?;
+    close(context, Reaction::Rocket).await?;
+    tidy(context).await
+}
+
+/// The final report of a run whose plan is saved already.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub async fn known(context: &mut Context, known: &Known) -> Result<(), Stop> {
+    let body = say::known::already_saved(&context.trigger, context.run(), known);
     finish(context, &body).await?;
     close(context, Reaction::Rocket).await?;
     tidy(context).await

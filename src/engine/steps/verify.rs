@@ -320,6 +320,7 @@ fn prepared(
         warnings: Vec::new(),
         attached: Vec::new(),
         hidden: about.hidden,
+        replaces: None,
     })
 }
 

@@ -42,6 +42,8 @@ pub enum Name {
     Hidden,
     /// Which post holds the plan.
     From,
+    /// A plan that is saved already is saved once more.
+    Again,
 }
 
 /// Everything there is to know about one option.
@@ -57,7 +59,7 @@ pub struct OptionSpec {
     pub summary: &'static str,
 }
 
-/// Where the plan comes from, for the commands that save one.
+/// For the commands that save a plan: where it comes from, and what becomes of it.
 pub(super) const SOURCES: &[OptionSpec] = &[
     OptionSpec {
         option: Name::Session,
@@ -91,6 +93,12 @@ pub(super) const SOURCES: &[OptionSpec] = &[
         value: "POST",
         summary: "Take the plan from this post: the address of a comment here, its id, or `opening` for the text that \
                   opens the conversation. The address alone behind the command means the same.",
+    },
+    OptionSpec {
+        option: Name::Again,
+        name: "again",
+        value: "yes",
+        summary: "Save the plan once more, although an open issue holds it already.",
     },
 ];
 
@@ -141,6 +149,8 @@ pub struct Options {
     pub hidden: Option<Hidden>,
     /// `from=`
     pub from: Option<Pointer>,
+    /// `again=yes`
+    pub again: bool,
 }
 
 /// A post that a command points to.
@@ -302,6 +312,10 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
                 let pointer = pointer(&one.value).map_err(wrong)?;
                 options.from.replace(pointer).is_some()
             }
+            Name::Again if !one.value.eq_ignore_ascii_case("yes") => {
+                return Err(wrong("its value must be `yes`"));
+            }
+            Name::Again => std::mem::replace(&mut options.again, true),
         };
         if twice {
             return Err(wrong("it is given twice"));

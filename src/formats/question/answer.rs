@@ -8,7 +8,8 @@
 //! ```
 //!
 //! An option is named by its letter, its number or its label. Where an answer is not made of options alone it is free
-//! text, every word of it: "a bigger cache is fine" chooses nothing.
+//! text, every word of it: "a bigger cache is fine" chooses nothing. What is typed in a terminal is read by the same
+//! rules ([`one`]).
 
 mod choice;
 mod parts;
@@ -47,6 +48,12 @@ pub enum AnswerError {
          `/answer 1: a 2: your own words`, or `/answer skip` to leave them open."
     )]
     Nothing,
+    /// Answers were sent, and nothing is ticked.
+    #[error(
+        "No option is ticked. Tick what you choose and then “Send these answers”, or comment `/answer skip` to leave the \
+         questions open."
+    )]
+    Unticked,
     /// There are several questions, and the text does not begin with a number.
     #[error(
         "It is not clear which of the {count} questions is answered. Begin each answer with the number of its question \
@@ -89,7 +96,8 @@ pub enum AnswerError {
     },
     /// `other` is chosen without words.
     #[error(
-        "Question {question} is answered with `other`, but nothing stands behind it. Write your answer behind `other:`."
+        "Question {question} is answered with `other`, but nothing stands behind it. Write your answer behind `other:`, or \
+         comment `/answer {question}: your own words`."
     )]
     EmptyOther {
         /// Number of the question.
@@ -121,6 +129,24 @@ pub(super) fn letter(at: usize) -> char {
         .ok()
         .filter(|at| *at < 26)
         .map_or('?', |at| char::from(b'a' + at))
+}
+
+/// What somebody said to a single question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct One {
+    /// The answer; `None` where the question is to stay open.
+    pub answer: Option<Answer>,
+    /// So are all others that are not answered.
+    pub rest: bool,
+}
+
+/// Reads `text` as the answer to one question, which has this number.
+pub fn one(text: &str, question: &Question, number: usize) -> Result<One, AnswerError> {
+    let (answer, skip) = choice::read(text, question, number)?;
+    Ok(One {
+        answer,
+        rest: skip == Some(choice::Skip::Rest),
+    })
 }
 
 /// Reads the answers in `text` to `questions`.

@@ -3,13 +3,15 @@
 //! ```markdown
 //! **1. Cache** – Where does the cache live?
 //!
+//! Choose one option. For another answer, comment `/answer 1: your own words`, or edit …
+//!
 //! - [ ] a) In memory — lost at a restart
 //! - [ ] b) Redis
 //! - [ ] other:
 //!
 //! **2.** What is it called?
 //!
-//! Answer with `/answer 2: …`
+//! Answer in your own words: comment `/answer 2: …`.
 //!
 //! ---
 //!
@@ -27,8 +29,8 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-pub use read::read;
-pub use render::{render, shown};
+pub use read::{read, unsent};
+pub use render::{answered, render, shown};
 
 use super::answer::AnswerError;
 use super::{Answer, Question};
@@ -49,6 +51,8 @@ pub struct Round<'a> {
     pub number: u32,
     /// What is asked.
     pub questions: &'a [Question],
+    /// Whoever answers may say something else than the options.
+    pub own_words: bool,
 }
 
 /// What is ticked in a comment with boxes.
@@ -107,7 +111,7 @@ fn answer(
         .copied()
         .filter(|at| *at < question.options.len())
         .collect();
-    if question.choice && !question.multi && chosen.len() > 1 {
+    if !question.multi && chosen.len() > 1 {
         return Err(AnswerError::Several { question: number });
     }
     if ticks.other.as_deref() == Some("") {

@@ -38,8 +38,10 @@ pub const MOST_HEADER_CHARS: usize = 60;
 pub const MOST_LABEL_CHARS: usize = 160;
 /// Most characters of an option's description.
 pub const MOST_DESCRIPTION_CHARS: usize = 400;
-/// Most losses of one turn that are described; more are only counted.
+/// Most losses of one turn that are described, one sentence each; another one says that there are more.
 const MAX_LOST: usize = 12;
+/// What stands for those.
+const MORE_LOST: &str = "More of what was asked could not be read or was not asked.";
 /// Most characters of a text that the description of a loss quotes.
 const MAX_QUOTED_CHARS: usize = 120;
 
@@ -80,8 +82,13 @@ impl Found {
     }
 
     fn lose(&mut self, sentence: String) {
-        if self.lost.len() < MAX_LOST && !self.lost.contains(&sentence) {
-            self.lost.push(sentence);
+        if self.lost.contains(&sentence) {
+            return;
+        }
+        match self.lost.len() {
+            0..MAX_LOST => self.lost.push(sentence),
+            MAX_LOST => self.lost.push(MORE_LOST.to_owned()),
+            _ => {}
         }
     }
 
@@ -431,7 +438,7 @@ fn unseen(c: char) -> bool {
 }
 
 /// `text` with at most `most` characters, the last of which is an ellipsis where something is cut off.
-fn cut(text: &str, most: usize) -> String {
+pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
     }

@@ -1,14 +1,11 @@
-//! Reads what somebody types in a terminal as the answer to one question.
+//! Reads what somebody types in a terminal as the answer to one question: as behind `/answer`, and besides
 //!
 //! | typed | means |
 //! |---|---|
 //! | nothing | the question is left to the agent |
-//! | `2` | the second option; full-width digits count, too |
-//! | `1 3`, `1, 3` | both, where several may be chosen |
-//! | a label, in any case | that option |
 //! | `0` | words of one's own come next |
-//! | anything else, also a number that no option has | own words |
 
+use super::answer::{self, AnswerError, One};
 use super::{Answer, Question};
 
 /// What was typed.
@@ -18,80 +15,52 @@ pub enum Typed {
     Nothing,
     /// Own words are to be asked for.
     Other,
-    /// More than one option where one can be chosen.
-    Several,
     /// The answer.
-    Answer(Answer),
+    One(One),
 }
 
-/// Reads `text`, typed as the answer to `question`.
-pub fn read(text: &str, question: &Question) -> Typed {
+/// Reads `text`, typed as the answer to `question`, which has this number.
+///
+/// # Errors
+/// It cannot be taken, as [`answer::read`] says.
+pub fn read(text: &str, question: &Question, number: usize) -> Result<Typed, AnswerError> {
     let text = text.trim();
     if text.is_empty() {
-        return Typed::Nothing;
+        return Ok(Typed::Nothing);
     }
-    let options = &question.options;
-    if options.is_empty() {
-        return Typed::Answer(words(text));
+    let labelled = |label: &str| question.options.iter().any(|it| it.label.trim() == label);
+    if matches!(text, "0" | "０") && !question.options.is_empty() && !labelled(text) {
+        return Ok(Typed::Other);
     }
-    let numbers: Option<Vec<usize>> = text
-        .split([',', ';', ' ', '\t'])
-        .filter(|part| !part.is_empty())
-        .map(number)
-        .collect();
-    // A label that looks like the number of another option does not stand before that number: numbers are what is shown.
-    let labelled = options
-        .iter()
-        .position(|option| option.label.trim().to_lowercase() == text.to_lowercase());
-    let own = || Typed::Answer(labelled.map_or_else(|| words(text), |at| chosen(vec![at])));
-    let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) else {
-        return own();
-    };
-    if numbers == [0] {
-        return Typed::Other;
-    }
-    if numbers
-        .iter()
-        .any(|number| !(1..=options.len()).contains(number))
-    {
-        return own();
-    }
-    let mut numbers: Vec<usize> = numbers.into_iter().map(|number| number - 1).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    if numbers.len() > 1 && !question.multi {
-        return Typed::Several;
-    }
-    Typed::Answer(chosen(numbers))
+    answer::one(text, question, number).map(Typed::One)
 }
 
 /// Words of one's own; `None` for nothing.
 pub fn own_words(text: &str) -> Option<Answer> {
     let text = text.trim();
-    (!text.is_empty()).then(|| words(text))
-}
-
-fn words(text: &str) -> Answer {
-    Answer {
+    (!text.is_empty()).then(|| Answer {
         chosen: Vec::new(),
         text: Some(text.to_owned()),
+    })
+}
+
+/// An option of `question` has a label that looks like the number of another one. Labels come first, so such options are
+/// shown with letters.
+pub fn labels_are_numbers(question: &Question) -> bool {
+    let number = |label: &str| !label.is_empty() && label.chars().all(|c| c.is_ascii_digit());
+    question
+        .options
+        .iter()
+        .any(|option| number(option.label.trim()))
+}
+
+/// The mark of the option at position `at`, from 0, as it is shown.
+pub fn mark(question: &Question, at: usize) -> String {
+    if labels_are_numbers(question) {
+        format!("{})", answer::letter(at))
+    } else {
+        format!("{}.", at + 1)
     }
-}
-
-fn chosen(chosen: Vec<usize>) -> Answer {
-    Answer { chosen, text: None }
-}
-
-fn number(text: &str) -> Option<usize> {
-    let digits: Option<String> = text
-        .chars()
-        .map(|c| match c {
-            '0'..='9' => Some(c),
-            '０'..='９' => char::from_u32(u32::from(c) - u32::from('０') + u32::from('0')),
-            _ => None,
-        })
-        .collect();
-    digits.filter(|digits| digits.len() <= 4)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -115,37 +84,67 @@ mod tests {
     }
 
     #[test]
-    fn numbers_choose_and_everything_else_is_words() {
+    fn a_terminal_means_what_a_comment_means() {
         let one = question(&["Cache", "Disk", "Both"], false);
         let several = question(&["Cache", "Disk", "Both"], true);
         let open = question(&[], false);
-        for (question, text, want) in [
-            (&one, " 2 ", Typed::Answer(chosen(vec![1]))),
-            (&one, "２", Typed::Answer(chosen(vec![1]))),
-            (&one, "both", Typed::Answer(chosen(vec![2]))),
-            (&one, "", Typed::Nothing),
-            (&one, " \t", Typed::Nothing),
-            (&one, "0", Typed::Other),
-            (&one, "1 2", Typed::Several),
-            (&one, "1 1", Typed::Answer(chosen(vec![0]))),
-            (&one, "4", Typed::Answer(words("4"))),
-            (&one, "-1", Typed::Answer(words("-1"))),
-            (
-                &one,
+        let numbers = question(&["1", "3", "5"], false);
+        for question in [&one, &several, &open, &numbers] {
+            for text in [
+                "2",
+                "２",
+                " both",
+                "b",
+                "B)",
+                "1 2",
+                "1, c",
+                "1 and 3",
+                "a; other: and a log",
+                "other: words",
+                "Other:",
+                "4",
+                "z",
+                "-1",
                 "99999999999999999999",
-                Typed::Answer(words("99999999999999999999")),
-            ),
-            (&one, "2 or so", Typed::Answer(words("2 or so"))),
-            (&one, ",", Typed::Answer(words(","))),
-            (&several, "3, 1", Typed::Answer(chosen(vec![0, 2]))),
-            (&several, "3;1;3", Typed::Answer(chosen(vec![0, 2]))),
-            (&several, "1 0", Typed::Answer(words("1 0"))),
-            (&open, "0", Typed::Answer(words("0"))),
-            (&open, "", Typed::Nothing),
-        ] {
-            assert_eq!(read(text, question), want, "{text:?}");
+                "2 or so",
+                ",",
+                "3;1;3",
+                "1 0",
+                "skip",
+                "a, skip the rest",
+                "3",
+                "so\nso",
+            ] {
+                let questions = std::slice::from_ref(question);
+                let typed = read(text, question, 1).map(|typed| match typed {
+                    Typed::One(one) => one.answer,
+                    other => panic!("{text:?}: {other:?}"),
+                });
+                // Behind `/answer`, the number of the question makes clear what is answered.
+                let said = answer::read(&format!("1: {text}"), questions);
+                assert_eq!(typed, said.map(|said| said.answers[0].clone()), "{text:?}");
+            }
         }
-        assert_eq!(own_words(" x "), Some(words("x")));
+    }
+
+    #[test]
+    fn nothing_and_zero_are_the_terminals_own() {
+        let one = question(&["Cache", "Disk"], false);
+        assert_eq!(read(" \t", &one, 1), Ok(Typed::Nothing));
+        assert_eq!(read("0", &one, 1), Ok(Typed::Other));
+        assert_eq!(read("０", &one, 1), Ok(Typed::Other));
+        let open = question(&[], false);
+        assert!(matches!(read("0", &open, 1), Ok(Typed::One(_))));
+        let retries = question(&["0", "3"], false);
+        let Ok(Typed::One(read)) = read("0", &retries, 1) else {
+            panic!("a label")
+        };
+        assert_eq!(read.answer.unwrap().chosen, [0]);
+        assert_eq!(
+            (mark(&retries, 1), mark(&one, 1)),
+            ("b)".into(), "2.".into())
+        );
+        assert_eq!(own_words(" x ").unwrap().text.as_deref(), Some("x"));
         assert_eq!(own_words(" "), None);
     }
 }

@@ -51,6 +51,7 @@ fn comment(text: &str) {
         run: "R",
         number: 7,
         questions: &questions,
+        own_words: true,
     });
     let read = boxes::read(&body).expect("the marker stands at the end");
     assert_eq!((read.run.as_str(), read.round, read.send), ("R", 7, false));

@@ -142,6 +142,7 @@ async fn ticks_in_another_comment_or_for_another_round_count_for_nothing() {
 async fn answers_sent_twice_and_too_late_count_once() {
     let asked = asked().await;
     let (id, text) = asked.ticked();
+    answers(&asked.rig, "2: skip").await;
     asked.tick(ADA, id, &text).await;
     asked.tick(("bob", 8), id, &text).await;
     let saved = asked.saved("twice").await;

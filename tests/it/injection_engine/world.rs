@@ -144,8 +144,15 @@ fn status(body: &str, run: &RunId, name: &str) -> bool {
         return true;
     }
     assert!(blocks.is_empty(), "{name}: {body}");
-    let begins = ['❓', '⏰', '✋', '✍', '😕'];
+    let begins = ['❓', '⏰', '✋', '✍', '😕', '✅', '⌛'];
     assert!(body.starts_with(begins), "{name}: {body}");
+    if body.starts_with(['✅', '⌛']) {
+        // A round that has ended: nothing to tick.
+        assert!(
+            boxes::read(body).is_none() && !body.contains("- ["),
+            "{name}: {body}"
+        );
+    }
     if body.starts_with(['❓', '✋']) {
         let read = boxes::read(body).expect(name);
         assert_eq!(read.run, run.0, "{name}: {body}");

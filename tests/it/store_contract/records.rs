@@ -1,6 +1,8 @@
 //! What runs leave behind: effects, progress, audit; and what pruning takes.
 
-use planwright::engine::store::{Accepted, AuditEntry, Budget, EffectState, Finish, Store};
+use planwright::engine::store::{
+    Accepted, AuditEntry, Budget, EffectState, Finish, MAX_SAVED, SavedPlan, Store, StoreError,
+};
 
 use super::spending::{ANYTHING, leased, payer, spent};
 use super::*;
@@ -246,4 +248,42 @@ pub(crate) async fn refused_deliveries_are_deleted_sooner_than_others(store: &dy
     for kept in kept {
         assert!(store.run(kept).await.unwrap().is_some());
     }
+}
+
+fn saved(run: &RunId, issue: u64) -> SavedPlan {
+    SavedPlan {
+        run: run.clone(),
+        at: at(3),
+        text: format!("text {issue}"),
+        request: "request".into(),
+        complete: issue != 2,
+        issue,
+        url: format!("https://github.com/o/r/issues/{issue}"),
+        replaces: (issue > 1).then_some(1),
+    }
+}
+
+pub(crate) async fn saved_plans_are_kept_by_place_and_outlive_their_runs(store: &dyn Store) {
+    let most = u64::from(MAX_SAVED) + 3;
+    for issue in 1..=most {
+        let run = add(store, &format!("g{issue}"), 0, new_run(1, 1)).await;
+        let claimed = must_claim(store, 1).await;
+        let lease = &claimed.lease;
+        // Once more for the same run: the last one counts.
+        for issue in [issue + 100, issue] {
+            store
+                .record_saved(lease, &saved(&run, issue))
+                .await
+                .unwrap();
+        }
+        finish(store, &claimed, Finish::Succeeded, 2).await;
+        let late = store.record_saved(lease, &saved(&run, 999)).await;
+        assert!(matches!(late, Err(StoreError::Fenced(_))), "{late:?}");
+    }
+    store.prune(at(1_000)).await.unwrap();
+    let kept = store.saved_at("1#1").await.unwrap();
+    let numbers: Vec<u64> = kept.iter().map(|plan| plan.issue).collect();
+    assert_eq!(numbers, (4..=most).rev().collect::<Vec<_>>());
+    assert_eq!(kept[0], saved(&kept[0].run, most));
+    assert!(store.saved_at("1#2").await.unwrap().is_empty());
 }

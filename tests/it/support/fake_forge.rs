@@ -654,6 +654,13 @@ impl Forge for FakeForge {
         Ok(now)
     }
 
+    async fn is_open(&self, place: &Place) -> Result<bool, ForgeError> {
+        self.read(|world| {
+            let number = world.current(place.number)?;
+            Ok(!world.issues[&number].closed)
+        })?
+    }
+
     async fn comment_exists(&self, _repo: &Repo, comment: u64) -> Result<bool, ForgeError> {
         self.read(|world| world.comments.contains_key(&comment) || world.command_exists)
     }

@@ -47,7 +47,7 @@ async fn frequent_statements_never_scan_a_table() {
 
 /// Also the names that the statements give the table of runs. Their partial indexes `runs_…` (but `runs_serial`) hold what the
 /// query is about and nothing else; walking one whole is not scanning.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
     "deliveries",
     "runs",
     "texts",
@@ -56,6 +56,7 @@ const TABLES: [&str; 14] = [
     "messages",
     "spending",
     "asks",
+    "saved",
     "active",
     "next",
     "head",
@@ -64,7 +65,7 @@ const TABLES: [&str; 14] = [
     "other",
 ];
 
-const FREQUENT: [&str; 46] = [
+const FREQUENT: [&str; 49] = [
     accept::INSERT_DELIVERIES,
     accept::INSERT_RUNS,
     accept::INSERT_TEXTS,
@@ -95,6 +96,9 @@ const FREQUENT: [&str; 46] = [
     effects::END,
     messages::TELL,
     messages::MESSAGES,
+    saved::RECORD,
+    saved::FORGET,
+    saved::AT,
     spending::KNOWN,
     spending::END,
     spending::ACTOR_RUNS,

@@ -4,7 +4,7 @@ use super::super::super::agent::Spent;
 use super::super::super::clock::Millis;
 use super::super::super::progress::Round;
 use super::super::super::run::RunId;
-use super::super::super::trigger::Trigger;
+use super::super::super::trigger::{Origin, Trigger};
 use super::super::{asked, footer, person, unclear};
 use super::spent;
 use crate::formats::block::quiet;
@@ -33,6 +33,7 @@ pub fn questions(
         run: &run.0,
         number: u32::try_from(number).unwrap_or(u32::MAX),
         questions: &round.questions,
+        own_words: !round.hold,
     });
     if round.hold {
         return format!(
@@ -54,11 +55,44 @@ pub fn questions(
     };
     format!(
         "❓ {}, there {what} before the plan for {} can be written. Tick boxes and then the last one, or comment, for \
-         example, `/answer 1: a`. `/answer skip` leaves the rest to the agent. Who asked for the plan may answer, and whoever \
+         example, `/answer 1: a`. `/answer skip` leaves to the agent what is not answered. Who asked for the plan may answer, and whoever \
          has write permission. Without an answer by {} the plan is saved with its questions open.\n\n{boxes}",
         person(trigger),
         asked(trigger),
         until.iso()
+    )
+}
+
+/// What the comment that asked says once nothing more is waited for: what was answered, and by whom.
+pub fn concluded(trigger: &Trigger, round: &Round) -> String {
+    let open = round.open();
+    let by = || quiet(&round.by.join(", "));
+    let (first, left) = match (round.hold, open.is_empty()) {
+        (true, true) => (
+            format!("✅ **Decided by {}.**", by()),
+            "No option was chosen",
+        ),
+        (true, false) => (
+            "⌛ **Nobody decided in time**, so the run failed.".to_owned(),
+            "Not decided",
+        ),
+        (false, true) if round.answers.iter().all(Option::is_none) => (
+            format!("✅ **Left to the agent by {}.**", by()),
+            "Left to the agent",
+        ),
+        (false, true) => (format!("✅ **Answered by {}.**", by()), "Left to the agent"),
+        (false, false) => (
+            "⌛ **Not everything was answered in time.** What is open is listed in the plan."
+                .to_owned(),
+            "Not answered",
+        ),
+    };
+    let answers = boxes::answered(&round.questions, &round.answers, &round.whose, left);
+    format!(
+        "{first} This was asked for {} of {}.\n\n{}",
+        asked(trigger),
+        person(trigger),
+        answers.trim_end()
     )
 }
 
@@ -155,14 +189,29 @@ pub fn may_not_answer(trigger: &Trigger, hold: bool) -> String {
 
 /// `/answer` that cannot be read.
 pub fn bad_answer(trigger: &Trigger, error: &AnswerError) -> String {
-    format!("😕 {}: {}", person(trigger), quiet(&error.to_string()))
+    format!(
+        "😕 {}: {}{}",
+        person(trigger),
+        quiet(&error.to_string()),
+        sent_again(trigger)
+    )
+}
+
+/// How ticks are sent once more; nothing for answers in a comment.
+fn sent_again(trigger: &Trigger) -> &'static str {
+    match trigger.origin {
+        Origin::Boxes { .. } => {
+            " The box that sends is free again: what is ticked stays, and can be changed and sent."
+        }
+        _ => "",
+    }
 }
 
 /// An answer to a held run that chooses nothing.
 pub fn no_decision(trigger: &Trigger) -> String {
     format!(
-        "😕 {}: a held run needs one of its options, not words. Comment `/answer 1: a`, for example, or tick one box, take \
-         the tick off the last one and set it again.",
+        "😕 {}: a held run needs one of its options, not words. Comment `/answer 1: a`, for example, or tick one box \
+         and then the last one.",
         person(trigger)
     )
 }
@@ -176,8 +225,9 @@ pub fn partly_answered(trigger: &Trigger, round: &Round) -> String {
         ("questions", "are")
     };
     format!(
-        "✍️ Noted, {}. Open {verb} {noun} {}; `/answer skip` goes on without.",
+        "✍️ Noted, {}. Open {verb} {noun} {}; `/answer skip` goes on without.{}",
         person(trigger),
-        open.join(", ")
+        open.join(", "),
+        sent_again(trigger)
     )
 }

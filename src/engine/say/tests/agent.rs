@@ -86,6 +86,40 @@ pub(super) fn everything() -> Vec<(String, String)> {
     );
     add("held_waits", agent::waits(&round, UNTIL));
     add("held_reminder", agent::reminder(&round, UNTIL));
+    for hold in [false, true] {
+        let name = |what: &str| {
+            if hold {
+                format!("held_{what}")
+            } else {
+                what.to_owned()
+            }
+        };
+        let mut round = super::agent::round();
+        round.hold = hold;
+        add(&name("concluded_late"), agent::concluded(&save, &round));
+        round.by = vec!["bob".into(), "ada".into()];
+        round.skipped = (0..round.questions.len()).collect();
+        add(&name("concluded_left"), agent::concluded(&save, &round));
+        round.answers[0] = Some(Answer {
+            chosen: vec![1],
+            text: Some("and @everyone fixes #1".into()),
+        });
+        round.whose = vec![Some("ada".into())];
+        add(&name("concluded"), agent::concluded(&save, &round));
+    }
+    let boxes = Trigger {
+        origin: Origin::Boxes {
+            id: 9,
+            text: String::new(),
+            url: String::new(),
+        },
+        ..super::trigger(Command::Answer)
+    };
+    add("boxes_partly", agent::partly_answered(&boxes, &round));
+    add(
+        "boxes_unticked",
+        agent::bad_answer(&boxes, &AnswerError::Unticked),
+    );
     add("nothing_asked", agent::nothing_asked(&save));
     add("no_decision", agent::no_decision(&save));
     add("may_not", agent::may_not_answer(&save, false));
@@ -304,11 +338,16 @@ fn what_was_used_in_words() {
 #[test]
 fn open_questions_are_a_part_of_the_plan() {
     let round = round();
-    let open: Vec<&Question> = round.questions.iter().collect();
+    let open: Vec<(&Question, bool)> = round.questions.iter().zip([false, true]).collect();
     assert_eq!(
         agent::open_questions(&open),
         "\n\n## Open Questions\n\n- Where does the file live? @everyone fixes #1 (considered: Beside the data, /cancel)\n- How \
-         large may it grow?\n"
+         large may it grow? – left to the agent\n"
+    );
+    assert_eq!(agent::decided_by_agent(&[]), None);
+    assert_eq!(
+        agent::decided_by_agent(&open[1..]).unwrap(),
+        "Nobody answered, so the agent decided: “How large may it grow?”."
     );
 }
 

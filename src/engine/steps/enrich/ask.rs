@@ -186,8 +186,48 @@ pub(super) async fn take_answers(context: &mut Context) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The comment that asked the last round says what became of it, once nothing more is waited for: boxes that nobody reads
+/// any more go. Done once; what GitHub refuses is left out.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub(super) async fn conclude(context: &mut Context) -> Result<(), Stop> {
+    let number = work(context).rounds.len();
+    let last = work(context).rounds.last();
+    let Some(round) = last
+        .filter(|round| round.closed && round.concluded.is_none())
+        .cloned()
+    else {
+        return Ok(());
+    };
+    if let Some(comment) = round.comment {
+        let body = sentences::concluded(&context.trigger, &round);
+        let repo = context.home().repo.clone();
+        let (key, created) = (
+            format!("questions-{number}-concluded"),
+            format!("questions-{number}"),
+        );
+        let edited = context
+            .effects
+            .edit_comment(&key, &repo, comment, &created, &body)
+            .await;
+        match edited {
+            Err(Stop::Forge(error)) if error.is_refusal() => {
+                tracing::warn!(run.id = %context.run(), error = %error, "the questions were not marked as answered");
+            }
+            done => done?,
+        }
+    }
+    let now = context.effects.clock.now();
+    if let Some(round) = work(context).rounds.last_mut() {
+        round.concluded = Some(now);
+    }
+    context.remember().await
+}
+
 /// The round was answered: what the answers mean.
 async fn closed(context: &mut Context) -> Result<Step, Stop> {
+    conclude(context).await?;
     let Some(round) = work(context).rounds.last().cloned() else {
         return Ok(Step::Again);
     };
@@ -258,10 +298,12 @@ async fn expired(context: &mut Context) -> Result<Step, Stop> {
         let url = round.url.clone();
         let failure = sentences::held_for_good(context.trigger.command, &url);
         context.remember().await?;
+        conclude(context).await?;
         return Err(Stop::Failed(failure));
     }
     work_now.unanswered = true;
     work_now.next = Next::Unanswered;
     context.remember().await?;
+    conclude(context).await?;
     Ok(Step::Again)
 }

@@ -14,7 +14,6 @@ use crate::formats::command::Command;
 use crate::formats::plan::enriched::{self, Checked, Facts};
 use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::cut;
-use crate::formats::question::Question;
 use crate::formats::question::marker::without_markers;
 use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
 
@@ -261,6 +260,7 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
         warnings,
         attached: Vec::new(),
         hidden: found_hidden,
+        replaces: None,
     }
 }
 
@@ -322,6 +322,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
         warnings,
         attached: Vec::new(),
         hidden: if own { None } else { found_hidden },
+        replaces: None,
     })
 }
 
@@ -348,26 +349,27 @@ pub(in crate::engine::steps) fn said_of_the_work(context: &mut Context) -> Vec<S
     notes
 }
 
-/// Lists questions that nobody answered in the plan, and says so.
+/// Lists questions without an answer in the plan, and says so.
 pub(in crate::engine::steps) fn open_questions(
     context: &mut Context,
     body: &mut String,
     notes: &mut Vec<String>,
 ) -> Vec<String> {
+    let held = context.settings.agent.answer_within;
     let work = work(context);
-    if !work.unanswered {
+    let open = work.without_answer();
+    let left = open.iter().filter(|(_, left)| *left).count();
+    let unanswered = open.len() - left;
+    if !open.is_empty() {
+        body.push_str(&sentences::open_questions(&open));
+    }
+    if left > 0 {
+        notes.push(sentences::left_to_agent(left));
+    }
+    if unanswered == 0 {
         return Vec::new();
     }
-    let rounds = work.answered();
-    let open: Vec<&Question> = rounds
-        .iter()
-        .flatten()
-        .filter(|(_, answer)| answer.is_none())
-        .map(|(question, _)| question)
-        .collect();
-    let held = context.settings.agent.answer_within;
-    notes.push(sentences::unanswered(open.len(), held));
-    body.push_str(&sentences::open_questions(&open));
+    notes.push(sentences::unanswered(unanswered, held));
     vec![
         super::super::super::code::Code::QuestionsUnanswered
             .name()

@@ -151,7 +151,13 @@ async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure
 
 /// The agent cannot do it: a plan that was found is saved as it was found, with the reason `why`; else the run fails.
 async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, Stop> {
-    let saves = context.trigger.command == Command::SavePlan && judge::as_found(context).is_some();
+    let unclear = work(context)
+        .found
+        .as_ref()
+        .is_some_and(|found| found.unclear.is_some());
+    // Of several plans people say which one is meant; it is saved as found then.
+    let saves = context.trigger.command == Command::SavePlan
+        && (unclear || judge::as_found(context).is_some());
     let code = failure.code.name();
     if !saves {
         tracing::warn!(run.id = %context.run(), code, why, "the agent failed, and the run with it");

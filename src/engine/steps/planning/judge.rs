@@ -287,5 +287,6 @@ fn prepared(
         warnings,
         attached: Vec::new(),
         hidden: None,
+        replaces: None,
     }
 }

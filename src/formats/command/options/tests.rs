@@ -278,4 +278,9 @@ fn an_author_is_a_login_and_hidden_text_is_kept_or_removed() {
         given("hidden", "yes").unwrap_err(),
         "the option `hidden` cannot be used: its value must be `keep` or `remove`"
     );
+    assert!(given("again", "Yes").unwrap().again);
+    assert_eq!(
+        given("again", "no").unwrap_err(),
+        "the option `again` cannot be used: its value must be `yes`"
+    );
 }

@@ -90,7 +90,7 @@ fn judged(
 ) -> Result<Answer, AnswerError> {
     chosen.sort_unstable();
     chosen.dedup();
-    if question.choice && !question.multi && chosen.len() > 1 {
+    if !question.multi && chosen.len() > 1 {
         return Err(AnswerError::Several { question: number });
     }
     Ok(Answer {

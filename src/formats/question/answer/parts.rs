@@ -30,7 +30,8 @@ struct Mark {
 /// A number opens a part at the start, behind a line end or behind white space, when `:`, `.` or `)` follows, then white
 /// space or the end, and it is the number of a question that has no part yet. Behind a colon the
 /// letter of an option may follow at once (`1:a`), and any word where the text begins like that
-/// (`1:a 2:yes`). A single question's number counts at the start alone, and may be missing.
+/// (`1:a 2:yes`) or where options alone, a comma, a semicolon or a line end stand before it. A
+/// single question's number counts at the start alone, and may be missing.
 pub(super) fn divide<'a>(
     text: &'a str,
     questions: &[Question],
@@ -55,7 +56,10 @@ pub(super) fn divide<'a>(
             let short = !answer.is_empty() && answer.len() <= MAX_CHOSEN;
             short && question.is_some_and(|question| choice::options(answer, question).is_some())
         };
-        let Some(mark) = mark(&text[at..], questions, glued, &options) else {
+        // Behind a mark that divides, a word right behind a number's colon is no part of a sentence.
+        let divided = || at > 0 && (line || text[..at].trim_end().ends_with([',', ';']));
+        let glued = || glued || divided() || options();
+        let Some(mark) = mark(&text[at..], questions, &glued, &options) else {
             continue;
         };
         let known = (1..=count).contains(&mark.number);
@@ -93,7 +97,16 @@ pub(super) fn divide<'a>(
     let parts = parts
         .into_iter()
         .zip(ends)
-        .map(|((number, _, from), to)| (number - 1, text[from..to].trim()))
+        .map(|((number, _, from), to)| {
+            let part = text[from..to].trim();
+            let last = to == text.len();
+            let part = if last {
+                part
+            } else {
+                part.trim_end_matches([',', ';'])
+            };
+            (number - 1, part.trim_end())
+        })
         .collect();
     Ok(Divided { parts, rest })
 }
@@ -118,7 +131,7 @@ fn is_glued(text: &str) -> bool {
 fn mark(
     text: &str,
     questions: &[Question],
-    glued: bool,
+    glued: &dyn Fn() -> bool,
     complete: &dyn Fn() -> bool,
 ) -> Option<Mark> {
     let mut number = 0;
@@ -150,7 +163,7 @@ fn mark(
         let number =
             || question.is_some_and(|question| choice::begins_with_number(behind, question));
         let figure = || behind.starts_with(char::is_numeric) && complete();
-        letter || glued && (word() || number() || figure())
+        letter || glued() && (word() || number() || figure())
     };
     (apart || sign == ':' && close()).then_some(Mark { number, sign, len })
 }

@@ -165,12 +165,49 @@ fn a_word_may_stand_right_behind_the_colon() {
         ("1:a\n2:yes, at 2:30", "0 | \"yes, at 2:30\""),
         ("1:a 2:30", "0 | \"30\""),
         ("1:jwt 2:no", "0 | \"no\""),
-        // Only where the answers begin like that.
+        ("1: a 2:yes", "0 | \"yes\""),
+        ("1: b, 2:no", "1 | \"no\""),
+        ("1: in the cloud; 2:yes", "\"in the cloud\" | \"yes\""),
+        (
+            "1: mine, and yours,\n2:yes",
+            "\"mine, and yours\" | \"yes\"",
+        ),
+        ("2:yes 1:a", "0 | \"yes\""),
+        // A word in a sentence, a time: only where the answers begin like that.
         ("1: my words 2:yes", "\"my words 2:yes\" | -"),
         ("1:meet at 2:30", "\"meet at 2:30\" | -"),
     ] {
         assert_eq!(say(text, &[one(), free()]), want, "{text:?}");
     }
+}
+
+#[test]
+fn free_answers_are_taken_apart_too() {
+    for (text, want) in [
+        ("1:yes 2:no", "\"yes\" | \"no\""),
+        ("1: yes, 2:no", "\"yes\" | \"no\""),
+        ("1:a 2:yes", "\"a\" | \"yes\""),
+        ("2:no; 1:yes", "\"yes\" | \"no\""),
+        ("1: meet at 2:30", "\"meet at 2:30\" | -"),
+        ("1: at five, 2:30 is late", "\"at five, 2:30 is late\" | -"),
+    ] {
+        assert_eq!(say(text, &[free(), free()]), want, "{text:?}");
+    }
+    for (text, want) in [
+        ("1:a 2:yes", "0 | \"yes\""),
+        ("1: a 2:yes", "0 | \"yes\""),
+        ("1:yes 2:b", "\"yes\" | 1"),
+    ] {
+        assert_eq!(say(text, &[suggested(), suggested()]), want, "{text:?}");
+    }
+}
+
+#[test]
+fn one_option_is_chosen_unless_several_can_be() {
+    assert_eq!(say("a, b", &[suggested()]), "Several { question: 1 }");
+    assert_eq!(say("1: a 2: a, b", &[one(), several()]), "0 | 0,1");
+    let many = question(&["JWT", "OAuth2"], false, true);
+    assert_eq!(say("a and b", &[many]), "0,1");
 }
 
 #[test]
@@ -298,7 +335,8 @@ fn refusals_say_what_to_write() {
         (
             "1: a, other:",
             &two,
-            "Question 1 is answered with `other`, but nothing stands behind it. Write your answer behind `other:`.",
+            "Question 1 is answered with `other`, but nothing stands behind it. Write your answer behind `other:`, or \
+             comment `/answer 1: your own words`.",
         ),
     ] {
         let error = read(text, questions).unwrap_err();

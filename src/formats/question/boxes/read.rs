@@ -55,6 +55,22 @@ pub fn read(body: &str) -> Option<Boxes> {
     })
 }
 
+/// `body` with the box that sends not ticked, so that it can be ticked again; `None` where it is not ticked.
+pub fn unsent(body: &str) -> Option<String> {
+    let arena = Arena::new();
+    let root = markdown::parse(&arena, body);
+    let lines = Lines::new(body);
+    let mut boxes = root
+        .children()
+        .filter(|node| matches!(node.data().value, NodeValue::List(_)))
+        .flat_map(comrak::arena_tree::Node::children);
+    let sends = boxes.find(|item| matches!(ticked(item, &lines), Some(Ticked::Send)))?;
+    let line = sends.data().sourcepos.start.line;
+    let start = lines.start(line);
+    let tick = start + body[start..].find(['x', 'X'])?;
+    Some(format!("{} {}", &body[..tick], &body[tick + 1..]))
+}
+
 /// A box that is ticked.
 enum Ticked {
     Option(usize),

@@ -1,8 +1,8 @@
 //! Writes the comment with boxes.
 
 use super::super::answer::letter;
-use super::super::marker::{MOST_OPTIONS, one_line};
-use super::{MARKER, OTHER, Question, Round, SEND};
+use super::super::marker::{MOST_OPTIONS, cut, one_line};
+use super::{Answer, MARKER, OTHER, Question, Round, SEND};
 use crate::formats::block;
 
 /// The questions of `round` as Markdown with boxes and the marker; what to say above it is the caller's.
@@ -11,14 +11,42 @@ use crate::formats::block;
 pub fn render(round: &Round<'_>) -> String {
     let mut text = String::new();
     for (question, number) in round.questions.iter().zip(1_usize..) {
-        ask(&mut text, question, number);
+        ask(&mut text, question, number, round.own_words);
     }
     text.push_str(&format!("---\n\n- [ ] **{SEND}**\n\n"));
     text.push_str(&format!("{MARKER}{} {} -->", round.run, round.number));
     text
 }
 
-fn ask(text: &mut String, question: &Question, number: usize) {
+/// The questions of a round that has ended, each with its answer and who gave it; `open` is what became of the others.
+pub fn answered(
+    questions: &[Question],
+    answers: &[Option<Answer>],
+    whose: &[Option<String>],
+    open: &str,
+) -> String {
+    let mut text = String::new();
+    for (at, question) in questions.iter().enumerate() {
+        heading(&mut text, question, at + 1);
+        let given = answers.get(at).and_then(Option::as_ref);
+        let line = match given {
+            Some(answer) => {
+                let words = shown(&cut(&answer.words(question), MAX_ANSWER_CHARS));
+                let by = whose.get(at).and_then(Option::as_deref);
+                let by = by.map(|login| format!(" ({login})")).unwrap_or_default();
+                format!("Answer: {words}{by}")
+            }
+            None => format!("*{open}*"),
+        };
+        text.push_str(&format!("> {}\n\n", block::quiet(&line)));
+    }
+    text
+}
+
+/// Most characters of an answer that are repeated; the plan has all of it.
+const MAX_ANSWER_CHARS: usize = 1_000;
+
+fn heading(text: &mut String, question: &Question, number: usize) {
     let header = shown(&question.header);
     let asked = shown(&question.question);
     let line = if header.is_empty() {
@@ -28,10 +56,28 @@ fn ask(text: &mut String, question: &Question, number: usize) {
     };
     text.push_str(&block::quiet(&line));
     text.push_str("\n\n");
+}
+
+fn ask(text: &mut String, question: &Question, number: usize, own_words: bool) {
+    heading(text, question, number);
     if question.options.is_empty() {
-        text.push_str(&format!("Answer with `/answer {number}: …`\n\n"));
+        text.push_str(&format!(
+            "Answer in your own words: comment `/answer {number}: …`.\n\n"
+        ));
         return;
     }
+    text.push_str(if question.multi {
+        "Choose one or more options."
+    } else {
+        "Choose one option."
+    });
+    if own_words {
+        text.push_str(&format!(
+            " For another answer, comment `/answer {number}: your own words`, or edit this comment: write it behind \
+             *other* and tick that."
+        ));
+    }
+    text.push_str("\n\n");
     for (at, option) in question.options.iter().take(MOST_OPTIONS).enumerate() {
         let mut line = format!("- [ ] {}) {}", letter(at), shown(&option.label));
         if !option.description.is_empty() {
@@ -41,7 +87,10 @@ fn ask(text: &mut String, question: &Question, number: usize) {
         text.push_str(&block::quiet(&line));
         text.push('\n');
     }
-    text.push_str(&format!("- [ ] {OTHER} \n\n"));
+    if own_words {
+        text.push_str(&format!("- [ ] {OTHER} \n"));
+    }
+    text.push('\n');
 }
 
 /// `text` of an agent in one line that shows as it is written, behind other words on the line; what stands between two

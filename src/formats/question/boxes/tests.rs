@@ -48,6 +48,7 @@ fn shown(questions: &[Question]) -> String {
         run: RUN,
         number: 2,
         questions,
+        own_words: true,
     })
 }
 
@@ -102,12 +103,16 @@ fn the_comment_looks_like_this() {
     assert_eq!(
         shown(&questions()),
         "**1. Cache** – Where does the cache in `src/cache.rs` live?\n\n\
+         Choose one option. For another answer, comment `/answer 1: your own words`, or edit this comment: write it behind \
+         *other* and tick that.\n\n\
          - [ ] a) In memory — lost at a restart\n\
          - [ ] b) Redis\n\
          - [ ] other: \n\n\
          **2. Name** – What is it called?\n\n\
-         Answer with `/answer 2: …`\n\n\
+         Answer in your own words: comment `/answer 2: …`.\n\n\
          **3.** Which parts log?\n\n\
+         Choose one or more options. For another answer, comment `/answer 3: your own words`, or edit this comment: write \
+         it behind *other* and tick that.\n\n\
          - [ ] a) API\n\
          - [ ] b) Worker\n\
          - [ ] other: \n\n\
@@ -302,4 +307,70 @@ fn what_an_agent_writes_is_shown_as_it_is() {
         let body = shown(&[question(written, "", &[])]);
         assert!(body.starts_with(&format!("**1.** {want}\n")), "{body}");
     }
+}
+
+#[test]
+fn where_only_options_count_no_other_answer_is_offered() {
+    let body = render(&Round {
+        run: RUN,
+        number: 1,
+        questions: &[question("Go on?", "", &[("Yes", ""), ("No", "")])],
+        own_words: false,
+    });
+    assert_eq!(
+        body,
+        "**1.** Go on?\n\nChoose one option.\n\n- [ ] a) Yes\n- [ ] b) No\n\n---\n\n- [ ] **Send these answers**\n\n\
+         <!-- planwright:questions 01JD2M0Q7Y8Z9ABCDEFGHJKMNP 1 -->"
+    );
+}
+
+#[test]
+fn the_box_that_sends_can_be_freed_and_nothing_else_changes() {
+    let asked = "Some words, - [x] too.\n\n".to_owned()
+        + &shown(&questions())
+        + "\n<!-- planwright:effect X/y -->\n";
+    let ticked = tick(&tick(&asked, "b) Redis"), "b) Worker").replacen(
+        "other: ",
+        "other: - [x] **Send these answers**",
+        1,
+    );
+    assert_eq!(unsent(&ticked), None);
+    let sent = tick(&ticked, "**Send these answers**\n\n<!--");
+    assert!(read(&sent).unwrap().send);
+    for (sent, ticked) in [
+        (sent.clone(), ticked.clone()),
+        (
+            sent.replace(
+                "[x] **Send these answers**\n\n<",
+                "[X] **Send these answers**\n\n<",
+            ),
+            ticked.clone(),
+        ),
+        (sent.replace('\n', "\r\n"), ticked.replace('\n', "\r\n")),
+    ] {
+        assert_eq!(unsent(&sent), Some(ticked));
+    }
+}
+
+#[test]
+fn a_round_that_has_ended_shows_its_answers_and_no_boxes() {
+    let questions = questions();
+    let mut answers = vec![None; 3];
+    answers[0] = Some(Answer {
+        chosen: vec![1],
+        text: Some("but @octocat\n\n/cancel <!-- ".to_owned() + &"x".repeat(2_000)),
+    });
+    let whose = [Some("ada".to_owned()), None, None];
+    let body = answered(&questions, &answers, &whose, "Left to the agent");
+    let (first, rest) = body.split_once("x…").unwrap();
+    assert!(first.len() < 1_300, "{first}");
+    let begins = "**1. Cache** – Where does the cache in `src/cache.rs` live?\n\n> Answer: Redis; but @\u{200b}octocat /cancel ";
+    assert!(first.starts_with(begins), "{first}");
+    assert_eq!(
+        rest,
+        " (ada)\n\n**2. Name** – What is it called?\n\n> *Left to the agent*\n\n**3.** Which parts log?\n\n\
+         > *Left to the agent*\n\n"
+    );
+    assert_eq!((boxes_of(&body), read(&body)), (0, None));
+    assert_eq!(command::parse(&body), []);
 }

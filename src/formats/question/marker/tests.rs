@@ -275,6 +275,14 @@ fn whatever_is_not_asked_is_described() {
     let hundred = mark(&json!(vec![json!({}); 100]));
     assert_eq!(detect(&hundred).malformed, 100);
     assert_eq!(detect(&hundred).lost.len(), 1);
+    // What is not described is not passed over in silence.
+    let each = |at: usize| json!({ "question": format!("{at}?") });
+    let many = detect(&mark(&json!((0..40).map(each).collect::<Vec<_>>())));
+    assert_eq!((many.left_out, many.lost.len()), (36, 13));
+    assert_eq!(
+        many.lost.last().unwrap(),
+        "More of what was asked could not be read or was not asked."
+    );
 }
 
 #[test]

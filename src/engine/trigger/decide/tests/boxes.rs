@@ -20,6 +20,7 @@ fn asked() -> String {
         options: vec![choice("SQLite"), choice("Redis")],
     }];
     let round = Round {
+        own_words: true,
         run: "run_1",
         number: 1,
         questions: &questions,
@@ -107,7 +108,7 @@ fn our_comment_is_known_by_the_app_or_by_the_login() {
     ] {
         assert_eq!(one(run(&changes)).command, Command::Answer, "{changes:?}");
     }
-    let theirs = "no command in this comment";
+    let theirs = "commands in a comment that somebody else edited do not count";
     for changes in [
         vec![no_app.clone(), renamed.clone()],
         vec![no_app.clone(), person.clone()],

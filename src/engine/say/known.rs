@@ -1,0 +1,75 @@
+//! What the bot says when a plan is asked for that is saved already, and when one replaces another.
+
+use serde_json::{Map, json};
+
+use super::super::progress::{Known, PlanIssue, Saved};
+use super::super::run::RunId;
+use super::super::trigger::Trigger;
+use super::{RESULT_BLOCK, footer};
+use crate::formats::block::render_yaml;
+
+/// `#2`, as a link.
+pub fn link(issue: &PlanIssue) -> String {
+    format!("[#{}]({})", issue.number, issue.url)
+}
+
+/// Final status of a run whose plan an open issue holds already.
+pub fn already_saved(trigger: &Trigger, run: &RunId, known: &Known) -> String {
+    let mut text = format!(
+        "✅ Already saved as {}: the plan here has not changed since, so it was not saved a second time.\n\n",
+        link(&known.issue)
+    );
+    if let Some(later) = &known.replaced_by {
+        text.push_str(&format!(
+            "{} was saved from here later, and replaces it.\n\n",
+            link(later)
+        ));
+    }
+    let more = match (
+        trigger.options.is_empty(),
+        trigger.guidance.trim().is_empty(),
+    ) {
+        (true, true) => "",
+        (false, true) => ", with the same options",
+        (true, false) => ", with the same guidance",
+        (false, false) => ", with the same options and guidance",
+    };
+    text.push_str(&format!(
+        "To save it once more, comment `/{} again=yes`{more}.\n\n",
+        trigger.command.name()
+    ));
+    let mut fields = Map::new();
+    fields.insert("status".into(), json!("succeeded"));
+    fields.insert("already_saved".into(), json!(true));
+    fields.insert("run".into(), json!(run.0));
+    fields.insert("command".into(), json!(trigger.command.name()));
+    fields.insert("plan_issue".into(), json!(known.issue.number));
+    fields.insert("plan_url".into(), json!(known.issue.url));
+    text.push_str(&render_yaml(RESULT_BLOCK, &fields));
+    text.push_str(&format!("\n\n{}", footer(run)));
+    text
+}
+
+/// In the new plan issue and its report: which one it replaces.
+pub fn replaces(old: &PlanIssue) -> String {
+    format!(
+        "It replaces {}, which was saved from here before.",
+        link(old)
+    )
+}
+
+/// Comment on the plan issue that is replaced.
+pub fn replaced(trigger: &Trigger, run: &RunId, saved: &Saved) -> String {
+    let place = &trigger.place;
+    let source = format!("{}#{}", place.repo.full_name(), place.number);
+    let new = PlanIssue {
+        number: saved.number,
+        url: saved.url.clone(),
+    };
+    format!(
+        "This plan was replaced by {}: it was saved from {source} again, and was no longer the same. This issue stays \
+         open; close it if nobody needs it any more.\n\n{}",
+        link(&new),
+        footer(run)
+    )
+}

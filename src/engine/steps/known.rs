@@ -1,0 +1,208 @@
+//! The same plan again: what was saved before from the same issue or pull request. A plan whose issue is still open is
+//! not saved twice, and a new one says which issue it replaces.
+//!
+//! Runs of a place come one after another, so the second of two commands sees what the first has saved.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::effects::Stop;
+use super::super::forge::ForgeError;
+use super::super::progress::{Enriched, Found, Known, PlanIssue, Prepared, Saved};
+use super::super::say;
+use super::super::store::SavedPlan;
+use super::super::trigger::{Place, digest};
+use super::{Context, FRESH};
+use crate::formats::command::{Command, read_options};
+
+/// What recognises a request to save a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Digest of the plan's text as it was found.
+    pub text: String,
+    /// Digest of the text and of what else decides what is saved.
+    pub request: String,
+}
+
+impl Identity {
+    /// The identity of what was `found`; `guidance` where an agent works it in. `None` where no plan was found: what an
+    /// agent puts together is no text of anybody.
+    fn of(found: &Found, guidance: Option<&str>) -> Option<Self> {
+        let text = match (&found.candidate, &found.unclear) {
+            (Some(candidate), _) => plain(&candidate.text),
+            (None, Some(unclear)) => {
+                let among = unclear.among.iter();
+                let texts: Vec<String> = among.map(|candidate| plain(&candidate.text)).collect();
+                texts.join("\n\0\n")
+            }
+            (None, None) => return None,
+        };
+        let text = digest(&text);
+        let request = match guidance {
+            None => format!("as found {text}"),
+            Some(guidance) => format!("enriched {text} {}", plain(guidance)),
+        };
+        Some(Self {
+            request: digest(&request),
+            text,
+        })
+    }
+}
+
+/// Line ends alike, without white space around.
+fn plain(text: &str) -> String {
+    text.trim().replace("\r\n", "\n")
+}
+
+/// What earlier plans of the place mean for the present one.
+#[derive(Debug)]
+enum Before {
+    /// It is to be saved, and replaces this one, if any.
+    New(Option<PlanIssue>),
+    /// It is saved already.
+    Same(Known),
+}
+
+/// Remembers what recognises the plan that was `found`; an agent works on it where `agent` is true.
+pub(super) fn identify(context: &mut Context, found: &Found, agent: bool) {
+    let trigger = &context.trigger;
+    let guidance = trigger.guidance.as_str();
+    let guidance = (agent && trigger.command == Command::SavePlan).then_some(guidance);
+    context.progress.identity = Identity::of(found, guidance);
+}
+
+/// The plan issue that holds the same plan already, and is open. Decided once.
+///
+/// # Errors
+/// GitHub or the store did not answer, or GitHub is given time to show a plan issue that was created moments ago.
+pub(super) async fn same(context: &mut Context) -> Result<Option<Known>, Stop> {
+    match before(context).await? {
+        Before::New(_) => Ok(None),
+        Before::Same(known) => decided(context, known).await.map(Some),
+    }
+}
+
+/// As [`same`], for a plan that is about to be saved: it is given the issue that it replaces.
+///
+/// # Errors
+/// As [`same`].
+pub(super) async fn before_saving(
+    context: &mut Context,
+    prepared: &mut Prepared,
+) -> Result<Option<Known>, Stop> {
+    match before(context).await? {
+        Before::Same(known) => decided(context, known).await.map(Some),
+        Before::New(replaces) => {
+            if prepared.replaces != replaces {
+                prepared.replaces = replaces;
+                context.progress.prepared = Some(prepared.clone());
+                context.remember().await?;
+            }
+            Ok(None)
+        }
+    }
+}
+
+async fn decided(context: &mut Context, known: Known) -> Result<Known, Stop> {
+    context.progress.known = Some(known.clone());
+    context.remember().await?;
+    Ok(known)
+}
+
+async fn before(context: &Context) -> Result<Before, Stop> {
+    let Some(identity) = &context.progress.identity else {
+        return Ok(Before::New(None));
+    };
+    let trigger = &context.trigger;
+    let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
+    let plans = context.effects.store.saved_at(&trigger.place.key()).await?;
+    let mut newest = None;
+    for plan in plans.iter().filter(|plan| plan.run != *context.run()) {
+        // What an agent failed at is tried again, but not by a command that came before it was known.
+        let answers = plan.complete || plan.at > context.accepted;
+        let same = !options.again && answers && plan.request == identity.request;
+        if (!same && newest.is_some()) || !is_open(context, plan).await? {
+            continue;
+        }
+        if same {
+            let replaced_by = plans.iter().find(|it| it.replaces == Some(plan.issue));
+            return Ok(Before::Same(Known {
+                issue: issue(plan),
+                replaced_by: replaced_by.map(issue),
+            }));
+        }
+        newest = Some(plan);
+    }
+    let replaced = newest.filter(|plan| plan.text != identity.text || !plan.complete);
+    Ok(Before::New(replaced.map(issue)))
+}
+
+fn issue(plan: &SavedPlan) -> PlanIssue {
+    PlanIssue {
+        number: plan.issue,
+        url: plan.url.clone(),
+    }
+}
+
+/// Whether the plan issue is still there and open.
+async fn is_open(context: &Context, plan: &SavedPlan) -> Result<bool, Stop> {
+    let place = Place {
+        repo: context.trigger.place.repo.clone(),
+        number: plan.issue,
+        pull_request: false,
+    };
+    match context.effects.forge.is_open(&place).await {
+        Ok(open) => Ok(open),
+        Err(ForgeError::NotFound { .. }) => {
+            let ripe = plan.at.plus(context.effects.adopt_delay * FRESH);
+            match context.pause(plan.at, ripe) {
+                Some(until) => Err(Stop::Settling { until }),
+                None => Ok(false),
+            }
+        }
+        Err(error) if error.is_absence() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Records what was saved, and tells the issue that it replaces.
+///
+/// # Errors
+/// GitHub or the store did not do it.
+pub(super) async fn record(
+    context: &mut Context,
+    prepared: &Prepared,
+    saved: &Saved,
+    key: &str,
+) -> Result<(), Stop> {
+    let Some(identity) = context.progress.identity.clone() else {
+        return Ok(());
+    };
+    let effects = &context.effects;
+    let plan = SavedPlan {
+        run: context.run().clone(),
+        at: effects.clock.now(),
+        text: identity.text,
+        request: identity.request,
+        complete: prepared.enriched != Enriched::Fallback,
+        issue: saved.number,
+        url: saved.url.clone(),
+        replaces: prepared.replaces.as_ref().map(|old| old.number),
+    };
+    effects.store.record_saved(&effects.lease, &plan).await?;
+    let Some(old) = &prepared.replaces else {
+        return Ok(());
+    };
+    let repo = &context.trigger.place.repo;
+    let body = say::known::replaced(&context.trigger, context.run(), saved);
+    match effects.create_comment(key, repo, old.number, &body).await {
+        // Locked, closed to Apps, or deleted since: the new issue names the old one all the same.
+        Err(Stop::Forge(error)) if error.is_refusal() => {
+            tracing::warn!(
+                run.id = %context.run(), error = %error, issue = old.number,
+                "the replaced plan issue was not told"
+            );
+            Ok(())
+        }
+        done => done.map(|_| ()),
+    }
+}
