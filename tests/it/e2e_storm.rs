@@ -115,7 +115,7 @@ fn check(system: &System, asked: &Asked, run: &RunRow, said: &[Comment]) -> Opti
     let (good, reaction) = match (run.command.as_str(), asked.plan) {
         ("plan-status", _) => (run.state == State::Succeeded, "rocket"),
         (_, true) => {
-            let saved = text.contains("saved to GitHub issue");
+            let saved = text.starts_with("✅ Plan saved");
             let known = text.starts_with("✅ Already saved as");
             (saved != known && run.state == State::Succeeded, "rocket")
         }

@@ -113,11 +113,7 @@ async fn a_comment_and_a_label_at_once_save_once() {
     rig.settle().await;
     let number = plans(&rig)[0];
     assert_eq!(plans(&rig), [number]);
-    assert!(
-        ended(&rig, &runs[0])
-            .await
-            .contains("✅ Plan saved to GitHub issue")
-    );
+    assert!(ended(&rig, &runs[0]).await.contains("✅ Plan saved: ["));
     is_answered_with(&ended(&rig, &runs[1]).await, number);
     rig.say(Command::Status).await;
     rig.settle().await;
@@ -133,7 +129,7 @@ async fn again_saves_once_more_and_replaces_nothing() {
     rig.settle().await;
     let run = ask(&rig, Command::SavePlan, &[("again", "yes")], "").await;
     let said = ended(&rig, &run).await;
-    assert!(said.contains("✅ Plan saved to GitHub issue"), "{said}");
+    assert!(said.contains("✅ Plan saved: ["), "{said}");
     assert!(!said.contains("replaces"), "{said}");
     let saved = plans(&rig);
     assert_eq!(saved.len(), 2);
@@ -247,7 +243,7 @@ async fn an_issue_that_was_closed_or_deleted_does_not_count() {
         }
         let run = rig.say(Command::SavePlan).await;
         let said = ended(&rig, &run).await;
-        assert!(said.contains("✅ Plan saved to GitHub issue"), "{said}");
+        assert!(said.contains("✅ Plan saved: ["), "{said}");
         assert!(!said.contains("replaces"), "{said}");
         let new = *plans(&rig).last().unwrap();
         assert_ne!(new, number);
@@ -293,7 +289,7 @@ async fn a_retry_after_a_failed_write_completes_its_own_issue() {
     assert_eq!(rig.state(&run).await, State::Failed);
     rig.say(Command::Retry).await;
     let said = ended(&rig, &run).await;
-    assert!(said.contains("✅ Plan saved to GitHub issue"), "{said}");
+    assert!(said.contains("✅ Plan saved: ["), "{said}");
     assert_eq!(plans(&rig).len(), 1);
 }
 
@@ -320,7 +316,11 @@ async fn no_agent_is_paid_for_a_plan_that_is_saved() {
     assert_eq!(agent.prompts().len(), 2);
     // So is the plan as it was found.
     let run = ask(&rig, Command::SaveRawPlan, &[], "").await;
-    assert!(ended(&rig, &run).await.contains("✅ Raw plan saved"));
+    assert!(
+        ended(&rig, &run)
+            .await
+            .contains("✅ Plan saved exactly as found: [")
+    );
     assert_eq!(plans(&rig).len(), 3);
     for number in plans(&rig) {
         assert_eq!(rig.forge.own_bodies(number).len(), 1, "nothing is replaced");
@@ -336,7 +336,7 @@ async fn a_fallback_answers_commands_that_came_before_it_and_is_replaced_by_late
     let second = label(&rig).await;
     later(&rig);
     let said = ended(&rig, &first).await;
-    assert!(said.contains("**not enriched** (fallback)"), "{said}");
+    assert!(said.contains("**not enriched**"), "{said}");
     let fallback = plans(&rig)[0];
     is_answered_with(&ended(&rig, &second).await, fallback);
     later(&rig);

@@ -265,7 +265,10 @@ async fn over_a_budget_nothing_is_spent_and_the_plan_is_saved_as_found() {
     let rig = with(&agent, one_run).await;
     rig.say(Command::SavePlan).await;
     now(&rig).await;
-    let second = rig.say(Command::SavePlan).await;
+    // Other guidance is another request.
+    let mut second = rig.trigger(Command::SavePlan, "ada", 7, HERE);
+    second.guidance = "keep it short".to_owned();
+    let second = rig.deliver(second).await;
     now(&rig).await;
     assert_eq!(rig.state(&second).await, State::Succeeded);
     assert_eq!(agent.prompts().len(), 1);

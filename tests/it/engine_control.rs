@@ -24,7 +24,10 @@ async fn commands_on_one_place_run_one_after_another_in_order() {
     }
     assert_eq!(worker.step().await.unwrap(), Outcome::Idle);
     let said = rig.forge.own_bodies(HERE);
-    assert!(said[0].contains("✅ Raw plan saved"), "{said:#?}");
+    assert!(
+        said[0].contains("✅ Plan saved exactly as found: ["),
+        "{said:#?}"
+    );
     for body in &said[1..] {
         assert!(body.starts_with("✅ Already saved as"), "{said:#?}");
     }

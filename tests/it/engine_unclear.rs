@@ -132,7 +132,7 @@ async fn none_of_these_saves_nothing_and_says_what_to_do() {
     let said = status(&rig);
     assert!(
         said.starts_with(
-            "## Error: no_plan_found\n\nNone of the plans in this conversation is the one that is meant.\n"
+            "## Error: no_plan_found\n\nNone of the plans in this conversation is the one that is meant. Nothing was saved.\n"
         ),
         "{said}"
     );
@@ -152,7 +152,7 @@ async fn where_nobody_answers_nothing_is_saved() {
     let said = status(&rig);
     assert!(
         said.starts_with(
-            "## Error: questions_unanswered\n\nNobody said which of the plans here is meant.\n"
+            "## Error: questions_unanswered\n\nNobody said which of the plans here is meant. Nothing was saved.\n"
         ),
         "{said}"
     );

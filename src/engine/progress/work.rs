@@ -167,6 +167,10 @@ pub struct Unclear {
 /// Questions that were asked together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and the form of stored runs"
+)]
 pub struct Round {
     /// The questions, 1 to 4.
     pub questions: Vec<Question>,

@@ -352,7 +352,7 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
         .filter(|text| !text.trim().is_empty());
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
     let pointer = options.from;
-    let pointed = |post: Option<u64>| match pointer {
+    let is_named = |post: Option<u64>| match pointer {
         None => true,
         Some(Pointer::Opening) => post.is_none(),
         Some(Pointer::Comment(id)) => post == Some(id),
@@ -360,7 +360,7 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
     for (index, post) in posts::searched(thread, trigger, &mut left_out).0 {
         match unfit(post, trigger) {
             Some(why) => left_out.push(format!("{}: {why}", posts::name(post))),
-            None if !pointed(post.id) => {}
+            None if !is_named(post.id) => {}
             None => found.extend(
                 in_post(&post.body, post.id, readers.plans_in_blocks)
                     .into_iter()

@@ -105,7 +105,10 @@ fn guidance_and_plan_are_divided() {
             "/save-plan\n\nPlan: be careful",
             vec!["save-plan:1|Plan: be careful"],
         ),
-        ("/save-plan\n\nplan: \n\n- a", vec!["save-plan:1||- a"]),
+        (
+            "/save-plan\n\nplan: \n\n- a",
+            vec!["save-plan:1||plan: \n\n- a"],
+        ),
         ("/save-plan\n\n- a\n- b", vec!["save-plan:1||- a\n- b"]),
         (
             "/save-plan keep it short\n\na\n\nb",

@@ -33,7 +33,7 @@ pub fn questions(
         run: &run.0,
         number: u32::try_from(number).unwrap_or(u32::MAX),
         questions: &round.questions,
-        own_words: !round.hold,
+        own_words: round.by_agent(),
     });
     if round.hold {
         return format!(

@@ -390,9 +390,8 @@ fn subject(found: &Found, thread: &Thread) -> Subject {
 
 /// The command's own comment, as the payload had it.
 fn own_comment(trigger: &Trigger) -> Option<Post> {
-    let (text, url) = match &trigger.origin {
-        Origin::Comment { text, url, .. } => (text, url),
-        _ => return None,
+    let Origin::Comment { text, url, .. } = &trigger.origin else {
+        return None;
     };
     Some(Post {
         id: None,
@@ -470,9 +469,8 @@ fn revisions(good: &[Found], subjects: &[Subject], standing: &mut [Standing]) {
             let copied = alike >= 75 && size >= 60;
             let gone = standing[later].withdrawn.is_some() || standing[later].rejected.is_some();
             let labelled = one.label.is_some() && other.label.is_some() && one.label != other.label;
-            if !gone && !labelled && (says || same_author && again || copied) {
-                standing[earlier].replaced = Some(later);
-            } else if good[later].replaces && alike >= 30 && !gone && !labelled {
+            let revised = good[later].replaces && alike >= 30;
+            if !gone && !labelled && (says || same_author && again || copied || revised) {
                 standing[earlier].replaced = Some(later);
             }
         }
@@ -550,8 +548,9 @@ fn pointed(
     let own = own?;
     elements(&own.body)
         .iter()
+        .rev()
         .filter(|element| element.kind == Kind::Quote)
-        .filter_map(|element| {
+        .find_map(|element| {
             let bare: Vec<&str> = own.body[element.span.clone()]
                 .lines()
                 .map(|line| line.trim_start_matches(['>', ' ']))
@@ -559,7 +558,6 @@ fn pointed(
             from_quote(&fold(&bare.join("\n")), subjects, end)
         })
         .map(|(subject, _)| subject)
-        .last()
 }
 
 /// Permalinks of posts that may change the plan.

@@ -135,9 +135,9 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
             }
             Kind::Paragraph
         }
-        NodeValue::List(list) => Kind::List {
-            ordered: list.list_type == ListType::Ordered,
-            start: list.start,
+        NodeValue::List(kind) => Kind::List {
+            ordered: kind.list_type == ListType::Ordered,
+            start: kind.start,
             items: node.children().map(item).collect(),
         },
         NodeValue::Table(_) => Kind::Table(
@@ -184,7 +184,7 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
         )
     });
     let link = paragraph
-        .and_then(|paragraph| paragraph.first_child())
+        .and_then(AstNode::first_child)
         .is_some_and(|first| matches!(first.data().value, NodeValue::Link(_)));
     let nested = node
         .children()

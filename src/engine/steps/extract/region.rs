@@ -266,7 +266,7 @@ impl Search<'_> {
                     return None;
                 }
                 let region = finished(text, &parts, 0..parts.len(), None, true);
-                (region.points() >= MIN_SCORE).then(|| Region {
+                (region.points() >= MIN_SCORE).then_some(Region {
                     span: inner,
                     whole: false,
                     ..region

@@ -146,12 +146,13 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         count => say(8, counted(count, "file", "named")),
     }
     let length = text.trim().chars().count();
-    let dense = text
+    // A character of these scripts says as much as two letters.
+    let wide = text
         .chars()
         .take(400)
         .filter(|c| ('\u{3000}'..'\u{fb00}').contains(c))
-        .count()
-        > 40;
+        .count();
+    let dense = wide * 3 > length.min(400);
     let length = if dense { length * 2 } else { length };
     match length {
         0..60 => say(-20, format!("only {length} characters")),
@@ -218,9 +219,8 @@ fn steps(series: &Series) -> i32 {
         (Form::Bullets, 2) => 4,
         (Form::Bullets, _) => 12 + more(3),
         (Form::Table, _) if series.numbered => 28 + more(3),
-        (Form::Table, _) => 14 + more(3),
         (Form::Headings | Form::Bold | Form::Lines, _) if series.numbered => 28 + more(2),
-        (Form::Headings | Form::Bold | Form::Lines, _) => 14 + more(3),
+        (Form::Table | Form::Headings | Form::Bold | Form::Lines, _) => 14 + more(3),
         (Form::Sentences, 2) => 8,
         (Form::Sentences, _) if series.numbered => 26 + more(3),
         (Form::Sentences, _) => 18 + more(3),
@@ -243,7 +243,7 @@ fn form(series: &Series) -> String {
 
 fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMut(i32, String)) {
     let voice = series.voice();
-    let read = series.steps.len().min(50).max(1);
+    let read = series.steps.len().clamp(1, 50);
     let share = |count: usize| count * 100 / read;
     if share(voice.actions) >= 50 {
         say(14, format!("{} of {read} say what to do", voice.actions));

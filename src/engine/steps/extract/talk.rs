@@ -269,11 +269,10 @@ impl Talk<'_> {
                 self.standing[about].amended.push(position);
             }
             // A sentence about a step is not about the plan, but for its author's own withdrawal.
-            if !(verbs.iter().any(|(verb, ..)| *verb == Verb::Withdraw) && author == author_of)
-                && !verbs
-                    .iter()
-                    .any(|(verb, ..)| *verb == Verb::Choose && !targets.is_empty())
-            {
+            let says = |wanted: Verb| verbs.iter().any(|(verb, ..)| *verb == wanted);
+            let own = says(Verb::Withdraw) && author == author_of;
+            let decides = says(Verb::Choose) && !targets.is_empty();
+            if !own && !decides {
                 return;
             }
         }

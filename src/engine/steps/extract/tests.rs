@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+mod forms;
 mod texts;
 
 use super::*;

@@ -66,6 +66,7 @@ pub fn said(title: &str) -> Option<String> {
         || phrases.is(Class::Plan, content.clone())
         || phrases.is(Class::Proposal, content.clone())
         || is_section_name(bare)
+        || is_marker(bare)
         || numbered_step(&folded, &phrases, content.start)
         || folded.starts_with("what ")
         || folded.starts_with("how ")

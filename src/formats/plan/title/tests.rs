@@ -127,3 +127,58 @@ fn titles_of_the_seeds() {
         }
     }
 }
+
+#[test]
+fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
+    for (text, expected) in [
+        (
+            "# Export reports as CSV\n\n1. a\n2. b",
+            Some("Export reports as CSV"),
+        ),
+        ("## Plan: Export reports\n\n1. a", Some("Export reports")),
+        (
+            "## Implementation plan for the export\n\n1. a",
+            Some("the export"),
+        ),
+        ("**Umsetzungsplan: CSV-Export**\n\n1. a", Some("CSV-Export")),
+        (
+            "### Plan de acción: exportar informes\n\n1. a",
+            Some("exportar informes"),
+        ),
+        ("## 実装計画：CSV出力に対応\n\n1. a", Some("CSV出力に対応")),
+        ("## 方案二：流式导出报表\n\n1. a", Some("流式导出报表")),
+        (
+            "### Option B - Write on the server\n\n1. a",
+            Some("Write on the server"),
+        ),
+        ("[RFC] Export reports (v2)\n\n1. a", Some("Export reports")),
+        ("# Export reports (1/2)\n\n1. a", Some("Export reports")),
+        ("Plan: export reports\n\n1. a", Some("export reports")),
+        (
+            "---\ntitle: Export reports\n---\n\n1. a",
+            Some("Export reports"),
+        ),
+        ("# Plan\n\n1. a", None),
+        ("## Umsetzungsplan\n\n1. a", None),
+        ("**Propuesta:**\n\n1. a", None),
+        ("## 方案\n\n1. a", None),
+        ("# Proposal B:\n\n1. a", None),
+        ("(2/2)\n\n3. c", None),
+        ("## Steps\n\n1. a", None),
+        (
+            "### Step 1: Write the rows\n\nx\n\n### Step 2: Read them\n\ny",
+            None,
+        ),
+        ("Here is what I would do:\n\n1. a", None),
+        ("Hi all, sorry for the delay.\n\n1. a", None),
+        ("1. Write the rows\n2. Read them", None),
+        ("## How I want to go about it\n\n1. a", None),
+    ] {
+        assert_eq!(own_title(text).as_deref(), expected, "{text}");
+    }
+    assert_eq!(
+        said("[Feature]: Export reports").as_deref(),
+        Some("Export reports")
+    );
+    assert_eq!(said("Plan:"), None);
+}
