@@ -32,7 +32,8 @@
 //! | how a run is worked on, leased, parked, given back | [`engine::worker`], [`engine::execute`] |
 //! | the steps of a run | [`engine::steps`] |
 //! | plans from session logs: what is named, what is read | [`engine::steps::source`] |
-//! | how the plan of a conversation is chosen, with scores, and whose posts count | [`engine::steps::extract`] |
+//! | how the plan of a conversation is chosen, or that it is not clear, and whose posts count | [`engine::steps::extract`] |
+//! | words and phrases of conversations about plans, by language | [`formats::vocabulary`], `src/formats/vocabulary` |
 //! | the same plan again; which issue a changed plan replaces | [`engine::steps::known`] |
 //! | permissions; answers to people without any, within budgets | [`engine::steps::authorise`] |
 //! | the agent's part: turns, questions, corrections, fallback; nothing of it without an agent | [`engine::steps::enrich`] |

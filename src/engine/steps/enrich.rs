@@ -36,7 +36,7 @@ enum Step {
     Again,
 }
 
-/// Works with the agent until there is a plan that may be saved. What is found in a conversation, [`begin`] has found;
+/// Works with the agent until there is a plan that may be saved. What is found in a conversation, `begin` has found;
 /// `thread` is that conversation, where it has been read.
 ///
 /// # Errors

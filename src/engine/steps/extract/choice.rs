@@ -27,6 +27,8 @@ const APPROVED: i32 = 10;
 const APPROVED_MOST: i32 = 30;
 /// Points for a decision for a plan.
 const CHOSEN: i32 = 30;
+/// Most posts that one plan is put together from.
+const MAX_PARTS: usize = 20;
 /// More points than this do not make a text more of a plan.
 const FULL: i32 = 48;
 /// A plan with so many points less than the best is not what anybody may have meant.
@@ -170,7 +172,7 @@ pub(super) fn joined(found: Vec<Found>) -> Vec<Found> {
 }
 
 fn continues(before: &Found, next: &Found) -> bool {
-    if before.position() >= next.position() {
+    if before.position() >= next.position() || before.parts.len() >= MAX_PARTS {
         return false;
     }
     match (before.part, next.part) {

@@ -13,6 +13,9 @@ use crate::formats::vocabulary::Class;
 /// The most parts of one post that are looked at, the last ones; nobody writes more plans into one comment.
 const MAX_REGIONS: usize = 20;
 
+/// Most headings of a post that are compared with each other.
+const MAX_HEADS: usize = 200;
+
 /// A part of a post.
 #[derive(Debug, Clone)]
 pub(super) struct Region {
@@ -287,7 +290,9 @@ impl Search<'_> {
         for at in &heads {
             let element = &self.elements[*at];
             let level = element.level().unwrap_or(7);
-            let label = label(&element.text, element).or_else(|| self.counted(*at, &heads));
+            let few = heads.len() <= MAX_HEADS;
+            let label = label(&element.text, element)
+                .or_else(|| if few { self.counted(*at, &heads) } else { None });
             let titled = level <= 3
                 && self.role(*at) == Role::Title
                 && !element.phrases.is(Class::Empty, element.words());
@@ -622,7 +627,8 @@ impl Search<'_> {
             let above = &self.elements[from - 1];
             let sentence = above.kind == Kind::Paragraph && {
                 let text = above.text.trim_end();
-                let leads = text.ends_with([':', '：'])
+                let chats = above.begins(Class::Before) && !above.phrases.has(Class::Lead);
+                let leads = text.ends_with([':', '：']) && !chats
                     || above.phrases.has(Class::Lead)
                     || above.begins(Class::Plan)
                     || above.begins(Class::Marker);

@@ -443,11 +443,21 @@ fn lines(elements: &[Element]) -> Vec<Series> {
 fn is_marked(line: &str) -> bool {
     let line = line.trim_start();
     step_number(line).is_some()
+        || lettered(line)
         || [
             "• ", "· ", "・", "– ", "— ", "-> ", "→ ", "▪ ", "● ", "◦ ", "➡",
         ]
         .iter()
         .any(|sign| line.starts_with(sign))
+}
+
+/// `(a) …`, `b) …`
+fn lettered(line: &str) -> bool {
+    let rest = line.strip_prefix('(').unwrap_or(line);
+    let mut chars = rest.chars();
+    chars.next().is_some_and(|c| c.is_ascii_lowercase())
+        && chars.next() == Some(')')
+        && chars.next() == Some(' ')
 }
 
 /// Sentences in order. One paragraph with at least two words of order, or paragraphs that begin with them.

@@ -383,6 +383,10 @@ impl Talk<'_> {
             .count()
             > 1;
         let pointing = phrases.has(Class::Above) || quoted.is_some();
+        let decides = has(Verb::Choose).is_some_and(|(_, _, negated)| !negated);
+        if decides && phrases.has(Class::Above) && !sibling && own != Some(about) {
+            self.name(position, author, about);
+        }
         for (verb, _, negated) in verbs {
             match verb {
                 Verb::Approve if !negated && (!sibling || quoted.is_some()) => {
@@ -726,7 +730,10 @@ fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
             .any(|it| matches!(it.class, Class::Plan | Class::Proposal) && it.start == at);
         let alone = word.is_empty() || word == "one" || !word.is_ascii();
         // "First" begins many sentences, and "first run" is no plan.
-        if noun || alone || place > 0 && word.len() <= 4 {
+        let decided = phrases
+            .all(Class::Choose)
+            .any(|verb| verb.end <= phrase.start && phrase.start - verb.end <= 12);
+        if noun || alone || (place > 0 || decided) && word.len() <= 4 {
             found.push((phrase.start, place));
         }
     }

@@ -47,8 +47,8 @@ pub fn own_title(text: &str) -> Option<String> {
         .map(|title| cut(&title, MAX_CHARS))
 }
 
-/// `title` without what stands before or behind it and says nothing about the plan; `None` where nothing
-/// is left.
+/// `title` without the words before and behind it that say nothing about the plan; `None` where nothing is
+/// left.
 pub fn said(title: &str) -> Option<String> {
     let line = inline::one_line(title);
     let bare = without_markers(&line);
