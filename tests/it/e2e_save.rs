@@ -418,7 +418,7 @@ async fn a_race_of_commands_and_labels_for_one_plan_saves_it_once() {
     assert_eq!(known.count(), 19);
     let saved = said
         .iter()
-        .filter(|one| one.body.contains("✅ Plan saved: ["));
+        .filter(|one| one.body.starts_with("✅ Plan saved"));
     assert_eq!(saved.count(), 1);
     let named = format!("plan_issue: {number}\n");
     assert!(said.iter().all(|one| one.body.contains(&named)));

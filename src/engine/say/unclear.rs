@@ -38,7 +38,7 @@ fn option(candidate: &Candidate) -> Choice {
     Choice {
         label: label(candidate),
         description: match &candidate.url {
-            Some(url) if !url.is_empty() => format!("{}: {url}", beginning(candidate)),
+            Some(url) if !url.is_empty() => format!("{} ({url} )", beginning(candidate)),
             _ => beginning(candidate),
         },
     }
@@ -53,9 +53,10 @@ fn label(candidate: &Candidate) -> String {
     }
 }
 
-/// The first lines of its text, in one.
+/// The first lines of its text below the headings, in one.
 fn beginning(candidate: &Candidate) -> String {
-    let words: Vec<&str> = candidate.text.split_whitespace().collect();
+    let lines = candidate.text.lines().filter(|line| !line.starts_with('#'));
+    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     shorten(&words.join(" "), MAX_BEGINNING)
 }
 
