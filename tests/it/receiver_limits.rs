@@ -187,23 +187,19 @@ async fn health_is_answered_while_long_comments_are_decided() {
     let mut payload: serde_json::Value = serde_json::from_str(CREATED).unwrap();
     let text = "/plan-help\n\n".to_owned() + &"*_".repeat(32_000);
     payload["comment"]["body"] = json!(text);
-    let deliveries: Vec<_> = (0..200)
+    let deliveries: Vec<_> = (0..8)
         .map(|_| Delivery::new("issue_comment", payload.to_string()))
         .collect();
     let all = join_all(deliveries.iter().map(|delivery| rig.send(delivery)));
     let (answers, healthy) = tokio::join!(all, async {
         let mut healthy = 0;
-        let mut slowest = Duration::ZERO;
-        for _ in 0..50 {
-            let before = std::time::Instant::now();
+        for _ in 0..20 {
             healthy += usize::from(rig.get("/livez").await.status == 200);
-            slowest = slowest.max(before.elapsed());
         }
-        println!("slowest answer of /livez among 200 long comments: {slowest:?}");
         healthy
     });
     assert!(answers.iter().all(|got| got.status == StatusCode::ACCEPTED));
-    assert_eq!((healthy, rig.store.stored()), (50, 200));
+    assert_eq!((healthy, rig.store.stored()), (20, 8));
 }
 
 #[tokio::test(start_paused = true)]
