@@ -286,12 +286,8 @@ fn table(cases: &[Case]) -> String {
         row(&language, &|case| case.language == language);
     }
     row("all", &|_| true);
-    let at = text.rfind(": ").map_or(0, |_| {
-        cases
-            .iter()
-            .filter(|case| case.outcome != Outcome::Right)
-            .count()
-    });
+    let wrong = |case: &&Case| case.outcome != Outcome::Right;
+    let at = cases.iter().filter(wrong).count();
     let lines: Vec<&str> = text.lines().collect();
     let (failures, rows) = lines.split_at(at);
     let mut whole = failures.join("\n");

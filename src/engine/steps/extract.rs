@@ -141,9 +141,9 @@ pub struct Search {
 pub enum Verdict {
     /// The first one.
     Plan,
-    /// Nobody can tell which of the first so many is meant.
+    /// It is not clear which of the first candidates is meant.
     Unclear {
-        /// How many.
+        /// How many of them are in question.
         among: usize,
         /// Why, a sentence for people.
         why: String,
@@ -188,9 +188,9 @@ struct Found {
 /// What a text says about being a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Number so and so.
+    /// The part with this number, from 1.
     Number(usize),
-    /// It goes on where an earlier one ended.
+    /// It continues an earlier part.
     Continued,
 }
 

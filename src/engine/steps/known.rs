@@ -24,8 +24,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The identity of what was `found`; `guidance` where an agent works it in. `None` where no plan was found: what an
-    /// agent puts together is no text of anybody.
+    /// The identity of what was `found`; `guidance` where an agent works it in. `None` where no plan was found, because a
+    /// plan that an agent has put together differs from run to run.
     fn of(found: &Found, guidance: Option<&str>) -> Option<Self> {
         let text = match (&found.candidate, &found.unclear) {
             (Some(candidate), _) => plain(&candidate.text),

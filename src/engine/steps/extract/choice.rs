@@ -232,10 +232,9 @@ pub(super) fn decide(
 ) -> Search {
     in_context(&mut found, thread);
     found.retain(|it| !it.candidate.text.trim().is_empty());
-    let (good, rest): (Vec<Found>, Vec<Found>) = found
+    let (mut good, mut rest): (Vec<Found>, Vec<Found>) = found
         .into_iter()
         .partition(|it| it.candidate.score >= POSSIBLE);
-    let (mut good, mut rest) = (good, rest);
     if good.len() > MAX_WEIGHED {
         good.sort_by_key(|it| std::cmp::Reverse((it.candidate.score, it.position())));
         rest.extend(good.split_off(MAX_WEIGHED));
