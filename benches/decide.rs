@@ -36,10 +36,11 @@ const COMMENTS: usize = 500;
 /// So many shapes are tried as a conversation, those whose text takes longest to parse.
 const SLOWEST: usize = 30;
 
-/// Bars: milliseconds for one comment, seconds and mebibytes for the conversation.
+/// Bars: milliseconds for one comment, seconds and mebibytes for the conversation, milliseconds for an opening text.
 const DECIDE_BAR: f64 = 50.0;
 const THREAD_BAR: f64 = 3.0;
 const MEMORY_BAR: f64 = 200.0;
+const HEADINGS_BAR: f64 = 500.0;
 
 /// What stands before each shape: commands of each kind.
 const HEADS: [&str; 3] = [
@@ -117,6 +118,15 @@ fn main() -> ExitCode {
     for (_, mebibytes, name) in threads.iter().take(3) {
         row(name, *mebibytes, "MiB", MEMORY_BAR);
     }
+    let (mut thread, trigger) = conversation();
+    thread.posts[0].body = "# a\n".repeat(100_000);
+    let headings = once(|| judged(&thread, &trigger));
+    row(
+        "an opening text of 100,000 headings",
+        headings,
+        "ms",
+        HEADINGS_BAR,
+    );
     if missed {
         ExitCode::FAILURE
     } else {
@@ -202,14 +212,7 @@ fn thread_child(shape: &str) -> ExitCode {
                 thread.dropped += 1;
             }
         }
-        let search = extract::scan(&thread, &trigger, verify::READERS).search(
-            &thread,
-            &trigger,
-            &Trust::Everybody,
-        );
-        verify::find(&trigger, &thread, search, &Logs::default())
-            .and_then(|found| verify::as_found(&trigger, found, ""))
-            .is_ok()
+        judged(&thread, &trigger)
     });
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status
@@ -224,6 +227,15 @@ fn thread_child(shape: &str) -> ExitCode {
         .unwrap_or_default();
     println!("{} {}", time / 1e3, peak / 1024.0);
     ExitCode::SUCCESS
+}
+
+/// Whether there is a plan in the conversation.
+fn judged(thread: &Thread, trigger: &Trigger) -> bool {
+    let search =
+        extract::scan(thread, trigger, verify::READERS).search(thread, trigger, &Trust::Everybody);
+    verify::find(trigger, thread, search, &Logs::default())
+        .and_then(|found| verify::as_found(trigger, found, ""))
+        .is_ok()
 }
 
 fn post(id: u64, body: &str) -> Post {

@@ -81,9 +81,12 @@ pub struct Block {
 }
 
 /// The tree of `source`. Texts of strangers are parsed by this function only: the time and the memory that it takes are
-/// in proportion to the length of the text. A text that is [`too_complex`] is read as plain paragraphs.
+/// in proportion to the length of the text. A text that is [`too_complex`] is read as plain paragraphs; bare addresses are
+/// no links where there are thousands of them in one word.
 pub fn parse<'a>(arena: &'a Arena<'a>, source: &str) -> &'a AstNode<'a> {
-    parse_document(arena, &bounds::bounded(source), &options())
+    let mut options = options();
+    options.extension.autolink = bounds::addresses_are_few(source);
+    parse_document(arena, &bounds::bounded(source), &options)
 }
 
 /// The parse options used everywhere: GitHub Flavored Markdown.

@@ -87,6 +87,12 @@ pub enum Class {
     Want,
     /// Says that a text is about another matter than the conversation's.
     Aside,
+    /// Tells the reader what to do or to try: "you can", "as a workaround".
+    Advice,
+    /// Says that the work has been done.
+    Finished,
+    /// More than one of something: "two".
+    Several,
 }
 
 #[derive(Deserialize)]
@@ -177,13 +183,28 @@ pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    text.nfkc()
+    text.chars()
+        .flat_map(spelled)
+        .nfkc()
         .flat_map(char::to_lowercase)
         .map(|c| match c {
             '\u{2018}' | '\u{2019}' | '\u{02bc}' => '\'',
             other => other,
         })
         .collect()
+}
+
+/// A digit of any script as an ASCII one, and a circled number with a full stop behind it; else `c`.
+fn spelled(c: char) -> impl Iterator<Item = char> {
+    let digit = |zero: char| char::from_digit(u32::from(c) - u32::from(zero), 10);
+    let (first, second) = match c {
+        '\u{660}'..='\u{669}' => (digit('\u{660}'), None),
+        '\u{6f0}'..='\u{6f9}' => (digit('\u{6f0}'), None),
+        '\u{966}'..='\u{96f}' => (digit('\u{966}'), None),
+        '①'..='⑳' => (Some(c), Some('.')),
+        _ => (None, None),
+    };
+    [Some(first.unwrap_or(c)), second].into_iter().flatten()
 }
 
 /// Every phrase in a text that [`fold`] has made, by where it ends.

@@ -243,3 +243,41 @@ async fn who_may_not_triage_may_not_check_and_no_plan_file_is_no_failure() {
         "{body}"
     );
 }
+
+/// Fifty plans that read fifty files each: 2,500 files of the repository, so more requests than a run may make.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_push_of_fifty_plans_ends_within_one_window_of_githubs_limit() {
+    let system = System::start().await;
+    system.repository(REPO, false);
+    let path = |plan: usize, look: usize| format!("src/m{plan}/f{look}.rs");
+    let sources: Vec<_> = (0..2_500)
+        .map(|n| file(&path(n / 50, n % 50), &format!("// {n}\n")))
+        .collect();
+    system.sim.commit(REPO, "main", &sources).unwrap();
+    let plans = (0..50).map(|plan| {
+        let actions = (0..50).map(|look| {
+            let path = path(plan, look);
+            format!("### `READ`\n- **Resource:** [{path}](/{path})\n- **Description:** Look.\n\n")
+        });
+        let actions: String = actions.collect();
+        file(
+            &format!("plans/{plan}.plan.md"),
+            &format!("{HEAD}{actions}"),
+        )
+    });
+    let pull = proposed(&system, plans.collect());
+    system.sim.label(REPO, pull, "ada", "check-plan").unwrap();
+    let runs = system.run_to_rest().await;
+    assert_eq!(runs.len(), 1, "{runs:#?}");
+    let requests = system.sim.requests();
+    println!("50 plans, 2,500 files: {} requests", requests.len());
+    assert!(requests.len() < 1_100, "{}", requests.len());
+    let refused = requests.iter().find(|request| request.status == Some(403));
+    assert!(refused.is_none(), "within the limit");
+    let run = latest(&system);
+    assert_eq!(run.conclusion.as_deref(), Some("action_required"));
+    assert_eq!(
+        run.title.as_deref(),
+        Some("31 of 50 plans were not checked")
+    );
+}

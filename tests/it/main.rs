@@ -30,6 +30,7 @@ mod e2e_agent;
 mod e2e_boxes;
 mod e2e_check;
 mod e2e_crash;
+mod e2e_outsiders;
 mod e2e_places;
 mod e2e_plan;
 mod e2e_research;

@@ -103,6 +103,31 @@ async fn limits_and_refusals() {
 }
 
 #[tokio::test]
+async fn the_five_thousandth_request_of_an_hour_is_the_last() {
+    let mut world = World::new().await;
+    let path = format!("/repos/{REPO}");
+    let mut got = world.get(&path).await;
+    while got.status == StatusCode::OK {
+        got = world.get(&path).await;
+    }
+    assert_eq!(got.status, StatusCode::FORBIDDEN);
+    assert!(got.text().contains("API rate limit exceeded"));
+    assert_eq!(got.header("x-ratelimit-remaining"), Some("0"));
+    let answered = world.simulator.requests();
+    let answered = answered.iter().filter(|request| request.path == path);
+    assert_eq!(
+        answered
+            .filter(|request| request.status == Some(200))
+            .count(),
+        5_000
+    );
+    assert_eq!(world.get("/rate_limit").await.status, StatusCode::OK);
+    world.clock.advance(Duration::from_hours(1));
+    world.token = world.mint().await;
+    assert_eq!(world.get(&path).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn a_delay_goes_by_the_clock() {
     let world = World::new().await;
     let before = world.clock.now();

@@ -160,6 +160,13 @@ fn used(state: &State, holder: u64) -> (u32, Millis) {
     }
 }
 
+/// When the hour ends of an installation or a person who has made all its requests.
+pub(super) fn exhausted_until(state: &State, authorization: Option<&str>) -> Option<Millis> {
+    let token = state.check_token(authorization).ok()?;
+    let (used, reset) = used(state, token.holder.id());
+    (used >= HOURLY).then_some(reset)
+}
+
 /// Counts a request of an installation or a person.
 pub(super) fn count(state: &mut State, holder: u64) {
     let now = state.now();

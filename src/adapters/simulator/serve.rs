@@ -45,10 +45,16 @@ async fn handle(Extract(shared): Extract<Arc<Shared>>, request: Request) -> Resp
     if let Some(Trouble::Delay(delay)) = trouble {
         shared.clock.sleep(delay).await;
     }
-    let answer = shared.with(|state| match refusal(trouble.as_ref()) {
-        Some(refusal) => refusal,
-        None if attachment => attachments::answer(state, &call),
-        None => api::answer(state, &call).unwrap_or_else(|refusal| refusal),
+    let answer = shared.with(|state| {
+        let limit = || {
+            let reset = app::exhausted_until(state, call.header("authorization"))?;
+            (!is_rate_limit(&call)).then_some(Trouble::PrimaryLimit { reset })
+        };
+        match trouble.clone().or_else(limit).as_ref().and_then(refusal) {
+            Some(refusal) => refusal,
+            None if attachment => attachments::answer(state, &call),
+            None => api::answer(state, &call).unwrap_or_else(|refusal| refusal),
+        }
     });
     let changed = call.method != Method::GET
         && answer.status.is_success()
@@ -138,7 +144,7 @@ fn finish(shared: &Shared, call: &Call, answer: Answer) -> Answer {
         );
     let limits = shared.with(|state| {
         let token = state.check_token(call.header("authorization")).ok()?;
-        if call.path.first().is_none_or(|first| first != "rate_limit") {
+        if !is_rate_limit(call) {
             app::count(state, token.holder.id());
         }
         Some(app::rate_headers(state, token.holder.id()))
@@ -149,6 +155,11 @@ fn finish(shared: &Shared, call: &Call, answer: Answer) -> Answer {
         }
     }
     answer
+}
+
+/// Asking for the limits is free.
+fn is_rate_limit(call: &Call) -> bool {
+    call.path.first().is_some_and(|first| first == "rate_limit")
 }
 
 /// A time as HTTP headers have it (RFC 9110, 5.6.7).
@@ -170,8 +181,8 @@ fn bad_gateway() -> Answer {
 }
 
 /// What is answered instead of doing anything.
-fn refusal(trouble: Option<&Trouble>) -> Option<Answer> {
-    match trouble? {
+fn refusal(trouble: &Trouble) -> Option<Answer> {
+    match trouble {
         Trouble::Delay(_) | Trouble::BadGatewayAfter | Trouble::LostAnswer => None,
         Trouble::BadGatewayBefore => Some(bad_gateway()),
         Trouble::BadCredentials => Some(Answer::bad_credentials()),

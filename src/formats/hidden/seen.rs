@@ -1,8 +1,8 @@
 //! Whether two texts read the same on GitHub.
 
+use comrak::Arena;
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::NodeValue;
-use comrak::{Arena, parse_document};
 
 use super::{invisible, markdown};
 
@@ -16,7 +16,7 @@ pub fn reads_the_same(a: &str, b: &str) -> bool {
 /// The letters that people read, with a mark at each heading and code block.
 fn letters(text: &str) -> String {
     let arena = Arena::new();
-    let root = parse_document(&arena, text, &markdown::options());
+    let root = markdown::parse(&arena, text);
     let mut out = String::new();
     // How many nodes are open whose content is not read: images, whose text is shown only when the
     // picture is missing, and footnotes, which stand at the end of the page or nowhere.

@@ -1,9 +1,11 @@
 //! Keeps the parser's work in proportion to the length of a text, whatever the text is.
 //!
-//! The parser is linear but for two cases: each line is matched against every open container (quote, list item,
-//! footnote), so deep nesting multiplies the cost of all following lines; and each row of a table is filled up to the
-//! number of columns, so a wide header multiplies the cost and the memory of all rows below it. No document that people
-//! write comes near the limits here. A text that exceeds one is read as paragraphs of plain text.
+//! The parser is linear but for three cases: each line is matched against every open container (quote, list item,
+//! footnote), so deep nesting multiplies the cost of all following lines; each row of a table is filled up to the
+//! number of columns, so a wide header multiplies the cost and the memory of all rows below it; and a bare address is
+//! followed to the next white space even where `<` ends it. No document that people write comes near the limits here. A
+//! text that exceeds one of the first two is read as paragraphs of plain text, and one that exceeds the third without
+//! links for bare addresses.
 
 use std::borrow::Cow;
 
@@ -18,6 +20,10 @@ const FREE_STEPS: usize = 10_000;
 
 /// Most table cells that a text leaves for the parser to add, in all its tables together.
 pub const MAX_ADDED_CELLS: usize = 10_000;
+
+/// Most bytes that the parser reads behind bare addresses, for each byte of a text, or of [`SHORT`] if that is more.
+const MAX_ADDRESS_STEPS_PER_BYTE: usize = 32;
+const SHORT: usize = 65_536;
 
 /// Whether `source` exceeds [`MAX_NESTING`] (or much less nesting above very many short lines) or [`MAX_ADDED_CELLS`], so
 /// that its structure is not read.
@@ -55,6 +61,28 @@ pub(super) fn bounded(source: &str) -> Cow<'_, str> {
         if markup { ',' } else { c }
     };
     Cow::Owned(source.chars().map(plain).collect())
+}
+
+/// Whether links can be made of the bare addresses of `source` in time: comrak follows each to the next white space and
+/// only then cuts it off at a `<`, so that the next address is followed as far.
+///
+/// Linear, and an upper bound: addresses in code count, too.
+pub(super) fn addresses_are_few(source: &str) -> bool {
+    let most = MAX_ADDRESS_STEPS_PER_BYTE * source.len().max(SHORT);
+    let mut steps = 0;
+    for word in source.as_bytes().split(u8::is_ascii_whitespace) {
+        if memchr::memchr(b'<', word).is_none() {
+            continue;
+        }
+        for start in ["://", "www."] {
+            let addresses = memchr::memmem::find_iter(word, start);
+            steps += addresses.map(|at| word.len() - at).sum::<usize>();
+        }
+        if steps > most {
+            return false;
+        }
+    }
+    true
 }
 
 /// The columns of the markers of all open containers, outermost first.
@@ -245,6 +273,18 @@ mod tests {
             );
             assert!(too_complex(&text), "{mark:?}");
         }
+    }
+
+    #[test]
+    fn addresses_that_are_cut_off_in_one_long_word_are_too_many() {
+        let word = "<http://\0\u{feff}😀".repeat(4_000);
+        assert!(!addresses_are_few(&word));
+        assert!(!addresses_are_few(&"~www.a<".repeat(9_000)));
+        assert!(addresses_are_few(&word.replace('<', " ")));
+        assert!(addresses_are_few(&word.replace('<', "")));
+        let minified = "<ahref=\"https://x.test/a\">".repeat(200);
+        assert!(addresses_are_few(&minified));
+        assert!(addresses_are_few(&"<https://x.test/a> ".repeat(20_000)));
     }
 
     #[test]

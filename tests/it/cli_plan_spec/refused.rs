@@ -18,6 +18,10 @@ fn wrong_inputs_are_said_with_their_place_and_nothing_begins() {
              .spektacular/specs/nope.md; give the path of a file, or make one with `planwright new NAME`",
         ),
         (
+            &["plan", ".", "--trust"],
+            ". is a folder; name the file of a specification, or its name in .planwright/specs",
+        ),
+        (
             &["plan", "none.md", "--trust"],
             "none.md says nothing yet; write what is wanted into it, in plain words; `planwright new NAME` makes one with \
              headings",

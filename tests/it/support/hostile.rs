@@ -172,6 +172,8 @@ pub(crate) const PIECES: &[&str] = &[
     "<a@b",
     "<a@b.c>",
     "<http:a>",
+    "<http://\0\u{feff}\u{1F600}",
+    "~www.a.b<",
     "\u{1F600}",
     "\u{e9}*",
     "\u{a0}*",

@@ -15,24 +15,36 @@ use super::talk::{
 use super::trust::Trust;
 use super::{Candidate, Found, MIN_SCORE, Part, Search, Source, Verdict, add, posts};
 use crate::engine::thread::{Post, Reactions, Thread};
-use crate::engine::trigger::{Origin, Trigger};
+use crate::engine::trigger::{Actor, Origin, Trigger};
 use crate::formats::plan::title::said;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
 /// Most candidates that are weighed against each other; nobody speaks of more. The time that it takes grows
 /// with the square.
 const MAX_WEIGHED: usize = 50;
+/// Most plans that one question offers.
+const MAX_ASKED: usize = 5;
 /// Points for each person who approves of a plan, other than its author, and the most of them.
 const APPROVED: i32 = 10;
 const APPROVED_MOST: i32 = 30;
 /// Points for a decision for a plan.
 const CHOSEN: i32 = 30;
+/// Points for where a post is, and by whom: what opens a conversation is mostly what is wrong or wanted.
+const OPENING: i32 = -24;
+const FIRST_ANSWER: i32 = -12;
+const OUTSIDER: i32 = -6;
+const QUESTION: i32 = -14;
+const PROGRAM: i32 = -8;
+/// Points for a text that is not called a plan, is not by the requester, and that nobody is for.
+const UNSUPPORTED: i32 = -20;
 /// Most posts that one plan is put together from.
 const MAX_PARTS: usize = 20;
 /// More points than this do not make a text more of a plan.
-const FULL: i32 = 48;
+const FULL: i32 = 76;
 /// A plan with so many points less than the best is not what anybody may have meant.
-const CLEARLY_LESS: i32 = 24;
+const CLEARLY_LESS: i32 = 30;
+/// So many points less than a plan needs are enough for one of several proposals.
+const RIVAL: i32 = 10;
 /// Two texts that share so much of their words, in percent, are versions of one plan.
 const SAME_PLAN: usize = 55;
 
@@ -240,6 +252,7 @@ pub(super) fn decide(
         rest.extend(good.split_off(MAX_WEIGHED));
     }
     good.sort_by_key(|it| (it.position(), it.parts.first().map(|(_, span)| span.start)));
+    letters(&mut good);
     let subjects: Vec<Subject> = good.iter().map(|it| subject(it, thread)).collect();
     let own = own_comment(trigger);
     let heard = heard(&good, &subjects, thread, own.as_ref(), trigger, trust);
@@ -270,6 +283,10 @@ pub(super) fn decide(
         requester: trigger.actor.id,
     };
     let (order, verdict) = case.verdict(pointed);
+    let unsupported = match (&verdict, order.first()) {
+        (Verdict::None, Some(best)) if case.is_unsupported(*best) => Some(*best),
+        _ => None,
+    };
     let amended = match (&verdict, order.first()) {
         (Verdict::Plan, Some(best)) => later(&standing[*best], thread),
         _ => Vec::new(),
@@ -277,6 +294,9 @@ pub(super) fn decide(
     for (at, it) in good.iter_mut().enumerate() {
         it.candidate.title = it.title();
         explain(&mut it.candidate, &standing[at], strengths[at], thread);
+        if unsupported == Some(at) {
+            add(&mut it.candidate, UNSUPPORTED, "nobody has spoken for it");
+        }
     }
     let mut slots: Vec<Option<Candidate>> = good.into_iter().map(|it| Some(it.candidate)).collect();
     let mut candidates: Vec<Candidate> = order.iter().filter_map(|at| slots[*at].take()).collect();
@@ -295,6 +315,27 @@ pub(super) fn decide(
     }
 }
 
+/// Labels of plans in posts of their own that begin with different letters: `A – priority numbers`.
+fn letters(good: &mut [Found]) {
+    let letter = |it: &Found| {
+        let folded = fold(it.candidate.text.lines().next()?);
+        let text = folded.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let first = text.chars().next().filter(|c| c.is_alphabetic())?;
+        let behind = text[first.len_utf8()..].trim_start();
+        behind
+            .starts_with(['–', '—', '-', '.', ')', ':', '：'])
+            .then(|| first.to_string())
+    };
+    let found: Vec<Option<String>> = good.iter().map(letter).collect();
+    let different: HashSet<&String> = found.iter().flatten().collect();
+    if different.len() < 2 {
+        return;
+    }
+    for (it, letter) in good.iter_mut().zip(found) {
+        it.label = it.label.take().or(letter);
+    }
+}
+
 /// Points for where a text is.
 fn in_context(found: &mut [Found], thread: &Thread) {
     let title = fold(&thread.title);
@@ -303,6 +344,7 @@ fn in_context(found: &mut [Found], thread: &Thread) {
         && phrases.has(Class::Plan);
     let other = phrases.has(Class::Other);
     let asks = title.trim_end().ends_with(['?', '？']) && phrases.begins(Class::HowTo, 0).is_some();
+    let question = title.trim_end().ends_with(['?', '？']);
     let about: HashSet<String> = telling_words(&title);
     let robots: HashSet<u64> = thread
         .posts
@@ -315,6 +357,7 @@ fn in_context(found: &mut [Found], thread: &Thread) {
                 .map(|author| author.id)
         })
         .collect();
+    let members = thread.posts.iter().any(posts::belongs);
     for it in found.iter_mut() {
         let position = it.parts.first().map_or(0, |(position, _)| *position);
         let post = thread.posts.get(position);
@@ -335,13 +378,27 @@ fn in_context(found: &mut [Found], thread: &Thread) {
                     "the conversation is called something else",
                 );
             } else if opening && !titled {
-                add(&mut it.candidate, -6, "is the opening text");
+                add(&mut it.candidate, OPENING, "is the opening text");
+            } else if position == 1 {
+                add(&mut it.candidate, FIRST_ANSWER, "is the first answer");
+            }
+            if members && post.is_some_and(|post| !bot && post.association == "NONE") {
+                add(&mut it.candidate, OUTSIDER, "is by somebody from outside");
             }
             if asks {
                 add(&mut it.candidate, -40, "answers how something is done");
+            } else if question {
+                add(
+                    &mut it.candidate,
+                    QUESTION,
+                    "the conversation is a question",
+                );
             }
             if bot && opening && !titled {
                 add(&mut it.candidate, -15, "is a program's opening text");
+            }
+            if bot {
+                add(&mut it.candidate, PROGRAM, "is by a program");
             }
             let comments = post.is_some_and(|post| post.body.contains("<!--"));
             if bot && comments {
@@ -489,6 +546,26 @@ fn strength(found: &Found, standing: &Standing, thread: &Thread) -> i32 {
     found.candidate.score.min(FULL) + approved + chosen + reactions(found, thread)
 }
 
+/// It is called a plan, the requester has written it, or somebody is for it.
+fn supported(found: &Found, strength: i32, requester: u64) -> bool {
+    let own = |author: &Actor| author.id == requester;
+    let named = |why: &str| SUPPORT.iter().any(|support| why.starts_with(support));
+    strength > found.candidate.score.min(FULL)
+        || found.author.as_ref().is_some_and(own)
+        || found.candidate.reasons.iter().any(|(_, why)| named(why))
+}
+
+/// Reasons for which a text needs nobody to speak for it.
+const SUPPORT: [&str; 7] = [
+    "is titled",
+    "a title with",
+    "is a plan document",
+    "is in a plan block",
+    "begins with the words of a plan",
+    "the conversation is called a plan",
+    "is one of several proposals",
+];
+
 /// Points for reactions to the post.
 fn reactions(found: &Found, thread: &Thread) -> i32 {
     let Some(post) = thread.posts.get(found.position()) else {
@@ -608,6 +685,12 @@ fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread
         add(candidate, 0, &format!("rejected by {}", who(position)));
     } else if standing.replaced.is_some() {
         add(candidate, 0, "replaced by a later version");
+    } else if let [_, .., position] = standing.finished[..] {
+        add(
+            candidate,
+            0,
+            &format!("carried out, says {}", who(position)),
+        );
     }
     if !standing.amended.is_empty() {
         let names: Vec<String> = standing.amended.iter().map(|at| who(*at)).collect();
@@ -647,14 +730,44 @@ impl Case<'_> {
         if ranked
             .first()
             .is_none_or(|best| self.strengths[*best] < MIN_SCORE)
+            && !self.rivals(&ranked)
         {
             return (ranked, Verdict::None);
         }
-        match ranked.as_slice() {
+        let (order, verdict) = match ranked.as_slice() {
             [] => (Vec::new(), Verdict::None),
             [one] => (vec![*one], Verdict::Plan),
             _ => self.compare(&ranked),
+        };
+        if verdict != Verdict::Plan || !order.first().is_some_and(|best| self.is_unsupported(*best))
+        {
+            return (order, verdict);
         }
+        let among = ranked
+            .iter()
+            .filter(|at| self.strengths[**at] >= MIN_SCORE - RIVAL)
+            .count();
+        if among < 2 {
+            return (order, Verdict::None);
+        }
+        let why = "nobody has spoken for any of them".to_owned();
+        let among = among.min(MAX_ASKED);
+        (ranked, Verdict::Unclear { among, why })
+    }
+
+    /// Two people propose something, each of them almost enough of a plan.
+    fn rivals(&self, ranked: &[usize]) -> bool {
+        let [one, other, ..] = ranked else {
+            return false;
+        };
+        self.subjects[*one].author != self.subjects[*other].author
+            && self.strengths[*other] >= MIN_SCORE - RIVAL
+    }
+
+    /// Nobody is for it, and its form alone is not enough.
+    fn is_unsupported(&self, at: usize) -> bool {
+        self.strengths[at] + UNSUPPORTED < MIN_SCORE
+            && !supported(&self.good[at], self.strengths[at], self.requester)
     }
 
     /// A decision that somebody has taken.
@@ -733,7 +846,7 @@ impl Case<'_> {
                 let answered = comments
                     && is_opening(*at)
                     && self.standing[*at].approved.is_empty()
-                    && points(*at) + 5 < points(best);
+                    && points(*at) - OPENING / 2 + 5 < points(best);
                 !(sketch || detail || answered)
             })
             .collect();
@@ -768,7 +881,17 @@ impl Case<'_> {
                 .map(|by| if *by == Some(self.requester) { 2 } else { 1 })
                 .sum::<i64>()
         };
-        let open = self.undecided.is_some_and(|at| at > last);
+        // Authors who each insist on their own plan.
+        let insists = |at: &&usize| {
+            let standing = &self.standing[**at];
+            let author = self.subjects[**at].author;
+            standing
+                .chosen
+                .iter()
+                .any(|(position, by)| *position > last && *by == author)
+        };
+        let contested = close.iter().filter(insists).count() > 1;
+        let open = contested || self.undecided.is_some_and(|at| at > last);
         let rivals = |of: &dyn Fn(usize) -> i64, lead: i64| {
             let mut sorted = close.clone();
             sorted.sort_by_key(|at| std::cmp::Reverse(of(*at)));
@@ -787,7 +910,14 @@ impl Case<'_> {
                     .clone()
                     .all(|at| self.reactions(*at) * 2 <= self.reactions(*one))
         });
-        if let Some(one) = by_votes.or(by_reactions) {
+        let by_approval = || {
+            if open {
+                None
+            } else {
+                self.approved_alone(&close)
+            }
+        };
+        if let Some(one) = by_votes.or(by_reactions).or_else(by_approval) {
             return (vec![one], Verdict::Plan);
         }
         if let [one] = close.as_slice() {
@@ -812,9 +942,31 @@ impl Case<'_> {
                 return (vec![largest], Verdict::Plan);
             }
         }
-        let among = close.len().min(5);
+        let among = close.len().min(MAX_ASKED);
         let why = "they are about equally likely, and nobody has decided".to_owned();
         (close, Verdict::Unclear { among, why })
+    }
+
+    /// The one that people agreed to before the others were posted, which nobody has said anything to.
+    fn approved_alone(&self, close: &[usize]) -> Option<usize> {
+        let mut agreed = close
+            .iter()
+            .filter(|at| !self.standing[**at].approved.is_empty());
+        let (one, None) = (*agreed.next()?, agreed.next()) else {
+            return None;
+        };
+        let ignored = |at: usize| {
+            let standing = &self.standing[at];
+            standing.named.is_empty()
+                && standing.chosen.is_empty()
+                && self.reactions(at) <= 0
+                && self.subjects[at].author != Some(self.requester)
+                && self.subjects[at].post > self.subjects[one].post
+        };
+        close
+            .iter()
+            .all(|at| *at == one || ignored(*at))
+            .then_some(one)
     }
 
     /// Reactions for the plan less those against it.

@@ -127,6 +127,26 @@ fn names_plan(element: &Element) -> bool {
     })
 }
 
+/// `Closes #12, #13.`
+fn only_references(text: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
+        "refs", "ref", "see", "part", "and",
+    ];
+    let mut words = text
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '.'))
+        .filter(|word| !word.is_empty())
+        .peekable();
+    let is_reference = |word: &str| {
+        word.rsplit_once('#').is_some_and(|(_, number)| {
+            !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
+        })
+    };
+    words.peek().is_some_and(|first| WORDS.contains(first))
+        && text.contains('#')
+        && words.all(|word| word == "of" || WORDS.contains(&word) || is_reference(word))
+}
+
 /// The label of a proposal among several: `Option A: …`, `Plan 2`, `案B`.
 pub(super) fn label(text: &str, element: &Element) -> Option<String> {
     let words = element.words();
@@ -212,8 +232,10 @@ fn finished(
         .first()
         .filter(|element| element.level().is_some())
         .map(|element| heading_text(&text[element.span.clone()]));
+    let mut reasons = score::score(&text[span.clone()], part, span.start);
+    reasons.extend(score::announced(elements, &blocks));
     Region {
-        reasons: score::score(&text[span.clone()], part, span.start),
+        reasons,
         span,
         heading,
         whole,
@@ -336,9 +358,16 @@ impl Search<'_> {
     /// The text above the first head says that there is more than one way.
     fn offers_several(&self, heads: &[usize]) -> bool {
         let first = heads.first().copied().unwrap_or(0);
-        self.elements[..first]
-            .iter()
-            .any(|element| element.kind == Kind::Paragraph && element.phrases.has(Class::Undecided))
+        self.elements[..first].iter().any(|element| {
+            let phrases = &element.phrases;
+            element.kind == Kind::Paragraph
+                && (phrases.has(Class::Undecided)
+                    || phrases.all(Class::Several).any(|count| {
+                        phrases
+                            .all(Class::Proposal)
+                            .any(|noun| (count.end..=count.end + 16).contains(&noun.start))
+                    }))
+        })
     }
 
     /// The label of a heading `WORD 1` or `WORD B`, whatever the word, that other headings have too. Steps
@@ -408,10 +437,14 @@ impl Search<'_> {
         {
             return Some(section);
         }
-        let title = sole
-            || below().next().is_none()
-                && !matches!(self.role(first), Role::Section | Role::Phase | Role::Other);
-        let mut from = 0;
+        let alone = below().next().is_none();
+        let title = sole || alone && !matches!(self.role(first), Role::Section | Role::Other);
+        // What is above a heading that names the plan is about something else.
+        let mut from = if sole && self.role(first) == Role::Title {
+            first
+        } else {
+            0
+        };
         while from < first
             && (self.is_before(from, first)
                 || title && matches!(self.elements[from].kind, Kind::Paragraph | Kind::Html))
@@ -756,8 +789,18 @@ impl Search<'_> {
                 .lines()
                 .next()
                 .is_some_and(|line| line.contains([':', '：']));
+        // "Over to you" in a later sentence.
+        let later = length <= 300
+            && element.phrases.all(Class::After).any(|found| {
+                text.is_char_boundary(found.start)
+                    && text[..found.start.min(text.len())]
+                        .trim_end()
+                        .ends_with(['.', '!', '?', '。', '！', '？'])
+            });
         picture
             || calls
+            || later
+            || only_references(text)
             || signed
             || smiles
             || me

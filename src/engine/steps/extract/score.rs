@@ -1,5 +1,7 @@
 //! Points for what a text shows of a plan.
 
+use std::ops::Range;
+
 use super::element::{Element, Kind};
 use super::region::{Role, role};
 use super::series::{Form, Series, series};
@@ -9,10 +11,14 @@ use crate::formats::vocabulary::{Class, fold};
 
 /// Fewer points than this and a text is no plan. Steps in a clear form are worth as much; a bug report,
 /// a template or a list of opinions stays below.
-pub const MIN_SCORE: i32 = 30;
+pub const MIN_SCORE: i32 = 40;
 
 /// Fewer points than this and nothing that people say about a text makes it a plan.
 pub(super) const POSSIBLE: i32 = 18;
+
+/// Points for what leads to a text.
+const ADVICE: i32 = -24;
+const FINISHED: i32 = -40;
 
 /// Phrases of texts that programs write by the thousand. Folded.
 const TEMPLATES: [&str; 34] = [
@@ -157,8 +163,8 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
     match length {
         0..60 => say(-20, format!("only {length} characters")),
         60..300 => {}
-        300..1_000 => say(3, format!("{length} characters")),
-        _ => say(5, format!("{length} characters")),
+        300..500 => say(8, format!("{length} characters")),
+        _ => say(16, format!("{length} characters")),
     }
     let share = |wanted: fn(&Kind) -> bool| {
         let bytes: usize = elements
@@ -176,6 +182,28 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
     }
     if is_template(text) {
         say(-60, "is a template that a program fills in".to_owned());
+    }
+    reasons
+}
+
+/// Points for what the sentences that lead to a text say: that it is advice to the reader, or about finished work.
+pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32, String)> {
+    let leads = elements
+        .get(blocks.start.saturating_sub(1)..(blocks.start + 2).min(blocks.end))
+        .unwrap_or_default();
+    let says = |class: Class, but: Class| {
+        leads.iter().any(|element| {
+            matches!(element.kind, Kind::Paragraph | Kind::Heading(_))
+                && !element.phrases.has(but)
+                && element.phrases.has(class)
+        })
+    };
+    let mut reasons = Vec::new();
+    if says(Class::Advice, Class::Lead) {
+        reasons.push((ADVICE, "tells the reader what to do".to_owned()));
+    }
+    if says(Class::Finished, Class::Plan) {
+        reasons.push((FINISHED, "reports what was done".to_owned()));
     }
     reasons
 }
@@ -210,20 +238,24 @@ fn leads(element: &Element) -> bool {
 
 /// What a series is worth by its form.
 fn steps(series: &Series) -> i32 {
-    let more = |least: usize| points(series.count.saturating_sub(least), 1, 6);
+    // Lists of three are written for everything.
+    let more = match series.count {
+        0..=3 => 0,
+        count => 10 + points(count - 4, 1, 4),
+    };
     match (series.form, series.count) {
-        (Form::Numbered, 2) => 16,
-        (Form::Numbered, _) => 28 + more(3),
+        (Form::Numbered, 2) => 14,
+        (Form::Numbered, _) => 24 + more,
         (Form::Tasks, 2) => 12,
-        (Form::Tasks, _) => 26 + more(3),
+        (Form::Tasks, _) => 22 + more,
         (Form::Bullets, 2) => 4,
-        (Form::Bullets, _) => 12 + more(3),
-        (Form::Table, _) if series.numbered => 28 + more(3),
-        (Form::Headings | Form::Bold | Form::Lines, _) if series.numbered => 28 + more(2),
-        (Form::Table | Form::Headings | Form::Bold | Form::Lines, _) => 14 + more(3),
+        (Form::Bullets, _) => 12 + more,
+        (Form::Table, _) if series.numbered => 26 + more,
+        (Form::Headings | Form::Bold | Form::Lines, _) if series.numbered => 28 + more,
+        (Form::Table | Form::Headings | Form::Bold | Form::Lines, _) => 14 + more,
         (Form::Sentences, 2) => 8,
-        (Form::Sentences, _) if series.numbered => 26 + more(3),
-        (Form::Sentences, _) => 18 + more(3),
+        (Form::Sentences, _) if series.numbered => 28 + more,
+        (Form::Sentences, _) => 18 + more,
     }
 }
 
@@ -246,9 +278,9 @@ fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMu
     let read = series.steps.len().clamp(1, 50);
     let share = |count: usize| count * 100 / read;
     if share(voice.actions) >= 50 {
-        say(14, format!("{} of {read} say what to do", voice.actions));
+        say(4, format!("{} of {read} say what to do", voice.actions));
     } else if share(voice.actions) >= 25 {
-        say(7, format!("{} of {read} say what to do", voice.actions));
+        say(2, format!("{} of {read} say what to do", voice.actions));
     }
     if share(voice.done) >= 40 && voice.done > voice.actions {
         say(-24, format!("{} of {read} say what was done", voice.done));
@@ -283,10 +315,13 @@ fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMu
         say(-10, "the steps are a few words".to_owned());
     }
     if names_code && !matches!(series.form, Form::Sentences) {
-        say(5, "the steps name code".to_owned());
+        say(8, "the steps name code".to_owned());
     }
-    if voice.characters / read >= 16 && series.form != Form::Sentences {
-        say(4, "the steps are sentences".to_owned());
+    match voice.characters / read {
+        _ if series.form == Form::Sentences => {}
+        0..16 => {}
+        16..50 => say(4, "the steps are sentences".to_owned()),
+        _ => say(14, "the steps are long sentences".to_owned()),
     }
 }
 

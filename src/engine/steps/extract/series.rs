@@ -264,7 +264,7 @@ fn tables(elements: &[Element]) -> Vec<Series> {
             .iter()
             .filter_map(|row| row.get(column).cloned())
             .collect();
-        (counted || numbers || named).then(|| Series {
+        let series = Series {
             form: Form::Table,
             blocks: at..at + 1,
             count: body.len(),
@@ -272,7 +272,16 @@ fn tables(elements: &[Element]) -> Vec<Series> {
             steps,
             links: 0,
             ticked: 0,
-        })
+        };
+        // What is to be done, beside when or by whom.
+        let acts = || {
+            let voice = series.voice();
+            body.len() >= 3
+                && voice.actions * 2 >= body.len()
+                && voice.figures == 0
+                && voice.characters >= 12 * body.len()
+        };
+        (counted || numbers || named || acts()).then_some(series)
     };
     elements.iter().enumerate().filter_map(table).collect()
 }
@@ -412,6 +421,16 @@ fn lines(elements: &[Element]) -> Vec<Series> {
             _ => Vec::new(),
         };
         let first_marked = element.text.lines().next().is_some_and(is_marked);
+        // A paragraph that begins with a number from before speaks of that step.
+        let again = marked.len() == 1
+            && open.as_ref().is_some_and(|it| {
+                let last = it.steps.last().and_then(|step| step_number(step));
+                step_number(marked[0]) <= last && last.is_some()
+            });
+        if again {
+            found.extend(open.take());
+            continue;
+        }
         if marked.is_empty() || (marked.len() < 2 && !first_marked) {
             let bridges = matches!(
                 element.kind,
@@ -451,12 +470,12 @@ fn is_marked(line: &str) -> bool {
         .any(|sign| line.starts_with(sign))
 }
 
-/// `(a) …`, `b) …`
+/// `(a) …`, `b) …`, `c. …`
 fn lettered(line: &str) -> bool {
     let rest = line.strip_prefix('(').unwrap_or(line);
     let mut chars = rest.chars();
     chars.next().is_some_and(|c| c.is_ascii_lowercase())
-        && chars.next() == Some(')')
+        && chars.next().is_some_and(|c| matches!(c, ')' | '.'))
         && chars.next() == Some(' ')
 }
 

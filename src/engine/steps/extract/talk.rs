@@ -16,6 +16,9 @@ use crate::formats::vocabulary::{Class, Match, Phrases, fold};
 /// Most quotes that are looked up in the plans.
 const MAX_QUOTES: usize = 200;
 
+/// Bytes on either side of a decision in which its object is looked for.
+const OBJECT: usize = 48;
+
 /// A plan that people can speak of.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Subject {
@@ -50,6 +53,8 @@ pub(super) struct Standing {
     pub(super) rejected: Option<usize>,
     /// The post in which its author takes it back.
     pub(super) withdrawn: Option<usize>,
+    /// Posts that say that work has been done. One alone may speak of anything.
+    pub(super) finished: Vec<usize>,
     /// The plan that replaces it.
     pub(super) replaced: Option<usize>,
     /// Posts that change it or add to it.
@@ -59,9 +64,12 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// It was taken back, rejected or replaced, and nothing after that says otherwise.
+    /// It was taken back, rejected, replaced or carried out, and nothing after that says otherwise.
     pub(super) fn gone(&self) -> bool {
-        self.withdrawn.is_some() || self.rejected.is_some() || self.replaced.is_some()
+        self.withdrawn.is_some()
+            || self.rejected.is_some()
+            || self.replaced.is_some()
+            || self.finished.len() > 1
     }
 }
 
@@ -198,6 +206,11 @@ struct Talk<'s> {
 impl Talk<'_> {
     fn hear(&mut self, position: usize, post: &Post, parts: &[Range<usize>]) {
         let author = post.author.as_ref().map(|author| author.id);
+        // Programs agree to nothing.
+        let program = post.author.as_ref().is_some_and(|author| author.bot);
+        if program && !self.subjects.iter().any(|it| it.author == author) {
+            return;
+        }
         let mut quoted: Option<(usize, bool)> = None;
         for element in elements(&post.body) {
             let within = |part: &Range<usize>| {
@@ -232,6 +245,25 @@ impl Talk<'_> {
         }
     }
 
+    /// Where a short sentence is nothing but the label of a plan, or ends with it: "B", "for this issue: B".
+    fn vote(&self, position: usize, sentence: &str) -> Option<usize> {
+        let said = sentence.trim_matches(|c: char| !c.is_alphanumeric());
+        let labelled = self
+            .subjects
+            .iter()
+            .filter(|it| it.post < position)
+            .filter_map(|it| it.label.as_deref());
+        let mut votes = labelled.filter(|label| {
+            let before = said.strip_suffix(*label);
+            before.is_some_and(|before| {
+                let short = before.chars().count() <= 24;
+                short && (before.is_empty() || before.trim_end().ends_with([':', ',']))
+            })
+        });
+        let label = votes.next()?;
+        (!label.is_empty()).then(|| sentence.rfind(label).unwrap_or(0))
+    }
+
     /// The plan that a quote is from, and whether only a part of it is quoted.
     fn quoted(&self, source: &str, position: usize) -> Option<(usize, bool)> {
         let bare: String = source
@@ -251,8 +283,18 @@ impl Talk<'_> {
     ) {
         let phrases = Phrases::of(sentence);
         let asks = sentence.trim_end().ends_with(['?', '？']);
-        let verbs = verbs(sentence, &phrases);
-        let targets = self.targets(position, author, sentence, &phrases, !verbs.is_empty());
+        let mut verbs = verbs(sentence, &phrases);
+        if verbs.is_empty()
+            && let Some(place) = self.vote(position, sentence)
+        {
+            let at = Match {
+                class: Class::Choose,
+                start: place,
+                end: place,
+            };
+            verbs.push((Verb::Choose, at, false));
+        }
+        let targets = self.targets(position, author, sentence, &phrases, &verbs);
         let before = |at: &usize| self.subjects[*at].post < position;
         let last = (0..self.subjects.len()).rev().find(before);
         let steps = phrases.has(Class::Amend)
@@ -289,6 +331,13 @@ impl Talk<'_> {
                 }
             }
             return;
+        }
+        if phrases.has(Class::Finished) && targets.is_empty() && position != self.command {
+            for (standing, subject) in self.standing.iter_mut().zip(self.subjects) {
+                if subject.post < position && standing.finished.last() != Some(&position) {
+                    standing.finished.push(position);
+                }
+            }
         }
         let against = verbs
             .iter()
@@ -389,7 +438,11 @@ impl Talk<'_> {
         }
         for (verb, _, negated) in verbs {
             match verb {
-                Verb::Approve if !negated && (!sibling || quoted.is_some()) => {
+                Verb::Approve
+                    if !negated
+                        && (!sibling || quoted.is_some())
+                        && !phrases.has(Class::Undecided) =>
+                {
                     if pointing && next {
                         self.name(position, author, about);
                     }
@@ -447,6 +500,8 @@ impl Talk<'_> {
                 standing.withdrawn = standing.withdrawn.filter(|_| !own);
             }
             (Verb::Withdraw, _) if own => standing.withdrawn = Some(position),
+            // Who gives up their own plan says so; doubts are no rejection.
+            (Verb::Reject, false) if own => {}
             (Verb::Reject | Verb::Withdraw, false) | (Verb::Approve | Verb::Choose, true) => {
                 standing.rejected = Some(position);
                 standing.approved.retain(|(_, by)| *by != author);
@@ -466,15 +521,73 @@ impl Talk<'_> {
         author: Option<u64>,
         sentence: &str,
         phrases: &Phrases,
-        says: bool,
+        verbs: &[(Verb, Match, bool)],
     ) -> Vec<(usize, usize)> {
-        let mut found = named(sentence, phrases, self.subjects, position, says);
+        let mut found = named(
+            sentence,
+            phrases,
+            self.subjects,
+            position,
+            !verbs.is_empty(),
+        );
         if found.is_empty() {
             found = self.by_owner(position, author, sentence, phrases);
         }
         if found.is_empty() {
             found = self.by_words(position, sentence);
         }
+        if found.is_empty() {
+            found = self.by_content(position, sentence, phrases, verbs);
+        }
+        found
+    }
+
+    /// Words next to a decision that only one plan has: "we'll go with the queue".
+    fn by_content(
+        &self,
+        position: usize,
+        sentence: &str,
+        phrases: &Phrases,
+        verbs: &[(Verb, Match, bool)],
+    ) -> Vec<(usize, usize)> {
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        // "Use" and "we do" are said of many things.
+        let decides = |(verb, at, _): &&(Verb, Match, bool)| {
+            *verb == Verb::Choose
+                && (at.end - at.start > 5 || !sentence[at.start..at.end].is_ascii())
+        };
+        for (_, verb, _) in verbs.iter().filter(decides) {
+            let end = sentence.ceil_char_boundary((verb.end + OBJECT).min(sentence.len()));
+            let start = sentence.floor_char_boundary(verb.start.saturating_sub(OBJECT));
+            let ends = |c: char| matches!(c, ',' | ';' | '.' | '，' | '；' | '。' | '(' | '\n');
+            let behind = &sentence[verb.end..end];
+            let behind = &behind[..behind.find(ends).unwrap_or(behind.len())];
+            let before = &sentence[start..verb.start];
+            let before = &before[before.rfind(ends).unwrap_or(0)..];
+            for part in [behind, before] {
+                for word in telling_words(part) {
+                    if word.is_ascii() && word.len() < 4
+                        || phrases
+                            .iter()
+                            .any(|it| sentence[it.start..it.end].contains(&word))
+                    {
+                        continue;
+                    }
+                    let mut with = (0..self.subjects.len()).filter(|at| {
+                        self.subjects[*at].post < position
+                            && self.subjects[*at].words.contains(&word)
+                    });
+                    if let (Some(one), None) = (with.next(), with.next()) {
+                        found.push((verb.end, one));
+                    }
+                }
+            }
+        }
+        let first = found.first().map(|(_, one)| *one);
+        if found.iter().any(|(_, one)| Some(*one) != first) || self.subjects.len() < 2 {
+            return Vec::new();
+        }
+        found.truncate(1);
         found
     }
 
@@ -801,7 +914,11 @@ fn names(text: &str, login: &str) -> Option<usize> {
     // `maria` for `mariaflores`, `anja` for `anja85`.
     let mut at = 0;
     for word in text.split(|c: char| !c.is_alphanumeric()) {
-        if word.len() >= 4 && login.starts_with(word) {
+        // `Bjarnes`, `Amosem`.
+        let inflected = |form: &&str| {
+            form.len() >= 4 && word.starts_with(*form) && word.len() <= form.len() + 3
+        };
+        if word.len() >= 4 && login.starts_with(word) || forms.iter().any(inflected) {
             return Some(at);
         }
         at += word.len();

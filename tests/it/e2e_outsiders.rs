@@ -1,0 +1,84 @@
+//! A flood of comments by people without permissions, over real HTTP and through the bot's real queue of writes.
+
+use http::Method;
+use planwright::engine::run::State;
+
+use crate::support::rig::PLAN;
+use crate::support::system::{Options, System};
+
+const REPO: &str = "acme/search";
+const STRANGERS: usize = 200;
+const COMMENTS: usize = 1_000;
+const COMMANDS: [&str; 5] = [
+    "/save-plan",
+    "/plan-help",
+    "/plan-status",
+    "/answer 1:yes",
+    "/check-plan",
+];
+
+/// Counted from the answer to the webhook of the maintainer's comment to the reaction.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_of_strangers_costs_twenty_comments_and_delays_a_maintainers_reaction_by_one_write()
+{
+    let system = System::with(Options {
+        environment: vec![
+            ("PLANWRIGHT_GITHUB_WRITE_GAP_MS", "100".to_owned()),
+            ("PLANWRIGHT_GITHUB_NOTIFY_GAP_MS", "300".to_owned()),
+        ],
+        ..Options::default()
+    });
+    let system = system.await;
+    system.repository(REPO, false);
+    let open = |title: &str| system.sim.open_issue(REPO, "bob", title, PLAN).unwrap();
+    let flooded: Vec<u64> = (0..4).map(|n| open(&format!("Spam {n}"))).collect();
+    let maintained = open("Search is slow");
+    let mut most = 0;
+    let mut asked = Vec::new();
+    for n in 0..COMMENTS {
+        let stranger = format!("stranger{}", n % STRANGERS);
+        let (issue, command) = (flooded[n % flooded.len()], COMMANDS[n % COMMANDS.len()]);
+        system.sim.comment(REPO, issue, &stranger, command).unwrap();
+        if n % 100 == 99 {
+            let comment = system
+                .sim
+                .comment(REPO, maintained, "ada", "/plan-status")
+                .unwrap();
+            asked.push(comment);
+            // From here on the bot knows of it.
+            system.sim.settle().await;
+            let before = system.sim.requests().len();
+            let seen = || !system.sim.comment_reactions(comment).unwrap().is_empty();
+            system.shown("a reaction to the maintainer", seen).await;
+            let writes: Vec<String> = system
+                .sim
+                .requests()
+                .split_off(before)
+                .into_iter()
+                .filter(|request| {
+                    request.method != Method::GET && !request.path.contains("access_tokens")
+                })
+                .map(|request| format!("{} {}", request.method, request.path))
+                .collect();
+            let own = format!("POST /repos/{REPO}/issues/comments/{comment}/reactions");
+            // None where it was there as soon as the webhook was answered.
+            let others = writes.iter().position(|write| *write == own);
+            most = most.max(others.unwrap_or(0));
+        }
+    }
+    let runs = system.run_to_rest().await;
+    let comments: usize = flooded
+        .iter()
+        .map(|issue| system.said(REPO, *issue).len())
+        .sum();
+    println!(
+        "{COMMENTS} comments of {STRANGERS} strangers: {comments} comments of the bot, at most {most} writes of others \
+         before a maintainer's reaction"
+    );
+    assert!((1..=20).contains(&comments), "{comments}");
+    assert!(most <= 1, "{most}");
+    for comment in asked {
+        let run = runs.iter().find(|run| run.asked_in() == Some(comment));
+        assert_eq!(run.unwrap().state, State::Succeeded);
+    }
+}
