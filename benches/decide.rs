@@ -61,6 +61,11 @@ fn main() -> ExitCode {
     if let Some(shape) = after("--thread") {
         return thread_child(shape);
     }
+    if let Some(file) = after("--comment") {
+        let text = std::fs::read_to_string(file).unwrap();
+        println!("{:.2} ms", decided(&created(&text)));
+        return ExitCode::SUCCESS;
+    }
     if let Some(seconds) = after("--explore") {
         explore(seconds.parse().unwrap());
         return ExitCode::SUCCESS;

@@ -1,10 +1,11 @@
 //! Keeps the parser's work in proportion to the length of a text, whatever the text is.
 //!
-//! The parser is linear but for three cases: each line is matched against every open container (quote, list item,
-//! footnote), so deep nesting multiplies the cost of all following lines; each row of a table is filled up to the
+//! The parser is linear but for four cases: each line is matched against every open container (quote, list item,
+//! footnote), so deep nesting multiplies the cost of all following lines; the end of each list is looked for in everything
+//! within it, so deep nesting multiplies the cost of links, emphasis and the like, too; each row of a table is filled up to the
 //! number of columns, so a wide header multiplies the cost and the memory of all rows below it; and a bare address is
 //! followed to the next white space even where `<` ends it. No document that people write comes near the limits here. A
-//! text that exceeds one of the first two is read as paragraphs of plain text, and one that exceeds the third without
+//! text that exceeds one of the first three is read as paragraphs of plain text, and one that exceeds the last without
 //! links for bare addresses.
 
 use std::borrow::Cow;
@@ -18,6 +19,11 @@ pub const MAX_NESTING: usize = 50;
 const MAX_STEPS_PER_BYTE: usize = 4;
 const FREE_STEPS: usize = 10_000;
 
+/// Most punctuation marks within open containers, times these containers, for each byte of a text. Each mark may be a node
+/// of its own, and each list looks at all nodes within it.
+const MAX_MARKS_PER_BYTE: usize = 8;
+const FREE_MARKS: usize = 100_000;
+
 /// Most table cells that a text leaves for the parser to add, in all its tables together.
 pub const MAX_ADDED_CELLS: usize = 10_000;
 
@@ -25,14 +31,14 @@ pub const MAX_ADDED_CELLS: usize = 10_000;
 const MAX_ADDRESS_STEPS_PER_BYTE: usize = 32;
 const SHORT: usize = 65_536;
 
-/// Whether `source` exceeds [`MAX_NESTING`] (or much less nesting above very many short lines) or [`MAX_ADDED_CELLS`], so
-/// that its structure is not read.
+/// Whether `source` exceeds [`MAX_NESTING`] (or much less nesting above very many short lines, or around very much markup)
+/// or [`MAX_ADDED_CELLS`], so that its structure is not read.
 ///
 /// Linear. An upper bound of what the parser would find: containers and tables in code count, too.
 pub fn too_complex(source: &str) -> bool {
     let mut containers = Containers::default();
     let mut table = Table::default();
-    let mut steps = 0;
+    let (mut steps, mut marks) = (0, 0);
     let mut rest = source.as_bytes();
     while !rest.is_empty() {
         let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
@@ -40,10 +46,19 @@ pub fn too_complex(source: &str) -> bool {
         if containers.exceed(line) || table.exceeds(line) {
             return true;
         }
-        steps += containers.0.len();
+        let depth = containers.0.len();
+        steps += depth;
+        if depth > MAX_MARKS_PER_BYTE {
+            marks += depth
+                * line
+                    .iter()
+                    .filter(|byte| byte.is_ascii_punctuation())
+                    .count();
+        }
         rest = rest.get(end + 1..).unwrap_or_default();
     }
     steps > FREE_STEPS + MAX_STEPS_PER_BYTE * source.len()
+        || marks > FREE_MARKS + MAX_MARKS_PER_BYTE * source.len()
 }
 
 /// `source`, or, where it is [`too_complex`], a text of the same length and lines without markup: ASCII punctuation and
@@ -273,6 +288,21 @@ mod tests {
             );
             assert!(too_complex(&text), "{mark:?}");
         }
+    }
+
+    #[test]
+    fn deep_lists_around_very_much_markup_are_too_complex() {
+        for piece in ["[^a]", "[", "](", "~[a](b[^a][^b]a@b_"] {
+            let inner = piece.repeat(60_000 / piece.len());
+            assert!(too_complex(&format!(
+                "{}{inner}",
+                "* ".repeat(MAX_NESTING - 1)
+            )));
+            assert!(!too_complex(&format!("{}{inner}", "* ".repeat(5))));
+        }
+        let words = "[a link](https://x.test/a), `code` and *more*, in a sentence of some words. "
+            .repeat(800);
+        assert!(!too_complex(&format!("{}{words}", "- ".repeat(20))));
     }
 
     #[test]

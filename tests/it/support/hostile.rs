@@ -454,6 +454,10 @@ pub(crate) fn shapes(length: usize) -> Vec<(String, String)> {
             "commands, then a list",
             repeated("/save-raw-plan\n\n", length - 6) + "\n- a\n",
         ),
+        one(
+            "deep lists around links that do not end",
+            rest("* ".repeat(49), "[^a]"),
+        ),
         one("emoji", repeated("\u{1F600}*", length)),
     ]);
     all

@@ -29,14 +29,16 @@ const APPROVED: i32 = 10;
 const APPROVED_MOST: i32 = 30;
 /// Points for a decision for a plan.
 const CHOSEN: i32 = 30;
-/// Points for where a post is, and by whom: what opens a conversation is mostly what is wrong or wanted.
+/// Points for where a post is, and by whom: what opens a conversation is mostly what is wrong or wanted, and what comes
+/// next is advice. Not in a conversation of few posts, where nothing else can be meant.
+const FEW_POSTS: usize = 4;
 const OPENING: i32 = -24;
 const FIRST_ANSWER: i32 = -12;
 const OUTSIDER: i32 = -6;
 const QUESTION: i32 = -14;
 const PROGRAM: i32 = -8;
 /// Points for a text that is not called a plan, is not by the requester, and that nobody is for.
-const UNSUPPORTED: i32 = -20;
+const UNSUPPORTED: i32 = -14;
 /// Most posts that one plan is put together from.
 const MAX_PARTS: usize = 20;
 /// More points than this do not make a text more of a plan.
@@ -246,7 +248,7 @@ pub(super) fn decide(
     found.retain(|it| !it.candidate.text.trim().is_empty());
     let (mut good, mut rest): (Vec<Found>, Vec<Found>) = found
         .into_iter()
-        .partition(|it| it.candidate.score >= POSSIBLE);
+        .partition(|it| it.candidate.score >= POSSIBLE || linked(it, thread));
     if good.len() > MAX_WEIGHED {
         good.sort_by_key(|it| std::cmp::Reverse((it.candidate.score, it.position())));
         rest.extend(good.split_off(MAX_WEIGHED));
@@ -315,6 +317,20 @@ pub(super) fn decide(
     }
 }
 
+/// A later post gives the address of the post that it is in.
+fn linked(found: &Found, thread: &Thread) -> bool {
+    let position = found.position();
+    let Some(id) = thread.posts.get(position).and_then(|post| post.id) else {
+        return false;
+    };
+    let address = format!("issuecomment-{id}");
+    thread
+        .posts
+        .iter()
+        .skip(position + 1)
+        .any(|post| post.body.contains(&address))
+}
+
 /// Labels of plans in posts of their own that begin with different letters: `A – priority numbers`.
 fn letters(good: &mut [Found]) {
     let letter = |it: &Found| {
@@ -358,6 +374,8 @@ fn in_context(found: &mut [Found], thread: &Thread) {
         })
         .collect();
     let members = thread.posts.iter().any(posts::belongs);
+    let talk = |post: &&Post| !post.own && !post.body.trim_start().starts_with('/');
+    let few = thread.posts.iter().filter(talk).count() <= FEW_POSTS;
     for it in found.iter_mut() {
         let position = it.parts.first().map_or(0, |(position, _)| *position);
         let post = thread.posts.get(position);
@@ -378,8 +396,9 @@ fn in_context(found: &mut [Found], thread: &Thread) {
                     "the conversation is called something else",
                 );
             } else if opening && !titled {
-                add(&mut it.candidate, OPENING, "is the opening text");
-            } else if position == 1 {
+                let points = if few { OPENING / 4 } else { OPENING };
+                add(&mut it.candidate, points, "is the opening text");
+            } else if position == 1 && !few {
                 add(&mut it.candidate, FIRST_ANSWER, "is the first answer");
             }
             if members && post.is_some_and(|post| !bot && post.association == "NONE") {
@@ -549,14 +568,15 @@ fn strength(found: &Found, standing: &Standing, thread: &Thread) -> i32 {
 /// It is called a plan, the requester has written it, or somebody is for it.
 fn supported(found: &Found, strength: i32, requester: u64) -> bool {
     let own = |author: &Actor| author.id == requester;
-    let named = |why: &str| SUPPORT.iter().any(|support| why.starts_with(support));
+    let named = |why: &str| SUPPORT.iter().any(|support| why.contains(support));
     strength > found.candidate.score.min(FULL)
         || found.author.as_ref().is_some_and(own)
         || found.candidate.reasons.iter().any(|(_, why)| named(why))
 }
 
 /// Reasons for which a text needs nobody to speak for it.
-const SUPPORT: [&str; 7] = [
+const SUPPORT: [&str; 8] = [
+    "of a plan",
     "is titled",
     "a title with",
     "is a plan document",

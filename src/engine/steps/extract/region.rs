@@ -8,7 +8,7 @@ use super::series::{Form, Series, series, step_number};
 use crate::formats::markdown;
 use crate::formats::plan::document::is_success_document;
 use crate::formats::plan::title::{front_matter, own_title, said};
-use crate::formats::vocabulary::Class;
+use crate::formats::vocabulary::{Class, Phrases, fold};
 
 /// The most parts of one post that are looked at, the last ones; nobody writes more plans into one comment.
 const MAX_REGIONS: usize = 20;
@@ -284,7 +284,11 @@ impl Search<'_> {
                 let text = self.text.get(inner.clone())?;
                 let parts = elements(text);
                 let steps = series(&parts);
-                let acts = |it: &Series| it.voice().actions * 4 >= it.steps.len();
+                let acts = |it: &Series| {
+                    let voice = it.voice();
+                    voice.actions * 4 >= it.steps.len()
+                        || it.numbered && it.count > 3 && voice.characters >= 40 * it.steps.len()
+                };
                 if !steps.iter().any(|it| {
                     (it.numbered || matches!(it.form, Form::Tasks | Form::Bullets)) && acts(it)
                 }) {
@@ -498,11 +502,18 @@ impl Search<'_> {
             .position(|it| it.kind == Kind::DetailsOpen)?;
         let folded = self.folded();
         let inside = |series: &Series| folded[series.blocks.start];
-        if self.series.iter().any(|it| !inside(it) && strong(it)) {
+        let plan = |at: usize| {
+            self.elements[at].kind == Kind::DetailsOpen
+                && self
+                    .summary(at)
+                    .is_some_and(|summary| Phrases::of(&fold(&summary)).has(Class::Plan))
+        };
+        let called = (open..self.elements.len()).find(|at| plan(*at));
+        if called.is_none() && self.series.iter().any(|it| !inside(it) && strong(it)) {
             return None;
         }
         let mut best: Option<Region> = None;
-        let mut from = open;
+        let mut from = called.unwrap_or(open);
         while from < self.elements.len() {
             let close = (from + 1..self.elements.len())
                 .find(|at| self.elements[*at].kind == Kind::DetailsClose)
@@ -520,7 +531,7 @@ impl Search<'_> {
                     .as_ref()
                     .is_none_or(|best| best.points() < region.points())
             {
-                let title = match self.summary(from) {
+                let title = match self.summary_title(from) {
                     Some(title) if own_title(&self.text[region.span.clone()]).is_none() => {
                         Title::Given(Some(title))
                     }
@@ -531,6 +542,9 @@ impl Search<'_> {
                     title,
                     ..region
                 });
+            }
+            if called.is_some() {
+                break;
             }
             let Some(next) = (close..self.elements.len())
                 .find(|at| self.elements[*at].kind == Kind::DetailsOpen)
@@ -543,6 +557,12 @@ impl Search<'_> {
     }
 
     /// The title in the summary of the `details` element at `open`, where it names the plan as one.
+    fn summary_title(&self, open: usize) -> Option<String> {
+        let summary = self.summary(open)?;
+        said(&summary).filter(|title| title.len() < summary.trim().len())
+    }
+
+    /// The text of the summary of the `details` element at `open`.
     fn summary(&self, open: usize) -> Option<String> {
         let source = &self.text[self.elements[open].span.clone()];
         let (_, rest) = source.split_once("<summary>")?;
@@ -552,7 +572,7 @@ impl Search<'_> {
             .replace("</b>", "")
             .replace("<strong>", "")
             .replace("</strong>", "");
-        said(&bare).filter(|title| title.len() < bare.trim().len())
+        Some(bare)
     }
 
     /// Of a document of another kind, such as a bug report, the section that proposes what to do.

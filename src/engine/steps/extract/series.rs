@@ -470,13 +470,16 @@ fn is_marked(line: &str) -> bool {
         .any(|sign| line.starts_with(sign))
 }
 
-/// `(a) …`, `b) …`, `c. …`
+/// `(a) …`, `b) …`, `c. …`, `iv) …`
 fn lettered(line: &str) -> bool {
     let rest = line.strip_prefix('(').unwrap_or(line);
-    let mut chars = rest.chars();
-    chars.next().is_some_and(|c| c.is_ascii_lowercase())
-        && chars.next().is_some_and(|c| matches!(c, ')' | '.'))
-        && chars.next() == Some(' ')
+    let Some(end) = rest.find([')', '.']).filter(|end| (1..=4).contains(end)) else {
+        return false;
+    };
+    let letters = &rest[..end];
+    let letter = letters.len() == 1 && letters.starts_with(|c: char| c.is_ascii_lowercase());
+    let numeral = letters.chars().all(|c| matches!(c, 'i' | 'v' | 'x'));
+    (letter || numeral) && rest[end + 1..].starts_with(' ')
 }
 
 /// Sentences in order. One paragraph with at least two words of order, or paragraphs that begin with them.

@@ -301,7 +301,7 @@ fn nothing_found_has_a_code_and_the_nearest_miss() {
     assert_eq!(
         miss.to_string(),
         format!(
-            "no_plan_found: the best text in the conversation has {score} points of the 30 that a plan needs"
+            "no_plan_found: the best text in the conversation has {score} points of the {MIN_SCORE} that a plan needs"
         )
     );
     assert_eq!(

@@ -25,15 +25,15 @@ fn points_are_explained() {
         [
             "+22 is titled \"Plan: Export monthly reports as CSV\"",
             "+18 3 sections of a plan",
-            "+28 3 numbered steps",
-            "+14 3 of 3 say what to do",
-            "+5 the steps name code",
+            "+24 3 numbered steps",
+            "+4 3 of 3 say what to do",
+            "+8 the steps name code",
             "+4 the steps are sentences",
             "+4 1 file named",
-            "+3 316 characters",
+            "+8 316 characters",
         ]
     );
-    assert_eq!(found.score, 98);
+    assert_eq!(found.score, 92);
     assert_eq!(
         found.title.as_deref(),
         Some("Export monthly reports as CSV")
