@@ -21,8 +21,8 @@ const FREE_STEPS: usize = 10_000;
 
 /// Most punctuation marks within open containers, times these containers, for each byte of a text. Each mark may be a node
 /// of its own, and each list looks at all nodes within it.
-const MAX_MARKS_PER_BYTE: usize = 8;
-const FREE_MARKS: usize = 100_000;
+const MAX_MARKS_PER_BYTE: usize = 4;
+const FREE_MARKS: usize = 20_000;
 
 /// Most table cells that a text leaves for the parser to add, in all its tables together.
 pub const MAX_ADDED_CELLS: usize = 10_000;
@@ -298,7 +298,7 @@ mod tests {
                 "{}{inner}",
                 "* ".repeat(MAX_NESTING - 1)
             )));
-            assert!(!too_complex(&format!("{}{inner}", "* ".repeat(5))));
+            assert!(!too_complex(&format!("{}{inner}", "* ".repeat(4))));
         }
         let words = "[a link](https://x.test/a), `code` and *more*, in a sentence of some words. "
             .repeat(800);

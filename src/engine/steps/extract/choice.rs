@@ -37,7 +37,7 @@ const FIRST_ANSWER: i32 = -12;
 const OUTSIDER: i32 = -6;
 const QUESTION: i32 = -14;
 const PROGRAM: i32 = -8;
-/// Points for a text that is not called a plan, is not by the requester, and that nobody is for.
+/// Points for a text that is not called a plan, was not written by the requester, and has no support in the conversation.
 const UNSUPPORTED: i32 = -14;
 /// Most posts that one plan is put together from.
 const MAX_PARTS: usize = 20;
@@ -45,7 +45,7 @@ const MAX_PARTS: usize = 20;
 const FULL: i32 = 76;
 /// A plan with so many points less than the best is not what anybody may have meant.
 const CLEARLY_LESS: i32 = 30;
-/// So many points less than a plan needs are enough for one of several proposals.
+/// A proposal among several may have this many points fewer than a plan needs.
 const RIVAL: i32 = 10;
 /// Two texts that share so much of their words, in percent, are versions of one plan.
 const SAME_PLAN: usize = 55;
@@ -245,10 +245,12 @@ pub(super) fn decide(
     trust: &Trust,
 ) -> Search {
     in_context(&mut found, thread);
+    let linked = linked(thread);
     found.retain(|it| !it.candidate.text.trim().is_empty());
-    let (mut good, mut rest): (Vec<Found>, Vec<Found>) = found
-        .into_iter()
-        .partition(|it| it.candidate.score >= POSSIBLE || linked(it, thread));
+    let (mut good, mut rest): (Vec<Found>, Vec<Found>) = found.into_iter().partition(|it| {
+        let post = thread.posts.get(it.position()).and_then(|post| post.id);
+        it.candidate.score >= POSSIBLE || post.is_some_and(|id| linked.contains(&id))
+    });
     if good.len() > MAX_WEIGHED {
         good.sort_by_key(|it| std::cmp::Reverse((it.candidate.score, it.position())));
         rest.extend(good.split_off(MAX_WEIGHED));
@@ -297,7 +299,7 @@ pub(super) fn decide(
         it.candidate.title = it.title();
         explain(&mut it.candidate, &standing[at], strengths[at], thread);
         if unsupported == Some(at) {
-            add(&mut it.candidate, UNSUPPORTED, "nobody has spoken for it");
+            add(&mut it.candidate, UNSUPPORTED, "nobody supports it");
         }
     }
     let mut slots: Vec<Option<Candidate>> = good.into_iter().map(|it| Some(it.candidate)).collect();
@@ -317,18 +319,25 @@ pub(super) fn decide(
     }
 }
 
-/// A later post gives the address of the post that it is in.
-fn linked(found: &Found, thread: &Thread) -> bool {
-    let position = found.position();
-    let Some(id) = thread.posts.get(position).and_then(|post| post.id) else {
-        return false;
+/// Ids of the comments whose addresses are given in the conversation.
+fn linked(thread: &Thread) -> HashSet<u64> {
+    const BEFORE: &str = "issuecomment-";
+    let ids = |body: &str| -> Vec<u64> {
+        body.match_indices(BEFORE)
+            .filter_map(|(at, _)| {
+                let rest = &body[at + BEFORE.len()..];
+                let end = rest
+                    .find(|c: char| !c.is_ascii_digit())
+                    .unwrap_or(rest.len());
+                rest[..end].parse().ok()
+            })
+            .collect()
     };
-    let address = format!("issuecomment-{id}");
     thread
         .posts
         .iter()
-        .skip(position + 1)
-        .any(|post| post.body.contains(&address))
+        .flat_map(|post| ids(&post.body))
+        .collect()
 }
 
 /// Labels of plans in posts of their own that begin with different letters: `A – priority numbers`.
@@ -402,7 +411,11 @@ fn in_context(found: &mut [Found], thread: &Thread) {
                 add(&mut it.candidate, FIRST_ANSWER, "is the first answer");
             }
             if members && post.is_some_and(|post| !bot && post.association == "NONE") {
-                add(&mut it.candidate, OUTSIDER, "is by somebody from outside");
+                add(
+                    &mut it.candidate,
+                    OUTSIDER,
+                    "its author has no role in the repository",
+                );
             }
             if asks {
                 add(&mut it.candidate, -40, "answers how something is done");
@@ -417,7 +430,7 @@ fn in_context(found: &mut [Found], thread: &Thread) {
                 add(&mut it.candidate, -15, "is a program's opening text");
             }
             if bot {
-                add(&mut it.candidate, PROGRAM, "is by a program");
+                add(&mut it.candidate, PROGRAM, "was written by a program");
             }
             let comments = post.is_some_and(|post| post.body.contains("<!--"));
             if bot && comments {
@@ -565,7 +578,7 @@ fn strength(found: &Found, standing: &Standing, thread: &Thread) -> i32 {
     found.candidate.score.min(FULL) + approved + chosen + reactions(found, thread)
 }
 
-/// It is called a plan, the requester has written it, or somebody is for it.
+/// It is called a plan, the requester has written it, or somebody supports it.
 fn supported(found: &Found, strength: i32, requester: u64) -> bool {
     let own = |author: &Actor| author.id == requester;
     let named = |why: &str| SUPPORT.iter().any(|support| why.contains(support));
@@ -574,7 +587,7 @@ fn supported(found: &Found, strength: i32, requester: u64) -> bool {
         || found.candidate.reasons.iter().any(|(_, why)| named(why))
 }
 
-/// Reasons for which a text needs nobody to speak for it.
+/// Reasons for which a text needs nobody's support.
 const SUPPORT: [&str; 8] = [
     "of a plan",
     "is titled",
@@ -770,7 +783,7 @@ impl Case<'_> {
         if among < 2 {
             return (order, Verdict::None);
         }
-        let why = "nobody has spoken for any of them".to_owned();
+        let why = "nobody supports any of them".to_owned();
         let among = among.min(MAX_ASKED);
         (ranked, Verdict::Unclear { among, why })
     }
@@ -784,7 +797,7 @@ impl Case<'_> {
             && self.strengths[*other] >= MIN_SCORE - RIVAL
     }
 
-    /// Nobody is for it, and its form alone is not enough.
+    /// Nobody supports it, and its form alone is not enough.
     fn is_unsupported(&self, at: usize) -> bool {
         self.strengths[at] + UNSUPPORTED < MIN_SCORE
             && !supported(&self.good[at], self.strengths[at], self.requester)
@@ -967,7 +980,7 @@ impl Case<'_> {
         (close, Verdict::Unclear { among, why })
     }
 
-    /// The one that people agreed to before the others were posted, which nobody has said anything to.
+    /// The one that people agreed to before the others were posted, where the others got no support.
     fn approved_alone(&self, close: &[usize]) -> Option<usize> {
         let mut agreed = close
             .iter()
