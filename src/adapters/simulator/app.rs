@@ -160,7 +160,7 @@ fn used(state: &State, holder: u64) -> (u32, Millis) {
     }
 }
 
-/// When the hour ends of an installation or a person who has made all its requests.
+/// The end of the hour for an installation or a person that has used up its requests; `None` while some are left.
 pub(super) fn exhausted_until(state: &State, authorization: Option<&str>) -> Option<Millis> {
     let token = state.check_token(authorization).ok()?;
     let (used, reset) = used(state, token.holder.id());

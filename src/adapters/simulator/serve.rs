@@ -157,7 +157,7 @@ fn finish(shared: &Shared, call: &Call, answer: Answer) -> Answer {
     answer
 }
 
-/// Asking for the limits is free.
+/// Requests for the rate limit itself are not counted and never refused.
 fn is_rate_limit(call: &Call) -> bool {
     call.path.first().is_some_and(|first| first == "rate_limit")
 }

@@ -16,7 +16,7 @@ pub const MIN_SCORE: i32 = 40;
 /// Fewer points than this and nothing that people say about a text makes it a plan.
 pub(super) const POSSIBLE: i32 = 18;
 
-/// Points for what leads to a text.
+/// Points for the sentence above a text.
 const ADVICE: i32 = -24;
 const FINISHED: i32 = -40;
 
@@ -238,7 +238,7 @@ fn leads(element: &Element) -> bool {
 
 /// What a series is worth by its form.
 fn steps(series: &Series) -> i32 {
-    // Lists of three are written for everything.
+    // Three items are too few to tell a plan from any other list.
     let more = match series.count {
         0..=3 => 0,
         count => 10 + points(count - 4, 1, 4),

@@ -273,7 +273,7 @@ fn tables(elements: &[Element]) -> Vec<Series> {
             links: 0,
             ticked: 0,
         };
-        // What is to be done, beside when or by whom.
+        // A column of tasks beside dates or names.
         let acts = || {
             let voice = series.voice();
             body.len() >= 3

@@ -206,7 +206,7 @@ struct Talk<'s> {
 impl Talk<'_> {
     fn hear(&mut self, position: usize, post: &Post, parts: &[Range<usize>]) {
         let author = post.author.as_ref().map(|author| author.id);
-        // Programs agree to nothing.
+        // Approval by an App does not count.
         let program = post.author.as_ref().is_some_and(|author| author.bot);
         if program && !self.subjects.iter().any(|it| it.author == author) {
             return;
@@ -500,7 +500,7 @@ impl Talk<'_> {
                 standing.withdrawn = standing.withdrawn.filter(|_| !own);
             }
             (Verb::Withdraw, _) if own => standing.withdrawn = Some(position),
-            // Who gives up their own plan says so; doubts are no rejection.
+            // Authors withdraw a plan explicitly; doubts about one's own plan do not reject it.
             (Verb::Reject, false) if own => {}
             (Verb::Reject | Verb::Withdraw, false) | (Verb::Approve | Verb::Choose, true) => {
                 standing.rejected = Some(position);
@@ -551,7 +551,7 @@ impl Talk<'_> {
         verbs: &[(Verb, Match, bool)],
     ) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = Vec::new();
-        // "Use" and "we do" are said of many things.
+        // Short verbs such as "use" and "we do" occur in many sentences that decide nothing.
         let decides = |(verb, at, _): &&(Verb, Match, bool)| {
             *verb == Verb::Choose
                 && (at.end - at.start > 5 || !sentence[at.start..at.end].is_ascii())
