@@ -13,9 +13,8 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planwright::adapters::clock::SystemClock;
-use planwright::adapters::simulator::model::Role;
-use planwright::adapters::simulator::{AppKeys, Simulator, SimulatorOptions};
+use github_simulator::model::Role;
+use github_simulator::{AppKeys, Simulator, SimulatorOptions};
 use secrecy::{ExposeSecret, SecretString};
 
 /// Whatever went wrong; the text is all that matters.
@@ -95,8 +94,11 @@ fn completed() -> Result<String, Failure> {
 /// Milliseconds for each run of a fresh bot, start and end of the bot left out.
 async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
     let keys = AppKeys::generate()?;
-    let clock = Arc::new(SystemClock);
-    let options = SimulatorOptions::new(clock, keys.public_pem.clone(), SecretString::from(SECRET));
+    let options = SimulatorOptions::new(
+        Arc::new(github_simulator::SystemClock),
+        keys.public_pem.clone(),
+        SecretString::from(SECRET),
+    );
     let simulator = Simulator::start(options).await?;
     simulator.add_repository(REPOSITORY, false)?;
     simulator.grant(REPOSITORY, "ada", Role::Write)?;

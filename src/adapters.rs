@@ -11,7 +11,6 @@ pub mod project_folder;
 pub mod redact;
 pub mod regular_file;
 pub mod signature;
-pub mod simulator;
 pub mod store;
 pub mod telemetry;
 pub mod web;

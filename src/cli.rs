@@ -25,6 +25,7 @@ mod session;
 mod session_transcript;
 mod terminal;
 mod trouble;
+#[cfg(feature = "simulator")]
 mod try_it;
 mod work;
 
@@ -87,6 +88,7 @@ impl Settings {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[cfg(feature = "simulator")]
     Try(try_it::Try),
     Serve(serve::Serve),
     Replay(replay::Replay),
@@ -170,6 +172,7 @@ pub fn run(cli: Cli) -> ExitCode {
         own_process::keep_memory_private();
     }
     let done = match command {
+        #[cfg(feature = "simulator")]
         Command::Try(arguments) => arguments.run(&settings),
         Command::Serve(serve) => serve.run(settings),
         Command::Replay(replay) => replay.run(&settings),

@@ -76,4 +76,4 @@ pub mod adapters;
 pub mod cli;
 pub mod config;
 pub mod engine;
-pub mod formats;
+pub use planwright_formats as formats;

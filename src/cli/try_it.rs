@@ -19,10 +19,6 @@ use super::failure::print;
 use super::local::read_thread;
 use super::{Failure, Settings, block_on, input};
 use crate::adapters::clock::SystemClock;
-use crate::adapters::simulator::model::{Comment, Role, UserKind};
-use crate::adapters::simulator::{
-    AppKeys, LoggedRequest, Simulator, SimulatorError, SimulatorOptions,
-};
 use crate::config::agent::Kind;
 use crate::config::{Sources, load};
 use crate::engine::clock::{Clock, Millis};
@@ -31,6 +27,8 @@ use crate::engine::run::{RunId, State};
 use crate::engine::store::{RunView, Store};
 use crate::formats::command::Command;
 use crate::formats::thread_file::{FilePost, parse};
+use github_simulator::model::{Comment, Role, UserKind};
+use github_simulator::{AppKeys, LoggedRequest, Simulator, SimulatorError, SimulatorOptions};
 
 /// The conversation that is shown when none is given.
 const SAMPLE: &str = include_str!("../../fixtures/threads/try.md");
@@ -169,8 +167,11 @@ async fn perform(
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let keys = AppKeys::generate().map_err(|error| failed(&error))?;
     let secret = SecretString::from(uuid::Uuid::new_v4().to_string());
-    let options =
-        SimulatorOptions::new(Arc::clone(&clock), keys.public_pem.clone(), secret.clone());
+    let options = SimulatorOptions::new(
+        Arc::new(github_simulator::SystemClock),
+        keys.public_pem.clone(),
+        secret.clone(),
+    );
     let app = (options.app_id, options.slug.clone());
     let simulator = Simulator::start(options)
         .await
@@ -284,7 +285,7 @@ async fn play(
         .map_err(failed)?;
     let now = SystemClock.now();
     // What is dated later than now would be a post behind the command.
-    let dated = |post: &FilePost| written(post).filter(|at| *at < now);
+    let dated = |post: &FilePost| written(post).filter(|at| *at < now).map(Millis::datetime);
     if let Some(at) = dated(opening) {
         simulator
             .set_created(REPOSITORY, number, None, at)

@@ -1,9 +1,10 @@
 //! `planwright plan`, as a program, against the simulator: what the bot has saved comes back byte for byte.
 
+use github_simulator::Clock as _;
 use std::process::Output;
 use std::time::Duration;
 
-use planwright::adapters::simulator::{Fault, Simulator, Trouble};
+use github_simulator::{Fault, Simulator, Trouble};
 use planwright::engine::clock::{Clock as _, Millis};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -203,7 +204,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
         .open_issue("acme/closed", "bob", "Secret", PLAN)
         .unwrap();
     let named = format!("acme/closed#{number}");
-    let read = planwright::adapters::simulator::model::Role::Read;
+    let read = github_simulator::model::Role::Read;
     sim.grant("acme/closed", "ada", read).unwrap();
     assert_eq!(as_ada(sim, &["get", &named]).await.status.code(), Some(0));
 
@@ -245,7 +246,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     let limit = |trouble| sim.faults().push(Fault::on("GET", "/repos/**", trouble));
     // The wait is told by GitHub's clock, the time when it ends by this machine's.
     let before = now();
-    let reset = world.clock.now().plus(Duration::from_mins(10));
+    let reset = world.clock.now() + Duration::from_mins(10);
     limit(Trouble::PrimaryLimit { reset });
     let limited = err(&as_ada(sim, &["get", &named]).await);
     let until = limited

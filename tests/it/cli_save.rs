@@ -4,9 +4,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use planwright::adapters::clock::SystemClock;
-use planwright::adapters::simulator::model::Role;
-use planwright::adapters::simulator::{Simulator, SimulatorOptions};
+use github_simulator::model::Role;
+use github_simulator::{Simulator, SimulatorOptions};
 use planwright::formats::block::{self, Content};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -29,7 +28,7 @@ struct Desk {
 impl Desk {
     async fn new() -> Self {
         let options = SimulatorOptions::new(
-            Arc::new(SystemClock),
+            Arc::new(github_simulator::SystemClock),
             KEYS.public_pem.clone(),
             SecretString::from("not used"),
         );

@@ -5,9 +5,8 @@ use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use planwright::adapters::clock::SystemClock;
-use planwright::adapters::simulator::model::Role;
-use planwright::adapters::simulator::{AppKeys, Simulator, SimulatorOptions};
+use github_simulator::model::Role;
+use github_simulator::{AppKeys, Simulator, SimulatorOptions};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
@@ -43,7 +42,7 @@ fn program(folder: &Path, api_url: &str) -> Command {
 
 async fn simulator() -> Simulator {
     let options = SimulatorOptions::new(
-        Arc::new(SystemClock),
+        Arc::new(github_simulator::SystemClock),
         KEYS.public_pem.clone(),
         SecretString::from(SECRET),
     );

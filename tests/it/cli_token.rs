@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use planwright::adapters::simulator::Simulator;
+use github_simulator::Simulator;
 use secrecy::ExposeSecret;
 use tokio::process::Command;
 

@@ -1,7 +1,7 @@
 //! The whole way with the real Claude Code client: GitHub's simulator, the bot as a process, the client in its sandbox, and
 //! a stub of the model's API. Each exchange with GitHub is judged by its published description.
 
-use planwright::adapters::simulator::model::Issue;
+use github_simulator::model::Issue;
 use planwright::engine::run::State;
 use planwright::formats::block;
 

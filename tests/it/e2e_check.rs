@@ -1,8 +1,8 @@
 //! `/check-plan` over real HTTP: plans in texts, plans in the files of pull requests, and new commits. Each exchange is
 //! judged by GitHub's published description.
 
-use planwright::adapters::simulator::Proposal;
-use planwright::adapters::simulator::model::{CheckRun, Entry, Role};
+use github_simulator::Proposal;
+use github_simulator::model::{CheckRun, Entry, Role};
 use planwright::engine::run::State;
 use planwright::formats::block;
 

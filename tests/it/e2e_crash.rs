@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use futures_util::{StreamExt, stream};
+use github_simulator::{Fault, Trouble};
 use http::Method;
-use planwright::adapters::simulator::{Fault, Trouble};
 use planwright::engine::run::State;
 use planwright::formats::plan::document::plan_text;
 

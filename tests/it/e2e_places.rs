@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use planwright::adapters::simulator::{Fault, Trouble};
+use github_simulator::{Fault, Trouble};
 use planwright::engine::run::State;
 use serde_json::json;
 

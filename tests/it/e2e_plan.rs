@@ -7,7 +7,7 @@ mod large;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use planwright::adapters::simulator::model::{Comment, Issue};
+use github_simulator::model::{Comment, Issue};
 use planwright::engine::run::State;
 use planwright::formats::block::{self, Content};
 

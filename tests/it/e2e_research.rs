@@ -7,7 +7,7 @@ pub(crate) mod shell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use planwright::adapters::simulator::model::Comment;
+use github_simulator::model::Comment;
 use planwright::engine::run::State;
 use planwright::formats::block::{self, Content};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Saving over real HTTP: every way to ask, every place to ask in, and what GitHub holds afterwards. Each exchange is judged
 //! by GitHub's published description.
 
-use planwright::adapters::simulator::TokenShape;
-use planwright::adapters::simulator::model::Role;
+use github_simulator::TokenShape;
+use github_simulator::model::Role;
 use planwright::engine::run::State;
 use planwright::formats::block;
 use planwright::formats::plan::document::plan_text;
@@ -78,7 +78,7 @@ async fn a_command_in_a_comment_saves_the_plan_of_the_conversation() {
     // The status comment was there before the plan issue, and was edited afterwards.
     let requests = system.sim.requests();
     let at = |method: &str, end: &str| {
-        let fits = |request: &planwright::adapters::simulator::LoggedRequest| {
+        let fits = |request: &github_simulator::LoggedRequest| {
             request.method == method && request.path.ends_with(end)
         };
         requests.iter().position(fits)

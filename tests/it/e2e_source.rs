@@ -1,7 +1,7 @@
 //! Plans from session logs over real HTTP: the bot as a process, our GitHub with files and attachments. Each exchange is
 //! judged by GitHub's published description; attachments, which it does not describe, must come without credentials.
 
-use planwright::adapters::simulator::{Fault, Trouble};
+use github_simulator::{Fault, Trouble};
 use planwright::engine::run::State;
 use planwright::formats::plan::document::plan_text;
 
@@ -232,7 +232,7 @@ async fn what_cannot_be_used_is_said_and_nothing_is_saved() {
 async fn without_the_permission_to_read_contents_the_report_says_so() {
     let system = System::start().await;
     system.sim.add_repository(REPO, true).unwrap();
-    let role = planwright::adapters::simulator::model::Role::Write;
+    let role = github_simulator::model::Role::Write;
     system.sim.grant(REPO, "ada", role).unwrap();
     let installation = system.sim.install(&[REPO]).unwrap();
     system

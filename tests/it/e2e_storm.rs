@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
 
-use planwright::adapters::simulator::model::Comment;
+use github_simulator::model::Comment;
 use planwright::engine::run::State;
 use planwright::formats::block::{self, Content};
 use rand::rngs::StdRng;
-use rand::{Rng as _, SeedableRng as _};
+use rand::{RngExt as _, SeedableRng as _};
 
 use crate::support::rig::PLAN;
 use crate::support::system::{Options, RunRow, System};

@@ -1,7 +1,7 @@
 //! Several plans over real HTTP: asking which one is meant, pointing at one, parts, hidden comments. Each
 //! exchange is judged by GitHub's published description.
 
-use planwright::adapters::simulator::model::Role;
+use github_simulator::model::Role;
 use planwright::engine::run::State;
 
 use crate::support::system::{Options, System};

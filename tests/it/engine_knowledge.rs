@@ -1,7 +1,7 @@
 //! A repository's knowledge, gathered from a fake GitHub, and through the simulator with the client of the bot.
 
-use planwright::adapters::simulator::model::Entry;
-use planwright::adapters::simulator::{Fault, Trouble};
+use github_simulator::model::Entry;
+use github_simulator::{Fault, Trouble};
 use planwright::engine::effects::Stop;
 use planwright::engine::forge::{EntryKind, ForgeError, ReadError, Tree, TreeEntry};
 use planwright::engine::knowledge::{Knowledge, LeftOut, Limits, Why};

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
+use github_simulator::{Simulator, SimulatorOptions};
 use http::{HeaderMap, StatusCode};
-use planwright::adapters::clock::SystemClock;
-use planwright::adapters::simulator::{Simulator, SimulatorOptions};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -88,7 +87,7 @@ async fn octokit_works_with_the_simulator() {
     let tap = Tap::new(Client::Other);
     let wrapped = tap.clone();
     let options = SimulatorOptions::new(
-        Arc::new(SystemClock),
+        Arc::new(github_simulator::SystemClock),
         KEYS.public_pem.clone(),
         SecretString::from(SECRET),
     );

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use github_simulator::model::Role;
 use http::{Method, StatusCode};
-use planwright::adapters::simulator::model::Role;
 use serde_json::{Value, json};
 
 use crate::simulator_support::{REPO, World};

@@ -1,11 +1,11 @@
 //! The simulator lets in whom GitHub lets in.
 
+use github_simulator::Clock as _;
 use std::time::Duration;
 
+use github_simulator::TokenShape;
+use github_simulator::model::Role;
 use http::{Method, StatusCode};
-use planwright::adapters::simulator::TokenShape;
-use planwright::adapters::simulator::model::Role;
-use planwright::engine::clock::Clock;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::simulator_support::{REPO, Receiver, World, jwt};
 #[tokio::test]
 async fn jwts_are_checked() {
     let world = World::new().await;
-    let now = world.clock.now().0 / 1000;
+    let now = world.clock.now().timestamp();
     let message = async |claims: Value| {
         let jwt = jwt(&claims);
         let request = world.request(Method::GET, "/app", &jwt, None);

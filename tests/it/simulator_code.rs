@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use github_simulator::model::{Edits, Entry};
+use github_simulator::{Fault, Proposal, Simulator, SimulatorOptions, Trouble};
 use http::{Method, StatusCode};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::github::{GitHub, GitHubConfig};
-use planwright::adapters::simulator::model::{Edits, Entry};
-use planwright::adapters::simulator::{Fault, Proposal, Simulator, SimulatorOptions, Trouble};
 use planwright::adapters::store::{SqliteOptions, SqliteStore};
 use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::effects::Effects;
@@ -581,7 +581,11 @@ impl Judged {
     pub(crate) async fn new() -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let secret = SecretString::from(SECRET);
-        let options = SimulatorOptions::new(clock.clone(), KEYS.public_pem.clone(), secret);
+        let options = SimulatorOptions::new(
+            Arc::new(github_simulator::SystemClock),
+            KEYS.public_pem.clone(),
+            secret,
+        );
         let tap = Tap::new(Client::Planwright);
         let wrapped = tap.clone();
         let simulator = Simulator::start_wrapped(options, move |router| wrapped.wrap(router));

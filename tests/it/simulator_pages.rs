@@ -1,8 +1,8 @@
 //! The simulator's pages show what is there, safely.
 
+use github_simulator::model::UserKind;
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
-use planwright::adapters::simulator::model::UserKind;
 use planwright::engine::trigger::digest;
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use github_simulator::{Fault, Trouble};
 use http::{Method, StatusCode};
-use planwright::adapters::simulator::{Fault, Trouble};
 use serde_json::{Value, json};
 
 use crate::simulator_support::{Got, REPO, World};

@@ -7,15 +7,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::body::Body;
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use github_simulator::Clock;
+use github_simulator::model::Role;
+use github_simulator::{AppKeys, Simulator, SimulatorOptions};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
-use planwright::adapters::simulator::model::Role;
-use planwright::adapters::simulator::{AppKeys, Simulator, SimulatorOptions};
-use planwright::engine::clock::{Clock, Millis};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
@@ -41,8 +42,8 @@ impl ManualClock {
 
 #[async_trait]
 impl Clock for ManualClock {
-    fn now(&self) -> Millis {
-        Millis(self.0.load(Ordering::SeqCst))
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::from_timestamp_millis(self.0.load(Ordering::SeqCst)).unwrap()
     }
 
     async fn sleep(&self, duration: Duration) {
@@ -129,7 +130,7 @@ impl World {
     }
 
     pub(crate) fn good_jwt(&self) -> String {
-        let now = self.clock.now().0 / 1000;
+        let now = self.clock.now().timestamp();
         jwt(&json!({"iss": "4711", "iat": now - 60, "exp": now + 540}))
     }
 

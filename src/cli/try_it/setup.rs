@@ -5,9 +5,9 @@ use std::path::Path;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::adapters::simulator::{AppKeys, Simulator};
 use crate::cli::{Failure, Settings};
 use crate::config::{Loaded, Sources, load};
+use github_simulator::{AppKeys, Simulator};
 
 /// What is set for the agent, as `KEY=VALUE`. Everything else is made for the occasion.
 pub(super) fn agent(settings: &Settings) -> Result<Vec<String>, Failure> {

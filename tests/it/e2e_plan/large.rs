@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use planwright::adapters::simulator::model::Entry;
+use github_simulator::model::Entry;
 
 use super::{assert_planned, system};
 use crate::e2e_research::{REPO, write};

@@ -174,6 +174,7 @@ pub(crate) const PIECES: &[&str] = &[
     "<http:a>",
     "<http://\0\u{feff}\u{1F600}",
     "~www.a.b<",
+    "\u{c}~www.a.b<",
     "\u{1F600}",
     "\u{e9}*",
     "\u{a0}*",

@@ -11,10 +11,9 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use planwright::adapters::clock::SystemClock;
-use planwright::adapters::simulator::model::{Comment, Issue, Role};
-use planwright::adapters::simulator::{Simulator, SimulatorOptions, TokenShape};
-use planwright::engine::clock::{Clock, Millis};
+use chrono::{DateTime, Utc};
+use github_simulator::model::{Comment, Issue, Role};
+use github_simulator::{Simulator, SimulatorOptions, TokenShape};
 use planwright::engine::run::State;
 use planwright::engine::trigger::{Origin, Trigger};
 use planwright::formats::block::{self, Content};
@@ -58,13 +57,13 @@ pub(crate) struct Options {
 struct OffClock(i64);
 
 #[async_trait::async_trait]
-impl Clock for OffClock {
-    fn now(&self) -> Millis {
-        Millis(SystemClock.now().0 + self.0)
+impl github_simulator::Clock for OffClock {
+    fn now(&self) -> DateTime<Utc> {
+        Utc::now() + chrono::Duration::milliseconds(self.0)
     }
 
     async fn sleep(&self, duration: Duration) {
-        SystemClock.sleep(duration).await;
+        tokio::time::sleep(duration).await;
     }
 }
 

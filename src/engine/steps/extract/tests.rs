@@ -15,9 +15,9 @@ use crate::engine::clock::Millis;
 use crate::engine::thread::{Post, Reactions};
 use crate::engine::trigger::{Actor, Place, Repo};
 use crate::formats::command::Command;
-use crate::formats::plan::seed_block;
 use crate::formats::thread_file;
 use chrono::DateTime;
+use texts::seed_block;
 
 const BOT: u64 = 7;
 

@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::super::*;
 use super::plans_in_blocks;
 use crate::formats::block;
-use crate::formats::plan::{seed, seed_block};
 
 #[test]
 fn points_are_explained() {
@@ -156,4 +155,18 @@ proptest! {
             prop_assert!(text.contains(&found.text));
         }
     }
+}
+
+/// A seed document beside the vectors, when `PLANWRIGHT_VECTORS` names their folder.
+fn seed(name: &str) -> Option<String> {
+    let folder = std::env::var("PLANWRIGHT_VECTORS").ok()?;
+    let path = std::path::Path::new(&folder).join("../seeds").join(name);
+    std::fs::read_to_string(path).ok()
+}
+
+/// The text inside the first block of a seed document.
+pub(super) fn seed_block(text: &str) -> &str {
+    let start = text.find("</summary>\n\n").map_or(0, |at| at + 12);
+    let end = text.rfind("\n\n</details>").unwrap_or(text.len());
+    &text[start..end]
 }

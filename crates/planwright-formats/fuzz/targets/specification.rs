@@ -1,0 +1,36 @@
+//! Specifications: what is real of a text is a part of it and is all there is to find in it; names are names again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use planwright_formats::specification::{
+    Kind, candidates, complexity, name, read, slug, template,
+};
+
+fuzz_target!(|text: &str| {
+    let found = read("T", text);
+    for line in found.text().split(['\n', '\r']) {
+        assert!(text.contains(line), "{line:?}");
+    }
+    assert!((0.0..=1.0).contains(&complexity(&found)));
+    for section in &found.sections {
+        assert!(text.contains(&section.text), "{section:?}");
+    }
+    for words in &found.placeholders {
+        assert!(!words.is_empty());
+    }
+    assert!(found.empty_sections().len() < found.sections.len());
+
+    let title = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if !title.contains(char::is_control) {
+        assert!(read(&title, &template(&title)).sections.len() > 7);
+    }
+    let once = slug(text, "project");
+    assert_eq!(slug(&once, "project"), once);
+    match name(text) {
+        Ok(found) => {
+            assert_eq!(name(found.as_str()), Ok(found.clone()));
+            assert!(candidates(found.as_str(), Kind::Plan, "plans".as_ref()).len() == 3);
+        }
+        Err(error) => assert!(!error.to_string().contains('\n')),
+    }
+});

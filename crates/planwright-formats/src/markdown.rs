@@ -1,0 +1,304 @@
+//! Markdown as GitHub reads it: top-level blocks with their exact source slices.
+//!
+//! Everything the bot decides from text (titles, sections, commands, fences) is decided from this tree, never from
+//! pattern matching on lines. Spans are byte ranges of the source as given, so a slice is always the author's own text.
+
+use std::ops::Range;
+
+use comrak::nodes::{AstNode, ListType, NodeValue};
+use comrak::{Arena, Options, parse_document};
+
+mod bounds;
+mod code;
+mod html;
+mod links;
+mod outline;
+
+pub use bounds::{MAX_ADDED_CELLS, MAX_NESTING, too_complex};
+pub(crate) use code::united;
+pub use code::{code, in_code};
+pub use links::links;
+
+#[cfg(test)]
+mod tests;
+
+/// What a top-level block is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A heading, ATX or setext, with its level (1-6) and its text without markup.
+    Heading {
+        /// 1 to 6.
+        level: u8,
+        /// Text content, inline markup removed.
+        text: String,
+        /// Written with an underline (`===`, `---`) instead of `#`.
+        setext: bool,
+    },
+    /// A paragraph with its text without markup.
+    Paragraph {
+        /// Text content, inline markup removed, lines joined by `\n`.
+        text: String,
+    },
+    /// A list; `items` counts its direct items.
+    List {
+        /// Numbered list.
+        ordered: bool,
+        /// Number of direct items.
+        items: usize,
+        /// Items with a task box.
+        tasks: usize,
+    },
+    /// Fenced or indented code.
+    Code {
+        /// Info string of the fence; empty for indented code.
+        info: String,
+        /// A fence (not indented code).
+        fenced: bool,
+        /// The closing fence is there (always true for indented code).
+        closed: bool,
+    },
+    /// Block quote; an alert (`> [!NOTE]`) is one.
+    Quote,
+    /// A block of raw HTML, comments included.
+    Html,
+    /// GFM table.
+    Table,
+    /// Thematic break (`---`).
+    Rule,
+    /// Anything else (footnote definition, …).
+    Other,
+}
+
+/// One top-level block of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// What it is.
+    pub kind: Kind,
+    /// Byte range in the source, whole lines, without the final line end.
+    pub span: Range<usize>,
+    /// First line, 1-based.
+    pub line: usize,
+}
+
+/// The tree of `source`. Texts of strangers are parsed by this function only: the time and the memory that it takes are
+/// in proportion to the length of the text. A text that is [`too_complex`] is read as plain paragraphs; bare addresses are
+/// no links where there are thousands of them in one word.
+pub fn parse<'a>(arena: &'a Arena<'a>, source: &str) -> &'a AstNode<'a> {
+    let mut options = options();
+    options.extension.autolink = bounds::addresses_are_few(source);
+    parse_document(arena, &bounds::bounded(source), &options)
+}
+
+/// The parse options used everywhere: GitHub Flavored Markdown.
+///
+/// Without alerts: comrak looks for one at each level of nested quotes through the whole rest of the line.
+pub fn options() -> Options<'static> {
+    let mut options = Options::default();
+    options.extension.strikethrough = true;
+    options.extension.table = true;
+    options.extension.autolink = true;
+    options.extension.tasklist = true;
+    options.extension.footnotes = true;
+    // Otherwise comrak moves used footnote definitions to the end and drops unused ones.
+    options.parse.leave_footnote_definitions = true;
+    options
+}
+
+/// Byte offsets of line starts; comrak numbers lines from 1.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    source: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    /// Indexes `source`. Line ends are `\n`, `\r\n` and a lone `\r`, as CommonMark has them.
+    pub fn new(source: &'a str) -> Self {
+        let bytes = source.as_bytes();
+        // Lines of some 32 bytes on average fit without growing.
+        let mut starts = Vec::with_capacity(bytes.len() / 32 + 1);
+        starts.push(0);
+        if memchr::memchr(b'\r', bytes).is_none() {
+            newlines(bytes, &mut starts);
+            return Self { source, starts };
+        }
+        for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
+            if bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n') {
+                starts.push(at + 1);
+            }
+        }
+        Self { source, starts }
+    }
+
+    /// Byte offset where 1-based `line` begins; the source's length for a line past the end.
+    pub fn start(&self, line: usize) -> usize {
+        self.starts
+            .get(line.saturating_sub(1))
+            .copied()
+            .unwrap_or(self.source.len())
+    }
+
+    /// Byte range of 1-based `line` without its line end.
+    pub fn span(&self, line: usize) -> Range<usize> {
+        let start = self.start(line);
+        let mut end = self.start(line + 1);
+        let bytes = self.source.as_bytes();
+        while end > start && matches!(bytes[end - 1], b'\n' | b'\r') {
+            end -= 1;
+        }
+        start..end
+    }
+
+    /// Text of 1-based `line` without its line end.
+    pub fn text(&self, line: usize) -> &'a str {
+        &self.source[self.span(line)]
+    }
+
+    /// Text of 1-based lines `from` up to, not including, `to`, with their line ends.
+    pub(crate) fn between(&self, from: usize, to: usize) -> &'a str {
+        let start = self.start(from);
+        &self.source[start..self.start(to).max(start)]
+    }
+
+    /// Number of lines; a line end at the end begins one more.
+    pub(crate) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// 1-based line that holds byte `offset`.
+    pub fn at(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+}
+
+/// Puts the place behind every `\n` into `starts`. Lines are short, so looking at eight bytes at a time is faster than a
+/// search that starts anew for each of them.
+fn newlines(bytes: &[u8], starts: &mut Vec<usize>) {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        // Zero where there is a line end; then the high bit of every byte that is zero, and of no other.
+        let word = u64::from_le_bytes(*word) ^ 0x0a0a_0a0a_0a0a_0a0a;
+        let mut ends = !(((word & LOW) + LOW) | word | LOW);
+        while ends != 0 {
+            starts.push(at + ends.trailing_zeros() as usize / 8 + 1);
+            ends &= ends - 1;
+        }
+        at += 8;
+    }
+    let rest = rest.iter().enumerate();
+    starts.extend(
+        rest.filter(|(_, byte)| **byte == b'\n')
+            .map(|(i, _)| at + i + 1),
+    );
+}
+
+/// Top-level blocks of `source` in order.
+pub fn blocks(source: &str) -> Vec<Block> {
+    let arena = Arena::new();
+    blocks_of(parse(&arena, source), source)
+}
+
+/// [`blocks`] of `source` from its tree.
+pub fn blocks_of<'a>(root: &'a AstNode<'a>, source: &str) -> Vec<Block> {
+    let lines = Lines::new(source);
+    let mut found = Vec::new();
+    for node in root.children() {
+        let (kind, first, last) = {
+            let data = node.data();
+            let first = data.sourcepos.start.line;
+            let last = data.sourcepos.end.line.max(first);
+            (
+                match &data.value {
+                    NodeValue::Heading(heading) => Kind::Heading {
+                        level: heading.level,
+                        text: node.collect_text().trim().to_owned(),
+                        setext: heading.setext,
+                    },
+                    NodeValue::Paragraph => Kind::Paragraph { text: text(node) },
+                    NodeValue::List(items) => Kind::List {
+                        ordered: items.list_type == ListType::Ordered,
+                        items: node.children().count(),
+                        tasks: node
+                            .children()
+                            .filter(|item| matches!(item.data().value, NodeValue::TaskItem(_)))
+                            .count(),
+                    },
+                    NodeValue::CodeBlock(code) => Kind::Code {
+                        info: code.info.clone(),
+                        fenced: code.fenced,
+                        closed: code.closed || !code.fenced,
+                    },
+                    NodeValue::BlockQuote => Kind::Quote,
+                    NodeValue::HtmlBlock(_) => Kind::Html,
+                    NodeValue::Table(_) => Kind::Table,
+                    NodeValue::ThematicBreak => Kind::Rule,
+                    _ => Kind::Other,
+                },
+                first,
+                last,
+            )
+        };
+        let start = lines.start(first);
+        let end = lines.span(last).end.max(start);
+        found.push(Block {
+            kind,
+            span: start..end,
+            line: first,
+        });
+    }
+    found
+}
+
+/// Text of a paragraph without markup, with its line ends kept as `\n`.
+fn text<'a>(paragraph: &'a AstNode<'a>) -> String {
+    let mut text = String::new();
+    for node in paragraph.descendants() {
+        match &node.data().value {
+            NodeValue::Text(literal) => text.push_str(literal),
+            NodeValue::Code(code) => text.push_str(&code.literal),
+            NodeValue::LineBreak | NodeValue::SoftBreak => text.push('\n'),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// A heading with everything below it up to the next heading of the same or a higher level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// 1 to 6.
+    pub level: u8,
+    /// Heading text without markup.
+    pub title: String,
+    /// From the heading's first byte to the end of the section's last block.
+    pub span: Range<usize>,
+    /// First line, 1-based.
+    pub line: usize,
+}
+
+/// Every section of `source` in order of its heading (nested ones too).
+pub fn sections(source: &str) -> Vec<Section> {
+    let blocks = blocks(source);
+    let mut found = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let Kind::Heading { level, text, .. } = &block.kind else {
+            continue;
+        };
+        let end = blocks[index + 1..]
+            .iter()
+            .take_while(
+                |next| !matches!(&next.kind, Kind::Heading { level: other, .. } if other <= level),
+            )
+            .last()
+            .map_or(block.span.end, |last| last.span.end);
+        found.push(Section {
+            level: *level,
+            title: text.clone(),
+            span: block.span.start..end,
+            line: block.line,
+        });
+    }
+    found
+}

@@ -1,0 +1,136 @@
+//! The answer of an extractor before it answered in Markdown: one JSON object.
+//!
+//! A plan: `success: true`, `mode`, `plan_title`, `plan_content`, and in `enrichment` the fields `guidance_applied`,
+//! `guidance_text`, `questions_asked`, `clarifications[]`, `context_extracted`, `context_categories[]`.
+//! An error: `success: false`, `error`, `message`.
+
+use serde_json::{Map, Value};
+
+use super::{
+    CATEGORIES, Enrichment, ErrorDocument, Guidance, Mode, PlanDocument, Reading,
+    read::clarification,
+};
+use crate::markdown::{self, Kind, Lines};
+use crate::plan::inline::{Item, one_line};
+use crate::plan::title::title_of;
+
+/// `None` when `text` is no such object.
+pub(super) fn read(text: &str) -> Option<Reading> {
+    let object: Map<String, Value> = serde_json::from_str(source(text)?).ok()?;
+    if !object.get("success")?.as_bool()? {
+        return Some(Reading::Error(ErrorDocument {
+            code: string(&object, "error").unwrap_or("unknown").to_owned(),
+            message: string(&object, "message").unwrap_or_default().to_owned(),
+            details: None,
+        }));
+    }
+    let Some(body) = string(&object, "plan_content").filter(|body| !body.trim().is_empty()) else {
+        return Some(Reading::Neither(
+            "The answer says `success`, but its `plan_content` is missing or empty.".to_owned(),
+        ));
+    };
+    let title = string(&object, "plan_title").map(one_line);
+    let Some(title) = title
+        .filter(|title| !title.is_empty())
+        .or_else(|| title_of(body))
+    else {
+        return Some(Reading::Neither(
+            "The answer has no `plan_title`, and its `plan_content` has no title.".to_owned(),
+        ));
+    };
+    Some(Reading::Plan(PlanDocument {
+        title,
+        enrichment: enrichment(&object),
+        body: body.to_owned(),
+    }))
+}
+
+/// The object alone, or in the only block of the text, a `json` fence.
+fn source(text: &str) -> Option<&str> {
+    let trimmed = text.trim();
+    if trimmed.starts_with('{') {
+        return Some(trimmed);
+    }
+    if !(trimmed.starts_with("```") || trimmed.starts_with("~~~")) {
+        return None;
+    }
+    let blocks = markdown::blocks(trimmed);
+    let [block] = blocks.as_slice() else {
+        return None;
+    };
+    let Kind::Code { info, closed, .. } = &block.kind else {
+        return None;
+    };
+    let lines = Lines::new(trimmed);
+    let end = if *closed {
+        lines.start(lines.at(block.span.end.saturating_sub(1)))
+    } else {
+        block.span.end
+    };
+    let inside = trimmed.get(lines.start(block.line + 1)..end)?;
+    info.eq_ignore_ascii_case("json").then_some(inside)
+}
+
+fn enrichment(object: &Map<String, Value>) -> Enrichment {
+    let mut found = Enrichment::raw();
+    if string(object, "mode") == Some("enriched") {
+        found.mode = Mode::Enriched;
+    }
+    let Some(Value::Object(facts)) = object.get("enrichment") else {
+        return found;
+    };
+    let applied = facts.get("guidance_applied").and_then(Value::as_bool) == Some(true);
+    let text = string(facts, "guidance_text").filter(|text| !text.is_empty());
+    if applied || text.is_some() {
+        found.guidance = Some(Guidance {
+            text: text.unwrap_or_default().to_owned(),
+            applied,
+        });
+    }
+    let questions = facts.get("questions_asked").and_then(Value::as_u64);
+    found.questions = questions.and_then(|n| n.try_into().ok()).unwrap_or(0);
+    found.clarifications = list(facts, "clarifications")
+        .filter_map(clarified)
+        .collect();
+    for named in list(facts, "context_categories").filter_map(Value::as_str) {
+        for (name, set) in CATEGORIES.iter().zip(&mut found.categories) {
+            *set |= named.trim().eq_ignore_ascii_case(name);
+        }
+    }
+    found
+}
+
+/// A sentence `topic: answer`, or an object that has both under one of the names models gave them.
+fn clarified(value: &Value) -> Option<(String, String)> {
+    match value {
+        Value::String(text) => Some(clarification(&Item {
+            label: None,
+            text: text.clone(),
+        })),
+        Value::Object(object) => {
+            let topic = ["topic", "question"]
+                .into_iter()
+                .find_map(|name| string(object, name));
+            let answer = ["answer", "resolution"]
+                .into_iter()
+                .find_map(|name| string(object, name))?;
+            Some((topic.unwrap_or("Question").to_owned(), answer.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn string<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    object.get(name).and_then(Value::as_str)
+}
+
+fn list<'a>(object: &'a Map<String, Value>, name: &str) -> impl Iterator<Item = &'a Value> {
+    object
+        .get(name)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! Tests of `formats::plan::title`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use super::*;
+
+#[test]
+fn titles() {
+    for (text, expected) in [
+        ("# Add CSV export\n\ntext", Some("Add CSV export")),
+        ("# Plan: Add CSV export", Some("Add CSV export")),
+        ("# plan - Add CSV export", Some("Add CSV export")),
+        (
+            "# 📋 Implementation Plan: Add CSV export",
+            Some("Add CSV export"),
+        ),
+        ("# Documentation Plan: Learn it", Some("Learn it")),
+        ("# Plan: Plan: twice", Some("Plan: twice")),
+        ("# Extraction Plan: main", Some("Extraction Plan: main")),
+        (
+            "# Plan Mode - Implementation Plan",
+            Some("Plan Mode - Implementation Plan"),
+        ),
+        (
+            "# **Add** `csv` [export](https://e.org)  ##",
+            Some("Add csv export"),
+        ),
+        ("Add CSV\nexport\n======\n\ntext", Some("Add CSV export")),
+        ("## Add CSV export\n\ntext", Some("Add CSV export")),
+        (
+            "## Overview\n\ntext\n\n## Add CSV export",
+            Some("Add CSV export"),
+        ),
+        ("## Overview\n\n## Phase 1: Config\n\n## 2. Wire up", None),
+        (
+            "# Implementation Plan\n\n## Add CSV export\n",
+            Some("Add CSV export"),
+        ),
+        ("# Implementation Plan\n\n1. a\n", None),
+        ("**Plan: Add CSV export**\n\n1. a", Some("Add CSV export")),
+        (
+            "Implementation plan: add CSV\n\n## Rows\n\n- a",
+            Some("add CSV"),
+        ),
+        ("Some plain text\n\nMore", Some("Some plain text")),
+        ("1. First thing\n2. Second", Some("First thing")),
+        (
+            "---\ntitle: foo\ntags:\n  - a\n---\n# Real title\n",
+            Some("Real title"),
+        ),
+        ("---\n\n# After a rule", Some("After a rule")),
+        ("```sh\n# comment\n```\n\n# Real title", Some("Real title")),
+        ("```sh\n# comment\n```", None),
+        (
+            "<!-- # hidden -->\n\n> # Quoted\n\n# Real title",
+            Some("Real title"),
+        ),
+        ("### Add CSV export\n\ntext", Some("Add CSV export")),
+        ("text\n\n### Add CSV export", None),
+        ("### Phase 1\n\n#### Add CSV export", None),
+        ("#Add CSV export\n\n## Tidy up", Some("Tidy up")),
+        ("#\tAdd CSV export", Some("Add CSV export")),
+        ("---\ntitle: Add CSV export\n---\n\n## Overview\n", None),
+        ("", None),
+        (" \n\t\n", None),
+    ] {
+        assert_eq!(title_of(text).as_deref(), expected, "{text}");
+    }
+}
+
+#[test]
+fn long_titles_are_cut_on_a_character() {
+    let title = title_of(&format!("# {}", "ü".repeat(300))).unwrap();
+    assert_eq!(title.chars().count(), MAX_CHARS);
+    assert!(title.ends_with("ü…"));
+    let whole = "ü".repeat(MAX_CHARS);
+    assert_eq!(title_of(&format!("# {whole}")), Some(whole));
+    assert_eq!(cut("abc def", 5), "abc…");
+    assert_eq!(cut("abc", 0), "…");
+}
+
+#[test]
+fn the_gate() {
+    for (title, expected) in [
+        ("Add user authentication", None),
+        ("hello", None),
+        ("你好世界的计划", None),
+        ("", Some("Title is empty or whitespace-only")),
+        (" \n", Some("Title is empty or whitespace-only")),
+        (" ab ", Some("Too short (2 characters, minimum 5)")),
+        (
+            "12345 67890",
+            Some("Must contain at least one alphabetic character"),
+        ),
+        (
+            "Implementation Plan",
+            Some("'Implementation Plan' is a default fallback title, not a descriptive plan title"),
+        ),
+        (
+            " untitled plan ",
+            Some("'untitled plan' is a default fallback title, not a descriptive plan title"),
+        ),
+    ] {
+        let fault = gate_title(title).err().map(|fault| fault.to_string());
+        assert_eq!(fault.as_deref(), expected, "{title}");
+    }
+    assert_eq!(
+        TitleFault::NoLetter.feedback(),
+        "Start the plan with a heading that says what it will do, for example `# Plan: Add user authentication`."
+    );
+}
+
+#[test]
+fn titles_of_the_seeds() {
+    for (name, title) in [
+        (
+            "002_ef6477581d4ebaa4.txt",
+            "Fix /orchestrate Research Agent Report Creation Implementation Plan",
+        ),
+        (
+            "003_ddef16d97171d1ea.txt",
+            "Plan Mode - Implementation Plan",
+        ),
+    ] {
+        if let Some(text) = crate::plan::seed(name) {
+            assert_eq!(title_of(&text).as_deref(), Some(title));
+        }
+    }
+}
+
+#[test]
+fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
+    for (text, expected) in [
+        (
+            "# Export reports as CSV\n\n1. a\n2. b",
+            Some("Export reports as CSV"),
+        ),
+        ("## Plan: Export reports\n\n1. a", Some("Export reports")),
+        (
+            "## Implementation plan for the export\n\n1. a",
+            Some("the export"),
+        ),
+        ("**Umsetzungsplan: CSV-Export**\n\n1. a", Some("CSV-Export")),
+        (
+            "### Plan de acción: exportar informes\n\n1. a",
+            Some("exportar informes"),
+        ),
+        ("## 実装計画：CSV出力に対応\n\n1. a", Some("CSV出力に対応")),
+        ("## 方案二：流式导出报表\n\n1. a", Some("流式导出报表")),
+        (
+            "### Option B - Write on the server\n\n1. a",
+            Some("Write on the server"),
+        ),
+        ("[RFC] Export reports (v2)\n\n1. a", Some("Export reports")),
+        ("# Export reports (1/2)\n\n1. a", Some("Export reports")),
+        ("Plan: export reports\n\n1. a", Some("export reports")),
+        (
+            "---\ntitle: Export reports\n---\n\n1. a",
+            Some("Export reports"),
+        ),
+        ("# Plan\n\n1. a", None),
+        ("## Umsetzungsplan\n\n1. a", None),
+        ("**Propuesta:**\n\n1. a", None),
+        ("## 方案\n\n1. a", None),
+        ("# Proposal B:\n\n1. a", None),
+        ("(2/2)\n\n3. c", None),
+        ("## Steps\n\n1. a", None),
+        (
+            "### Step 1: Write the rows\n\nx\n\n### Step 2: Read them\n\ny",
+            None,
+        ),
+        ("Here is what I would do:\n\n1. a", None),
+        ("Hi all, sorry for the delay.\n\n1. a", None),
+        ("1. Write the rows\n2. Read them", None),
+        ("## How I want to go about it\n\n1. a", None),
+    ] {
+        assert_eq!(own_title(text).as_deref(), expected, "{text}");
+    }
+    assert_eq!(
+        said("[Feature]: Export reports").as_deref(),
+        Some("Export reports")
+    );
+    assert_eq!(said("Plan:"), None);
+}
