@@ -8,7 +8,7 @@
 //! [`outcome`] says what the whole amounts to, and [`classify`] whether trying again can help.
 //!
 //! ```
-//! use planwright::formats::agent_stream::{Outcome, Stream, outcome};
+//! use planwright_formats::agent_stream::{Outcome, Stream, outcome};
 //!
 //! let mut stream = Stream::new();
 //! stream.push(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s1\"}\n", &mut |_| {});

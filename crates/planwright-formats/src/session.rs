@@ -4,7 +4,7 @@
 //! So nothing here holds a log: [`Feed`] takes bytes in any chunks, [`Scan`] takes lines, and both give a [`Scanned`].
 //!
 //! ```
-//! use planwright::formats::session::scan;
+//! use planwright_formats::session::scan;
 //!
 //! let log = concat!(
 //!     r#"{"sessionId":"s1","timestamp":"2026-01-02T10:00:00.000Z","message":{"role":"assistant","content":["#,

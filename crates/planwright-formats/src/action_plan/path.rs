@@ -76,7 +76,7 @@ impl ProjectPath {
     /// slashes are dropped.
     ///
     /// ```
-    /// use planwright::formats::action_plan::ProjectPath;
+    /// use planwright_formats::action_plan::ProjectPath;
     ///
     /// assert_eq!(ProjectPath::parse(r"/docs\.\a.md").unwrap().as_str(), "docs/a.md");
     /// assert!(ProjectPath::parse("docs/../../etc").is_err());

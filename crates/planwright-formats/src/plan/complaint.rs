@@ -11,7 +11,7 @@ const SHOWN: usize = 200;
 ///
 /// ```
 /// assert_eq!(
-///     planwright::formats::plan::complaint::error("No plan", "The file is empty", &["Write one"]),
+///     planwright_formats::plan::complaint::error("No plan", "The file is empty", &["Write one"]),
 ///     "❌ Error: No plan\n\nDetails: The file is empty\n\nSuggested action:\n  1. Write one"
 /// );
 /// ```
