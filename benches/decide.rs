@@ -16,12 +16,13 @@ mod hostile;
 use std::hint::black_box;
 use std::process::{Command as Process, ExitCode};
 
-use planwright::engine::clock::Millis;
-use planwright::engine::progress::Logs;
-use planwright::engine::steps::extract::{self, Trust};
+use planwright::engine::decide::{Facts, decide};
+use planwright::engine::extract::{self, Trust};
+use planwright::engine::model::conversation::{MAX_THREAD_BYTES, Post, Reactions, Thread};
+use planwright::engine::model::progress::Logs;
+use planwright::engine::model::time::Millis;
+use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::engine::steps::verify;
-use planwright::engine::thread::{MAX_THREAD_BYTES, Post, Reactions, Thread};
-use planwright::engine::trigger::{Actor, Facts, Origin, Place, Repo, Trigger, decide};
 use planwright::formats::command::Command;
 use planwright::formats::markdown;
 use rustix::time::{ClockId, clock_gettime};
@@ -236,8 +237,7 @@ fn thread_child(shape: &str) -> ExitCode {
 
 /// Whether there is a plan in the conversation.
 fn judged(thread: &Thread, trigger: &Trigger) -> bool {
-    let search =
-        extract::scan(thread, trigger, verify::READERS).search(thread, trigger, &Trust::Everybody);
+    let search = extract::scan(thread, trigger).search(thread, trigger, &Trust::Everybody);
     verify::find(trigger, thread, search, &Logs::default())
         .and_then(|found| verify::as_found(trigger, found, ""))
         .is_ok()

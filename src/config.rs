@@ -26,9 +26,9 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 use url::Url;
 
+use crate::engine::decide::Facts;
 use crate::engine::settings::Settings;
 use crate::engine::steps::source::attachment::web_root;
-use crate::engine::trigger::Facts;
 use crate::formats::command::Command;
 
 pub use agent::Agent;

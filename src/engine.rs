@@ -3,23 +3,20 @@
 
 pub mod agent;
 pub mod clock;
-pub mod code;
+pub mod decide;
 pub mod effects;
 pub mod execute;
+pub mod extract;
 pub mod forge;
 pub mod knowledge;
 pub mod local_save;
+pub mod model;
 pub mod planner;
-pub mod progress;
 pub mod prompt;
 pub mod research;
-pub mod run;
 pub mod say;
 pub mod settings;
 pub mod steps;
 pub mod stop;
 pub mod store;
-pub mod thread;
-pub mod trigger;
-pub mod turns;
 pub mod worker;

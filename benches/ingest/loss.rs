@@ -11,11 +11,10 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 
 use crate::child::{DATABASE, Server};
-use crate::load;
 use crate::payload::{Comment, mix};
 use crate::rounds::folder;
 use crate::server::Mode;
-use crate::{Outcome, Plan};
+use crate::{Outcome, Plan, load};
 
 /// Past saturation: more connections than there is room in line and in a batch.
 const TINY_QUEUE: usize = 4;

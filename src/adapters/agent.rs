@@ -27,9 +27,10 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::adapters::redact::Redactor;
-use crate::engine::agent::{About, Agent, Document, Ending, Report, Spent, Task};
+use crate::engine::agent::{About, Agent, Task};
 use crate::engine::clock::Clock;
-use crate::engine::run::RunId;
+use crate::engine::model::agent::{Document, Ending, Report, Spent};
+use crate::engine::model::run::RunId;
 
 pub mod claude;
 pub mod command;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::Utc;
 
-use crate::engine::clock::{Clock, Millis};
+use crate::engine::clock::Clock;
+use crate::engine::model::time::Millis;
 
 /// A difference between this clock and the system's that is worth a line in the log, in milliseconds: larger than what
 /// reading both takes on a busy machine, smaller than any lease or wait.

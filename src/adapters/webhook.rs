@@ -47,9 +47,10 @@ use secrecy::SecretString;
 use tracing::Instrument as _;
 
 use crate::engine::clock::Clock;
-use crate::engine::run::RunId;
+use crate::engine::decide::{Decision, Facts};
+use crate::engine::model::run::RunId;
+use crate::engine::model::trigger::Trigger;
 use crate::engine::store::{Accepted, NewDelivery, NewRun, Store, StoreError};
-use crate::engine::trigger::{Decision, Facts, Trigger};
 
 use answer::Answer;
 pub use body::{BODY_LIMIT, LARGE_BODIES, SMALL_BODY};

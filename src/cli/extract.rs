@@ -11,11 +11,12 @@ mod evaluate;
 use super::failure::print;
 use super::local::{read_thread, trigger_for};
 use super::{Failure, input};
-use crate::engine::code::Code;
-use crate::engine::progress::Prepared;
+use crate::engine::extract::{MIN_SCORE, Search, Trust, Verdict, scan};
+use crate::engine::model::candidate::Candidate;
+use crate::engine::model::failure::Code;
+use crate::engine::model::progress::Prepared;
 use crate::engine::say::failures::shorten;
-use crate::engine::steps::extract::{Candidate, MIN_SCORE, Search, Trust, Verdict, scan};
-use crate::engine::steps::verify::{READERS, document, found, settle_hidden};
+use crate::engine::steps::verify::{document, found, settle_hidden};
 use crate::formats::command::read_options;
 use crate::formats::hidden;
 
@@ -122,7 +123,7 @@ fn judge(name: &str, text: &str) -> Result<Judged, Failure> {
     let trigger = trigger_for(&thread, local.command.as_ref());
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
     let trust = options.author.map_or(trust, Trust::Named);
-    let search = scan(&thread, &trigger, READERS).search(&thread, &trigger, &trust);
+    let search = scan(&thread, &trigger).search(&thread, &trigger, &trust);
     let good = search
         .candidates
         .first()

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::clock::Millis;
-use crate::engine::steps::extract::Trust;
-use crate::engine::thread::{Hidden, Post, Reactions, Thread};
-use crate::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
+use crate::engine::extract::Trust;
+use crate::engine::model::conversation::{Hidden, Post, Reactions, Thread};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
 use crate::formats::command::{self, Command, Invocation};
 use crate::formats::plan::title::title_of;
 use crate::formats::thread_file::{self, ThreadFileError};

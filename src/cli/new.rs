@@ -9,7 +9,8 @@ use super::{Failure, terminal};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::project_folder::ProjectFolder;
 use crate::config::project::load;
-use crate::engine::clock::{Clock as _, Millis};
+use crate::engine::clock::Clock as _;
+use crate::engine::model::time::Millis;
 use crate::formats::plan::title::MAX_CHARS;
 use crate::formats::specification::{
     Name, NameError, counted, name, template, timestamped, title_of_name,

@@ -12,7 +12,8 @@ use super::failure::print;
 use super::{Failure, Settings, block_on, input};
 use crate::adapters::{http, signature};
 use crate::config::Loaded;
-use crate::engine::trigger::{Decision, Origin, Trigger, decide};
+use crate::engine::decide::{Decision, decide};
+use crate::engine::model::trigger::{Origin, Trigger};
 
 /// GitHub waits this long for an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);

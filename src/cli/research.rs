@@ -16,7 +16,7 @@ use crate::adapters::clock::SystemClock;
 use crate::adapters::project_folder::ProjectFolder;
 use crate::engine::agent::Agent;
 use crate::engine::clock::Clock;
-use crate::engine::research::{Research, Topic};
+use crate::engine::model::research::{Research, Topic};
 use crate::engine::say;
 use crate::formats::report::{next_number, report_file};
 

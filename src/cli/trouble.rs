@@ -111,9 +111,9 @@ pub(super) fn at_start(error: &ForgeError, api_url: &Url, app_id: u64) -> String
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
-    use super::super::access::READING;
     use super::*;
-    use crate::engine::clock::Millis;
+    use crate::cli::access::READING;
+    use crate::engine::model::time::Millis;
 
     #[test]
     fn a_start_that_fails_names_the_cause_and_not_a_setting_that_hides_it() {

@@ -12,10 +12,10 @@ use super::{Failure, terminal};
 use crate::adapters::project_folder::ProjectFolder;
 use crate::adapters::working_copy::knowledge;
 use crate::config::project::{CONFIG, OLD_CONFIG, ProjectConfig, Source, Text, load};
-use crate::engine::agent::{self as engine_agent, Micros};
-use crate::engine::code::Failure as Decided;
 use crate::engine::effects::Stop;
 use crate::engine::knowledge::{Knowledge, Limits};
+use crate::engine::model::agent::Micros;
+use crate::engine::model::failure::Failure as Decided;
 use crate::engine::stop::StopFlag;
 
 pub(super) mod agent;
@@ -191,16 +191,16 @@ impl Project {
             .collect();
         let found = knowledge(&self.root, &folders, Limits::default());
         let found = found.map_err(|error| Failure::failed(error.to_string()))?;
-        if let Some(note) = found.note() {
+        if let Some(note) = crate::engine::say::knowledge::left_out(&found.left_out) {
             note_on_stderr(&note);
         }
         Ok(found)
     }
 
     /// Limits of one turn, but for its cost.
-    pub(super) fn limits(&self) -> engine_agent::Limits {
+    pub(super) fn limits(&self) -> crate::engine::model::agent::Limits {
         let limits = &self.config.limits;
-        engine_agent::Limits {
+        crate::engine::model::agent::Limits {
             deadline: limits.deadline,
             silence: limits.silence,
             turns: limits.max_turns,

@@ -1,5 +1,6 @@
 //! `[agent]`: which agent, how it is run, what it may spend.
 
+use crate::engine::settings::Prompts;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use super::rules::impossible;
 use super::token::COMMON;
 use super::{hours, optional, seconds};
 use crate::adapters::agent::{Output, Sandbox};
-use crate::engine::agent::{Limits, Micros};
-use crate::engine::prompt::Prompts;
+use crate::engine::model::agent::{Limits, Micros};
+
 use crate::engine::settings::AgentSettings;
 use crate::engine::store::Budget;
 

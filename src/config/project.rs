@@ -21,7 +21,7 @@ use serde::Deserialize;
 use super::agent::dollars;
 use super::seconds;
 use crate::adapters::agent::Output;
-use crate::engine::agent::Micros;
+use crate::engine::model::agent::Micros;
 
 pub use error::ProjectError;
 pub use load::{CONFIG, Loaded, OLD_CONFIG, Source, load, old_settings};

@@ -1,5 +1,6 @@
 //! The operator's own instructions for agents, read from a folder.
 
+use crate::engine::settings::{OwnPrompts, Prompts, Role};
 use std::borrow::Cow;
 use std::fs;
 use std::io::Read;
@@ -7,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::ConfigError;
-use crate::engine::prompt::{OwnPrompts, Prompts, Role};
 
 /// What is looked for, for an error.
 const FILES: &str = "plan-extractor.md, planner.md or researcher.md";

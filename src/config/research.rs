@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::engine::research::ResearchSettings;
+use crate::engine::settings::ResearchSettings;
 
 /// `[research]`
 #[derive(Debug, Clone, Deserialize)]

@@ -329,8 +329,8 @@ fn broken(rule: &Rule, value: &Value) -> Option<String> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
-    use super::super::layers::{Sources, merge, variable};
     use super::*;
+    use crate::config::layers::{Sources, merge, variable};
 
     #[test]
     fn a_password_in_the_address_is_not_printed() {

@@ -121,8 +121,8 @@ mod tests {
 
     use secrecy::ExposeSecret;
 
-    use super::super::load;
     use super::*;
+    use crate::config::load;
 
     fn environment(environment: &[(&str, &str)]) -> Sources {
         let environment = environment

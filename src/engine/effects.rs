@@ -14,16 +14,13 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::clock::{Clock, Millis};
+use super::clock::Clock;
 use super::forge::{Forge, ForgeError, Written};
 use super::store::{EffectState, Lease, Store, StoreError};
-use super::trigger::{Place, Repo};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Place, Repo};
 
 mod checks;
-
-/// After an unknown outcome GitHub may still be at work, or its lists may lag: how long to wait before looking.
-/// GitHub itself ends a request after 10 s (<https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api>).
-pub const ADOPT_DELAY: Duration = Duration::from_secs(12);
 
 /// For how many of these delays GitHub's lists may lag behind its writes: 72 s by default. What is not listed by then is
 /// created again.
@@ -54,7 +51,7 @@ pub enum Stop {
     },
     /// The run is to end with this error.
     #[error("{}: {}", .0.code.name(), .0.message)]
-    Failed(super::code::Failure),
+    Failed(super::model::failure::Failure),
     /// Somebody asked the run to stop.
     #[error("stopped by {0}")]
     Cancelled(String),

@@ -7,11 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::Agent;
-use super::clock::{Clock, Millis};
-use super::code::Failure;
+use super::clock::Clock;
 use super::effects::{Effects, Stop};
 use super::forge::{Forge, ForgeError, Reaction};
-use super::progress::{Prepared, Progress, Saved};
 use super::say::{failures, replies, sources};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
@@ -19,7 +17,10 @@ use super::steps::prepare::Ready;
 use super::steps::{Context, answer, check, control, prepare, publish, report, research};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
-use super::trigger::Trigger;
+use crate::engine::model::failure::Failure;
+use crate::engine::model::progress::{Prepared, Progress, Saved};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Trigger;
 use crate::formats::command::{Command, read_options};
 
 /// The parts an attempt works with.
@@ -379,7 +380,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
     }
     let why = format!("{}: {}", failure.code.name(), failure.message);
     audit(context, "failed", &why).await.ok()?;
-    if failure.code == super::code::Code::Cancelled {
+    if failure.code == super::model::failure::Code::Cancelled {
         return Some(Finish::Cancelled);
     }
     Some(Finish::Failed {

@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::clock::Millis;
-use super::thread::Thread;
-use super::trigger::{Place, Repo};
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Place, Repo};
 use crate::formats::command::Permission;
 
 mod checks;

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::say::knowledge as sentences;
 use crate::formats::markdown::{self, Kind};
 use crate::formats::plan::title::front_matter;
 
@@ -167,12 +166,6 @@ impl Knowledge {
             documents,
             left_out,
         }
-    }
-
-    /// One sentence on what was left out and why, for people: Markdown, under 10,000 bytes. `None` when no content is
-    /// missing.
-    pub fn note(&self) -> Option<String> {
-        sentences::left_out(&self.left_out)
     }
 }
 

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::clock::Millis;
 use super::effects::Stop;
 use super::execute::{self, Parts};
 use super::forge::ForgeError;
-use super::progress::{Prepared, Progress, Saved};
-use super::run::{RunId, State};
 use super::steps::{Context, publish};
 use super::store::{Claimed, Finish, NewDelivery, NewRun, StoreError};
-use super::trigger::{Actor, Origin, Place, Trigger};
+use crate::engine::model::progress::{Prepared, Progress, Saved};
+use crate::engine::model::run::{RunId, State};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Actor, Origin, Place, Trigger};
 use crate::formats::command::Command;
 
 /// Somebody waits at the terminal: what takes longer than this is left to the next call.

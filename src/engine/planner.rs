@@ -1,56 +1,82 @@
-//! A planner at work without GitHub: what an ended turn comes to, over what is remembered in [`Work`]. Pure; who asks
-//! people, waits and writes is the caller (`planwright plan`).
+//! The conversation with a planning agent as a state machine: what it is asked next, and what follows
+//! from a turn that has ended. Pure.
+//!
+//! The state is [`Work`], which is stored with the run. The events are a turn that has ended
+//! ([`turn_ended`]), a text that did not pass its checks ([`reject`]) and answers to questions
+//! ([`answered`], [`left_open`]). The result is the next [`Step`], which a driver carries out: it
+//! starts agents, asks people, waits and saves. There are two drivers, `steps::enrich` on GitHub and
+//! `planwright plan` at a terminal.
 //!
 //! ```text
-//! turn ─▶ questions? ─▶ people ─┐
-//!   ▲  └─▶ plan.md? look ─▶ plan │
-//!   └──── correction (twice) ◀───┘
+//! turn ─▶ questions? ─▶ people ─────┐
+//!   ▲  └─▶ text or files: check ─▶ plan
+//!   └──── correction (twice) ◀──────┘
 //! ```
 
-use super::agent::{Ending, Report, Session};
-use super::progress::{Attached, Came, Fault, Next, Round, Work};
-use super::prompt::{self, Specified};
-use super::say::agent as about_agents;
-use super::say::planning as sentences;
-use super::steps::planning::{Outcome, holds_plan, look};
-use super::turns::{self, Meaning};
-use crate::formats::question::Answer;
-use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
+mod files;
+#[cfg(test)]
+mod tests;
 
-/// What follows from a turn.
+use super::prompt::{self, Answered, Form, Specified, new_words, obeys};
+use super::say::agent as sentences;
+use crate::engine::model::agent::{Document, Ending, Limit, Report, Session};
+use crate::engine::model::progress::{Came, Fault, Next, Round, Work};
+use crate::formats::agent_stream::{Class, classify};
+use crate::formats::question::marker::without_markers;
+use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
+use crate::formats::question::{Answer, Question};
+
+pub use files::{CONTEXT, FILES, PLAN, PlanFiles, RESEARCH, Rejected, read_files};
+
+/// Corrections that an agent is asked for, the second one in stricter words, before its answer is
+/// given up.
+pub const MAX_CORRECTIONS: u32 = 2;
+
+/// What a driver does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// People are asked: the last round is open.
+    /// Ask people: the last round of [`Work::rounds`] is open.
     Ask,
-    /// The agent is asked again.
+    /// Ask the agent again now, as [`Work::next`] says.
     Again,
-    /// The agent is asked again after a wait; so many faults in a row.
+    /// Ask the agent again after the backoff for this many consecutive faults.
     Wait(u32),
-    /// The plan is there.
+    /// The planner's files hold a plan.
     Plan {
-        /// Its title, without `Plan:`.
-        title: String,
-        /// The document, with its heading.
-        document: String,
-        /// `context` and `research`, where they say something.
-        attached: Vec<Attached>,
-        /// What the reader should know.
-        notes: Vec<String>,
+        /// The plan.
+        files: PlanFiles,
+        /// Questions that people were not asked, a sentence each.
+        unasked: Vec<String>,
     },
-    /// The agent followed an instruction in the data. Nothing of its answer is used, and the conversation begins anew.
+    /// The planner's files hold a plan, although its turn did not end well.
+    Rescued {
+        /// The plan.
+        files: PlanFiles,
+        /// How the turn ended.
+        ending: Ending,
+    },
+    /// Check whether this text of the agent is the plan; call [`reject`] if it is not.
+    Check {
+        /// The text.
+        text: String,
+        /// Questions of the agent that cannot be read, a sentence each.
+        unreadable: Vec<String>,
+        /// Questions that came after the last round, a sentence each.
+        late: Vec<String>,
+    },
+    /// The agent followed an instruction in the data: nothing of its answer is used, and the next
+    /// turn starts a new session.
     Obeyed,
-    /// What the agent wrote was corrected as often as it may be; [`Work::draft`] is what there is.
+    /// The agent was asked for [`MAX_CORRECTIONS`] corrections; [`Work::draft`] is what there is.
     GivenUp {
-        /// Why, one phrase.
+        /// The reason, one phrase.
         why: String,
     },
-    /// The turn was stopped; it is as if it had not begun.
-    Stopped,
     /// The agent failed, and another try does not help or has been made.
     Failed(Box<Report>),
 }
 
-/// How many more rounds of questions the agent may ask, of `most`.
+/// Returns how many of `most` rounds of questions the agent may still ask.
 pub fn rounds_left(work: &Work, most: u32) -> u32 {
     if work.unanswered {
         return 0;
@@ -58,102 +84,155 @@ pub fn rounds_left(work: &Work, most: u32) -> u32 {
     most.saturating_sub(work.asked_rounds())
 }
 
-/// What the agent is asked now. `goes_on`: in a session that knows everything so far.
+/// Returns the planner's next prompt. `goes_on`: the session knows everything said so far.
 pub fn ask(work: &Work, given: &Specified<'_>, goes_on: bool) -> String {
-    let later = turns::later(work, given.rounds, goes_on, given.form());
+    let later = follow_up(work, given.rounds, goes_on, given.form());
     if let (true, Some(later)) = (goes_on, &later) {
         return later.clone();
     }
-    let earlier = turns::earlier(work, later.as_ref());
-    turns::anew(work, prompt::plan(given, &earlier), later)
+    let earlier = earlier_rounds(work, later.as_ref());
+    restarted(work, prompt::plan(given, &earlier), later)
 }
 
-/// Takes in a turn that has ended. `rounds` are the rounds of questions that are left, `tries` those of one turn.
-pub fn take(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step {
+/// Returns the prompt for a session that knows everything said so far; `None` before the first turn.
+pub fn follow_up(work: &Work, rounds: u32, goes_on: bool, form: Form) -> Option<String> {
+    let last = || work.answered().pop().unwrap_or_default();
+    match &work.next {
+        Next::Plan | Next::Nothing { .. } => None,
+        Next::Answers => {
+            let told = prompt::answers(&work.nonce, &last(), rounds, form);
+            Some(told + &unasked(work))
+        }
+        Next::AskAgain { lost } => Some(prompt::ask_again(lost, rounds)),
+        Next::Unanswered => Some(unanswered(&work.nonce, &last(), goes_on, form)),
+        Next::Correct { complaints } => {
+            let strict = work.corrections > 1;
+            Some(match form {
+                Form::Extracted => prompt::correction(complaints, strict),
+                form => prompt::corrected(form, complaints, strict),
+            })
+        }
+    }
+}
+
+/// What the agent is told of questions that people were not asked; empty where there are none.
+fn unasked(work: &Work) -> String {
+    if work.lost.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", prompt::unasked(&work.lost))
+}
+
+/// The prompt after a round that was not answered in time, or in part only. A session that goes on has not been told that
+/// part yet; a new one is told it with everything else.
+fn unanswered(nonce: &str, last: &Answered, goes_on: bool, form: Form) -> String {
+    let open = last.iter().filter(|(_, answer)| answer.is_none());
+    let open: Vec<_> = open.map(|(question, _)| question.clone()).collect();
+    let finish = prompt::unanswered(&open, form);
+    if goes_on && open.len() < last.len() {
+        return format!("{}\n\n{finish}", prompt::answers(nonce, last, 0, form));
+    }
+    finish
+}
+
+/// Returns the rounds of questions that a new session is told about; `later` is the result of
+/// [`follow_up`].
+pub fn earlier_rounds(work: &Work, later: Option<&String>) -> Vec<Answered> {
+    match later {
+        None if work.asked_rounds() == 0 => Vec::new(),
+        _ => work.answered(),
+    }
+}
+
+/// Returns the first prompt of a new session: `first`, which repeats everything, followed by the
+/// current request.
+pub fn restarted(work: &Work, mut first: String, later: Option<String>) -> String {
+    match (&work.next, &work.draft, later) {
+        (Next::Correct { .. }, Some(draft), Some(later)) => {
+            first.push_str(&prompt::draft(&work.nonce, draft));
+            first.push_str(&later);
+        }
+        (Next::Correct { .. } | Next::Unanswered | Next::AskAgain { .. }, _, Some(later)) => {
+            first.push_str("\n\n");
+            first.push_str(&later);
+        }
+        (Next::Answers, ..) => first.push_str(&unasked(work)),
+        _ => {}
+    }
+    first
+}
+
+/// Processes a turn that has ended. `rounds` is the number of rounds of questions that are left,
+/// `tries` the number of attempts at one turn.
+pub fn turn_ended(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step {
     let resumed = matches!(came.session, Session::Resume(_));
     let (Session::New(id) | Session::Resume(id)) = came.session;
-    let came = came.report;
-    match &came.ending {
-        Ending::Cancelled => return Step::Stopped,
+    let report = came.report;
+    let usable = work.brief.is_some() && !obeyed(&work.canary, &report, &[]);
+    if usable {
+        keep(work, &report);
+    }
+    match &report.ending {
         Ending::Success { denials, .. } => {
-            work.session = came.session.clone().or(Some(id));
-            work.session_cost = came.spent.session_cost;
+            work.session = report.session.clone().or(Some(id));
+            work.session_cost = report.spent.session_cost;
             work.denials = work.denials.saturating_add(*denials);
-            // Forgotten only when there is something to judge: an agent that says nothing is not asked for ever.
+            // Reset only when there is an answer: an agent that says nothing must not be asked for ever.
             let faults = std::mem::take(&mut work.faults);
-            if let Some(step) = judge(work, &came, rounds) {
+            if let Some(step) = answer(work, &report, rounds) {
                 return step;
             }
             work.faults = faults;
         }
         Ending::NoResult => {
-            // A question may be all it said (a session that ends there can be resumed).
-            let before = std::mem::replace(&mut work.session, came.session.clone());
-            if let Some(step) = judge(work, &came, rounds) {
+            // A question may be all it said: a session that ends there can be resumed.
+            let before = std::mem::replace(&mut work.session, report.session.clone());
+            if let Some(step) = answer(work, &report, rounds) {
                 return step;
             }
             work.session = before;
         }
         _ => {}
     }
-    let meaning = turns::meaning(&came.ending, resumed);
-    if meaning == Meaning::Anew {
+    let decision = classify_ending(&report.ending, resumed);
+    if decision == RetryDecision::RestartSession {
         work.forget_session();
         return Step::Again;
     }
-    if !turns::obeyed(&work.canary, &came, &[]) {
-        // What is written is paid for, however the turn ended.
-        if let Outcome::Plan {
-            title,
-            document,
-            attached,
-            mut notes,
-        } = look(&came)
-        {
-            notes.insert(
-                0,
-                sentences::cut_short(&about_agents::ended(&came.ending).1),
-            );
-            return Step::Plan {
-                title,
-                document,
-                attached,
-                notes,
-            };
-        }
-        turns::keep(work, &came);
+    // What was written is paid for, however the turn ended.
+    if usable && let Ok(files) = read_files(&report) {
+        let ending = report.ending;
+        return Step::Rescued { files, ending };
     }
     work.faults = work.faults.saturating_add(1);
-    if meaning == Meaning::Final || work.faults >= tries {
+    if decision == RetryDecision::GiveUp || work.faults >= tries {
         work.faults = 0;
-        return Step::Failed(Box::new(came));
+        return Step::Failed(Box::new(report));
     }
     Step::Wait(work.faults)
 }
 
-/// What the agent said and wrote; `None` when that is nothing at all.
-fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
-    let (result, structured) = match &came.ending {
+/// Evaluates what the agent said and wrote; `None` when that is nothing at all.
+fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
+    let (result, structured) = match &report.ending {
         Ending::Success {
             text, structured, ..
         } => (Some(text.as_str()), structured.as_ref()),
         _ => (None, None),
     };
-    let gathered = gather(&came.texts, structured);
-    let (questions, mut lost) = (gathered.questions, gathered.lost);
-    let mut late = Vec::new();
-    if turns::obeyed(&work.canary, came, &questions) {
-        // Nor is anything of its session used later on.
-        turns::begin_again(work);
+    let gathered = gather(&report.texts, structured);
+    let (questions, unreadable) = (gathered.questions, gathered.lost);
+    if obeyed(&work.canary, report, &questions) {
+        restart(work);
         return Some(Step::Obeyed);
     }
-    let end = match result.filter(|text| !text.trim().is_empty()) {
-        Some(text) => End::Said(text),
-        None => End::NoResult,
-    };
-    match next(end, questions, rounds) {
+    let plan = structured.and_then(|value| value.get("plan")?.as_str());
+    let said = [plan, result].into_iter().flatten();
+    let said = said.into_iter().find(|text| !text.trim().is_empty());
+    let mut late = Vec::new();
+    let text = match next(said.map_or(End::NoResult, End::Said), questions, rounds) {
         Asked::Ask(questions) => {
-            turns::not_asked(work, lost, rounds);
+            not_asked(work, unreadable, rounds);
             work.rounds.push(Round {
                 answers: vec![None; questions.len()],
                 questions,
@@ -161,43 +240,74 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
             });
             return Some(Step::Ask);
         }
-        Asked::Nothing | Asked::Failed if !holds_plan(came) && lost.is_empty() => return None,
-        Asked::TooManyRounds(questions) => late.extend(too_late(&questions)),
-        // What an agent writes counts, whatever it says beside it.
-        Asked::Nothing | Asked::Failed | Asked::Done(_) => {}
-    }
-    turns::keep(work, came);
-    match look(came) {
-        Outcome::Plan {
-            title,
-            document,
-            attached,
-            mut notes,
-        } => {
-            let mut unasked = std::mem::take(&mut work.unasked);
-            unasked.append(&mut lost);
-            unasked.append(&mut late);
-            notes.extend(about_agents::unasked(&unasked));
-            Some(Step::Plan {
-                title,
-                document,
-                attached,
-                notes,
-            })
+        Asked::Done(text) => text,
+        // It has asked as often as it may: what else it said is all there is.
+        Asked::TooManyRounds(questions) => {
+            late.extend(too_late(&questions));
+            without_markers(said.unwrap_or_default())
         }
-        Outcome::Wrong { draft, faults } => {
-            if draft.is_none() && !lost.is_empty() {
-                turns::ask_again(work, lost);
-            } else {
-                let lost = lost.into_iter().map(Fault::from);
-                turns::complain(work, draft, lost.chain(faults).collect());
-            }
-            Some(match &work.next {
-                Next::Nothing { why } => Step::GivenUp { why: why.clone() },
-                _ => Step::Again,
-            })
+        // The files count, whatever the agent said.
+        Asked::Nothing | Asked::Failed if work.brief.is_some() && files::holds_plan(report) => {
+            String::new()
         }
+        Asked::Nothing if !unreadable.is_empty() => return Some(ask_again(work, unreadable)),
+        Asked::Nothing | Asked::Failed => return None,
+    };
+    if work.brief.is_none() {
+        return Some(Step::Check {
+            text,
+            unreadable,
+            late,
+        });
     }
+    Some(match read_files(report) {
+        Ok(files) => {
+            let unasked = [unreadable, late].concat();
+            Step::Plan { files, unasked }
+        }
+        Err(rejected) => {
+            let is_plan = rejected.draft.is_some();
+            reject(work, rejected, is_plan, unreadable)
+        }
+    })
+}
+
+/// The agent's answer did not pass the checks: the agent is asked to correct it, or it is given up.
+/// `is_plan`: the draft could be saved as a plan all the same. `unreadable` are its questions that
+/// cannot be read, a sentence each.
+pub fn reject(work: &mut Work, rejected: Rejected, is_plan: bool, unreadable: Vec<String>) -> Step {
+    // Where it asked, what is wrong with its text follows from that.
+    if !unreadable.is_empty() && !is_plan {
+        return ask_again(work, unreadable);
+    }
+    if rejected.draft.is_some() {
+        work.draft = rejected.draft;
+    }
+    let faults = unreadable.into_iter().map(Fault::from);
+    let faults: Vec<Fault> = faults.chain(rejected.faults).collect();
+    correct(work, faults, |faults| Next::Correct {
+        complaints: faults.into_iter().map(|fault| fault.told).collect(),
+    })
+}
+
+/// The agent's questions cannot be read: the agent is told so and may ask again, or they are given up.
+fn ask_again(work: &mut Work, unreadable: Vec<String>) -> Step {
+    let faults = unreadable.into_iter().map(Fault::from).collect();
+    correct(work, faults, |faults| Next::AskAgain {
+        lost: faults.into_iter().map(|fault| fault.told).collect(),
+    })
+}
+
+/// Asks for one more correction, if one is left.
+fn correct(work: &mut Work, faults: Vec<Fault>, ask: fn(Vec<Fault>) -> Next) -> Step {
+    if work.corrections < MAX_CORRECTIONS {
+        work.corrections += 1;
+        work.next = ask(faults);
+        return Step::Again;
+    }
+    let why = sentences::does_not_hold(&faults);
+    work.next = Next::Nothing { why: why.clone() };
+    Step::GivenUp { why }
 }
 
 /// The answer to question `at` of the open round; `None` leaves it to the agent. When it was the last one, the agent is
@@ -225,5 +335,83 @@ pub fn left_open(work: &mut Work) {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Keeps the planner's own files: they stand there at its next turn, too.
+fn keep(work: &mut Work, came: &Report) {
+    let known = |file: &&Document| FILES.contains(&file.path.as_str());
+    work.written = came.files.iter().filter(known).cloned().collect();
+}
+
+/// Whether the agent wrote the word that only an instruction in the data asks for, also escaped within its questions.
+pub fn obeyed(canary: &str, came: &Report, questions: &[Question]) -> bool {
+    let (result, structured) = match &came.ending {
+        Ending::Success {
+            text, structured, ..
+        } => (Some(text.as_str()), structured.as_ref()),
+        _ => (None, None),
+    };
+    let structured = structured.map(ToString::to_string).unwrap_or_default();
+    let asked = serde_json::to_string(questions).unwrap_or_default();
+    let said = came.texts.iter().map(String::as_str).chain(result);
+    let files = came.files.iter().flat_map(|file| [&file.path, &file.text]);
+    let wrote = came.wrote.iter().flat_map(|one| [&one.path, &one.text]);
+    let said = said.chain(files.chain(wrote).map(String::as_str));
+    obeys(canary, said.chain([structured.as_str(), asked.as_str()]))
+}
+
+/// People are asked a round, but for what is in `lost`: the agent is told, and people where this
+/// was the last of the `rounds` that were left.
+fn not_asked(work: &mut Work, lost: Vec<String>, rounds: u32) {
+    if rounds <= 1 {
+        work.unasked.extend(lost.iter().cloned());
+    }
+    work.lost = lost;
+}
+
+/// Whether a turn that brought no answer is worth another try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryDecision {
+    /// The session is gone: a new one is told everything said so far.
+    RestartSession,
+    /// The fault may pass.
+    Retry,
+    /// Another try would not help.
+    GiveUp,
+}
+
+/// Decides what follows from an ending without an answer. `resumed`: the turn continued an earlier session.
+pub fn classify_ending(ending: &Ending, resumed: bool) -> RetryDecision {
+    match ending {
+        Ending::SessionLost if resumed => RetryDecision::RestartSession,
+        Ending::AgentError {
+            message, status, ..
+        } => match classify(message, *status) {
+            Class::SessionExpired if resumed => RetryDecision::RestartSession,
+            Class::Transient => RetryDecision::Retry,
+            _ => RetryDecision::GiveUp,
+        },
+        // Two of twelve hang when several run at once (anthropics/claude-code#39700): worth another try.
+        Ending::Limited(Limit::Silence)
+        | Ending::ProcessError { .. }
+        | Ending::NoResult
+        // The driver has stopped where the run itself was cancelled.
+        | Ending::Cancelled
+        | Ending::Success { .. } => RetryDecision::Retry,
+        _ => RetryDecision::GiveUp,
+    }
+}
+
+/// Starts a new conversation with the agent: new delimiters, no session.
+pub fn restart(work: &mut Work) {
+    renew_words(work);
+    work.forget_session();
+    work.next = Next::Plan;
+    work.corrections = 0;
+    work.draft = None;
+    // Files of an agent that obeyed the data are not given to the next one.
+    work.written.clear();
+}
+
+/// Replaces the unguessable words in the delimiters of data.
+pub fn renew_words(work: &mut Work) {
+    (work.nonce, work.canary) = new_words();
+}

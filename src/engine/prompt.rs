@@ -5,11 +5,9 @@
 //! is to attach, in code too. The instructions say so, and `formats::plan::enriched` writes the answer's `＠` as `@` again.
 //! No prompt begins with a character that a client gives a meaning to (`/`, `-`, `@`, `!`, `#`).
 
-use std::sync::Arc;
-
-use super::steps::extract::{Candidate, Unconfirmed};
-use super::thread::Thread;
-use super::trigger::{Repo, Trigger};
+use crate::engine::model::candidate::{Candidate, Unconfirmed};
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::trigger::Trigger;
 use crate::formats::question::{Answer, Question};
 
 mod canary;
@@ -21,8 +19,8 @@ mod research;
 mod tests;
 
 pub use canary::{new_words, obeys};
-pub use plan::{Handed, Specified, corrected, plan};
-pub use research::{Around, Indexed, Try, document, place, report};
+pub use plan::{Specified, corrected, plan};
+pub use research::{Around, Try, document, place, report};
 
 /// In which form the agent gives its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,51 +69,6 @@ impl Form {
     }
 }
 
-/// The instructions; compiled in, and the operator's own ones in their place where there are any.
-#[derive(Debug, Clone, Default)]
-pub struct Prompts {
-    /// Every repository, then single ones by `owner/name` in lower case.
-    pub own: Arc<Vec<(Option<String>, OwnPrompts)>>,
-}
-
-/// What an agent is there for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Extracts and enriches the plan of a conversation.
-    PlanExtractor,
-    /// Writes the plan for a specification.
-    Planner,
-    /// Writes a report on a topic.
-    Researcher,
-}
-
-impl Role {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::PlanExtractor, Self::Planner, Self::Researcher];
-
-    /// Name of the file with its instructions.
-    pub fn file(self) -> &'static str {
-        match self {
-            Self::PlanExtractor => "plan-extractor.md",
-            Self::Planner => "planner.md",
-            Self::Researcher => "researcher.md",
-        }
-    }
-
-    /// The compiled-in instructions.
-    pub fn instructions(self) -> &'static str {
-        match self {
-            Self::PlanExtractor => PLAN_EXTRACTOR,
-            Self::Planner => PLANNER,
-            Self::Researcher => RESEARCHER,
-        }
-    }
-}
-
-/// Instructions of the operator's own; a role without an entry keeps the compiled-in text.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OwnPrompts(pub Vec<(Role, String)>);
-
 /// What a first prompt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
@@ -140,9 +93,6 @@ pub struct Given<'a> {
 /// Questions of one round and what was answered; `None` where nothing was.
 pub type Answered = Vec<(Question, Option<Answer>)>;
 
-const PLAN_EXTRACTOR: &str = include_str!("prompts/plan-extractor.md");
-const PLANNER: &str = include_str!("prompts/planner.md");
-const RESEARCHER: &str = include_str!("prompts/researcher.md");
 const FIRST: &str = include_str!("prompts/first.md");
 const ANSWERS: &str = include_str!("prompts/answers.md");
 const AFRESH: &str = include_str!("prompts/afresh.md");
@@ -151,25 +101,6 @@ const UNASKED: &str = include_str!("prompts/unasked.md");
 const ASK_AGAIN: &str = include_str!("prompts/ask-again.md");
 const CORRECTIVE: &str = include_str!("prompts/corrective.md");
 const STRICTER: &str = include_str!("prompts/stricter.md");
-
-impl Prompts {
-    /// The fixed instructions of `role` for `repo`: the operator's own for it, else those for every repository, else the
-    /// compiled-in ones. The conversation never has a say in which.
-    pub fn system(&self, role: Role, repo: &Repo) -> String {
-        let name = repo.full_name().to_lowercase();
-        let own = |wanted: Option<&str>| {
-            self.own
-                .iter()
-                .filter(|(repo, _)| repo.as_deref() == wanted)
-                .flat_map(|(_, own)| &own.0)
-                .find(|(own, _)| *own == role)
-                .map(|(_, text)| text.clone())
-        };
-        own(Some(&name))
-            .or_else(|| own(None))
-            .unwrap_or_else(|| role.instructions().to_owned())
-    }
-}
 
 /// The first prompt of a session: what is wanted as JSON, the plan that was found, the conversation as data. At most
 /// [`Given::most`] characters; posts in the middle are left out first, the oldest before the others, then what is left

@@ -18,14 +18,13 @@ pub mod unclear;
 
 use serde_json::{Map, Value, json};
 
-use super::agent::Spent;
-use super::code::Failure;
 use super::forge::ForgeError;
-use super::progress::{Enriched, Prepared, Saved};
-use super::run::RunId;
-use super::trigger::{Origin, Place, Repo, Trigger};
-use crate::formats::block::quiet;
-use crate::formats::block::render_yaml;
+use crate::engine::model::agent::Spent;
+use crate::engine::model::failure::Failure;
+use crate::engine::model::progress::{Enriched, Prepared, Saved};
+use crate::engine::model::run::RunId;
+use crate::engine::model::trigger::{Origin, Place, Repo, Trigger};
+use crate::formats::block::{quiet, render_yaml};
 use crate::formats::command::Command;
 use crate::formats::question::boxes::shown;
 

@@ -1,12 +1,13 @@
 //! What the operator can set about runs.
 
+use crate::engine::model::research::WORDINGS;
+use crate::engine::model::trigger::Repo;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::agent::{Limits, Micros};
-use super::clock::Millis;
-use super::prompt::Prompts;
-use super::research::ResearchSettings;
 use super::store::{AnswerLimits, Budget};
+use crate::engine::model::agent::{Limits, Micros};
+use crate::engine::model::time::Millis;
 use crate::formats::block::PlanForm;
 use crate::formats::command::Command;
 use crate::formats::erk::Version;
@@ -209,7 +210,7 @@ impl Default for Settings {
             backoff: Duration::from_secs(5),
             backoff_most: Duration::from_mins(5),
             give_up_after: Duration::from_hours(6),
-            adopt_delay: super::effects::ADOPT_DELAY,
+            adopt_delay: ADOPT_DELAY,
             title_prefix: String::new(),
             most_parts: 20,
             erk: ErkSettings::default(),
@@ -246,6 +247,134 @@ impl Settings {
     /// that has been put back since.
     pub fn still_waits(until: Millis, now: Millis, longest: Duration) -> Option<Millis> {
         (now < until && until <= now.plus(longest)).then_some(until)
+    }
+}
+
+/// After an unknown outcome GitHub may still be at work, or its lists may lag: how long to wait before looking.
+/// GitHub itself ends a request after 10 s (<https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api>).
+pub const ADOPT_DELAY: Duration = Duration::from_secs(12);
+
+/// How research is done; the configuration file documents each under `[research]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResearchSettings {
+    /// Agents at once for one run.
+    pub concurrency: usize,
+    /// Most topics of one run.
+    pub most_topics: usize,
+    /// Tries of one topic, each in stricter words; at most [`WORDINGS`].
+    pub tries: u32,
+    /// Faults of one topic that may pass (overload, rate limit), before it is given up.
+    pub faults: u32,
+    /// First wait after such a fault; doubles, with up to half as much again by chance.
+    pub backoff: Duration,
+    /// Longest such wait.
+    pub backoff_most: Duration,
+}
+
+impl Default for ResearchSettings {
+    fn default() -> Self {
+        Self {
+            concurrency: 3,
+            most_topics: 8,
+            tries: WORDINGS,
+            faults: 4,
+            backoff: Duration::from_secs(5),
+            backoff_most: Duration::from_mins(5),
+        }
+    }
+}
+
+impl ResearchSettings {
+    /// The longest that [`ResearchSettings::wait`] gives.
+    pub fn longest_wait(&self) -> std::time::Duration {
+        self.backoff_most.saturating_mul(3) / 2
+    }
+
+    /// How long a topic waits after its `fault`th fault in a row, counted from 1.
+    pub fn wait(&self, fault: u32, chance: f64) -> std::time::Duration {
+        let doubled = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
+        let wait = self
+            .backoff
+            .saturating_mul(doubled)
+            .min(self.backoff_most)
+            .as_secs_f64();
+        // Several topics that met the same overload do not come back together.
+        let chance = if chance.is_finite() {
+            chance.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        std::time::Duration::from_secs_f64(wait * (1.0 + chance / 2.0))
+    }
+}
+
+/// The instructions; compiled in, and the operator's own ones in their place where there are any.
+#[derive(Debug, Clone, Default)]
+pub struct Prompts {
+    /// Every repository, then single ones by `owner/name` in lower case.
+    pub own: Arc<Vec<(Option<String>, OwnPrompts)>>,
+}
+
+/// What an agent is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Extracts and enriches the plan of a conversation.
+    PlanExtractor,
+    /// Writes the plan for a specification.
+    Planner,
+    /// Writes a report on a topic.
+    Researcher,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::PlanExtractor, Self::Planner, Self::Researcher];
+
+    /// Name of the file with its instructions.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::PlanExtractor => "plan-extractor.md",
+            Self::Planner => "planner.md",
+            Self::Researcher => "researcher.md",
+        }
+    }
+
+    /// The compiled-in instructions.
+    pub fn instructions(self) -> &'static str {
+        match self {
+            Self::PlanExtractor => PLAN_EXTRACTOR,
+            Self::Planner => PLANNER,
+            Self::Researcher => RESEARCHER,
+        }
+    }
+}
+
+/// Instructions of the operator's own; a role without an entry keeps the compiled-in text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnPrompts(pub Vec<(Role, String)>);
+
+const PLAN_EXTRACTOR: &str = include_str!("prompts/plan-extractor.md");
+
+const PLANNER: &str = include_str!("prompts/planner.md");
+
+const RESEARCHER: &str = include_str!("prompts/researcher.md");
+
+impl Prompts {
+    /// The fixed instructions of `role` for `repo`: the operator's own for it, else those for every repository, else the
+    /// compiled-in ones. The conversation never has a say in which.
+    pub fn system(&self, role: Role, repo: &Repo) -> String {
+        let name = repo.full_name().to_lowercase();
+        let own = |wanted: Option<&str>| {
+            self.own
+                .iter()
+                .filter(|(repo, _)| repo.as_deref() == wanted)
+                .flat_map(|(_, own)| &own.0)
+                .find(|(own, _)| *own == role)
+                .map(|(_, text)| text.clone())
+        };
+        own(Some(&name))
+            .or_else(|| own(None))
+            .unwrap_or_else(|| role.instructions().to_owned())
     }
 }
 

@@ -7,7 +7,6 @@ pub mod authorise;
 pub mod check;
 pub mod control;
 pub mod enrich;
-pub mod extract;
 mod find;
 pub mod knowledge;
 pub mod known;
@@ -22,12 +21,12 @@ pub mod verify;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::clock::Millis;
 use super::effects::{Effects, Stop};
 use super::forge::ForgeError;
-use super::progress::Progress;
 use super::settings::Settings;
-use super::trigger::{Place, Trigger};
+use crate::engine::model::progress::Progress;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Place, Trigger};
 
 /// For how many settling times a 404 or a 422 on something new is taken for temporary: two minutes by default. Reports of
 /// such answers (cli/cli#4801, peter-evans/create-pull-request#4321, probot/probot#690) name seconds.
@@ -98,7 +97,7 @@ impl Context {
     }
 
     /// The run's id.
-    pub fn run(&self) -> &super::run::RunId {
+    pub fn run(&self) -> &crate::engine::model::run::RunId {
         &self.effects.lease.run
     }
 }

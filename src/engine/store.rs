@@ -18,9 +18,9 @@ use async_trait::async_trait;
 pub use self::asks::{AnswerLimits, Ask, Heard, Standing};
 pub use self::budget::{Budget, Exceeded, Payer};
 pub use self::saved::{MAX_SAVED, SavedPlan};
-use super::agent::Spent;
-use super::clock::Millis;
-use super::run::{RunId, State};
+use crate::engine::model::agent::Spent;
+use crate::engine::model::run::{RunId, State};
+use crate::engine::model::time::Millis;
 
 /// Why the store could not do it.
 #[derive(Debug, thiserror::Error)]

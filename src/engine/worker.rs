@@ -8,13 +8,13 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::clock::Millis;
-use super::code::Code;
 use super::execute::{self, Parts};
-use super::run::{RunId, State};
 use super::stop::StopFlag;
 use super::store::{Claimed, Finish, Lease, StoreError};
-use super::trigger::Trigger;
+use crate::engine::model::failure::Code;
+use crate::engine::model::run::{RunId, State};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Trigger;
 
 /// Longest a loop waits without looking again: the safety net under missed wake-ups.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);

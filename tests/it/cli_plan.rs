@@ -5,7 +5,8 @@ use std::process::Output;
 use std::time::Duration;
 
 use github_simulator::{Fault, Simulator, Trouble};
-use planwright::engine::clock::{Clock as _, Millis};
+use planwright::engine::clock::Clock as _;
+use planwright::engine::model::time::Millis;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use tokio::process::Command;

@@ -1,9 +1,9 @@
 //! The operator's own instructions for agents: where they are looked for, and what is refused.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use std::fs;
+use planwright::engine::settings::{OwnPrompts, Role};
 
-use planwright::engine::prompt::{OwnPrompts, Role};
+use std::fs;
 
 use crate::config_errors::{error, loaded};
 

@@ -373,7 +373,8 @@ fn the_readme_explains_every_error_code_and_no_other() {
         .take_while(|line| line.starts_with('|'))
         .filter_map(|line| line.split('`').nth(1))
         .collect();
-    let codes = planwright::engine::code::Code::ALL.map(planwright::engine::code::Code::name);
+    let codes = planwright::engine::model::failure::Code::ALL
+        .map(planwright::engine::model::failure::Code::name);
     assert_eq!(told, codes.into());
 }
 

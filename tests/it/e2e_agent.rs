@@ -2,7 +2,7 @@
 //! a stub of the model's API. Each exchange with GitHub is judged by its published description.
 
 use github_simulator::model::Issue;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::block;
 
 use crate::engine_agent::{ASKS, GOOD};

@@ -1,6 +1,6 @@
 //! Boxes of the bot's question comment, from a person's click to the run.
 
-use planwright::engine::trigger::Origin;
+use planwright::engine::model::trigger::Origin;
 
 use crate::receiver_support::asking;
 use crate::support::system::System;

@@ -3,7 +3,7 @@
 
 use github_simulator::Proposal;
 use github_simulator::model::{CheckRun, Entry, Role};
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::block;
 
 use crate::support::system::{Options, System};

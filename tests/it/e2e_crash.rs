@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures_util::{StreamExt, stream};
 use github_simulator::{Fault, Trouble};
 use http::Method;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::plan::document::plan_text;
 
 use crate::support::rig::PLAN;

@@ -1,7 +1,7 @@
 //! A flood of comments by people without permissions, over real HTTP and through the bot's real queue of writes.
 
 use http::Method;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 
 use crate::support::rig::PLAN;
 use crate::support::system::{Options, System};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use github_simulator::{Fault, Trouble};
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use serde_json::json;
 
 use crate::support::rig::PLAN;

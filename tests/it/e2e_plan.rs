@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use github_simulator::model::{Comment, Issue};
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::block::{self, Content};
 
 use crate::e2e_research::{REPO, file, no_process_left, requests, system, write, writes};

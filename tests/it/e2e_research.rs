@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use github_simulator::model::Comment;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::block::{self, Content};
 use serde_json::{Value, json};
 

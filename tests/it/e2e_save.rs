@@ -3,7 +3,7 @@
 
 use github_simulator::TokenShape;
 use github_simulator::model::Role;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::block;
 use planwright::formats::plan::document::plan_text;
 

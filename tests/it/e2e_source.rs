@@ -2,7 +2,7 @@
 //! judged by GitHub's published description; attachments, which it does not describe, must come without credentials.
 
 use github_simulator::{Fault, Trouble};
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::plan::document::plan_text;
 
 use crate::engine_source::{exit, lines};

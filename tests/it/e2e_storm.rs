@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
 
 use github_simulator::model::Comment;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::block::{self, Content};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};

@@ -2,7 +2,7 @@
 //! exchange is judged by GitHub's published description.
 
 use github_simulator::model::Role;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 
 use crate::support::system::{Options, System};
 

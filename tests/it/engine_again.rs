@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::Origin;
 use planwright::engine::store::Store;
-use planwright::engine::trigger::Origin;
 use planwright::formats::command::{Command, Given};
 
 use crate::engine_agent::{GOOD, rig as rig_with_agent, say};

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use planwright::engine::agent::{Ending, Session};
 use planwright::engine::clock::Clock;
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::agent::{Ending, Session};
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::Origin;
 use planwright::engine::settings::{AgentSettings, Settings};
 use planwright::engine::store::Store;
-use planwright::engine::trigger::Origin;
 use planwright::formats::command::{Command, Permission};
 
 use crate::support::fake_agent::{Act, FakeAgent};

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use planwright::engine::agent::{Ending, Report, Session, Spent};
 use planwright::engine::clock::Clock;
-use planwright::engine::progress::{Came, Progress, Work};
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::agent::{Ending, Report, Session, Spent};
+use planwright::engine::model::progress::{Came, Progress, Work};
+use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::{Budget, Exceeded, Lease, Payer, Store};
 use planwright::formats::command::Command;
 
@@ -361,7 +361,7 @@ async fn progress_from_before_agents_is_read() {
     assert_eq!(prepared.steps, ["a"]);
     assert_eq!(
         prepared.enriched,
-        planwright::engine::progress::Enriched::No
+        planwright::engine::model::progress::Enriched::No
     );
 }
 

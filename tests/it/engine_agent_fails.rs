@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use planwright::engine::agent::{Ending, Limit};
-use planwright::engine::run::State;
+use planwright::engine::model::agent::{Ending, Limit};
+use planwright::engine::model::run::State;
 use planwright::engine::settings::AgentSettings;
 use planwright::engine::store::Budget;
 use planwright::formats::block;

@@ -8,9 +8,9 @@ use planwright::engine::forge::{
     Change, ChangedFile, CheckState, Conclusion, EntryKind, ForgeError, PullRequest, ReadError,
     Tree, TreeEntry,
 };
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::settings::{CheckSettings, Settings};
-use planwright::engine::trigger::{Origin, Trigger};
 use planwright::formats::command::{Command, Permission};
 
 use crate::support::fake_forge::Check;

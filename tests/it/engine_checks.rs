@@ -8,8 +8,8 @@ use planwright::engine::forge::{
     Annotation, CheckReport, CheckState, Conclusion, Content, ForgeError, Kind, Level, NewCheckRun,
     ReadError, content,
 };
+use planwright::engine::model::trigger::Repo;
 use planwright::engine::store::Store;
-use planwright::engine::trigger::Repo;
 use planwright::formats::command::Command;
 
 use crate::support::fake_forge::{Check, Fault};

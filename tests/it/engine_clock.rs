@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use planwright::engine::clock::{Clock, Millis};
-use planwright::engine::run::{RunId, State};
+use planwright::engine::clock::Clock;
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::time::Millis;
 use planwright::engine::settings::Settings;
 use planwright::engine::store::{MAX_WAIT_AFTER_START, Store};
 use planwright::engine::worker::Outcome;

@@ -1,6 +1,6 @@
 //! Order per place, `/cancel`, `/plan-status`, `/plan-help`, acknowledgement of runs that wait.
 
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::Command;
 

@@ -1,7 +1,7 @@
 //! The header of a saved plan at every moment at which a save can end, and the one that must not be written.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::formats::block::schema::{Era, check};
 use planwright::formats::block::{Content, find, parse};
 use planwright::formats::command::{Command, Permission};

@@ -5,8 +5,8 @@ use github_simulator::{Fault, Trouble};
 use planwright::engine::effects::Stop;
 use planwright::engine::forge::{EntryKind, ForgeError, ReadError, Tree, TreeEntry};
 use planwright::engine::knowledge::{Knowledge, LeftOut, Limits, Why};
+use planwright::engine::model::trigger::Repo;
 use planwright::engine::steps::knowledge::gather;
-use planwright::engine::trigger::Repo;
 
 use crate::simulator_code::Judged;
 use crate::simulator_support::REPO;
@@ -84,7 +84,13 @@ async fn documents_come_in_their_order_with_the_commit() {
     assert_eq!(paths(&found), expected);
     assert_eq!(found.documents[0].title, "Words");
     assert_eq!(found.documents[3].text, "n02.md");
-    assert_eq!((found.left_out.as_slice(), found.note()), (&[][..], None));
+    assert_eq!(
+        (
+            found.left_out.as_slice(),
+            planwright::engine::say::knowledge::left_out(&found.left_out)
+        ),
+        (&[][..], None)
+    );
     // One request for each document, and the tree.
     let world = forge.world.lock().unwrap();
     assert_eq!((world.read.len(), world.calls), (21, 22));

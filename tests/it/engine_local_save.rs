@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use planwright::engine::clock::{Clock, Millis};
+use planwright::engine::clock::Clock;
 use planwright::engine::execute::Parts;
 use planwright::engine::local_save::{self, Before, Known, Order, Outcome, SaveError, look};
-use planwright::engine::progress::{Enriched, Prepared};
+use planwright::engine::model::progress::{Enriched, Prepared};
+use planwright::engine::model::time::Millis;
+use planwright::engine::model::trigger::Actor;
 use planwright::engine::settings::Settings;
-use planwright::engine::trigger::Actor;
 
 use crate::support::clock::ManualClock;
 use crate::support::fake_forge::{Fault, Happening, Where};

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
-use planwright::engine::run::State;
+use planwright::engine::model::conversation::Hidden;
+use planwright::engine::model::run::State;
+use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::store::Store;
-use planwright::engine::thread::Hidden;
-use planwright::engine::trigger::{Origin, Trigger};
 use planwright::formats::command::Command;
 
 use crate::support::fake_forge::{Fault, Happening, Issue, Unripe, Where};

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::settings::Settings;
 use planwright::engine::store::{AnswerLimits, Store};
-use planwright::engine::trigger::{Origin, Trigger};
 use planwright::engine::worker::{Outcome, Worker};
 use planwright::formats::command::{Command, Permission};
 

@@ -1,8 +1,9 @@
 //! `/plan`: the specification, what the planner is given, what counts as its plan, and what is saved.
 
-use planwright::engine::agent::{Document, Task, Wrote};
-use planwright::engine::run::{RunId, State};
-use planwright::engine::trigger::{Origin, digest};
+use planwright::engine::agent::Task;
+use planwright::engine::model::agent::{Document, Wrote};
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::{Origin, digest};
 use planwright::formats::command::{Command, Given};
 
 use crate::engine_agent::{ASKS, answers, document, now, rig, status};

@@ -1,7 +1,7 @@
 //! The comment that asks: ticks that do not answer yet, what it says once it is answered, questions that stay open.
 
-use planwright::engine::run::{RunId, State};
-use planwright::engine::trigger::Origin;
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::Origin;
 use planwright::formats::command::{Command, Permission};
 use planwright::formats::question::boxes;
 

@@ -2,10 +2,11 @@
 
 use std::sync::Mutex;
 
-use planwright::engine::agent::{Ending, Limit, Task, Wrote};
-use planwright::engine::progress::Progress;
-use planwright::engine::research::State as Topic;
-use planwright::engine::run::{RunId, State};
+use planwright::engine::agent::Task;
+use planwright::engine::model::agent::{Ending, Limit, Wrote};
+use planwright::engine::model::progress::Progress;
+use planwright::engine::model::research::State as Topic;
+use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::Store;
 use planwright::formats::command::Command;
 
@@ -520,7 +521,7 @@ async fn a_text_that_was_changed_after_the_command_is_not_told() {
     let rig = rig(&agent).await;
     let mut trigger = rig.trigger(Command::Research, "ada", 7, HERE);
     trigger.guidance = "one".to_owned();
-    trigger.opening = Some(planwright::engine::trigger::digest("What it was."));
+    trigger.opening = Some(planwright::engine::model::trigger::digest("What it was."));
     rig.deliver(trigger).await;
     rig.settle().await;
     let prompts = agent.prompts();

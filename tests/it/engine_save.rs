@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::settings::Settings;
 use planwright::engine::store::Store;
 use planwright::engine::worker::Outcome;
@@ -375,7 +375,7 @@ async fn an_opening_text_edited_after_the_command_is_not_saved() {
     let rig = Rig::new().await;
     rig.forge.open(9, "Plan inside", &[PLAN]);
     let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, 9);
-    trigger.opening = Some(planwright::engine::trigger::digest("harmless"));
+    trigger.opening = Some(planwright::engine::model::trigger::digest("harmless"));
     let run = rig.deliver(trigger.clone()).await;
     rig.settle().await;
     assert_eq!(rig.view(&run).await.code.as_deref(), Some("no_plan_found"));
@@ -385,7 +385,7 @@ async fn an_opening_text_edited_after_the_command_is_not_saved() {
         "{}",
         said[0]
     );
-    trigger.opening = Some(planwright::engine::trigger::digest(PLAN));
+    trigger.opening = Some(planwright::engine::model::trigger::digest(PLAN));
     let run = rig.deliver(trigger).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);

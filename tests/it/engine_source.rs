@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::{ForgeError, Kind, ReadError};
-use planwright::engine::progress::Progress;
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::progress::Progress;
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::settings::Settings;
 use planwright::engine::store::Store;
-use planwright::engine::trigger::{Origin, Trigger};
 use planwright::engine::worker::Outcome;
 use planwright::formats::block::{self, Content};
 use planwright::formats::command::{self, Command, Permission};

@@ -1,7 +1,7 @@
 //! The status comment after a crash: whatever it said before, in the end it says how the run ended.
 
 use planwright::engine::clock::Clock;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::settings::Settings;
 use planwright::engine::store::Store;
 use planwright::formats::command::Command;

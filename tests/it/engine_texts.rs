@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::{Command, Given, parse};
 

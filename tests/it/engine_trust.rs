@@ -1,7 +1,7 @@
 //! Whose posts may be saved as the plan, and text that people do not see.
 
-use planwright::engine::run::State;
-use planwright::engine::trigger::{Actor, Trigger};
+use planwright::engine::model::run::State;
+use planwright::engine::model::trigger::{Actor, Trigger};
 use planwright::formats::command::{self, Command, Permission};
 
 use crate::engine_agent::{GOOD, document, say, status};

@@ -1,9 +1,9 @@
 //! Several plans, pointing at one, and asking which one is meant.
 
-use planwright::engine::agent::Ending;
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::agent::Ending;
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::{Actor, Origin, Trigger};
 use planwright::engine::settings::{Settings, WhenUnclear};
-use planwright::engine::trigger::{Actor, Origin, Trigger};
 use planwright::formats::command::{self, Permission};
 
 use crate::engine_agent::{answers, answers_as, document, now, rig as with_agent, say, status};

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use fancy_regex::{Regex, RegexBuilder};
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::settings::{ErkSettings, Settings};
 use planwright::formats::block::{PlanForm, neutralise, plan_comment};
 use planwright::formats::command::{self, Command};

@@ -2,8 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::engine::steps::publish::comments;
-use planwright::formats::block::PlanForm;
-use planwright::formats::block::{Content, find, neutralise, parse, plan_body};
+use planwright::formats::block::{Content, PlanForm, find, neutralise, parse, plan_body};
 use planwright::formats::markdown::{Kind, blocks};
 use planwright::formats::plan::document::{
     Enrichment, PlanDocument, is_success_document, plan_text,

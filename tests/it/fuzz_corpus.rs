@@ -10,8 +10,7 @@ use planwright::formats::plan::split::{Limits, join, split};
 use planwright::formats::question::{Choice, Question, boxes, marker};
 use planwright::formats::report::{check_report, degraded, handed, is_degraded, metadata};
 use planwright::formats::session::{Feed, scan};
-use planwright::formats::specification;
-use planwright::formats::yaml;
+use planwright::formats::{specification, yaml};
 use serde_json::Value;
 
 /// Name and bytes of every text of a target.

@@ -2,16 +2,17 @@
 
 use comrak::Arena;
 use comrak::nodes::NodeValue;
-use planwright::engine::clock::Millis;
-use planwright::engine::progress::Logs;
-use planwright::engine::steps::extract::{self, MAX_SEARCHED_BYTES};
-use planwright::engine::steps::verify::{READERS, find};
-use planwright::engine::thread::{Post, Reactions, Thread};
-use planwright::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
+use planwright::engine::extract::{self, MAX_SEARCHED_BYTES};
+use planwright::engine::model::conversation::{Post, Reactions, Thread};
+use planwright::engine::model::progress::Logs;
+use planwright::engine::model::time::Millis;
+use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
+use planwright::engine::steps::verify::find;
 use planwright::formats::command::{self, Command};
 use planwright::formats::hidden;
 use planwright::formats::markdown::{self, MAX_ADDED_CELLS, MAX_NESTING};
-use planwright::formats::plan::{summary::summarise, title::title_of};
+use planwright::formats::plan::summary::summarise;
+use planwright::formats::plan::title::title_of;
 
 use crate::support::hostile::{Numbers, cooked, recipe, shapes};
 
@@ -174,7 +175,7 @@ fn of_a_long_conversation_the_newest_posts_are_searched_and_the_rest_is_counted(
         .chain([plan("a new one")])
         .chain((0..newest).map(|_| filler.clone()));
     let (thread, trigger) = conversation(bodies);
-    let search = extract::candidates(&thread, &trigger, READERS);
+    let search = extract::candidates(&thread, &trigger);
     assert_eq!(search.candidates[0].title.as_deref(), Some("a new one"));
     assert!(
         !search
@@ -196,7 +197,7 @@ fn of_a_long_conversation_the_newest_posts_are_searched_and_the_rest_is_counted(
 fn a_post_that_nests_too_deeply_is_no_plan_and_the_reason_is_told() {
     let deep = format!("{}\n\n{}\n", plan("hidden"), ">".repeat(1_000));
     let (thread, trigger) = conversation(["Text.".to_owned(), deep].into_iter());
-    let search = extract::candidates(&thread, &trigger, READERS);
+    let search = extract::candidates(&thread, &trigger);
     assert_eq!(
         search.left_out,
         [

@@ -9,7 +9,7 @@ mod attempts;
 mod people;
 mod world;
 
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::run::{RunId, State};
 use planwright::engine::settings::{AgentSettings, Settings};
 use planwright::formats::command::Command;
 

@@ -2,14 +2,14 @@
 //! what the agent is told, how its answer is checked, what is posted. The table is there for others to drive further.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use planwright::engine::clock::Millis;
-use planwright::engine::progress::{Enriched, Prepared, Saved};
+use planwright::engine::model::conversation::{Post, Reactions, Thread};
+use planwright::engine::model::progress::{Enriched, Prepared, Saved};
+use planwright::engine::model::run::RunId;
+use planwright::engine::model::time::Millis;
+use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::engine::prompt::{self, Given};
-use planwright::engine::run::RunId;
 use planwright::engine::say;
 use planwright::engine::steps::publish::comments;
-use planwright::engine::thread::{Post, Reactions, Thread};
-use planwright::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::formats::block;
 use planwright::formats::block::PlanForm;
 use planwright::formats::command::{self, Command};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use http::Method;
-use planwright::engine::trigger::{Decision, Facts, decide};
+use planwright::engine::decide::{Decision, Facts, decide};
 use planwright::formats::command::Command;
 
 use crate::receiver_support::{Delivery, start};

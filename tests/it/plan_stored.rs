@@ -1,11 +1,10 @@
 //! Plans of every era, as they were saved and after people have edited them.
 
 use planwright::engine::steps::publish::comments;
-use planwright::formats::block;
 use planwright::formats::block::PlanForm;
 use planwright::formats::plan::document::{Enrichment, wrap};
 use planwright::formats::plan::stored::{Comment, Page, Source, StoredPlan, read};
-use planwright::formats::thread_file;
+use planwright::formats::{block, thread_file};
 
 /// Id of the first comment of a fixture.
 const FIRST: u64 = 101;

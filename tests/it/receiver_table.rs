@@ -7,7 +7,7 @@
 )]
 
 use http::Method;
-use planwright::engine::trigger::{Origin, Trigger};
+use planwright::engine::model::trigger::{Origin, Trigger};
 use serde_json::{Value, json};
 
 use crate::receiver_support::{

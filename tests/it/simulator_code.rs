@@ -9,15 +9,16 @@ use http::{Method, StatusCode};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::github::{GitHub, GitHubConfig};
 use planwright::adapters::store::{SqliteOptions, SqliteStore};
-use planwright::engine::clock::{Clock, Millis};
+use planwright::engine::clock::Clock;
 use planwright::engine::effects::Effects;
 use planwright::engine::forge::{
     Annotation, Change, CheckReport, CheckState, Conclusion, Content, Forge, Kind, Level,
     NewCheckRun, content,
 };
-use planwright::engine::run::RunId;
+use planwright::engine::model::run::RunId;
+use planwright::engine::model::time::Millis;
+use planwright::engine::model::trigger::{Place, Repo};
 use planwright::engine::store::{NewDelivery, NewRun, Store};
-use planwright::engine::trigger::{Place, Repo};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 

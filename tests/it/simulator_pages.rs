@@ -3,7 +3,7 @@
 use github_simulator::model::UserKind;
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
-use planwright::engine::trigger::digest;
+use planwright::engine::model::trigger::digest;
 use serde_json::json;
 
 use crate::simulator_support::{Got, REPO, Receiver, World};

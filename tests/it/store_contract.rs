@@ -12,8 +12,8 @@ pub(crate) mod spending;
 
 use std::time::Duration;
 
-use planwright::engine::clock::Millis;
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::time::Millis;
 use planwright::engine::store::{Accepted, Claimed, Finish, NewDelivery, NewRun, Store};
 
 /// Calls the macro with the path of every rule.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::{Accepted, Budget, EffectState, Lease, Payer, Store};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use planwright::engine::run::RunId;
+use planwright::engine::model::run::RunId;
 use planwright::engine::store::{Finish, Lease, Store, StoreError};
 use tokio::sync::RwLock;
 

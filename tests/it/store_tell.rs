@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use planwright::engine::run::RunId;
+use planwright::engine::model::run::RunId;
 use planwright::engine::store::Store;
 
 use crate::store_contract::{LEASE, at, delivery, new_run, park};

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use planwright::adapters::agent::claude::{Claude, ClaudeSettings};
 use planwright::adapters::agent::{Client, Program, Rooms};
-use planwright::engine::agent::{Limits, Session, Task};
-use planwright::engine::run::RunId;
+use planwright::engine::agent::Task;
+use planwright::engine::model::agent::{Limits, Session};
+use planwright::engine::model::run::RunId;
 use serde_json::{Value, json};
 
 use crate::vectors::{Departures, hold_agent};

@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
-use planwright::engine::agent::{Document, Ending, Limits, Spent, Task, Wrote};
+use planwright::engine::agent::Task;
 use planwright::engine::clock::Clock;
 use planwright::engine::effects::Stop;
+use planwright::engine::model::agent::{Document, Ending, Limits, Spent, Wrote};
+use planwright::engine::model::research::{Research, State};
+use planwright::engine::model::run::RunId;
 use planwright::engine::prompt::{self, Around};
-use planwright::engine::research::{Desk, Research, ResearchSettings, State, Team, work};
-use planwright::engine::run::RunId;
+use planwright::engine::research::{Desk, Team, work};
+use planwright::engine::settings::ResearchSettings;
 use planwright::engine::steps::research::{attempt, task};
 use planwright::engine::stop::StopFlag;
 use serde_json::{Value, json};

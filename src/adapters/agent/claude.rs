@@ -26,7 +26,8 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::{Client, Output, Program, Rooms};
-use crate::engine::agent::{About, Micros, Session, Task};
+use crate::engine::agent::{About, Task};
+use crate::engine::model::agent::{Micros, Session};
 
 /// Put before every prompt: a line that begins with anything else than `/`, `!`, `#`, `@` or `-` is no command.
 const FIRST_LINE: &str = "What follows is what you are asked for.\n\n";

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Rooms;
 use crate::adapters::regular_file;
-use crate::engine::agent::Document;
+use crate::engine::model::agent::Document;
 
 /// Most files that a program leaves and that are looked at.
 const MOST_LEFT: usize = 32;

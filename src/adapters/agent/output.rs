@@ -1,7 +1,7 @@
 //! What an agent prints, read while it comes, in either form.
 
 use super::Output;
-use crate::engine::agent::{Limit, Limits, Micros, Spent};
+use crate::engine::model::agent::{Limit, Limits, Micros, Spent};
 use crate::formats::agent_stream::{Final, Stream, TEXTS_MAX};
 
 /// How much of standard error is kept: its end, where programs say why they give up.

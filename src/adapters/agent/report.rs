@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::helper::{COMPLAINT, NOT_STARTED};
 use super::output::{self, Read};
 use crate::adapters::redact::Redactor;
-use crate::engine::agent::{Document, Ending, Limit, Report, Session, Spent, Task, Wrote};
+use crate::engine::agent::Task;
+use crate::engine::model::agent::{Document, Ending, Limit, Report, Session, Spent, Wrote};
 use crate::formats::agent_stream::{Final, Outcome, Summary, outcome};
 use crate::formats::question::marker::without_markers;
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use super::{Rooms, files};
-use crate::engine::agent::Document;
-use crate::engine::run::RunId;
+use crate::engine::model::agent::Document;
+use crate::engine::model::run::RunId;
 
 /// The folder of a run. Ids are letters and digits; anything else names no folder.
 pub(super) fn of(folder: &Path, run: &RunId) -> Option<PathBuf> {

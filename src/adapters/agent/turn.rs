@@ -15,8 +15,10 @@ use super::output::{Reading, Tail};
 use super::report::{self, Stopped, Turn};
 use super::tree::Tree;
 use super::{AgentSettings, Program, Rooms, Sandbox, files};
-use crate::engine::agent::{Document, Ending, Limit, Report, Spent, Task};
-use crate::engine::clock::{Clock, Millis};
+use crate::engine::agent::Task;
+use crate::engine::clock::Clock;
+use crate::engine::model::agent::{Document, Ending, Limit, Report, Spent};
+use crate::engine::model::time::Millis;
 
 /// How long an agent that has given its result has to end by itself: clients write their session to disk then.
 const AFTER_RESULT: Duration = Duration::from_secs(2);

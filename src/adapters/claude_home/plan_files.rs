@@ -7,7 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{ClaudeHome, FindError, logs};
 use crate::adapters::regular_file;
-use crate::formats::session::{paths::is_safe_name, plan::MAX_PLAN_BYTES, time};
+use crate::formats::session::paths::is_safe_name;
+use crate::formats::session::plan::MAX_PLAN_BYTES;
+use crate::formats::session::time;
 
 /// A plan file that was read.
 #[derive(Debug)]

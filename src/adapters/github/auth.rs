@@ -13,8 +13,8 @@ use super::answer::{self, Complaint, tidy};
 use super::limit::{self, Budget, Lane};
 use super::transport::{Answer, Form, Request};
 use super::{GitHub, GitHubConfig, GitHubError, wire};
-use crate::engine::clock::Millis;
 use crate::engine::forge::ForgeError;
+use crate::engine::model::time::Millis;
 
 /// GitHub's clock may be a little behind ours.
 const BACKDATED: Duration = Duration::from_mins(1);

@@ -17,9 +17,10 @@ use super::auth::Installation;
 use super::limit::{self, Budget};
 use super::link;
 use super::transport::{Answer, Form, Request};
-use crate::engine::clock::{Clock, Millis};
+use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
-use crate::engine::trigger::Repo;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Repo;
 
 /// Items per page: GitHub's maximum.
 pub(super) const PER_PAGE: usize = 100;

@@ -11,7 +11,7 @@ use crate::engine::forge::{
     Annotation, CheckReport, CheckRun, CheckState, Conclusion, ForgeError, Level,
     MOST_ANNOTATION_TITLE, MOST_CHECK_TEXT, MOST_MESSAGE, NewCheckRun,
 };
-use crate::engine::trigger::Repo;
+use crate::engine::model::trigger::Repo;
 
 /// What a cut text ends with.
 const CUT: &str = "…";

@@ -20,7 +20,7 @@ use super::answer::{self, Complaint};
 use super::transport::{Form, Request, chain};
 use super::{GitHub, link};
 use crate::engine::forge::{FileAt, ForgeError, Kind, ReadError, Take};
-use crate::engine::trigger::Repo;
+use crate::engine::model::trigger::Repo;
 
 /// The largest file that GitHub's endpoints for contents and blobs give, in bytes.
 pub(super) const GITHUB_MOST: u64 = 100 * 1024 * 1024;

@@ -11,8 +11,9 @@ use http::StatusCode;
 
 use super::answer::Complaint;
 use super::transport::Answer;
-use crate::engine::clock::{Clock, Millis};
+use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
+use crate::engine::model::time::Millis;
 
 /// Default pause between writes, from GitHub's best practices.
 pub(super) const WRITE_GAP: Duration = Duration::from_secs(1);

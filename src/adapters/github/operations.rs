@@ -11,13 +11,13 @@ use super::call::{Notifies, PER_PAGE};
 use super::thread::{self, issue_of};
 use super::writes::written;
 use super::{GitHub, link, wire};
-use crate::engine::clock::Millis;
 use crate::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec, NewCheckRun,
     PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
-use crate::engine::thread::Thread;
-use crate::engine::trigger::{Place, Repo};
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Place, Repo};
 
 /// Lists of own posts begin this much earlier: GitHub's times are whole seconds, and its own clocks differ a little. Too many
 /// are harmless, since markers decide.

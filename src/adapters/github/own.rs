@@ -4,7 +4,7 @@ use super::auth::{AppKey, Credentials};
 use super::transport::{Form, Request};
 use super::{GitHub, answer, wire};
 use crate::engine::forge::ForgeError;
-use crate::engine::trigger::Actor;
+use crate::engine::model::trigger::Actor;
 
 /// The account that the client writes as.
 #[derive(Debug, Clone, PartialEq, Eq)]

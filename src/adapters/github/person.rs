@@ -13,9 +13,10 @@ use super::own::Own;
 use super::transport::Transport;
 use super::{GitHub, GitHubError, USER_AGENT, answer, limit, wire};
 use crate::adapters::redact::Redactor;
-use crate::engine::clock::{Clock, Millis};
+use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
-use crate::engine::trigger::{Actor, Repo};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Actor, Repo};
 
 /// How to reach GitHub, and as whom.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::call::PER_PAGE;
 use super::{GitHub, answer};
 use crate::engine::forge::{Change, ChangedFile, ForgeError, PullRequest};
-use crate::engine::trigger::Place;
+use crate::engine::model::trigger::Place;
 
 #[derive(Debug, Deserialize)]
 struct Pull {

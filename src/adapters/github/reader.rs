@@ -13,10 +13,11 @@ use super::call::{Asker, PER_PAGE, Way};
 use super::limit::Budget;
 use super::transport::{Answer, Request, Transport};
 use super::{GitHubError, USER_AGENT, answer, link, thread, wire};
-use crate::engine::clock::{Clock, Millis};
+use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
-use crate::engine::thread::Thread;
-use crate::engine::trigger::{Place, Repo};
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Place, Repo};
 
 /// How to reach GitHub, and as whom.
 #[derive(Debug, Clone)]

@@ -11,8 +11,8 @@ use super::answer;
 use super::limit::{Budget, Wait, limited, spent};
 use super::transport::{Answer, Request};
 use super::wire;
-use crate::engine::clock::Millis;
 use crate::engine::forge::ForgeError;
+use crate::engine::model::time::Millis;
 use crate::formats::command::Permission;
 
 /// 2026-01-01T00:00:00Z.

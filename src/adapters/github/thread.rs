@@ -3,8 +3,8 @@
 use super::call::{Asker, PER_PAGE, Way};
 use super::{answer, wire};
 use crate::engine::forge::ForgeError;
-use crate::engine::thread::{Hidden, MAX_THREAD_BYTES, Thread};
-use crate::engine::trigger::{Place, Repo};
+use crate::engine::model::conversation::{Hidden, MAX_THREAD_BYTES, Thread};
+use crate::engine::model::trigger::{Place, Repo};
 
 /// How an issue is called in messages.
 pub(super) fn issue_of(repo: &Repo, number: u64) -> String {

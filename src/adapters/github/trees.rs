@@ -12,7 +12,7 @@ use super::files::{GITHUB_MOST, pour, within};
 use super::transport::{Form, Request};
 use super::{GitHub, link};
 use crate::engine::forge::{EntryKind, ForgeError, ReadError, Take, Tree, TreeEntry};
-use crate::engine::trigger::Repo;
+use crate::engine::model::trigger::Repo;
 
 /// GitHub lists no more of a folder's own entries
 /// (<https://docs.github.com/rest/repos/contents#get-repository-content>).

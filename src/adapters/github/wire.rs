@@ -5,8 +5,8 @@ use secrecy::SecretString;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use crate::engine::thread::{Post, Reactions};
-use crate::engine::trigger::Actor;
+use crate::engine::model::conversation::{Post, Reactions};
+use crate::engine::model::trigger::Actor;
 use crate::formats::command::Permission;
 
 /// The account that GitHub puts in place of a deleted one on github.com.

@@ -7,7 +7,7 @@ use super::call::Notifies;
 use super::transport::{Answer, Request};
 use super::{GitHub, answer, wire};
 use crate::engine::forge::{ForgeError, Written};
-use crate::engine::trigger::Repo;
+use crate::engine::model::trigger::Repo;
 
 impl GitHub {
     /// A write that must succeed.

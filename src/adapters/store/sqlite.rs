@@ -32,9 +32,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::group_commit::Pending;
 use self::writer::Writer;
-use crate::engine::agent::Spent;
-use crate::engine::clock::Millis;
-use crate::engine::run::RunId;
+use crate::engine::model::agent::Spent;
+use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 use crate::engine::store::{
     Accepted, AnswerLimits, Ask, AuditEntry, Beat, Budget, Claimed, EffectState, Exceeded, Finish,
     Heard, Lease, NewDelivery, Payer, QueueCounts, RunView, SavedPlan, Standing, Store, StoreError,

@@ -12,7 +12,8 @@ use serde::Serialize;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::engine::clock::{Clock, Millis};
+use crate::engine::clock::Clock;
+use crate::engine::model::time::Millis;
 use crate::engine::store::Store;
 
 /// How long a result is good for: probes of many balancers cost one look.

@@ -10,7 +10,7 @@ use http::header::{ALLOW, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 
-use crate::engine::run::RunId;
+use crate::engine::model::run::RunId;
 use crate::engine::store::StoreError;
 
 /// Seconds after which a sender may try again. GitHub does not; its redelivery sweep does.

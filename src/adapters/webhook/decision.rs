@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::Verified;
-use crate::engine::trigger::{Decision, Facts, PayloadError, decide};
+use crate::engine::decide::{Decision, Facts, PayloadError, decide};
 
 /// Bodies up to here are decided where they were read: GitHub's part of one is about 10 KiB, and what is left for the
 /// comment is parsed in a few milliseconds at most.

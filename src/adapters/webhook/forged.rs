@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::engine::clock::Millis;
+use crate::engine::model::time::Millis;
 
 /// Least time between two warnings.
 const WARN_EVERY: Duration = Duration::from_mins(1);

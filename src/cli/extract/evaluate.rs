@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::{Judged, judge};
 use crate::cli::{Failure, input};
-use crate::engine::steps::extract::{Source, Verdict};
+use crate::engine::extract::Verdict;
+use crate::engine::model::candidate::Source;
 use crate::formats::plan::title::fold_title;
 
 /// What is right for a conversation, by the labels in the head of its file.

@@ -10,7 +10,7 @@ use super::{TOKENS, as_json, finish};
 use crate::cli::access::{Access, READING, warn};
 use crate::cli::save::target::origin;
 use crate::cli::{Failure, Settings, block_on, terminal};
-use crate::engine::thread::Thread;
+use crate::engine::model::conversation::Thread;
 use crate::formats::plan::reference::{self, IssueRef, ReferenceError};
 use crate::formats::plan::stored::{self, Comment, Page, StoredPlan};
 use crate::formats::plan::title::cut;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::adapters::project_folder::ProjectFolder;
 use crate::cli::Failure;
 use crate::cli::work::{Project, made};
-use crate::engine::progress::Attached;
-use crate::engine::research::Research;
-use crate::engine::steps::planning::{CONTEXT, PLAN, RESEARCH};
+use crate::engine::model::progress::Attached;
+use crate::engine::model::research::Research;
+use crate::engine::planner::{CONTEXT, PLAN, RESEARCH};
 
 /// What there is of a plan that did not pass the checks.
 const DRAFT: &str = "plan.draft.md";

@@ -1,5 +1,6 @@
 //! The planner's turns at a terminal: what is remembered before what is shown, questions, waits, the end.
 
+use crate::engine::settings::Role;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -12,30 +13,18 @@ use crate::cli::work::kept::Run;
 use crate::cli::work::progress::{Progress, Shown};
 use crate::cli::work::{Project, stopped};
 use crate::cli::{Failure, terminal};
-use crate::engine::agent::{Agent, Ending, Report, Session, Spent, Task};
+use crate::engine::agent::{Agent, Task};
 use crate::engine::clock::Clock;
 use crate::engine::knowledge::Knowledge;
-use crate::engine::planner::{self, Step};
-use crate::engine::progress::{Attached, Came, Round};
-use crate::engine::prompt::{Around, Role, Specified};
+use crate::engine::model::agent::{Ending, Report, Session, Spent};
+use crate::engine::model::progress::{Came, Round};
+use crate::engine::planner::{self, FILES, PlanFiles, Step, restart};
+use crate::engine::prompt::{Around, Specified};
 use crate::engine::say;
 use crate::engine::settings::{AgentSettings, Settings};
-use crate::engine::steps::planning::{self, FILES};
+use crate::engine::steps::planning;
 use crate::engine::stop::StopFlag;
-use crate::engine::turns::begin_again;
 use crate::formats::question::Answer;
-
-/// A plan that may be written.
-pub(super) struct Plan {
-    /// Its title, without `Plan:`.
-    pub(super) title: String,
-    /// The document.
-    pub(super) document: String,
-    /// `context` and `research`, where they say something.
-    pub(super) attached: Vec<Attached>,
-    /// What the reader should know.
-    pub(super) notes: Vec<String>,
-}
 
 /// A planner at work.
 pub(super) struct Planner<'p> {
@@ -74,7 +63,7 @@ impl Planner<'_> {
     ///
     /// # Errors
     /// There is none, questions wait, or it was stopped; what was done is remembered.
-    pub(super) async fn work(&mut self) -> Result<Plan, Failure> {
+    pub(super) async fn work(&mut self) -> Result<PlanFiles, Failure> {
         let before = self.run.kept.work.spent.cost;
         loop {
             if self.stop.token().is_cancelled() {
@@ -90,9 +79,13 @@ impl Planner<'_> {
                 Some(came) => came,
                 None => self.turn(before).await?,
             };
+            if came.report.ending == Ending::Cancelled {
+                self.run.save()?;
+                return Err(stopped());
+            }
             let rounds = planner::rounds_left(&self.run.kept.work, self.rounds);
             let tries = self.project.config.limits.tries;
-            let step = planner::take(&mut self.run.kept.work, came, rounds, tries);
+            let step = planner::turn_ended(&mut self.run.kept.work, came, rounds, tries);
             if let Some(plan) = self.step(step).await? {
                 return Ok(plan);
             }
@@ -100,25 +93,18 @@ impl Planner<'_> {
     }
 
     /// What follows from a turn; everything is remembered first.
-    async fn step(&mut self, step: Step) -> Result<Option<Plan>, Failure> {
+    async fn step(&mut self, step: Step) -> Result<Option<PlanFiles>, Failure> {
         match step {
-            Step::Plan {
-                title,
-                document,
-                attached,
-                mut notes,
-            } => {
-                let work = &self.run.kept.work;
-                let first = work.brief.as_ref().map(|brief| brief.notes.clone());
-                notes.splice(0..0, first.unwrap_or_default());
-                notes.extend(say::agent::redacted(work.redacted));
-                notes.extend(say::agent::decided_by_agent(&work.without_answer()));
-                return Ok(Some(Plan {
-                    title,
-                    document,
-                    attached,
-                    notes,
-                }));
+            Step::Plan { mut files, unasked } => {
+                let mut missed = std::mem::take(&mut self.run.kept.work.unasked);
+                missed.extend(unasked);
+                files.notes.extend(say::agent::unasked(&missed));
+                return Ok(Some(self.finished(files)));
+            }
+            Step::Rescued { mut files, ending } => {
+                let why = say::agent::ended(&ending).1;
+                files.notes.insert(0, say::planning::cut_short(&why));
+                return Ok(Some(self.finished(files)));
             }
             Step::Ask | Step::Again => self.run.save()?,
             Step::Wait(faults) => {
@@ -134,9 +120,10 @@ impl Planner<'_> {
                     () = token.cancelled() => {}
                 }
             }
-            Step::Stopped => {
-                self.run.save()?;
-                return Err(stopped());
+            Step::Check { .. } => {
+                return Err(Failure::failed(
+                    "the planner was given no specification".to_owned(),
+                ));
             }
             Step::Obeyed => {
                 self.run.save()?;
@@ -153,7 +140,7 @@ impl Planner<'_> {
                     }
                     None => "nothing was written".to_owned(),
                 };
-                begin_again(&mut self.run.kept.work);
+                restart(&mut self.run.kept.work);
                 self.run.save()?;
                 return Err(Failure::failed(format!(
                     "there is no plan: {why}; {there}; run the same command again to ask anew"
@@ -165,6 +152,18 @@ impl Planner<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The plan with the remarks on how it was made.
+    fn finished(&self, mut files: PlanFiles) -> PlanFiles {
+        let work = &self.run.kept.work;
+        let first = work.brief.as_ref().map(|brief| brief.notes.clone());
+        files.notes.splice(0..0, first.unwrap_or_default());
+        files.notes.extend(say::agent::redacted(work.redacted));
+        files
+            .notes
+            .extend(say::agent::decided_by_agent(&work.without_answer()));
+        files
     }
 
     /// One turn of the agent; what came of it is remembered.

@@ -21,11 +21,11 @@ use crate::cli::work::{
 use crate::cli::{Failure, block_on};
 use crate::engine::agent::Agent;
 use crate::engine::clock::Clock;
-use crate::engine::progress::Brief;
+use crate::engine::model::progress::Brief;
+use crate::engine::planner::renew_words;
 use crate::engine::say::planning as sentences;
 use crate::engine::steps::planning;
 use crate::engine::stop::StopFlag;
-use crate::engine::turns::renew_words;
 use crate::formats::specification::complexity;
 
 const HELP: &str = "\
@@ -248,7 +248,7 @@ impl Write {
             &run.kept
                 .research
                 .as_ref()
-                .map(crate::engine::research::Research::spent)
+                .map(crate::engine::model::research::Research::spent)
                 .unwrap_or_default(),
         );
         let last = answers.all_used(&run.kept.work.rounds);

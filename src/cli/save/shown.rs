@@ -5,7 +5,7 @@ use serde_json::json;
 use super::terminal;
 use crate::adapters::claude_home::Found;
 use crate::engine::local_save::{Before, Known, Order, Outcome};
-use crate::engine::progress::{Prepared, Saved};
+use crate::engine::model::progress::{Prepared, Saved};
 use crate::engine::say;
 use crate::engine::settings::Settings;
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::cli::{Failure, input};
-use crate::engine::progress::Round;
+use crate::engine::model::progress::Round;
 use crate::formats::question::answer::AnswerError;
 use crate::formats::question::typed::{self, Typed};
 use crate::formats::question::{Answer, Question};

@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 use super::{Project, agent, note_on_stderr};
 use crate::adapters::project_folder::ProjectFolder;
 use crate::cli::Failure;
-use crate::engine::progress::Work;
-use crate::engine::research::Research;
-use crate::engine::run::RunId;
+use crate::engine::model::progress::Work;
+use crate::engine::model::research::Research;
+use crate::engine::model::run::RunId;
 
 /// Where runs are, in the project.
 const RUNS: &str = ".planwright/runs";

@@ -11,8 +11,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::terminal;
-use crate::engine::agent::{About, Agent, Document, Ending, Report, Spent, Task};
-use crate::engine::run::RunId;
+use crate::engine::agent::{About, Agent, Task};
+use crate::engine::model::agent::{Document, Ending, Report, Spent};
+use crate::engine::model::run::RunId;
 use crate::engine::say;
 use crate::formats::plan::title::cut;
 

@@ -1,5 +1,6 @@
 //! Research at a terminal: the desk at which topics are remembered and shown.
 
+use crate::engine::settings::Role;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -10,15 +11,17 @@ use super::kept::Run;
 use super::progress::{Progress, Shown};
 use super::{Project, failed, stopped};
 use crate::cli::Failure;
-use crate::engine::agent::{Agent, Micros, Spent, Task};
+use crate::engine::agent::{Agent, Task};
 use crate::engine::clock::Clock;
-use crate::engine::code::{Code, Failure as Decided};
 use crate::engine::effects::Stop;
 use crate::engine::knowledge::Knowledge;
-use crate::engine::prompt::{self, Around, Role, new_words};
-use crate::engine::research::{self, Desk, Research, ResearchSettings, State, Team, Topic};
+use crate::engine::model::agent::{Micros, Spent};
+use crate::engine::model::failure::{Code, Failure as Decided};
+use crate::engine::model::research::{Research, State, Topic};
+use crate::engine::prompt::{self, Around, new_words};
+use crate::engine::research::{self, Desk, Team};
 use crate::engine::say;
-use crate::engine::settings::AgentSettings;
+use crate::engine::settings::{AgentSettings, ResearchSettings};
 use crate::engine::steps::planning;
 use crate::engine::steps::research::{attempt, checked, task};
 use crate::engine::stop::StopFlag;

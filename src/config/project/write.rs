@@ -6,7 +6,7 @@ use toml::Value;
 
 use super::{DEFAULT, Kind, ProjectConfig, Text};
 use crate::adapters::agent::Output;
-use crate::engine::agent::Micros;
+use crate::engine::model::agent::Micros;
 
 /// The text of a `config.toml` with all keys and their documentation. Variables stand in it as `${NAME}`.
 pub fn render(config: &ProjectConfig) -> String {

@@ -7,8 +7,8 @@ use super::{Effects, Kind, Posted, Stop};
 use crate::engine::forge::{
     CheckReport, CheckRun, CheckState, ForgeError, MOST_ANNOTATIONS, NewCheckRun, Written,
 };
+use crate::engine::model::trigger::Repo;
 use crate::engine::store::EffectState;
-use crate::engine::trigger::Repo;
 
 impl Effects {
     /// Creates a check run once, with any number of annotations. While some are still to come, it is at work; then it is

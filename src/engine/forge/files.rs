@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Forge, ForgeError};
-use crate::engine::trigger::Repo;
+use crate::engine::model::trigger::Repo;
 
 /// Takes the next piece of a file and says whether more is wanted.
 pub type Take<'a> = dyn FnMut(&[u8]) -> bool + Send + 'a;

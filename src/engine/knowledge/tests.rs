@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::engine::say::knowledge::left_out as knowledge_note;
 
 fn listed(path: &str, size: u64, id: &str) -> Listed {
     Listed {
@@ -164,8 +165,8 @@ fn the_note_names_the_first_few_of_each_reason() {
     let left_out = |path: &str, why: Why| Err(LeftOut::new(path, why));
     let same = left_out("k/same.md", Why::SameAs("k/a.md".into()));
     let none = Knowledge::new(None, [same.clone()], Vec::new());
-    assert_eq!(none.note(), None);
-    assert_eq!(Knowledge::default().note(), None);
+    assert_eq!(knowledge_note(&none.left_out), None);
+    assert_eq!(knowledge_note(&[]), None);
     let mut read: Vec<_> = ["e", "d", "c", "b", "a"]
         .map(|name| left_out(&format!("k/{name}.md"), Why::NoRoom))
         .into();
@@ -181,7 +182,9 @@ fn the_note_names_the_first_few_of_each_reason() {
         left_out("k/@ada", Why::Submodule),
         left_out("k", Why::NotListed),
     ]);
-    insta::assert_snapshot!(Knowledge::new(None, read, Vec::new()).note().unwrap());
+    insta::assert_snapshot!(
+        knowledge_note(&Knowledge::new(None, read, Vec::new()).left_out).unwrap()
+    );
 }
 
 #[test]
@@ -205,7 +208,7 @@ fn the_note_is_short_whatever_the_paths() {
             why,
         ))
     });
-    let note = Knowledge::new(None, files, Vec::new()).note().unwrap();
+    let note = knowledge_note(&Knowledge::new(None, files, Vec::new()).left_out).unwrap();
     assert!(note.len() < 10_000, "{}: {note}", note.len());
 }
 

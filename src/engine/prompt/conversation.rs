@@ -3,12 +3,13 @@
 use serde_json::json;
 
 use super::{FIRST, Given, data, filled};
+use crate::engine::extract::{late, unfit};
+use crate::engine::model::candidate::Unconfirmed;
+use crate::engine::model::conversation::Post;
+use crate::engine::model::trigger::Origin;
 use crate::engine::say;
-use crate::engine::steps::extract::{Unconfirmed, late, unfit};
-use crate::engine::steps::verify::READERS;
-use crate::engine::thread::Post;
-use crate::engine::trigger::Origin;
 use crate::formats::block;
+use crate::formats::command::without_commands;
 
 /// Longest single post, in characters, before its middle is left out.
 const POST_MOST: usize = 60_000;
@@ -237,7 +238,7 @@ fn posts(given: &Given<'_>, most: usize) -> (Vec<Told>, usize) {
     }
     told.reverse();
     if let Some((_, text)) = own_comment {
-        let body = data::text(&(READERS.without_commands)(text), given.nonce);
+        let body = data::text(&without_commands(text), given.nonce);
         if !body.trim().is_empty() {
             let who = data::line(&trigger.actor.login, given.nonce);
             told.push(Told {

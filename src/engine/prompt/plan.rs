@@ -2,21 +2,9 @@
 
 use super::research::{Around, documents};
 use super::{Answered, Form, begun_anew, data, filled, listed};
+use crate::engine::model::research::Handed;
 
 const PLAN: &str = include_str!("../prompts/plan.md");
-
-/// A research report as the planner gets it: what it says in short, and where the whole of it is.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Handed {
-    /// What was asked.
-    pub topic: String,
-    /// Title, summary, recommendations, paths: `formats::report::handed`.
-    pub text: String,
-    /// Its file in the planner's working directory.
-    pub file: String,
-    /// It was made from an agent's words, and no agent wrote it.
-    pub degraded: bool,
-}
 
 /// What a plan is written for.
 #[derive(Debug, Clone, Copy)]

@@ -1,23 +1,11 @@
 //! What a research agent is told: one topic, in words that get stricter.
 
 use super::{data, filled, listed};
+use crate::engine::model::research::Indexed;
 
 const REPORT: &str = include_str!("../prompts/report.md");
 const EXPLICIT: &str = include_str!("../prompts/report-explicit.md");
 const STEPS: &str = include_str!("../prompts/report-steps.md");
-
-/// A document that agents find in their working directory.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Indexed {
-    /// Its name there: one of ours.
-    pub file: String,
-    /// Where it comes from: a path of the repository.
-    pub path: String,
-    /// Its title.
-    pub title: String,
-    /// Its size in bytes.
-    pub bytes: usize,
-}
 
 /// What is known around a topic or a specification.
 #[derive(Debug, Clone, Copy, Default)]

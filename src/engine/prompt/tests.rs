@@ -2,13 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
-use crate::engine::clock::Millis;
-use crate::engine::steps::extract::{Candidate, from_log};
-use crate::engine::thread::{Post, Reactions};
-use crate::engine::trigger::{Actor, Origin, Place};
+use crate::engine::extract::from_log;
+use crate::engine::model::candidate::Candidate;
+use crate::engine::model::conversation::{Post, Reactions};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Repo;
+use crate::engine::model::trigger::{Actor, Origin, Place};
+use crate::engine::settings::{OwnPrompts, Prompts, Role};
 use crate::formats::command::Command;
 use crate::formats::plan::enriched::Complaint;
 use crate::formats::question::Choice;
+use std::sync::Arc;
 
 mod planning;
 
@@ -346,12 +350,15 @@ fn the_operators_instructions_come_first() {
     let own = |text: &str| OwnPrompts(vec![(Role::PlanExtractor, text.into())]);
     let with = |own| Prompts { own: Arc::new(own) };
     let system = |prompts: Prompts| prompts.system(Role::PlanExtractor, &repo());
-    assert_eq!(system(Prompts::default()), PLAN_EXTRACTOR);
+    assert_eq!(
+        system(Prompts::default()),
+        Role::PlanExtractor.instructions()
+    );
     assert_eq!(system(with(vec![(None, own("all"))])), "all");
     let both = vec![(None, own("all")), (Some("acme/search".into()), own("one"))];
     assert_eq!(system(with(both)), "one");
     let other = vec![(Some("acme/other".into()), own("other"))];
-    assert_eq!(system(with(other)), PLAN_EXTRACTOR);
+    assert_eq!(system(with(other)), Role::PlanExtractor.instructions());
     let unset = vec![
         (None, own("all")),
         (Some("acme/search".into()), OwnPrompts::default()),
@@ -367,7 +374,9 @@ fn the_instructions_hold_the_contract() {
     use crate::formats::plan::document::CATEGORIES;
     let mut from = 0;
     for name in CATEGORIES {
-        let at = PLAN_EXTRACTOR[from..].find(&format!("`{name}`")).unwrap();
+        let at = Role::PlanExtractor.instructions()[from..]
+            .find(&format!("`{name}`"))
+            .unwrap();
         from += at;
     }
     for part in [
@@ -393,11 +402,14 @@ fn the_instructions_hold_the_contract() {
         "Reordering",
         "＠",
     ] {
-        assert!(PLAN_EXTRACTOR.contains(part), "{part}");
+        assert!(Role::PlanExtractor.instructions().contains(part), "{part}");
     }
     // Its own example must not be taken for a question.
-    for (at, _) in PLAN_EXTRACTOR.match_indices("<!--QUESTION:") {
-        let payload = &PLAN_EXTRACTOR[at + 13..];
+    for (at, _) in Role::PlanExtractor
+        .instructions()
+        .match_indices("<!--QUESTION:")
+    {
+        let payload = &Role::PlanExtractor.instructions()[at + 13..];
         let end = payload.find("-->").unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&payload[..end]).is_err());
     }

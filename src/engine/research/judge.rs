@@ -1,10 +1,11 @@
 //! What one try came to. What is there counts; what is said does not.
 
-use super::super::agent::{Ending, Limit, Report, Wrote};
-use super::super::clock::Millis;
-use super::super::say::research as sentences;
-use super::super::turns;
-use super::{ResearchSettings, State, Topic};
+use crate::engine::model::agent::{Ending, Limit, Report, Wrote};
+use crate::engine::model::research::{State, Topic};
+use crate::engine::model::time::Millis;
+use crate::engine::planner;
+use crate::engine::say::research as sentences;
+use crate::engine::settings::ResearchSettings;
 use crate::formats::agent_stream::{Class, classify};
 use crate::formats::plan::enriched;
 use crate::formats::report;
@@ -40,7 +41,7 @@ impl Judging {
             // The run was stopped, not the topic: whoever goes on begins this try again.
             return topic;
         }
-        if turns::obeyed(&self.canary, came, &[]) {
+        if planner::obeyed(&self.canary, came, &[]) {
             // Nothing of it is used: whoever wrote the data may have written it.
             topic.draft = None;
             fail(&mut topic, sentences::OBEYED.to_owned());
@@ -71,7 +72,12 @@ impl Judging {
                 if !finished {
                     say(&mut topic, sentences::ended(&came.ending));
                 }
-                if topic.tries >= self.settings.tries.clamp(1, super::WORDINGS) {
+                if topic.tries
+                    >= self
+                        .settings
+                        .tries
+                        .clamp(1, crate::engine::model::research::WORDINGS)
+                {
                     let why = topic.wrong.join("; ");
                     self.stand_in(&mut topic, why);
                 }
@@ -95,30 +101,6 @@ impl Judging {
         topic.state = State::Degraded;
         topic.note = Some(why);
         topic.not_before = None;
-    }
-}
-
-impl ResearchSettings {
-    /// The longest that [`ResearchSettings::wait`] gives.
-    pub(super) fn longest_wait(&self) -> std::time::Duration {
-        self.backoff_most.saturating_mul(3) / 2
-    }
-
-    /// How long a topic waits after its `fault`th fault in a row, counted from 1.
-    pub(super) fn wait(&self, fault: u32, chance: f64) -> std::time::Duration {
-        let doubled = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
-        let wait = self
-            .backoff
-            .saturating_mul(doubled)
-            .min(self.backoff_most)
-            .as_secs_f64();
-        // Several topics that met the same overload do not come back together.
-        let chance = if chance.is_finite() {
-            chance.clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
-        std::time::Duration::from_secs_f64(wait * (1.0 + chance / 2.0))
     }
 }
 

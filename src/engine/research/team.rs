@@ -9,12 +9,15 @@ use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::super::agent::{Agent, Report, Spent, Task};
-use super::super::clock::Clock;
-use super::super::effects::Stop;
-use super::super::say::failures;
-use super::super::stop::StopFlag;
-use super::{Next, Research, ResearchSettings, State, judge};
+use super::judge;
+use crate::engine::agent::{Agent, Task};
+use crate::engine::clock::Clock;
+use crate::engine::effects::Stop;
+use crate::engine::model::agent::{Report, Spent};
+use crate::engine::model::research::{Next, Research, State};
+use crate::engine::say::failures;
+use crate::engine::settings::ResearchSettings;
+use crate::engine::stop::StopFlag;
 
 /// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
 const PLACE: Duration = Duration::from_secs(5);
@@ -77,7 +80,7 @@ pub async fn work(
     desk: &mut dyn Desk,
     stop: &StopFlag,
 ) -> Result<(), Stop> {
-    research.end_impossible_waits(team.clock.now(), &team.settings);
+    research.end_impossible_waits(team.clock.now(), team.settings.longest_wait());
     for topic in &mut research.topics {
         // Turns of an attempt that was cut short.
         topic.at_work = false;

@@ -2,6 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
+use crate::engine::model::research::{Next, Research, State};
+use crate::engine::model::time::Millis;
+use crate::engine::settings::ResearchSettings;
+use std::time::Duration;
 
 fn research(states: &[State]) -> Research {
     let topics: Vec<String> = (1..=states.len()).map(|n| format!("topic {n}")).collect();

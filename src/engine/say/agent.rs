@@ -14,8 +14,8 @@ pub use failures::{
     why_ended, why_exceeded, why_run_cost,
 };
 
-use super::super::agent::{Micros, Spent};
-use super::super::progress::Fault;
+use crate::engine::model::agent::{Micros, Spent};
+use crate::engine::model::progress::Fault;
 use crate::formats::block::quiet;
 use crate::formats::command::Command;
 use crate::formats::question::{Question, boxes};

@@ -3,9 +3,9 @@
 use serde_json::{Map, json};
 
 use super::{RESULT_BLOCK, asked, code_span, footer, person, quiet};
-use crate::engine::progress::{Checked, Judged};
-use crate::engine::run::RunId;
-use crate::engine::trigger::Trigger;
+use crate::engine::model::progress::{Checked, Judged};
+use crate::engine::model::run::RunId;
+use crate::engine::model::trigger::Trigger;
 use crate::formats::action_plan::{self, ActionPlan, is_action_plan};
 use crate::formats::block::render_yaml;
 use crate::formats::plan::document::plan_text;

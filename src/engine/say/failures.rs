@@ -1,10 +1,10 @@
 //! The failures a run can decide on, each with its sentence, particulars and remedy.
 
-use super::super::code::{Code, Failure};
-use super::super::forge::ForgeError;
-use super::super::progress::Checked;
-use super::super::trigger::Place;
 use super::check;
+use crate::engine::forge::ForgeError;
+use crate::engine::model::failure::{Code, Failure};
+use crate::engine::model::progress::Checked;
+use crate::engine::model::trigger::Place;
 use crate::formats::plan::title::TitleFault;
 
 const RETRY: &str =
@@ -292,9 +292,9 @@ pub fn shorten(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::run::RunId;
+    use crate::engine::model::run::RunId;
+    use crate::engine::model::trigger::Repo;
     use crate::engine::say;
-    use crate::engine::trigger::Repo;
 
     fn place() -> Place {
         Place {

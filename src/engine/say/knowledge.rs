@@ -1,8 +1,8 @@
 //! What is said about a repository's knowledge.
 
-use super::super::knowledge::{LeftOut, Why};
 use super::failures::shorten;
 use super::{code_span, plain};
+use crate::engine::knowledge::{LeftOut, Why};
 
 /// How many files are named for each reason.
 const NAMED: usize = 3;
@@ -10,7 +10,8 @@ const NAMED: usize = 3;
 /// Longest name, in characters.
 const LONGEST: usize = 60;
 
-/// One sentence on the files that were left out, by reason. Nothing on those whose content is there all the same.
+/// Describes the files that were left out, by reason, in one sentence of Markdown under 10,000 bytes; `None` when no
+/// content is missing.
 pub fn left_out(files: &[LeftOut]) -> Option<String> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     let mut sorted: Vec<_> = files.iter().filter_map(reason).collect();

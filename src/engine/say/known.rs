@@ -2,10 +2,10 @@
 
 use serde_json::{Map, json};
 
-use super::super::progress::{Known, PlanIssue, Saved};
-use super::super::run::RunId;
-use super::super::trigger::Trigger;
 use super::{RESULT_BLOCK, footer};
+use crate::engine::model::progress::{Known, PlanIssue, Saved};
+use crate::engine::model::run::RunId;
+use crate::engine::model::trigger::Trigger;
 use crate::formats::block::render_yaml;
 
 /// `#2`, as a link.

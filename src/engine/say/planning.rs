@@ -1,8 +1,8 @@
 //! What the bot says about specifications and the plans for them.
 
-use super::super::code::{Code, Failure};
 use super::code_span;
 use super::failures::{public, shorten};
+use crate::engine::model::failure::{Code, Failure};
 use crate::formats::block::quiet;
 use crate::formats::command::Command;
 use crate::formats::question::boxes::shown;

@@ -1,10 +1,10 @@
 //! One-comment answers: refusals, `/plan-help`, `/plan-status`, `/cancel`, `/retry`.
 
-use super::super::progress::Progress;
-use super::super::run::RunId;
-use super::super::store::RunView;
-use super::super::trigger::Trigger;
 use super::{asked, code_span, known, person};
+use crate::engine::model::progress::Progress;
+use crate::engine::model::run::RunId;
+use crate::engine::model::trigger::Trigger;
+use crate::engine::store::RunView;
 use crate::formats::block::quiet;
 use crate::formats::command::{Command, Permission, REGISTRY};
 

@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 pub use failures::{long_topic, no_topics, too_few, too_many_topics};
 
-use super::super::agent::{Ending, Limit};
-use super::super::research::{Research, State, Topic, WORDINGS};
-use super::super::run::RunId;
-use super::super::trigger::Trigger;
 use super::failures::{public, shorten};
 use super::{RESULT_BLOCK, agent, asked, code_span, footer, one_line, person};
+use crate::engine::model::agent::{Ending, Limit};
+use crate::engine::model::research::{Research, State, Topic, WORDINGS};
+use crate::engine::model::run::RunId;
+use crate::engine::model::trigger::Trigger;
 use crate::formats::block::{quiet, render_content, render_yaml};
 use crate::formats::plan::title::cut;
 use crate::formats::question::boxes::shown;
@@ -208,6 +208,15 @@ fn word(topic: &Topic) -> &'static str {
     }
 }
 
+/// What the planner gets of a report: its metadata, or all of it where that is not longer.
+pub fn handed(file: &str, text: &str, metadata: &report::ReportMetadata) -> String {
+    let short = report::handed(file, metadata);
+    if Reduction::of(text, &short).keeps_full() {
+        return format!("Path: {file}\n\n{text}");
+    }
+    short
+}
+
 /// How much of the reports a planner is given at first.
 pub fn reduced(research: &Research) -> String {
     let (mut full, mut short) = (String::new(), String::new());
@@ -215,11 +224,7 @@ pub fn reduced(research: &Research) -> String {
         if let Some(report) = &topic.report {
             let metadata = report::metadata(report);
             full.push_str(report);
-            short.push_str(&super::super::steps::planning::handed(
-                &topic.file,
-                report,
-                &metadata,
-            ));
+            short.push_str(&handed(&topic.file, report, &metadata));
         }
     }
     let reduction = Reduction::of(&full, &short);

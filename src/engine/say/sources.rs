@@ -1,9 +1,9 @@
 //! What is said about session logs: failures, notes, and where a plan came from.
 
-use super::super::code::{Code, Failure};
-use super::super::forge::ReadError;
-use super::super::progress::LogPlan;
 use super::code_span;
+use crate::engine::forge::ReadError;
+use crate::engine::model::failure::{Code, Failure};
+use crate::engine::model::progress::LogPlan;
 use crate::formats::command::{CommandSpec, OptionError, RepositoryFile};
 use crate::formats::session::Scanned;
 

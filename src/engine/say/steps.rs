@@ -1,8 +1,8 @@
 //! The "Next steps" below a saved plan: one command a line, with the real number of its issue.
 
-use super::super::progress::Saved;
-use super::super::settings::{NextSteps, Settings};
-use super::super::trigger::Place;
+use crate::engine::model::progress::Saved;
+use crate::engine::model::trigger::Place;
+use crate::engine::settings::{NextSteps, Settings};
 use crate::formats::erk::Version;
 
 /// The next steps, or nothing where the operator wants none.

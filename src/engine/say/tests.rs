@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use super::super::clock::Millis;
-use super::super::forge::ForgeError;
-use super::super::progress::{Known, PlanIssue, Progress};
-use super::super::run::{RunId, State};
-use super::super::settings::Settings;
-use super::super::store::RunView;
-use super::super::trigger::{Actor, Place, Repo};
 use super::*;
+use crate::engine::forge::ForgeError;
+use crate::engine::model::progress::{Known, PlanIssue, Progress};
+use crate::engine::model::run::{RunId, State};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Actor, Place, Repo};
+use crate::engine::settings::Settings;
+use crate::engine::store::RunView;
 
 mod agent;
 mod checks;
@@ -377,10 +377,10 @@ fn no_text_carries_a_live_command_or_pings_anybody() {
 #[test]
 fn every_failure_code_has_a_text() {
     let all = everything();
-    for code in super::super::code::Code::ALL {
+    for code in crate::engine::model::failure::Code::ALL {
         let shown = all.iter().any(|(_, text)| text.contains(code.name()));
         // A refusal is one line for people; its code is in the run and the audit.
-        let one_line = code == super::super::code::Code::PermissionDenied;
+        let one_line = code == crate::engine::model::failure::Code::PermissionDenied;
         assert!(shown || one_line, "{}", code.name());
     }
 }

@@ -1,10 +1,10 @@
 //! What the bot says about posts that do not count, and about text that people do not see.
 
-use super::super::code::{Code, Failure};
-use super::super::progress::HiddenText;
-use super::super::steps::extract::Unconfirmed;
 use super::code_span;
 use super::failures::shorten;
+use crate::engine::model::candidate::Unconfirmed;
+use crate::engine::model::failure::{Code, Failure};
+use crate::engine::model::progress::HiddenText;
 use crate::formats::action_plan::fences;
 use crate::formats::block::quiet;
 use crate::formats::command::Command;

@@ -1,12 +1,12 @@
 //! What the bot says when it cannot tell which of several plans is meant.
 
-use super::super::clock::Millis;
-use super::super::code::{Code, Failure};
-use super::super::progress::Unclear;
-use super::super::steps::extract::{Candidate, Source};
-use super::super::trigger::Trigger;
 use super::failures::shorten;
 use super::{asked, code_span, person};
+use crate::engine::model::candidate::{Candidate, Source};
+use crate::engine::model::failure::{Code, Failure};
+use crate::engine::model::progress::Unclear;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Trigger;
 use crate::formats::command::Command;
 use crate::formats::question::{Choice, Question};
 

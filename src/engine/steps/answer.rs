@@ -1,13 +1,13 @@
 //! `/answer`, and boxes ticked in the bot's own comment: judged here, given to the run that waits.
 
-use super::super::effects::Stop;
-use super::super::forge::Reaction;
-use super::super::progress::{Progress, Round, Told};
-use super::super::run::{RunId, State};
-use super::super::say::agent as sentences;
-use super::super::store::{AuditEntry, EffectState, RunView};
-use super::super::trigger::{Origin, Trigger};
 use super::{Context, report};
+use crate::engine::effects::Stop;
+use crate::engine::forge::Reaction;
+use crate::engine::model::progress::{Progress, Round, Told};
+use crate::engine::model::run::{RunId, State};
+use crate::engine::model::trigger::{Origin, Trigger};
+use crate::engine::say::agent as sentences;
+use crate::engine::store::{AuditEntry, EffectState, RunView};
 use crate::formats::command::Permission;
 use crate::formats::question::answer::{self, AnswerError, Answered};
 use crate::formats::question::{Answer, boxes};

@@ -5,11 +5,11 @@
 //! configuration), one after another, and behind everybody else: a flood of their comments neither
 //! costs notifications without end nor delays the people who work on the repository.
 
-use super::super::effects::Stop;
-use super::super::forge::{Forge, ForgeError};
-use super::super::store::{Ask, Heard, Standing};
-use super::super::trigger::{Origin, Trigger};
 use super::Context;
+use crate::engine::effects::Stop;
+use crate::engine::forge::{Forge, ForgeError};
+use crate::engine::model::trigger::{Origin, Trigger};
+use crate::engine::store::{Ask, Heard, Standing};
 use crate::formats::command::Permission;
 
 /// Proof that GitHub confirmed the sender's permission for this command. Only [`hear`] makes one.

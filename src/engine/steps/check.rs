@@ -11,18 +11,18 @@
 mod judge;
 mod look;
 
-use super::super::code::Failure;
-use super::super::effects::Stop;
-use super::super::forge::{
+use super::{Context, prepare};
+use crate::engine::effects::Stop;
+use crate::engine::forge::{
     Annotation, Change, CheckReport, CheckState, Conclusion, Content, Level, MOST_CHANGED_FILES,
     NewCheckRun, PullRequest,
 };
-use super::super::progress::{Checked, Checking, Judged};
-use super::super::say::{check as sentences, code_span, failures};
-use super::super::settings::CheckSettings;
-use super::super::thread::Thread;
-use super::super::trigger::{Origin, Trigger};
-use super::{Context, prepare};
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::failure::Failure;
+use crate::engine::model::progress::{Checked, Checking, Judged};
+use crate::engine::model::trigger::{Origin, Trigger};
+use crate::engine::say::{check as sentences, code_span, failures};
+use crate::engine::settings::CheckSettings;
 use crate::formats::action_plan::is_action_plan;
 use crate::formats::block;
 use crate::formats::plan::stored;
@@ -141,8 +141,9 @@ fn meant(trigger: &Trigger, thread: &Thread) -> Option<(String, String)> {
 fn saved(thread: &Thread) -> Option<String> {
     let opening = thread.posts.first()?;
     block::find(&block::parse(&opening.body), "plan-header")?;
-    let author =
-        |post: &super::super::thread::Post| post.author.as_ref().map(|it| it.login.clone());
+    let author = |post: &crate::engine::model::conversation::Post| {
+        post.author.as_ref().map(|it| it.login.clone())
+    };
     let page = stored::Page {
         title: thread.title.clone(),
         author: author(opening),

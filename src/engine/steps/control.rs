@@ -1,12 +1,12 @@
 //! Commands that answer at once: `/plan-help`, `/plan-status`, `/cancel`, `/retry`.
 
-use super::super::effects::Stop;
-use super::super::forge::Reaction;
-use super::super::say::{failures, replies};
-use super::super::store::AuditEntry;
-use super::super::trigger::Trigger;
 use super::authorise::Authorised;
 use super::{Context, report};
+use crate::engine::effects::Stop;
+use crate::engine::forge::Reaction;
+use crate::engine::model::trigger::Trigger;
+use crate::engine::say::{failures, replies};
+use crate::engine::store::AuditEntry;
 use crate::formats::command::{Command, Permission};
 
 /// How many runs `/plan-status` lists.
@@ -84,7 +84,7 @@ async fn decide<F>(context: &Context, command: Command, act: F) -> Result<String
 where
     F: Future<Output = Result<String, Stop>> + Send,
 {
-    use super::super::store::EffectState;
+    use crate::engine::store::EffectState;
     let effects = &context.effects;
     let key = &format!("{}-{}", command.name(), context.round);
     let now = effects.clock.now();

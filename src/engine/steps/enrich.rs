@@ -15,16 +15,16 @@ mod turn;
 
 use std::sync::Arc;
 
-pub(super) use judge::{Judged, open_questions, said_of_the_work};
+pub(super) use judge::{open_questions, said_of_the_work};
 
-use super::super::agent::Agent;
-use super::super::effects::Stop;
-use super::super::progress::{Found, Next, Prepared, Work};
-use super::super::say::failures;
-use super::super::stop::StopFlag;
-use super::super::thread::Thread;
-use super::super::turns;
 use super::{Context, find, known, planning, prepare, verify};
+use crate::engine::agent::Agent;
+use crate::engine::effects::Stop;
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::progress::{Found, Next, Prepared, Work};
+use crate::engine::planner;
+use crate::engine::say::failures;
+use crate::engine::stop::StopFlag;
 use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
 
@@ -74,7 +74,7 @@ pub async fn enrich(
                 Err(stop) => {
                     if !held {
                         // A retry asks again; it would only find the same otherwise.
-                        turns::begin_again(work(context));
+                        planner::restart(work(context));
                     }
                     return Err(stop);
                 }
@@ -136,7 +136,7 @@ pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<Found, Stop
             return Ok(found);
         }
         let work = work(context);
-        turns::renew_words(work);
+        planner::renew_words(work);
         work.found = Some(found);
     }
     loop {
@@ -188,7 +188,7 @@ pub(super) async fn begin(
     let found = find::find(context, &read, logs).await?;
     known::identify(context, &found, true);
     let work = work(context);
-    turns::renew_words(work);
+    planner::renew_words(work);
     work.found = Some(found);
     context.progress.logs = None;
     context.progress.outage = None;

@@ -4,17 +4,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::super::code::Failure;
-use super::super::effects::Stop;
-use super::super::forge::Forge;
-use super::super::progress::{Found, Logs};
-use super::super::say;
-use super::super::settings::WhenUnclear;
-use super::super::thread::Thread;
-use super::super::trigger::{Actor, Repo};
-use super::extract::{self, Scan, Trust};
-use super::verify::READERS;
 use super::{Context, prepare, verify};
+use crate::engine::effects::Stop;
+use crate::engine::extract::{self, Scan, Trust};
+use crate::engine::forge::Forge;
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::failure::Failure;
+use crate::engine::model::progress::{Found, Logs};
+use crate::engine::model::trigger::{Actor, Repo};
+use crate::engine::say;
+use crate::engine::settings::WhenUnclear;
 use crate::formats::command::{Permission, read_options};
 
 /// What there is to make a plan of: the session log that was named, else the best of the
@@ -28,7 +27,7 @@ pub(super) async fn find(
     logs: Logs,
 ) -> Result<Found, Stop> {
     let (trigger, read) = (context.trigger.clone(), Arc::clone(thread));
-    let scan = prepare::computing(move || extract::scan(&read, &trigger, READERS)).await?;
+    let scan = prepare::computing(move || extract::scan(&read, &trigger)).await?;
     let trust = match &logs.plan {
         Some(_) => Trust::Writers(HashSet::new()),
         None => trust(context, &scan, thread).await?,

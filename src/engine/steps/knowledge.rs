@@ -3,10 +3,12 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::super::effects::Stop;
-use super::super::forge::{EntryKind, Forge, ReadError};
-use super::super::knowledge::{Document, FOLDERS, Knowledge, LeftOut, Limits, Listed, Why, choose};
-use super::super::trigger::Repo;
+use crate::engine::effects::Stop;
+use crate::engine::forge::{EntryKind, Forge, ReadError};
+use crate::engine::knowledge::{
+    Document, FOLDERS, Knowledge, LeftOut, Limits, Listed, Why, choose,
+};
+use crate::engine::model::trigger::Repo;
 
 /// Documents that are asked for at a time. GitHub allows a hundred requests at once, of all that an App does.
 const AT_A_TIME: usize = 4;

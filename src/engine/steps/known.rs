@@ -3,25 +3,16 @@
 //!
 //! Runs of a place come one after another, so the second of two commands sees what the first has saved.
 
-use serde::{Deserialize, Serialize};
+use crate::engine::model::progress::Identity;
 
-use super::super::effects::Stop;
-use super::super::forge::ForgeError;
-use super::super::progress::{Enriched, Found, Known, PlanIssue, Prepared, Saved};
-use super::super::say;
-use super::super::store::SavedPlan;
-use super::super::trigger::{Place, digest};
 use super::{Context, FRESH};
+use crate::engine::effects::Stop;
+use crate::engine::forge::ForgeError;
+use crate::engine::model::progress::{Enriched, Found, Known, PlanIssue, Prepared, Saved};
+use crate::engine::model::trigger::{Place, digest};
+use crate::engine::say;
+use crate::engine::store::SavedPlan;
 use crate::formats::command::{Command, read_options};
-
-/// What recognises a request to save a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
-    /// Digest of the plan's text as it was found.
-    pub text: String,
-    /// Digest of the text and of what else decides what is saved.
-    pub request: String,
-}
 
 impl Identity {
     /// The identity of what was `found`; `guidance` where an agent works it in. `None` where no plan was found, because a

@@ -13,22 +13,12 @@ mod judge;
 
 pub(super) use begin::begin;
 pub(super) use documents::{give, provide, read};
-pub use documents::{handed, inline, lay_out};
-pub use judge::{Outcome, holds_plan, look};
-pub(super) use judge::{fallback, judge, keep, rescued, wrote};
+pub use documents::{inline, lay_out};
+pub(super) use judge::{fallback, prepared};
 
-use super::super::progress::{Brief, Work};
-use super::super::prompt::{Around, Specified};
 use super::Context;
-
-/// The plan.
-pub const PLAN: &str = "plan.md";
-/// What somebody who carries it out must know.
-pub const CONTEXT: &str = "context.md";
-/// What was looked at.
-pub const RESEARCH: &str = "research.md";
-/// The files that the planner is asked for.
-pub const FILES: [&str; 3] = [PLAN, CONTEXT, RESEARCH];
+use crate::engine::model::progress::{Brief, Work};
+use crate::engine::prompt::{Around, Specified};
 
 /// What the planner is told first.
 pub(super) fn specified<'a>(

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::super::agent::Agent;
-use super::super::effects::{LIST_LAG, Stop};
-use super::super::progress::{Known, Logs, Prepared};
-use super::super::say::{failures, planning};
-use super::super::stop::StopFlag;
-use super::super::thread::Thread;
-use super::super::trigger::Origin;
 use super::{Context, enrich, known, report, source, verify};
+use crate::engine::agent::Agent;
+use crate::engine::effects::{LIST_LAG, Stop};
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::progress::{Known, Logs, Prepared};
+use crate::engine::model::trigger::Origin;
+use crate::engine::say::{failures, planning};
+use crate::engine::stop::StopFlag;
 use crate::formats::command::Command;
 
 /// What a run that saves a plan goes on with.

@@ -1,14 +1,14 @@
 //! Saving: label, issue, plan comments, and the one body update that completes the header.
 
-use super::super::effects::Stop;
-use super::super::forge::{ForgeError, LabelSpec};
-use super::super::progress::{Prepared, Saved};
-use super::super::say;
-use super::super::say::failures;
-use super::super::settings::Settings;
-use super::super::trigger::Place;
 use super::authorise::Authorised;
 use super::{Context, known, report};
+use crate::engine::effects::Stop;
+use crate::engine::forge::{ForgeError, LabelSpec};
+use crate::engine::model::progress::{Prepared, Saved};
+use crate::engine::model::trigger::Place;
+use crate::engine::say;
+use crate::engine::say::failures;
+use crate::engine::settings::Settings;
 use crate::formats::block::{PlanForm, plan_comment, render_content, schema};
 use crate::formats::plan::names::worktree_name;
 use crate::formats::plan::split::{Limits, split};

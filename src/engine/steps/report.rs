@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-use super::super::code::Failure;
-use super::super::effects::{Kind, Posted, Stop};
-use super::super::forge::{ForgeError, ReactTo, Reaction};
-use super::super::progress::{Checked, Known, Progress, Saved};
-use super::super::research::Research;
-use super::super::say;
-use super::super::trigger::Origin;
 use super::Context;
+use crate::engine::effects::{Kind, Posted, Stop};
+use crate::engine::forge::{ForgeError, ReactTo, Reaction};
+use crate::engine::model::failure::Failure;
+use crate::engine::model::progress::{Checked, Known, Progress, Saved};
+use crate::engine::model::research::Research;
+use crate::engine::model::trigger::Origin;
+use crate::engine::say;
 use crate::formats::command::Command;
 
 /// Effect under which the status comment is created.

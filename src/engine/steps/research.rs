@@ -1,24 +1,27 @@
 //! `/research`, and the research before a plan: a summary that is edited in place, and one comment for each topic, in the
 //! order they were asked for. The work itself is [`super::super::research`].
 
+use crate::engine::settings::Role;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::super::agent::{Agent, Session, Spent, Task};
-use super::super::effects::Stop;
-use super::super::forge::ForgeError;
-use super::super::progress::Progress;
-use super::super::prompt::{self, Around, Role, Try, new_words};
-use super::super::research::{self, Desk, Research, ResearchSettings, State, TOPIC_MAX, Team};
-use super::super::say::agent as about_agents;
-use super::super::say::research as sentences;
-use super::super::stop::StopFlag;
-use super::super::store::Payer;
-use super::extract::late;
 use super::{Context, planning, prepare, report};
+use crate::engine::agent::{Agent, Task};
+use crate::engine::effects::Stop;
+use crate::engine::extract::late;
+use crate::engine::forge::ForgeError;
+use crate::engine::model::agent::{Session, Spent};
+use crate::engine::model::progress::Progress;
+use crate::engine::model::research::{Research, State, TOPIC_MAX};
+use crate::engine::prompt::{self, Around, Try, new_words};
+use crate::engine::research::{self, Desk, Team};
+use crate::engine::say::{agent as about_agents, research as sentences};
+use crate::engine::settings::ResearchSettings;
+use crate::engine::stop::StopFlag;
+use crate::engine::store::Payer;
 
 /// The topics, when there are some and not too many.
 ///
@@ -102,7 +105,7 @@ pub(super) async fn research(
         clock: Arc::clone(&context.effects.clock),
         settings: context.settings.research.clone(),
     };
-    research.end_impossible_waits(team.clock.now(), &team.settings);
+    research.end_impossible_waits(team.clock.now(), team.settings.longest_wait());
     research::ready(&research, &team)?;
     let open = research.topics.iter().any(|one| one.state == State::Open);
     if open {
@@ -347,7 +350,7 @@ fn not_now(edited: Result<(), Stop>) {
 /// What a research agent is asked, with the texts that it borrows.
 pub struct Attempt<'a> {
     others: Vec<String>,
-    topic: &'a research::Topic,
+    topic: &'a crate::engine::model::research::Topic,
     place: Option<(&'a str, &'a str)>,
 }
 
@@ -379,10 +382,10 @@ impl Attempt<'_> {
 
 /// The task of the next try at topic `at`: a session and folders of its own.
 pub fn task(
-    run: super::super::run::RunId,
+    run: crate::engine::model::run::RunId,
     research: &Research,
     at: usize,
-    limits: super::super::agent::Limits,
+    limits: crate::engine::model::agent::Limits,
     system: String,
     prompt: String,
 ) -> Task {

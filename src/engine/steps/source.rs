@@ -13,12 +13,12 @@
 pub mod attachment;
 mod reading;
 
-use super::super::effects::Stop;
-use super::super::forge::{Forge, ForgeError, ReadError};
-use super::super::progress::{LogPlan, Logs};
-use super::super::say::sources::{self, Log};
-use super::super::settings::Settings;
-use super::super::trigger::{Origin, Trigger};
+use crate::engine::effects::Stop;
+use crate::engine::forge::{Forge, ForgeError, ReadError};
+use crate::engine::model::progress::{LogPlan, Logs};
+use crate::engine::model::trigger::{Origin, Trigger};
+use crate::engine::say::sources::{self, Log};
+use crate::engine::settings::Settings;
 use crate::formats::command::{Options, RepositoryFile, read_options};
 use crate::formats::session::{PlanSource, Scanned, SessionPlan};
 use attachment::{Attachment, Kind};

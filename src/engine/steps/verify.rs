@@ -1,18 +1,18 @@
 //! From the conversation to a plan that may be saved: extract, gate, document. Pure, but for the thread it runs on.
 
-use super::super::code::Failure;
-use super::super::progress::{Enriched, Found, HiddenText, Logs, Prepared, Unclear};
-use super::super::say::{self, failures, sources, trust, unclear};
-use super::super::thread::{Post, Thread};
-use super::super::trigger::{Origin, Trigger};
-use super::extract::{self, Candidate, Choice, NoPlan, OWN, Readers, Search, Source, Unconfirmed};
-use crate::formats::block;
-use crate::formats::command::{Command, Hidden, parse, read_options, without_commands};
-use crate::formats::hidden;
-use crate::formats::plan::document::{Enrichment, Guidance, without_notes, wrap};
+use crate::engine::extract::{self, Choice, NoPlan, OWN, Search};
+use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
+use crate::engine::model::conversation::{Post, Thread};
+use crate::engine::model::failure::Failure;
+use crate::engine::model::progress::{Enriched, Found, HiddenText, Logs, Prepared, Unclear};
+use crate::engine::model::trigger::{Origin, Trigger};
+use crate::engine::say::{self, failures, sources, trust, unclear};
+use crate::formats::command::{Command, Hidden, parse, read_options};
+use crate::formats::plan::document::{Enrichment, Guidance, wrap};
 use crate::formats::plan::gate::{ContentFault, gate_content};
 use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::{cut, gate_title, own_title, said};
+use crate::formats::{block, hidden};
 
 /// Longest issue title, in characters. GitHub takes 256.
 pub const TITLE_MAX: usize = 250;
@@ -23,18 +23,6 @@ pub const NO_AGENT: &str =
 
 /// Note on a plan that was saved without the guidance that the command gives.
 pub const NOT_APPLIED: &str = "The guidance was recorded, but not applied.";
-
-/// How the search reads comments: commands are no plan text, plan blocks hold plans.
-pub const READERS: Readers<'static> = Readers {
-    without_commands: &without_commands,
-    plans_in_blocks: &plans_in_blocks,
-};
-
-/// The plans in the blocks of a text, without what the bot has noted behind them.
-fn plans_in_blocks(text: &str) -> Vec<String> {
-    let plans = block::plans(text).into_iter();
-    plans.map(|plan| without_notes(&plan).to_owned()).collect()
-}
 
 /// What there is to make a plan of: the session log that was named, else the best of the
 /// conversation.

@@ -1,7 +1,7 @@
 //! What may be spent on agents, and which limit is reached.
 
-use crate::engine::agent::Micros;
-use crate::engine::clock::Millis;
+use crate::engine::model::agent::Micros;
+use crate::engine::model::time::Millis;
 
 /// What one agent turn may be charged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

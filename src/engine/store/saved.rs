@@ -1,7 +1,7 @@
 //! Plans that were saved: what recognises the same plan when it is asked for again.
 
-use super::super::clock::Millis;
-use super::super::run::RunId;
+use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 
 /// How many saved plans of a place are remembered, the newest ones. Each is a row of some 300 bytes
 /// that outlives its run.

@@ -1,6 +1,6 @@
 //! How a turn ends, and what it counts.
 
-use planwright::engine::agent::Limit;
+use planwright::engine::model::agent::Limit;
 
 use super::*;
 

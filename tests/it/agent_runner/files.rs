@@ -6,7 +6,8 @@ use std::sync::Arc;
 use planwright::adapters::agent::command::Command;
 use planwright::adapters::agent::{Client, LocalAgent, Output, Program, Rooms};
 use planwright::adapters::clock::SystemClock;
-use planwright::engine::agent::{About, Ending, Task};
+use planwright::engine::agent::{About, Task};
+use planwright::engine::model::agent::Ending;
 
 use super::{Rig, result, turn};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 
 use super::shell::{asked, at_any, first_shown, is_shown, quick};
 use super::{REPO, assert_comments, file, issue, no_process_left, only, requests, system, writes};

@@ -1,7 +1,7 @@
 //! Lists: every page, and never off the configured host.
 
-use planwright::engine::clock::Millis;
 use planwright::engine::forge::{Forge, ForgeError};
+use planwright::engine::model::time::Millis;
 use serde_json::{Value, json};
 use url::Url;
 

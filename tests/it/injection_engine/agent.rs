@@ -1,7 +1,7 @@
 //! Answers of an agent that was taken over, and what becomes of them.
 
-use planwright::engine::agent::Ending;
-use planwright::engine::run::State;
+use planwright::engine::model::agent::Ending;
+use planwright::engine::model::run::State;
 use planwright::formats::command::Command;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::engine_agent::{GOOD, answers, document, now, status};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::rig::{HERE, PLAN, Rig};
 
-async fn run_of(agent: &FakeAgent) -> (Rig, Before, planwright::engine::run::RunId) {
+async fn run_of(agent: &FakeAgent) -> (Rig, Before, planwright::engine::model::run::RunId) {
     let rig = conversation(agent, "Search is slow", &["It takes a minute.", PLAN]).await;
     let before = Before::of(&rig);
     let run = rig.say(Command::SavePlan).await;

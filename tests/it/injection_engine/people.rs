@@ -1,7 +1,7 @@
 //! People who answer what they were not asked, or more than that.
 
-use planwright::engine::run::{RunId, State};
-use planwright::engine::trigger::Origin;
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::Origin;
 use planwright::formats::command::{Command, Permission};
 
 use super::conversation;

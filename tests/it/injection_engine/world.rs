@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use planwright::engine::progress::{Prepared, Progress};
-use planwright::engine::run::RunId;
-use planwright::formats::block;
-use planwright::formats::command;
+use planwright::engine::model::progress::{Prepared, Progress};
+use planwright::engine::model::run::RunId;
 use planwright::formats::plan::stored;
 use planwright::formats::question::boxes;
+use planwright::formats::{block, command};
 use serde_json::json;
 
 use crate::frame_looks::live;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planwright::engine::agent::{Ending, Limit};
+use planwright::engine::model::agent::{Ending, Limit};
 use rustix::process::Signal;
 use serde_json::json;
 

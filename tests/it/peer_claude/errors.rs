@@ -1,6 +1,6 @@
 //! Turns that the model or the client ends with an error.
 
-use planwright::engine::agent::{Ending, Limit, Report};
+use planwright::engine::model::agent::{Ending, Limit, Report};
 use serde_json::json;
 
 use super::rig::Rig;

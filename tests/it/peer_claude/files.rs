@@ -1,7 +1,8 @@
 //! Turns that files are asked for in: what the client can read and write, what comes back, and what stays where it is.
 
 use planwright::adapters::agent::Sandbox;
-use planwright::engine::agent::{Document, Ending, Report, Session, Task};
+use planwright::engine::agent::Task;
+use planwright::engine::model::agent::{Document, Ending, Report, Session};
 use serde_json::{Value, json};
 
 use super::rig::{self, Rig, success};

@@ -127,7 +127,8 @@ async fn a_prompt_is_never_a_command_an_option_or_a_file() {
     };
     for (index, prompt) in prompts.into_iter().enumerate() {
         let mut task = rig.task(prompt);
-        task.session = planwright::engine::agent::Session::New(uuid::Uuid::new_v4().to_string());
+        task.session =
+            planwright::engine::model::agent::Session::New(uuid::Uuid::new_v4().to_string());
         let report = rig.work(task).await;
         assert_eq!(success(&report), "A plan.", "{prompt}");
         let asked = rig.model.asked();

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use planwright::adapters::agent::Sandbox;
-use planwright::engine::agent::{Report, Task};
+use planwright::engine::agent::Task;
+use planwright::engine::model::agent::Report;
 use serde_json::json;
 use tempfile::TempDir;
 

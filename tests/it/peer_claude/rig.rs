@@ -10,10 +10,9 @@ use planwright::adapters::agent::sandbox::{Protection, active};
 use planwright::adapters::agent::{AgentSettings, Client, LocalAgent, Program, Rooms, Sandbox};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
-use planwright::engine::agent::{
-    About, Agent, Document, Ending, Limits, Report, Session, Spent, Task,
-};
-use planwright::engine::run::RunId;
+use planwright::engine::agent::{About, Agent, Task};
+use planwright::engine::model::agent::{Document, Ending, Limits, Report, Session, Spent};
+use planwright::engine::model::run::RunId;
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinHandle;

@@ -1,6 +1,6 @@
 //! Sessions: what goes on, what is repeated, what is counted once.
 
-use planwright::engine::agent::{Ending, Session};
+use planwright::engine::model::agent::{Ending, Session};
 use serde_json::json;
 
 use super::rig::{Rig, SYSTEM, success};

@@ -1,6 +1,6 @@
 //! Turns that go well.
 
-use planwright::engine::agent::Ending;
+use planwright::engine::model::agent::Ending;
 use serde_json::json;
 
 use super::rig::{Rig, SYSTEM, success};

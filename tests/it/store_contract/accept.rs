@@ -1,7 +1,7 @@
 //! Deliveries come in once.
 
 use futures_util::future::join_all;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::store::{Accepted, EffectState, Finish, Store, StoreError};
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::{
     AnswerLimits, Ask, Finish, Heard, Lease, Standing, Store, StoreError,
 };

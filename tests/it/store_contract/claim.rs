@@ -1,7 +1,7 @@
 //! Who gets which run, and when.
 
 use futures_util::FutureExt;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::store::{Finish, Store};
 
 use super::*;

@@ -1,6 +1,6 @@
 //! The right to work on a run, and how it is lost.
 
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::store::{Finish, Lease, MAX_WAIT_AFTER_START, Store, StoreError};
 
 use super::*;

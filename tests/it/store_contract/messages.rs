@@ -1,7 +1,7 @@
 //! Messages reach their run, and none is slept over.
 
 use futures_util::FutureExt;
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::store::{Finish, Store};
 
 use super::*;

@@ -1,6 +1,6 @@
 //! The line at a place: ends, cancels, retries, and what people see of it.
 
-use planwright::engine::run::State;
+use planwright::engine::model::run::State;
 use planwright::engine::store::{Finish, QueueCounts, Store};
 
 use super::*;

@@ -1,6 +1,6 @@
 //! What agents may spend: by actor, by repository, in all.
 
-use planwright::engine::agent::Spent;
+use planwright::engine::model::agent::Spent;
 use planwright::engine::store::{Budget, Exceeded, Finish, Lease, Payer, Store, StoreError};
 
 use super::*;

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use planwright::engine::clock::{Clock, Millis};
+use planwright::engine::clock::Clock;
+use planwright::engine::model::time::Millis;
 
 /// Time owned by the test. `sleep` never returns: what waits is driven by steps, not by waking up.
 pub(crate) struct ManualClock(AtomicI64);

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use planwright::engine::agent::{
-    About, Agent, Document, Ending, Limit, Report, Session, Spent, Task, Wrote,
-};
-use planwright::engine::run::RunId;
+use planwright::engine::agent::{About, Agent, Task};
+use planwright::engine::model::agent::{Document, Ending, Limit, Report, Session, Spent, Wrote};
+use planwright::engine::model::run::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use planwright::engine::clock::{Clock, Millis};
+use planwright::engine::clock::Clock;
 use planwright::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec,
     MOST_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
-use planwright::engine::thread::{Hidden, Post, Reactions, Thread};
-use planwright::engine::trigger::{Actor, Place, Repo};
+use planwright::engine::model::conversation::{Hidden, Post, Reactions, Thread};
+use planwright::engine::model::time::Millis;
+use planwright::engine::model::trigger::{Actor, Place, Repo};
 use planwright::formats::command::Permission;
 
 use super::clock::ManualClock;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use planwright::adapters::store::SqliteStore;
 use planwright::engine::clock::Clock;
 use planwright::engine::execute::Parts;
-use planwright::engine::run::{RunId, State};
+use planwright::engine::model::run::{RunId, State};
+use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::engine::settings::Settings;
 use planwright::engine::store::{NewDelivery, NewRun, RunView, Store};
-use planwright::engine::trigger::{Actor, Origin, Place, Repo, Trigger};
 use planwright::engine::worker::{Outcome, Worker};
 use planwright::formats::command::{Command, Permission};
 

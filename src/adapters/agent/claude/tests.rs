@@ -6,8 +6,8 @@ use std::time::Duration;
 use secrecy::ExposeSecret;
 
 use super::*;
-use crate::engine::agent::Limits;
-use crate::engine::run::RunId;
+use crate::engine::model::agent::Limits;
+use crate::engine::model::run::RunId;
 
 const ID: &str = "5f0c7a34-3f0e-4c8c-9a44-6d1a3a1f4c11";
 

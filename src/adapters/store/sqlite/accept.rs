@@ -12,7 +12,7 @@ use sqlx::{Connection, SqliteConnection};
 use super::changes;
 use super::errors::{Trouble, column, corrupt, is_about_the_row, nullable};
 use super::queue::promote;
-use crate::engine::run::RunId;
+use crate::engine::model::run::RunId;
 use crate::engine::store::{Accepted, NewDelivery, StoreError};
 
 /// The parameters are taken in turn, whichever statement they stand in: payloads and texts of deliveries, twice, deliveries, runs, triggers, texts.

@@ -7,7 +7,7 @@ use sqlx::{Connection, SqliteConnection};
 use super::accept::number;
 use super::errors::{Trouble, column, nullable};
 use super::queue::{fenced, promote};
-use crate::engine::clock::Millis;
+use crate::engine::model::time::Millis;
 use crate::engine::store::{AnswerLimits, Ask, Heard, Lease, Standing, StoreError};
 
 /// Most commands of one comment that count, however often it is edited.

@@ -4,7 +4,7 @@ use sqlx::SqliteConnection;
 
 use super::errors::{Trouble, column, nullable};
 use super::queue::{fenced, held};
-use crate::engine::clock::Millis;
+use crate::engine::model::time::Millis;
 use crate::engine::store::{AuditEntry, EffectState, Lease};
 
 pub(super) const REMEMBER: &str = "

@@ -6,8 +6,8 @@ use sqlx::sqlite::SqliteRow;
 use super::accept::json;
 use super::errors::{Trouble, column, corrupt, nullable, of_run};
 use super::queue::{held, promote};
-use crate::engine::clock::Millis;
-use crate::engine::run::RunId;
+use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 use crate::engine::store::{Beat, Claimed, Lease, MAX_WAIT_AFTER_START, StoreError};
 
 /// The first run of each repository that has any (found by jumping from one repository to the next

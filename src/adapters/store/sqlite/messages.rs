@@ -3,8 +3,8 @@
 use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use super::errors::{Trouble, failed};
-use crate::engine::clock::Millis;
-use crate::engine::run::RunId;
+use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 use crate::engine::store::StoreError;
 
 /// A waiting run becomes claimable at once, as with a request to stop.

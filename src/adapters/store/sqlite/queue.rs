@@ -7,8 +7,8 @@ use sqlx::{Connection, SqliteConnection};
 
 use super::accept::json;
 use super::errors::{Trouble, column, nullable};
-use crate::engine::clock::Millis;
-use crate::engine::run::{RunId, State};
+use crate::engine::model::run::{RunId, State};
+use crate::engine::model::time::Millis;
 use crate::engine::store::{Finish, Lease, StoreError};
 
 /// The oldest blocked run of each given place that has no active one.

@@ -5,8 +5,8 @@ use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use super::errors::{Trouble, column, corrupt, failed, nullable};
 use super::queue::held;
-use crate::engine::clock::Millis;
-use crate::engine::run::RunId;
+use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
 use crate::engine::store::{Lease, MAX_SAVED, SavedPlan, StoreError};
 
 pub(super) const RECORD: &str = "

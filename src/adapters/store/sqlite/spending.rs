@@ -7,8 +7,8 @@ use sqlx::{Connection, SqliteConnection};
 use super::accept::number;
 use super::errors::{Trouble, column, nullable};
 use super::queue::fenced;
-use crate::engine::agent::Spent;
-use crate::engine::clock::Millis;
+use crate::engine::model::agent::Spent;
+use crate::engine::model::time::Millis;
 use crate::engine::store::{Budget, Exceeded, Lease, Payer, StoreError};
 
 const HOUR: Duration = Duration::from_hours(1);

@@ -5,7 +5,7 @@ use sqlx::{Connection, SqliteConnection, SqlitePool};
 use super::accept::json;
 use super::errors::{self, Trouble};
 use super::spending;
-use crate::engine::clock::Millis;
+use crate::engine::model::time::Millis;
 use crate::engine::store::StoreError;
 
 /// Rows per transaction while pruning: some milliseconds of the writer's time.

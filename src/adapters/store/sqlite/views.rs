@@ -5,8 +5,8 @@ use sqlx::sqlite::SqliteRow;
 
 use super::errors::{column, corrupt, failed, nullable, of_run};
 use super::lease::count;
-use crate::engine::clock::Millis;
-use crate::engine::run::{RunId, State};
+use crate::engine::model::run::{RunId, State};
+use crate::engine::model::time::Millis;
 use crate::engine::store::{AuditEntry, QueueCounts, RunView, StoreError};
 
 /// `SELECT` of a [`RunView`] with the rest of the statement. A missing text is an unreadable row, not a missing one.

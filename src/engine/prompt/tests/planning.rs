@@ -1,7 +1,7 @@
 //! Prompts of planners and researchers.
 
 use super::*;
-use crate::engine::research::{Research, TOPIC_MAX};
+use crate::engine::model::research::{Handed, Indexed, Research, TOPIC_MAX};
 
 const NONCE: &str = "nonce7f3a9c";
 

@@ -1,12 +1,12 @@
 //! Asking people on behalf of the agent, and what they are told when they answer.
 
-use super::super::super::agent::Spent;
-use super::super::super::clock::Millis;
-use super::super::super::progress::Round;
-use super::super::super::run::RunId;
-use super::super::super::trigger::{Origin, Trigger};
-use super::super::{asked, footer, person, unclear};
 use super::spent;
+use crate::engine::model::agent::Spent;
+use crate::engine::model::progress::Round;
+use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Origin, Trigger};
+use crate::engine::say::{asked, footer, person, unclear};
 use crate::formats::block::quiet;
 use crate::formats::question::answer::AnswerError;
 use crate::formats::question::boxes;

@@ -1,12 +1,12 @@
 //! Why a run with an agent failed, and what to do about it.
 
-use super::super::super::agent::{Ending, Limit, Micros, Report, Spent};
-use super::super::super::code::{Code, Failure};
-use super::super::super::store::Exceeded;
-use super::super::super::trigger::Trigger;
-use super::super::failures::{guidance_without_plan, no_plan_found, with_full_stop};
 use super::{QUOTED, dollars, quoted, spent};
-use crate::engine::clock::Millis;
+use crate::engine::model::agent::{Ending, Limit, Micros, Report, Spent};
+use crate::engine::model::failure::{Code, Failure};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Trigger;
+use crate::engine::say::failures::{guidance_without_plan, no_plan_found, with_full_stop};
+use crate::engine::store::Exceeded;
 use crate::formats::agent_stream::{Cause, cause};
 use crate::formats::command::Command;
 use crate::formats::plan::document::ErrorDocument;

@@ -1,9 +1,9 @@
 //! Why research is refused, or came to too little.
 
-use super::super::super::code::{Code, Failure};
-use super::super::super::research::{Research, State, TOPIC_MAX};
-use super::super::agent;
-use super::super::failures::shorten;
+use crate::engine::model::failure::{Code, Failure};
+use crate::engine::model::research::{Research, State, TOPIC_MAX};
+use crate::engine::say::agent;
+use crate::engine::say::failures::shorten;
 use crate::formats::question::boxes::shown;
 
 /// There are no topics.

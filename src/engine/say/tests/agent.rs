@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::*;
-use crate::engine::agent::{Ending, Limit, Report, Spent};
-use crate::engine::clock::Millis;
-use crate::engine::progress::{Fault, Round};
+use crate::engine::model::agent::{Ending, Limit, Report, Spent};
+use crate::engine::model::progress::{Fault, Round};
+use crate::engine::model::time::Millis;
 use crate::engine::say::agent;
 use crate::engine::say::failures::public;
 use crate::engine::store::Exceeded;

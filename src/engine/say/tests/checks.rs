@@ -1,7 +1,7 @@
 //! Texts about action plans.
 
 use super::*;
-use crate::engine::progress::{Checked, Judged, Prepared};
+use crate::engine::model::progress::{Checked, Judged, Prepared};
 
 const GOOD: &str = "# Look\n\n- **Status:** Green\n\n## Rationale\n\n```text\nTo see.\n```\n\n## Action Plan\n\n\
 ### `READ`\n- **Resource:** [README.md](/README.md)\n- **Description:** Look at @octocat | it.\n";

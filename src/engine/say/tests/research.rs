@@ -1,8 +1,8 @@
 //! Texts of research and of plans for specifications.
 
 use super::*;
-use crate::engine::agent::{Ending, Limit, Spent};
-use crate::engine::research::{Research, State, TOPIC_MAX, Topic};
+use crate::engine::model::agent::{Ending, Limit, Spent};
+use crate::engine::model::research::{Research, State, TOPIC_MAX, Topic};
 use crate::engine::say::research::Missing;
 use crate::engine::say::{planning, research as about};
 use crate::formats::plan::enriched::harmless;

@@ -1,10 +1,10 @@
 //! Texts about session logs.
 
-use super::super::super::forge::{Kind, ReadError};
-use super::super::super::progress::LogPlan;
-use super::super::sources::{self, Log};
-use super::super::{Exists, failed, plan_issue_begun, saved};
 use super::{prepared, run, saved_issue, steps, trigger};
+use crate::engine::forge::{Kind, ReadError};
+use crate::engine::model::progress::LogPlan;
+use crate::engine::say::sources::{self, Log};
+use crate::engine::say::{Exists, failed, plan_issue_begun, saved};
 use crate::formats::command::{Command, Given, RepositoryFile, read_options};
 use crate::formats::session::scan;
 

@@ -1,8 +1,8 @@
 //! One plan and what is to be said of it. Pure.
 
-use super::super::super::progress::{Judged, Remark};
-use super::super::super::say::{check as sentences, code_span, plain};
 use super::look::Loaded;
+use crate::engine::model::progress::{Judged, Remark};
+use crate::engine::say::{check as sentences, code_span, plain};
 use crate::formats::action_plan::{self, ActionPlan, Annotation, check, fences};
 
 /// Longest particulars of one plan, in bytes; the check run and `planwright check` have them whole.

@@ -6,12 +6,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::super::super::effects::Stop;
-use super::super::super::forge::{
+use crate::engine::effects::Stop;
+use crate::engine::forge::{
     Content, EntryKind, Forge, Kind, ReadError, TreeEntry, blob_content, content,
 };
-use super::super::super::say::check as sentences;
-use super::super::super::trigger::Repo;
+use crate::engine::model::trigger::Repo;
+use crate::engine::say::check as sentences;
 use crate::formats::action_plan::check::{Files, Found, wanted};
 use crate::formats::action_plan::{ActionPlan, ProjectPath};
 

@@ -1,13 +1,13 @@
 //! Asking people: the comment with the questions, waiting for days, a reminder, and what happens when nobody answers.
 
-use super::super::super::clock::Millis;
-use super::super::super::effects::Stop;
-use super::super::super::forge::ForgeError;
-use super::super::super::progress::{Next, Round, Told, Unclear};
-use super::super::super::say::{agent as sentences, unclear};
-use super::super::super::stop::StopFlag;
-use super::super::{Context, report, verify};
 use super::{Step, work};
+use crate::engine::effects::Stop;
+use crate::engine::forge::ForgeError;
+use crate::engine::model::progress::{Next, Round, Told, Unclear};
+use crate::engine::model::time::Millis;
+use crate::engine::say::{agent as sentences, unclear};
+use crate::engine::steps::{Context, report, verify};
+use crate::engine::stop::StopFlag;
 use crate::formats::question::{Choice, Question};
 
 /// What can be chosen where a run is held; positions in [`hold`]'s options.

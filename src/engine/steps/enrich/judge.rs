@@ -1,122 +1,25 @@
 //! What the agent answered: questions, a plan, an error, or nothing that holds. What happened counts, not what the text
 //! claims.
 
-use super::super::super::agent::Report;
-use super::super::super::effects::Stop;
-use super::super::super::progress::{Enriched, Fault, Found, Prepared};
-use super::super::super::say::{agent as sentences, trust, unclear};
-use super::super::super::turns;
-use super::super::extract::Candidate;
-use super::super::planning;
-use super::super::verify::{self, TITLE_MAX};
-use super::{Context, Step, ask, turn, work};
-use crate::formats::command::Command;
+use super::{Context, work};
+use crate::engine::effects::Stop;
+use crate::engine::model::candidate::Candidate;
+use crate::engine::model::progress::{Enriched, Fault, Found, Prepared};
+use crate::engine::planner::Rejected;
+use crate::engine::say::{agent as sentences, trust, unclear};
+use crate::engine::steps::verify::{self, TITLE_MAX};
 use crate::formats::plan::enriched::{self, Checked, Facts};
 use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::cut;
-use crate::formats::question::marker::without_markers;
-use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
 
-/// Takes in a turn that ended well: `result` is its final text, where there is one, `came` everything the assistant said
-/// and wrote in it. `None` when it said nothing at all.
+/// Checks the plan that the agent wrote.
 ///
 /// # Errors
-/// As [`super::enrich`].
-pub(super) async fn judge(
+/// [`Stop::Failed`] when the agent found no plan either.
+pub(super) fn check(
     context: &mut Context,
-    result: Option<&str>,
-    structured: Option<&serde_json::Value>,
-    came: &Report,
-) -> Result<Option<Step>, Stop> {
-    let gathered = gather(&came.texts, structured);
-    let (questions, mut lost) = (gathered.questions, gathered.lost);
-    let mut late = Vec::new();
-    if turns::obeyed(&work(context).canary, came, &questions) {
-        // Nothing of this answer is used: whoever wrote the data may have written the answer.
-        tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is held");
-        // Nor is anything of its session, whatever is decided: not after a retry either.
-        turns::begin_again(work(context));
-        let decision = ask::hold(context);
-        work(context).rounds.push(decision);
-        context.remember().await?;
-        return Ok(Some(Step::Again));
-    }
-    let plan = from_structured(structured);
-    let end = match plan.as_deref().or(result) {
-        Some(text) => End::Said(text),
-        None => End::NoResult,
-    };
-    let rounds = turn::rounds_left(context);
-    let text = match next(end, questions, rounds) {
-        Asked::Ask(questions) => {
-            turns::not_asked(work(context), lost, rounds);
-            work(context).rounds.push(ask::round(questions));
-            context.remember().await?;
-            return Ok(Some(Step::Again));
-        }
-        Asked::Done(text) => text,
-        // It has asked as often as it may: what else it said is all there is.
-        Asked::TooManyRounds(questions) => {
-            late.extend(too_late(&questions));
-            without_markers(plan.as_deref().or(result).unwrap_or_default())
-        }
-        // What an agent writes counts, whatever it says beside it.
-        Asked::Nothing | Asked::Failed if planning::wrote(context, came) => String::new(),
-        Asked::Nothing if !lost.is_empty() => {
-            ask_again(context, lost).await?;
-            return Ok(Some(Step::Again));
-        }
-        Asked::Nothing | Asked::Failed => return Ok(None),
-    };
-    let judged = match context.trigger.command {
-        Command::Plan => planning::judge(context, came),
-        _ => plan_or_not(context, text)?,
-    };
-    match judged {
-        Judged::Done(mut prepared) => {
-            lost.append(&mut late);
-            prepared.notes.extend(sentences::unasked(&lost));
-            Ok(Some(Step::Done(prepared)))
-        }
-        Judged::Wrong { draft, faults } => {
-            let plan = draft.as_deref().is_some_and(|draft| {
-                context.trigger.command == Command::Plan
-                    || enriched::own_text_as_plan(draft).is_some()
-            });
-            if lost.is_empty() || plan {
-                let lost = lost.into_iter().map(Fault::from);
-                wrong(context, draft, lost.chain(faults).collect()).await?;
-            } else {
-                // It asked, and what is wrong with its text follows from that.
-                ask_again(context, lost).await?;
-            }
-            Ok(Some(Step::Again))
-        }
-    }
-}
-
-/// Tells the agent that its questions could not be read.
-async fn ask_again(context: &mut Context, lost: Vec<String>) -> Result<(), Stop> {
-    tracing::info!(run.id = %context.run(), lost = lost.join(" "), "the agent's questions cannot be read");
-    turns::ask_again(work(context), lost);
-    context.remember().await
-}
-
-/// What an answer that asks nothing comes to.
-pub(in crate::engine::steps) enum Judged {
-    /// A plan that may be saved.
-    Done(Box<Prepared>),
-    /// It must be written again.
-    Wrong {
-        /// What there is of it; nothing where that is of no use.
-        draft: Option<String>,
-        /// What is wrong.
-        faults: Vec<Fault>,
-    },
-}
-
-/// Checks what the agent gives as the plan.
-fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
+    text: String,
+) -> Result<Result<Prepared, Rejected>, Stop> {
     let found = work(context).found.clone();
     let facts = facts(context);
     let candidates = found.as_ref().map_or(&[][..], Found::candidates);
@@ -137,8 +40,7 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
     }
     let faults: Vec<Fault> = match checked {
         Checked::Plan(plan) => {
-            let prepared = document(context, &plan, &facts);
-            return Ok(Judged::Done(Box::new(prepared)));
+            return Ok(Ok(document(context, &plan, &facts)));
         }
         Checked::Error(error) if wanted.is_none() => {
             let (looked, unconfirmed) = found
@@ -155,10 +57,10 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
         Checked::Error(error) => vec![sentences::claims_error(&error.code)],
         Checked::Wrong(complaints) => complaints.iter().map(Fault::from).collect(),
     };
-    Ok(Judged::Wrong {
+    Ok(Err(Rejected {
         draft: Some(text),
         faults,
-    })
+    }))
 }
 
 /// Takes the plan that the agent has chosen among several.
@@ -171,24 +73,6 @@ fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), Stop> {
         found.unclear = None;
     }
     Ok(())
-}
-
-/// Asks for the plan again, or gives up asking.
-async fn wrong(
-    context: &mut Context,
-    draft: Option<String>,
-    faults: Vec<Fault>,
-) -> Result<(), Stop> {
-    let what: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
-    tracing::info!(run.id = %context.run(), complaints = what.join("; "), "the agent's answer does not hold");
-    turns::complain(work(context), draft, faults);
-    context.remember().await
-}
-
-/// The plan of structured output.
-fn from_structured(structured: Option<&serde_json::Value>) -> Option<String> {
-    let plan = structured?.get("plan")?.as_str()?;
-    (!plan.trim().is_empty()).then(|| plan.to_owned())
 }
 
 /// What happened in this run, whatever the agent's text says of it.
@@ -371,7 +255,7 @@ pub(in crate::engine::steps) fn open_questions(
     }
     notes.push(sentences::unanswered(unanswered, held));
     vec![
-        super::super::super::code::Code::QuestionsUnanswered
+        crate::engine::model::failure::Code::QuestionsUnanswered
             .name()
             .to_owned(),
     ]

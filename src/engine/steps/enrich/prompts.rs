@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::super::super::effects::Stop;
-use super::super::super::progress::Found;
-use super::super::super::prompt::{self, Form, Given};
-use super::super::super::thread::Thread;
-use super::super::super::turns;
-use super::super::{Context, planning, prepare};
 use super::{read_thread, turn, work};
+use crate::engine::effects::Stop;
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::progress::Found;
+use crate::engine::planner;
+use crate::engine::prompt::{self, Form, Given};
+use crate::engine::steps::{Context, planning, prepare};
 
 /// The prompt of this turn. `goes_on`: in a session that knows everything so far; `writes`: the agent has tools to write
 /// files with.
@@ -28,11 +28,11 @@ pub(super) async fn ask(
         (Some(_), true) => Form::Files,
         (Some(_), false) => Form::Printed,
     };
-    let later = turns::later(&work_now, rounds, goes_on, form);
+    let later = planner::follow_up(&work_now, rounds, goes_on, form);
     if let (true, Some(later)) = (goes_on, &later) {
         return Ok(later.clone());
     }
-    let earlier = turns::earlier(&work_now, later.as_ref());
+    let earlier = planner::earlier_rounds(&work_now, later.as_ref());
     let first = if let Some(brief) = &work_now.brief {
         let given = planning::specified(context, &work_now, brief, rounds, writes);
         prompt::plan(&given, &earlier)
@@ -61,5 +61,5 @@ pub(super) async fn ask(
         })
         .await?
     };
-    Ok(turns::anew(&work_now, first, later))
+    Ok(planner::restarted(&work_now, first, later))
 }

@@ -1,24 +1,27 @@
 //! One turn of the agent: what it is asked, under which limits, and what its ending means.
 
+use crate::engine::settings::Role;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::super::super::agent::{Agent, Ending, Limit, Micros, Report, Session, Spent, Task};
-use super::super::super::code::Failure;
-use super::super::super::effects::Stop;
-use super::super::super::progress::{Came, Next, Work};
-use super::super::super::prompt::Role;
-use super::super::super::say::{self, agent as sentences};
-use super::super::super::settings::Settings;
-use super::super::super::stop::StopFlag;
-use super::super::super::store::Payer;
-use super::super::super::thread::Thread;
-use super::super::super::turns::{self, Meaning};
-use super::super::{Context, planning, report};
-use super::{Step, judge, prompts, work};
+use super::{Step, ask, judge, prompts, work};
+use crate::engine::agent::{Agent, Task};
+use crate::engine::effects::Stop;
+use crate::engine::model::agent::{Ending, Limit, Micros, Report, Session, Spent};
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::failure::Failure;
+use crate::engine::model::progress::{Came, Next, Work};
+
+use crate::engine::planner;
+use crate::engine::say::{self, agent as sentences};
+use crate::engine::settings::Settings;
+use crate::engine::steps::{Context, planning, report};
+use crate::engine::stop::StopFlag;
+use crate::engine::store::Payer;
 use crate::formats::command::Command;
+use crate::formats::plan::enriched::own_text_as_plan;
 
 /// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
 const PLACE: Duration = Duration::from_secs(5);
@@ -109,15 +112,8 @@ async fn account(context: &mut Context, came: &Came) -> Result<(), Stop> {
 /// How many more rounds of questions the agent may ask.
 pub(super) fn rounds_left(context: &mut Context) -> u32 {
     let agent = &context.settings.agent;
-    if !agent.ask {
-        return 0;
-    }
-    let most = agent.rounds;
-    let work = work(context);
-    if work.unanswered {
-        return 0;
-    }
-    most.saturating_sub(work.asked_rounds())
+    let most = if agent.ask { agent.rounds } else { 0 };
+    planner::rounds_left(work(context), most)
 }
 
 /// Whether the limits of actor, repository and day, and what the run may cost, let another turn begin; else the failure,
@@ -195,7 +191,7 @@ fn task(context: &mut Context, prompt: String, session: Session) -> Task {
     let mut limits = agent.limits;
     limits.cost = agent.run_cost.map(|most| most.saturating_sub(spent));
     let (role, wanted, files) = if plans {
-        let wanted = planning::FILES.map(str::to_owned).to_vec();
+        let wanted = planner::FILES.map(str::to_owned).to_vec();
         (Role::Planner, wanted, work.written.clone())
     } else {
         (Role::PlanExtractor, Vec::new(), Vec::new())
@@ -271,73 +267,74 @@ async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Came
     Ok(came)
 }
 
-/// What the ending means for the run.
+/// Carries out what follows from a turn that has ended.
 async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<Step, Stop> {
-    let resumed = matches!(came.session, Session::Resume(_));
-    planning::keep(context, &came.report);
-    let (Session::New(id) | Session::Resume(id)) = came.session;
-    let came = came.report;
-    let meaning = match &came.ending {
-        Ending::Success {
-            text,
-            structured,
-            denials,
-        } => {
-            let (text, structured) = (text.clone(), structured.clone());
-            let work = work(context);
-            work.session = came.session.clone().or(Some(id));
-            work.session_cost = came.spent.session_cost;
-            work.denials = work.denials.saturating_add(*denials);
-            // Forgotten only when there is something to judge: an agent that says nothing is not asked for ever.
-            let faults = std::mem::take(&mut work.faults);
-            let said = (!text.trim().is_empty()).then_some(text.as_str());
-            let judged = judge::judge(context, said, structured.as_ref(), &came).await?;
-            if let Some(step) = judged {
-                return Ok(step);
-            }
-            self::work(context).faults = faults;
-            Meaning::Passing
-        }
-        Ending::NoResult => {
-            // A question may be all it said (a session that ends there can be resumed).
-            let before = std::mem::replace(&mut work(context).session, came.session.clone());
-            if let Some(step) = judge::judge(context, None, None, &came).await? {
-                return Ok(step);
-            }
-            work(context).session = before;
-            Meaning::Passing
-        }
-        Ending::Cancelled => {
-            stop.heed()?;
-            // Who asked for it was heeded in an earlier round; this one goes on.
-            Meaning::Passing
-        }
-        ending => turns::meaning(ending, resumed),
-    };
-    if meaning == Meaning::Anew {
-        // Everything said so far is told again.
-        work(context).forget_session();
-        context.remember().await?;
-        return Ok(Step::Again);
+    if came.report.ending == Ending::Cancelled {
+        // A cancellation of an earlier round does not end this one.
+        stop.heed()?;
     }
-    let tries = context.settings.agent.tries;
-    let work_now = work(context);
-    work_now.faults = work_now.faults.saturating_add(1);
-    if meaning == Meaning::Final || work_now.faults >= tries {
-        work_now.faults = 0;
-        if let Some(prepared) = planning::rescued(context, &came) {
+    let (rounds, tries) = (rounds_left(context), context.settings.agent.tries);
+    let next = planner::turn_ended(work(context), came, rounds, tries);
+    match next {
+        planner::Step::Ask => {}
+        planner::Step::Again | planner::Step::GivenUp { .. } => log_rejection(context),
+        planner::Step::Wait(faults) => {
+            let wait = context.settings.backoff_after(faults);
+            let until = context.effects.clock.now().plus(wait);
+            work(context).not_before = Some(until);
+        }
+        planner::Step::Plan { files, unasked } => {
+            let mut prepared = planning::prepared(context, files, None);
+            prepared.notes.extend(sentences::unasked(&unasked));
             return Ok(Step::Done(Box::new(prepared)));
         }
-        let spent = self::work(context).spent;
-        let failure = sentences::failed(context.trigger.command, &came, &spent);
-        return without(context, failure, sentences::why_ended(&came.ending)).await;
+        planner::Step::Rescued { files, ending } => {
+            let prepared = planning::prepared(context, files, Some(&ending));
+            return Ok(Step::Done(Box::new(prepared)));
+        }
+        planner::Step::Check {
+            text,
+            unreadable,
+            late,
+        } => match judge::check(context, text)? {
+            Ok(mut prepared) => {
+                prepared
+                    .notes
+                    .extend(sentences::unasked(&[unreadable, late].concat()));
+                return Ok(Step::Done(Box::new(prepared)));
+            }
+            Err(rejected) => {
+                let draft = rejected.draft.as_deref();
+                let is_plan = draft.is_some_and(|draft| own_text_as_plan(draft).is_some());
+                planner::reject(work(context), rejected, is_plan, unreadable);
+                log_rejection(context);
+            }
+        },
+        planner::Step::Obeyed => {
+            tracing::warn!(run.id = %context.run(), "the agent obeyed the conversation; the run is held");
+            let decision = ask::hold(context);
+            work(context).rounds.push(decision);
+        }
+        planner::Step::Failed(report) => {
+            let spent = work(context).spent;
+            let failure = sentences::failed(context.trigger.command, &report, &spent);
+            let why = sentences::why_ended(&report.ending);
+            return without(context, failure, why).await;
+        }
     }
-    let faults = work_now.faults;
-    let wait = context.settings.backoff_after(faults);
-    let until = context.effects.clock.now().plus(wait);
-    work(context).not_before = Some(until);
     context.remember().await?;
     Ok(Step::Again)
+}
+
+/// Logs why the agent is asked again.
+fn log_rejection(context: &mut Context) {
+    let why = match &work(context).next {
+        Next::Correct { complaints } => complaints.join("; "),
+        Next::AskAgain { lost } => lost.join("; "),
+        Next::Nothing { why } => why.clone(),
+        _ => return,
+    };
+    tracing::info!(run.id = %context.run(), why, "the agent's answer does not hold");
 }
 
 /// The ending in one word, for the log.

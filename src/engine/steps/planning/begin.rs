@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use super::super::super::agent::{Agent, Spent};
-use super::super::super::effects::Stop;
-use super::super::super::progress::{Brief, Progress};
-use super::super::super::research::{self, Research};
-use super::super::super::say::planning as sentences;
-use super::super::super::stop::StopFlag;
-use super::super::super::thread::Thread;
-use super::super::super::trigger::Trigger;
-use super::super::super::turns;
-use super::super::enrich::work;
-use super::super::extract::late;
-use super::super::{Context, prepare, research as researching};
 use super::documents;
+use crate::engine::agent::Agent;
+use crate::engine::effects::Stop;
+use crate::engine::extract::late;
+use crate::engine::model::agent::Spent;
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::progress::{Brief, Progress};
+use crate::engine::model::research::Research;
+use crate::engine::model::trigger::Trigger;
+use crate::engine::say::planning as sentences;
+use crate::engine::steps::enrich::work;
+use crate::engine::steps::{Context, prepare, research as researching};
+use crate::engine::stop::StopFlag;
+use crate::engine::{planner, research};
 use crate::formats::command::{Command, read_options};
 use crate::formats::specification::{self, Specification};
 
@@ -40,7 +41,9 @@ pub(in crate::engine::steps) async fn begin(
     }
     let knowledge = documents::read(context).await?;
     stop.heed()?;
-    brief.notes.extend(knowledge.note());
+    brief
+        .notes
+        .extend(crate::engine::say::knowledge::left_out(&knowledge.left_out));
     let nonce = work(context).nonce.clone();
     let laid_out = documents::lay_out(&knowledge, context.progress.research.as_ref(), &nonce);
     brief.documents = laid_out.index;
@@ -68,7 +71,7 @@ async fn specified(context: &mut Context, stop: &StopFlag) -> Result<(), Stop> {
     } else {
         researching::begin(context, &topics, (&title, &text)).await?;
     }
-    turns::renew_words(work(context));
+    planner::renew_words(work(context));
     work(context).brief = Some(Brief {
         title,
         text,

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::super::super::agent::{Agent, Document};
-use super::super::super::code::{Code, Failure};
-use super::super::super::effects::Stop;
-use super::super::super::knowledge::{Knowledge, Limits};
-use super::super::super::prompt::{self, Handed, Indexed};
-use super::super::super::research::{Research, State};
-use super::super::super::say::planning as sentences;
-use super::super::enrich::work;
-use super::super::{Context, knowledge, report};
+use crate::engine::agent::Agent;
+use crate::engine::effects::Stop;
+use crate::engine::knowledge::{Knowledge, Limits};
+use crate::engine::model::agent::Document;
+use crate::engine::model::failure::{Code, Failure};
+use crate::engine::model::research::{Handed, Indexed, Research, State};
+use crate::engine::prompt;
+use crate::engine::say::planning as sentences;
+use crate::engine::steps::enrich::work;
+use crate::engine::steps::{Context, knowledge, report};
 use crate::formats::report as reports;
 
 /// Folder of the repository's documents in the working directory.
@@ -53,7 +54,7 @@ pub fn lay_out(knowledge: &Knowledge, research: Option<&Research>, nonce: &str) 
         let metadata = reports::metadata(report);
         out.reports.push(Handed {
             topic: topic.topic.clone(),
-            text: handed(&file, report, &metadata),
+            text: crate::engine::say::research::handed(&file, report, &metadata),
             file: file.clone(),
             degraded: topic.state == State::Degraded,
         });
@@ -63,15 +64,6 @@ pub fn lay_out(knowledge: &Knowledge, research: Option<&Research>, nonce: &str) 
         });
     }
     out
-}
-
-/// What the planner gets of a report: its metadata, or all of it where that is not longer.
-pub fn handed(file: &str, report: &str, metadata: &reports::ReportMetadata) -> String {
-    let short = reports::handed(file, metadata);
-    if reports::Reduction::of(report, &short).keeps_full() {
-        return format!("Path: {file}\n\n{report}");
-    }
-    short
 }
 
 /// All documents as one text, for an agent that cannot open files.

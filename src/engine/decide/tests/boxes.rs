@@ -1,5 +1,6 @@
 //! Boxes ticked in the bot's own question comment.
 
+use crate::engine::model::trigger::Origin;
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,17 +1,9 @@
-//! What a delivery asks for: command + actor + place + the text as it was in the payload.
-//!
-//! [`decide`] reads a payload and says what is to be done; it is pure and knows nothing of HTTP or of the store.
-
-mod decide;
-mod payload;
+//! What a delivery asks for: the command, who gave it, where, and the text as it was.
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::Millis;
+use super::time::Millis;
 use crate::formats::command::{Command, Given, read_options};
-
-pub use decide::{Decision, Facts, decide};
-pub use payload::PayloadError;
 
 /// A repository as GitHub addresses it, within the installation that lets us in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

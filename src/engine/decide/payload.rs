@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
-use crate::engine::clock::Millis;
-use crate::engine::trigger::{Actor, Place, Repo, digest};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Actor, Place, Repo, digest};
 
 /// Why a payload of an event we know cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,9 @@
 //! Candidates in one text.
 
+use super::candidates_in_text;
 use proptest::prelude::*;
 
-use super::super::*;
-use super::plans_in_blocks;
+use crate::engine::extract::*;
 use crate::formats::block;
 
 #[test]
@@ -13,7 +13,7 @@ fn points_are_explained() {
         "/fixtures/plans/csv-export.md"
     ))
     .unwrap();
-    let found = candidates_in_text(&plan, &plans_in_blocks).remove(0);
+    let found = candidates_in_text(&plan).remove(0);
     let reasons: Vec<String> = found
         .reasons
         .iter()
@@ -44,7 +44,7 @@ fn fixture_plans_come_out_whole() {
     for name in ["csv-export", "session-store", "saved-before"] {
         let path = format!("{}/fixtures/plans/{name}.md", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
-        let found = candidates_in_text(&text, &plans_in_blocks).remove(0);
+        let found = candidates_in_text(&text).remove(0);
         assert_eq!(
             (found.source, found.text),
             (Source::Whole { post: None }, text),
@@ -66,7 +66,7 @@ fn plans_in_old_forms_are_plan_blocks() {
         format!("<details>\n<summary><code>original-plan</code></summary>\n\n{plan}\n\n</details>"),
         block::plan_body(plan),
     ] {
-        let found = candidates_in_text(&text, &block::plans);
+        let found = candidates_in_text(&text);
         assert_eq!(found.len(), 1, "{text}");
         assert_eq!(found[0].source, Source::Block { post: None }, "{text}");
         assert_eq!(found[0].text, plan, "{text}");
@@ -92,7 +92,7 @@ fn a_plan_block_that_a_plan_quotes_is_not_taken_for_the_plan() {
                 "{title}\n\nA plan is stored like this:\n\n{quoted}\n\n### Implementation steps\n\n1. Write the block in \
                  `src/block.rs`\n2. Read it in `src/read.rs`\n3. Test both in `tests/it.rs`\n{rest}"
             );
-            let found = candidates_in_text(&text, &block::plans).remove(0);
+            let found = candidates_in_text(&text).remove(0);
             assert_eq!(found.source, Source::Whole { post: None }, "{text}");
             assert_eq!(found.text, text);
         }
@@ -101,7 +101,7 @@ fn a_plan_block_that_a_plan_quotes_is_not_taken_for_the_plan() {
             "## Summary\n\nStores plans in blocks.\n\n## Files changed\n\n- `src/block.rs`\n- `src/read.rs`\n- \
              `tests/it.rs`\n\n{quoted}\n\n---\n\nTo replicate this PR locally, run:\n"
         );
-        let found = candidates_in_text(&described, &block::plans).remove(0);
+        let found = candidates_in_text(&described).remove(0);
         assert_eq!(found.text, example, "{described}");
     }
 }
@@ -121,7 +121,7 @@ fn the_seeds_come_out_byte_for_byte() {
         } else {
             &text
         };
-        let found = candidates_in_text(&text, &plans_in_blocks).remove(0);
+        let found = candidates_in_text(&text).remove(0);
         assert_eq!(found.source, source, "{name}");
         assert_eq!(found.text, expected, "{name}");
         assert!(found.score >= MIN_SCORE, "{name}");
@@ -135,7 +135,7 @@ fn large_texts_take_no_long_time() {
     let one = "*a `b [c](".repeat(20_000);
     for text in [headings, lines, one] {
         let started = std::time::Instant::now();
-        let found = candidates_in_text(&text, &|_| Vec::new());
+        let found = candidates_in_text(&text);
         assert!(!found.is_empty());
         // Quadratic work would take minutes.
         assert!(started.elapsed().as_secs() < 15, "{:?}", started.elapsed());
@@ -151,7 +151,7 @@ proptest! {
         "> q\n", "Here is the plan:\n", "1. x\n", "\r\n", "<details>\n", "a\n===\n", "    code\n", "[^1]: note\n",
     ]), 0..30)) {
         let text = parts.concat();
-        for found in candidates_in_text(&text, &|_| Vec::new()) {
+        for found in candidates_in_text(&text) {
             prop_assert!(text.contains(&found.text));
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::Millis;
+use super::time::Millis;
 use super::trigger::{Actor, Place};
 
 /// One piece of the conversation: the opening text or a comment.

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::agent::{Document, Micros, Report, Session, Spent};
-use crate::engine::clock::Millis;
-use crate::engine::progress::HiddenText;
-use crate::engine::prompt::{Handed, Indexed};
-use crate::engine::steps::extract::{Candidate, Unconfirmed};
-use crate::engine::trigger::Actor;
+use crate::engine::model::agent::{Document, Micros, Report, Session, Spent};
+use crate::engine::model::candidate::{Candidate, Unconfirmed};
+use crate::engine::model::progress::HiddenText;
+use crate::engine::model::research::{Handed, Indexed};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Actor;
 use crate::formats::plan::enriched;
 use crate::formats::question::{Answer, Question};
 use crate::formats::report;

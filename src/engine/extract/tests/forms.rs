@@ -1,10 +1,11 @@
 //! Steps in every form and language, and texts that are no plans.
 
-use super::super::*;
+use super::candidates_in_text;
+use crate::engine::extract::*;
 
 /// The candidate of a comment by somebody, with its points.
 fn score(text: &str) -> i32 {
-    candidates_in_text(text, &|_| Vec::new())
+    candidates_in_text(text)
         .into_iter()
         .map(|candidate| candidate.score)
         .max()

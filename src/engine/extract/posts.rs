@@ -1,8 +1,8 @@
 //! Which posts of a conversation are read, and why others are not.
 
 use super::{MAX_SEARCHED_BYTES, OWN};
-use crate::engine::thread::{Post, Thread};
-use crate::engine::trigger::{Actor, Origin, Trigger, digest};
+use crate::engine::model::conversation::{Post, Thread};
+use crate::engine::model::trigger::{Actor, Origin, Trigger, digest};
 use crate::formats::command::Pointer;
 use crate::formats::markdown::{self, Kind};
 

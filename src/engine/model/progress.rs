@@ -6,10 +6,9 @@ mod work;
 use serde::{Deserialize, Serialize};
 
 use super::agent::Spent;
-use super::clock::Millis;
-use super::code::Failure;
+use super::failure::Failure;
 use super::research::Research;
-use super::steps::known::Identity;
+use super::time::Millis;
 use super::trigger::Place;
 
 pub use checked::{Checked, Checking, Judged, Remark};
@@ -228,4 +227,13 @@ impl Progress {
         // Plain data with string keys: serialisation has no failing case; an empty record would only repeat work.
         serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }
+}
+
+/// What recognises a request to save a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Digest of the plan's text as it was found.
+    pub text: String,
+    /// Digest of the text and of what else decides what is saved.
+    pub request: String,
 }

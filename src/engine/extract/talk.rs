@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::element::{Element, Kind, elements};
 use super::series::split_sentences;
-use crate::engine::thread::Post;
+use crate::engine::model::conversation::Post;
 use crate::formats::vocabulary::{Class, Match, Phrases, fold};
 
 /// Most quotes that are looked up in the plans.

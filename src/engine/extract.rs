@@ -28,17 +28,18 @@ mod talk;
 mod tests;
 mod trust;
 
+use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::engine::thread::Thread;
-use crate::engine::trigger::{Actor, Origin, Trigger};
+use crate::engine::model::conversation::Thread;
+use crate::engine::model::trigger::{Actor, Origin, Trigger};
 use crate::formats::block;
-use crate::formats::command::{Pointer, read_options};
+use crate::formats::command::{Pointer, read_options, without_commands};
+use crate::formats::plan::document::without_notes;
 use crate::formats::plan::title::own_title;
 use element::elements;
 use region::{Region, Role, Title};
@@ -46,7 +47,7 @@ use region::{Region, Role, Title};
 pub use posts::unsearched;
 pub(in crate::engine) use posts::{late, unfit};
 pub use score::MIN_SCORE;
-pub use trust::{Trust, Unconfirmed};
+pub use trust::Trust;
 
 /// Points for a plan block: somebody already said that it is a plan.
 const BLOCK: i32 = 40;
@@ -62,57 +63,6 @@ pub const GHOST: &str = "ghost";
 
 /// Why the bot's own posts are not looked at.
 pub const OWN: &str = "written by the bot itself";
-
-/// Where a candidate stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// In the command's own comment.
-    Inline,
-    /// In a plan block (`plan-body` or older forms) of a post.
-    Block {
-        /// Comment id; `None` for the opening text.
-        post: Option<u64>,
-    },
-    /// A part of a post.
-    Section {
-        /// Comment id; `None` for the opening text.
-        post: Option<u64>,
-        /// Heading it begins with.
-        heading: Option<String>,
-    },
-    /// In a session log that the command named.
-    Log,
-    /// Parts of several posts, joined in order.
-    Parts {
-        /// Comment ids in order; `None` for the opening text.
-        posts: Vec<Option<u64>>,
-    },
-    /// A whole post.
-    Whole {
-        /// Comment id; `None` for the opening text.
-        post: Option<u64>,
-    },
-}
-
-/// Text that may be the plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Candidate {
-    /// Where it stands.
-    pub source: Source,
-    /// Verbatim.
-    pub text: String,
-    /// Its own title; looked for in the best candidates only.
-    pub title: Option<String>,
-    /// Sum of the points.
-    pub score: i32,
-    /// Points and what they are for.
-    pub reasons: Vec<(i32, String)>,
-    /// Login of the author.
-    pub author: Option<String>,
-    /// Permalink of the post.
-    pub url: Option<String>,
-}
 
 /// The plan of a session log.
 pub fn from_log(text: &str) -> Candidate {
@@ -321,22 +271,13 @@ fn explain(best: Option<&Candidate>) -> String {
     }
 }
 
-/// What the search needs from the formats of comments.
-#[derive(Clone, Copy)]
-pub struct Readers<'a> {
-    /// A comment's text without command lines and their guidance.
-    pub without_commands: &'a dyn Fn(&str) -> String,
-    /// The plans in a post's plan blocks, verbatim.
-    pub plans_in_blocks: &'a dyn Fn(&str) -> Vec<String>,
-}
-
 /// Every candidate in `thread`, whoever wrote it, best first.
-pub fn candidates(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Search {
-    scan(thread, trigger, readers).search(thread, trigger, &Trust::Everybody)
+pub fn candidates(thread: &Thread, trigger: &Trigger) -> Search {
+    scan(thread, trigger).search(thread, trigger, &Trust::Everybody)
 }
 
 /// Finds every candidate in `thread`.
-pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
+pub fn scan(thread: &Thread, trigger: &Trigger) -> Scan {
     let mut left_out = Vec::new();
     let mut found: Vec<Found> = Vec::new();
     let own_comment = match &trigger.origin {
@@ -361,20 +302,16 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
         match unfit(post, trigger) {
             Some(why) => left_out.push(format!("{}: {why}", posts::name(post))),
             None if !is_named(post.id) => {}
-            None => found.extend(
-                in_post(&post.body, post.id, readers.plans_in_blocks)
-                    .into_iter()
-                    .map(|one| Found {
-                        parts: vec![(index, one.parts[0].1.clone())],
-                        author: post.author.clone(),
-                        candidate: Candidate {
-                            author: post.author.as_ref().map(|author| author.login.clone()),
-                            url: Some(post.url.clone()),
-                            ..one.candidate
-                        },
-                        ..one
-                    }),
-            ),
+            None => found.extend(in_post(&post.body, post.id).into_iter().map(|one| Found {
+                parts: vec![(index, one.parts[0].1.clone())],
+                author: post.author.clone(),
+                candidate: Candidate {
+                    author: post.author.as_ref().map(|author| author.login.clone()),
+                    url: Some(post.url.clone()),
+                    ..one.candidate
+                },
+                ..one
+            })),
         }
     }
     match thread.hidden.len() {
@@ -384,8 +321,8 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
     }
     let own_counts = inline.is_none() && pointer.is_none();
     if let Some((id, text, url)) = own_comment.filter(|_| own_counts) {
-        let text = (readers.without_commands)(text);
-        let own = in_post(&text, Some(id), readers.plans_in_blocks);
+        let text = without_commands(text);
+        let own = in_post(&text, Some(id));
         found.extend(own.into_iter().map(|one| Found {
             parts: vec![(thread.posts.len(), one.parts[0].1.clone())],
             author: Some(trigger.actor.clone()),
@@ -413,22 +350,6 @@ pub fn scan(thread: &Thread, trigger: &Trigger, readers: Readers<'_>) -> Scan {
         requester: trigger.actor.id,
         pointer: pointer.map(|pointer| (pointer, posts::unreadable(thread, trigger, pointer))),
     }
-}
-
-/// Every candidate in one text, best first.
-pub fn candidates_in_text(
-    text: &str,
-    plans_in_blocks: &dyn Fn(&str) -> Vec<String>,
-) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = in_post(text, None, plans_in_blocks)
-        .into_iter()
-        .map(|found| Candidate {
-            title: found.title(),
-            ..found.candidate
-        })
-        .collect();
-    found.sort_by_key(|candidate| Reverse(candidate.score));
-    found
 }
 
 /// What [`choose`] decides.
@@ -477,11 +398,7 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
     }
 }
 
-fn in_post(
-    text: &str,
-    post: Option<u64>,
-    plans_in_blocks: &dyn Fn(&str) -> Vec<String>,
-) -> Vec<Found> {
+fn in_post(text: &str, post: Option<u64>) -> Vec<Found> {
     let found = |candidate: Candidate, span: Range<usize>, label: Option<String>| Found {
         parts: vec![(0, span)],
         author: None,
@@ -603,4 +520,10 @@ fn titled(source: Source, text: String) -> Candidate {
 fn add(candidate: &mut Candidate, points: i32, why: &str) {
     candidate.score = candidate.score.saturating_add(points);
     candidate.reasons.push((points, why.to_owned()));
+}
+
+/// The plans in the blocks of a text, without what the bot has noted behind them.
+fn plans_in_blocks(text: &str) -> Vec<String> {
+    let plans = block::plans(text).into_iter();
+    plans.map(|plan| without_notes(&plan).to_owned()).collect()
 }

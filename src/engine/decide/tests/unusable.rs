@@ -1,5 +1,6 @@
 //! Odd and unusable payloads.
 
+use crate::engine::model::time::Millis;
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,5 +1,6 @@
 //! The decision: one plan, none, or several of which nobody can tell which one is meant.
 
+use crate::engine::model::candidate::{Candidate, Source};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -13,9 +14,9 @@ use super::talk::{
     telling_words,
 };
 use super::trust::Trust;
-use super::{Candidate, Found, MIN_SCORE, Part, Search, Source, Verdict, add, posts};
-use crate::engine::thread::{Post, Reactions, Thread};
-use crate::engine::trigger::{Actor, Origin, Trigger};
+use super::{Found, MIN_SCORE, Part, Search, Verdict, add, posts};
+use crate::engine::model::conversation::{Post, Reactions, Thread};
+use crate::engine::model::trigger::{Actor, Origin, Trigger};
 use crate::formats::plan::title::said;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 

@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
-
 use super::GHOST;
-use crate::engine::trigger::Actor;
+use crate::engine::model::trigger::Actor;
 
 /// Whose posts may hold the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,15 +29,6 @@ impl Trust {
             Self::Named(login) => login_of(author).eq_ignore_ascii_case(login),
         }
     }
-}
-
-/// A post with a plan that was not considered, because its author has no write permission.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unconfirmed {
-    /// Comment id; `None` for the opening text.
-    pub post: Option<u64>,
-    /// Login of its author.
-    pub author: String,
 }
 
 /// The login of `author`, or the one that GitHub shows for a deleted account.

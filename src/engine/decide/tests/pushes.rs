@@ -1,6 +1,7 @@
 //! New commits of pull requests.
 
 use super::*;
+use crate::engine::model::trigger::Origin;
 
 fn facts() -> Facts {
     let mut facts = super::facts();

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::super::payload::IssueComment;
+use super::payload::IssueComment;
 use super::{
     Decision, Facts, MOST_COMMANDS, NO_INSTALLATION, is_our_login, other_action, unwelcome,
 };
-use crate::engine::trigger::{Origin, Trigger};
+use crate::engine::model::trigger::{Origin, Trigger};
 use crate::formats::command::{self, Command, Invocation};
 use crate::formats::markdown;
 use crate::formats::question::boxes;

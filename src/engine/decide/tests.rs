@@ -15,7 +15,7 @@ mod unusable;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::engine::clock::Millis;
+use crate::engine::model::time::Millis;
 
 macro_rules! fixture {
     ($name:literal) => {
@@ -218,7 +218,7 @@ fn a_label_set_again_is_said_anew_and_a_copy_of_its_delivery_is_not() {
 /// The opening text can be changed between the command and the run: its digest tells.
 #[test]
 fn the_opening_text_of_the_payload_is_remembered_by_its_digest() {
-    use crate::engine::trigger::digest;
+    use crate::engine::model::trigger::digest;
     let text = "a \"plan\"\nfor two";
     for (body, text) in [(json!(text), text), (json!(""), "")] {
         let payload = with(CREATED, &[("/issue/body", body)]);

@@ -11,13 +11,12 @@ mod forms;
 mod texts;
 
 use super::*;
-use crate::engine::clock::Millis;
-use crate::engine::thread::{Post, Reactions};
-use crate::engine::trigger::{Actor, Place, Repo};
+use crate::engine::model::conversation::{Post, Reactions};
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Actor, Place, Repo};
 use crate::formats::command::Command;
 use crate::formats::thread_file;
 use chrono::DateTime;
-use texts::seed_block;
 
 const BOT: u64 = 7;
 
@@ -104,29 +103,8 @@ fn conversation(text: &str) -> (Thread, Trigger) {
     (thread, trigger)
 }
 
-fn without_commands(text: &str) -> String {
-    text.lines()
-        .filter(|line| !line.starts_with("/save-plan"))
-        .collect()
-}
-
-fn plans_in_blocks(text: &str) -> Vec<String> {
-    if text.contains("erk:metadata-block") {
-        return vec![seed_block(text).to_owned()];
-    }
-    let inner = text
-        .strip_prefix("<!-- block -->\n")
-        .and_then(|text| text.strip_suffix("<!-- /block -->"));
-    inner.map(str::to_owned).into_iter().collect()
-}
-
-const READERS: Readers<'static> = Readers {
-    without_commands: &without_commands,
-    plans_in_blocks: &plans_in_blocks,
-};
-
 fn chosen(thread: &Thread, trigger: &Trigger) -> Result<Candidate, NoPlan> {
-    match choose(candidates(thread, trigger, READERS), trigger)? {
+    match choose(candidates(thread, trigger), trigger)? {
         Choice::Plan(candidate) => Ok(*candidate),
         Choice::Unclear(among, why) => panic!("unclear among {among:#?}: {why}"),
     }
@@ -280,8 +258,7 @@ fn conversations() {
 #[test]
 fn two_plans_that_nobody_has_decided_between_are_unclear() {
     let (thread, trigger) = conversation(&fixture("two-plans-in-one-post"));
-    let Ok(Choice::Unclear(among, why)) = choose(candidates(&thread, &trigger, READERS), &trigger)
-    else {
+    let Ok(Choice::Unclear(among, why)) = choose(candidates(&thread, &trigger), &trigger) else {
         panic!("clear")
     };
     assert_eq!(among.len(), 2);
@@ -349,11 +326,7 @@ fn the_command_s_own_text_comes_from_the_trigger() {
     if let Origin::Comment { text, .. } = &mut trigger.origin {
         *text = plan.clone();
     }
-    let readers = Readers {
-        without_commands: &str::to_owned,
-        ..READERS
-    };
-    let search = candidates(&thread, &trigger, readers);
+    let search = candidates(&thread, &trigger);
     let Choice::Plan(found) = choose(search, &trigger).unwrap() else {
         panic!("clear")
     };
@@ -371,4 +344,17 @@ fn a_person_may_quote_a_marker_of_the_bot_within_a_plan() {
     thread.posts[2].author = Some(actor("other[bot]"));
     let found = chosen(&thread, &trigger).unwrap();
     assert_eq!(found.source, Source::Whole { post: Some(1) });
+}
+
+/// Every candidate in one text, best first.
+fn candidates_in_text(text: &str) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = in_post(text, None)
+        .into_iter()
+        .map(|found| Candidate {
+            title: found.title(),
+            ..found.candidate
+        })
+        .collect();
+    found.sort_by_key(|candidate| Reverse(candidate.score));
+    found
 }

@@ -3,12 +3,15 @@
 //! Permission is not asked here: that takes a request to GitHub and happens when the run starts.
 
 mod comment;
+mod payload;
 
 use std::borrow::Cow;
 
-use super::payload::{self, Account, IssueComment, Labeled, PayloadError, Pushed};
-use super::{Origin, Trigger};
+use crate::engine::model::trigger::{Origin, Trigger};
+use payload::{Account, IssueComment, Labeled, Pushed};
+
 use crate::formats::command::Command;
+pub use payload::PayloadError;
 
 /// Events the App must be subscribed to; a ping tells which ones it is.
 const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];

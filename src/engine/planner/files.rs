@@ -1,0 +1,153 @@
+//! The plan in the files that a planner writes: found, checked, or what is wrong with it.
+
+use crate::engine::model::agent::{Document, Report};
+use crate::engine::model::progress::{Attached, Fault};
+use crate::engine::say::planning as sentences;
+use crate::formats::plan::enriched;
+use crate::formats::plan::gate::gate_content;
+use crate::formats::plan::title::{gate_title, title_of};
+use crate::formats::report as formats_report;
+
+/// Name of the plan's file.
+pub const PLAN: &str = "plan.md";
+
+/// Name of the file with the context that whoever implements the plan needs.
+pub const CONTEXT: &str = "context.md";
+
+/// Name of the file with what the planner looked at.
+pub const RESEARCH: &str = "research.md";
+
+/// The files that the planner is asked to write.
+pub const FILES: [&str; 3] = [PLAN, CONTEXT, RESEARCH];
+
+/// A plan in the planner's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanFiles {
+    /// Title of the plan, without `Plan:`.
+    pub title: String,
+    /// The document, with its heading.
+    pub document: String,
+    /// `context` and `research`, where they are not empty.
+    pub attached: Vec<Attached>,
+    /// Remarks for the reader.
+    pub notes: Vec<String>,
+}
+
+/// An answer that is no plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected {
+    /// The plan as far as it goes.
+    pub draft: Option<String>,
+    /// What is wrong with it.
+    pub faults: Vec<Fault>,
+}
+
+/// The text of a file, and where it was found.
+struct FoundFile {
+    text: String,
+    /// Its path, where it is not the one the agent was told.
+    elsewhere: Option<String>,
+}
+
+/// Reads the plan from the files that the agent left and that its output shows it wrote, never from
+/// what it said.
+///
+/// # Errors
+/// There is no plan, or it does not pass the checks.
+pub fn read_files(report: &Report) -> Result<PlanFiles, Rejected> {
+    let Some(plan) = find(report, PLAN) else {
+        return Err(Rejected {
+            draft: None,
+            faults: vec![missing(report).into()],
+        });
+    };
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend(plan.elsewhere.map(|path| sentences::elsewhere(PLAN, &path)));
+    let (document, pictures) = enriched::harmless(formats_report::unwrapped(&plan.text));
+    let mut faults: Vec<Fault> = formats_report::check_plan(&document)
+        .iter()
+        .map(Fault::from)
+        .collect();
+    let title = title_of(&document).unwrap_or_default();
+    // A missing heading is a complaint of its own.
+    if !title.is_empty()
+        && let Err(fault) = gate_title(&title)
+    {
+        faults.push(sentences::title(&fault.to_string()).into());
+    }
+    if faults.is_empty() && gate_content(&document).is_err() {
+        faults.push(sentences::TOO_SHORT.to_owned().into());
+    }
+    if !faults.is_empty() {
+        return Err(Rejected {
+            draft: Some(document),
+            faults,
+        });
+    }
+    let mut attached = Vec::new();
+    let mut all_pictures = pictures;
+    for (file, name) in [(CONTEXT, "context"), (RESEARCH, "research")] {
+        let Some(found) = find(report, file) else {
+            continue;
+        };
+        let (text, pictures) = enriched::harmless(&found.text);
+        all_pictures += pictures;
+        if text.trim().is_empty() {
+            continue;
+        }
+        notes.extend(
+            found
+                .elsewhere
+                .map(|path| sentences::elsewhere(file, &path)),
+        );
+        attached.push(Attached {
+            name: name.to_owned(),
+            text,
+        });
+    }
+    notes.extend(sentences::pictures(all_pictures));
+    Ok(PlanFiles {
+        title,
+        document,
+        attached,
+        notes,
+    })
+}
+
+/// A file at its place, else one of its name elsewhere, else what the output says was written under that name.
+fn find(report: &Report, name: &str) -> Option<FoundFile> {
+    if let Some(own) = report.files.iter().find(|file| file.path == name) {
+        return Some(FoundFile {
+            text: own.text.clone(),
+            elsewhere: None,
+        });
+    }
+    let named = |path: &str| path.rsplit(['/', '\\']).next() == Some(name);
+    let other = report.files.iter().find(|file| named(&file.path));
+    if let Some(Document { path, text }) = other {
+        return Some(FoundFile {
+            text: text.clone(),
+            elsewhere: Some(path.clone()),
+        });
+    }
+    let mut wrote = report.wrote.iter().rev();
+    let wrote = wrote.find(|one| one.ok == Some(true) && named(&one.path))?;
+    Some(FoundFile {
+        text: wrote.text.clone(),
+        elsewhere: Some(wrote.path.clone()),
+    })
+}
+
+/// Why there is no plan, as far as what happened tells.
+fn missing(report: &Report) -> String {
+    match report.wrote.last() {
+        Some(wrote) if wrote.ok == Some(false) => sentences::write_failed(&wrote.path),
+        Some(wrote) => sentences::wrote_another(&wrote.path),
+        None => sentences::NOT_WRITTEN.to_owned(),
+    }
+}
+
+/// Whether there is a `plan.md`, valid or not.
+pub(super) fn holds_plan(report: &Report) -> bool {
+    find(report, PLAN).is_some()
+}
