@@ -19,8 +19,8 @@ use verdict::Checked;
 const HELP: &str = "\
 An action plan is a Markdown document in a strict form that programs execute:
 title, list, Rationale, Action Plan, and actions such as READ, CREATE, EDIT and
-EXECUTE. The section \"Executable plans\" of the README shows one. Nothing is
-executed, and no file is written.
+EXECUTE. docs/action-plans.md shows one. Nothing is executed, and no file is
+written.
 
 Without --root only the text is checked. With --root DIR the actions are played
 through on the files in DIR, in order, on a copy in memory: what a plan creates

@@ -52,7 +52,7 @@ JSON fields:
   skipped_duplicate  it was saved before, nothing was written
   message            one sentence
   dry_run            --dry-run: nothing was written; number and address are null
-On failure: success false, error, error_type: an error code as in the README, or
+On failure: success false, error, error_type: an error code as in docs/commands.md, or
 already_saved (another text under this title, or the issue is gone), or null.
 
 Exit codes:

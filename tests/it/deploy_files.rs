@@ -98,7 +98,9 @@ fn every_variable_that_people_are_told_of_exists() {
     let known = variables(&source("config/default.toml"));
     let mut texts: Vec<(PathBuf, String)> = files(&top().join("deploy"))
         .into_iter()
+        .chain(files(&top().join("docs")))
         .chain([top().join("README.md")])
+        .filter(|file| file.extension().is_none_or(|kind| kind != "png"))
         .map(|file| (file.clone(), fs::read_to_string(file).unwrap()))
         .collect();
     texts.retain(|(_, text)| text.contains("PLANWRIGHT_"));
@@ -245,9 +247,11 @@ fn images_and_the_workflow_for_ci_name_a_version() {
             "{line}"
         );
     }
-    let readme = fs::read_to_string(top().join("README.md")).unwrap();
-    let installs: Vec<&str> = readme
-        .lines()
+    let pages = ["README.md", "docs/action-plans.md"];
+    let pages = pages.map(|page| fs::read_to_string(top().join(page)).unwrap());
+    let installs: Vec<&str> = pages
+        .iter()
+        .flat_map(|page| page.lines())
         .filter(|line| line.contains("cargo install") && line.contains("--git"))
         .collect();
     assert!(!installs.is_empty());
@@ -346,12 +350,8 @@ fn the_client_that_is_named_is_the_one_that_is_tested() {
     assert_eq!(packages.len(), 1);
     let (name, version) = packages.iter().next().unwrap();
     let tested = format!("{name}@{}", version.as_str().unwrap());
-    let readme = fs::read_to_string(top().join("README.md")).unwrap();
-    for (text, least) in [
-        (readme, 1),
-        (deploy("agents.md"), 2),
-        (deploy("planwright-agent.conf"), 1),
-    ] {
+    let agents = fs::read_to_string(top().join("docs/agents.md")).unwrap();
+    for (text, least) in [(agents, 2), (deploy("planwright-agent.conf"), 1)] {
         let told: Vec<&str> = text
             .split_whitespace()
             .filter(|word| word.starts_with("@anthropic-ai/"))
@@ -364,9 +364,9 @@ fn the_client_that_is_named_is_the_one_that_is_tested() {
 }
 
 #[test]
-fn the_readme_explains_every_error_code_and_no_other() {
-    let readme = fs::read_to_string(top().join("README.md")).unwrap();
-    let told: BTreeSet<&str> = readme
+fn the_documentation_explains_every_error_code_and_no_other() {
+    let commands = fs::read_to_string(top().join("docs/commands.md")).unwrap();
+    let told: BTreeSet<&str> = commands
         .lines()
         .skip_while(|line| *line != "| code | what happened |")
         .skip(2)

@@ -12,7 +12,10 @@ use crate::formats::action_plan::{Annotation, ErrorKind};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// The section of the README that says how plans are written.
-const PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "#executable-plans");
+const PAGE: &str = concat!(
+    env!("CARGO_PKG_REPOSITORY"),
+    "/blob/main/docs/action-plans.md"
+);
 
 /// One run over all files; `here` is the folder that paths are relative to.
 pub(super) fn log(checked: &[Checked], here: &Path) -> Value {

@@ -1,4 +1,4 @@
-//! What the help and the README say of `check` is done.
+//! The examples in docs/action-plans.md and the help of `check` do what they say.
 
 use std::fs;
 use std::path::Path;
@@ -6,17 +6,14 @@ use std::process::{Command, Output};
 
 use super::{GOOD, SHORT_FENCES, check, err, folder, out};
 
-fn readme() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    let text = fs::read_to_string(path).unwrap();
-    let (_, section) = text.split_once("\n## Executable plans\n").unwrap();
-    let (section, _) = section.split_once("\n## Limits of this version\n").unwrap();
-    section.to_owned()
+fn page() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/action-plans.md");
+    fs::read_to_string(path).unwrap()
 }
 
-/// The text between two lines of the README's section.
+/// The text between two lines of the page.
 fn part(from: &str, to: &str) -> String {
-    let section = readme();
+    let section = page();
     let (_, part) = section.split_once(&format!("\n{from}\n")).unwrap();
     let (part, _) = part.split_once(&format!("\n{to}\n")).unwrap();
     format!("{part}\n")
@@ -67,7 +64,7 @@ fn works(line: &str) {
 }
 
 #[test]
-fn the_plan_of_the_readme_is_good() {
+fn the_plan_of_the_page_is_good() {
     let plan = part("~~~~~~~~markdown", "~~~~~~~~");
     let done = check(&plan, &[]);
     assert_eq!(done.status.code(), Some(0), "{}", out(&done));
@@ -75,14 +72,14 @@ fn the_plan_of_the_readme_is_good() {
 }
 
 #[test]
-fn the_commands_of_the_readme_work() {
+fn the_commands_of_the_page_work() {
     let commands = part("```sh", "```");
     assert_eq!(commands.lines().count(), 4);
     commands.lines().for_each(works);
 }
 
 #[test]
-fn the_workflow_of_the_readme_is_yaml_and_its_check_works() {
+fn the_workflow_of_the_page_is_yaml_and_its_check_works() {
     let workflow = part("```yaml", "```");
     let workflow: serde_json::Value = serde_saphyr::from_str(&workflow).unwrap();
     let steps = workflow["jobs"]["check"]["steps"].as_array().unwrap();
@@ -125,5 +122,5 @@ fn both_name_the_exit_codes() {
         assert!(out(&help).contains(code), "{code}");
     }
     let line = "Exit codes: 0 all plans are good, 1 at least one is refused, 2 the arguments are wrong or a file";
-    assert!(readme().contains(line));
+    assert!(page().contains(line));
 }
