@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod clock;
+pub mod commands;
 pub mod decide;
 pub mod effects;
 pub mod execute;
@@ -15,6 +16,7 @@ pub mod planner;
 pub mod prompt;
 pub mod research;
 pub mod say;
+pub mod services;
 pub mod settings;
 pub mod steps;
 pub mod stop;

@@ -15,7 +15,7 @@ use crate::adapters::web::{self, server};
 use crate::adapters::webhook::Receiver;
 use crate::config::{Config, Secrets};
 use crate::engine::clock::Clock;
-use crate::engine::execute::Parts;
+use crate::engine::services::Services;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::worker::Workers;
 
@@ -80,7 +80,7 @@ impl Bot {
         let health = Arc::new(Health::new(Arc::clone(&clock), checks));
         let app = web::app(receiver.router(&config.server.webhook_path), health);
         let agent = super::agents::agent(config, secrets, &clock)?;
-        let parts = Parts {
+        let parts = Services {
             store: Arc::clone(&store),
             forge: github,
             clock,

@@ -19,13 +19,13 @@ use crate::adapters::claude_home::{Found, Source as Kind};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::github::{GitHub, PersonConfig};
 use crate::engine::effects::Stop;
-use crate::engine::execute::Parts;
 use crate::engine::forge::{Forge as _, ForgeError};
 use crate::engine::local_save::{self, Order, SaveError};
 use crate::engine::model::failure::Code;
 use crate::engine::model::progress::Prepared;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Place;
+use crate::engine::services::Services;
 use crate::engine::settings::Settings as EngineSettings;
 use crate::engine::steps::verify;
 use crate::engine::{extract, say};
@@ -52,7 +52,7 @@ JSON fields:
   skipped_duplicate  it was saved before, nothing was written
   message            one sentence
   dry_run            --dry-run: nothing was written; number and address are null
-On failure: success false, error, error_type: an error code as in docs/commands.md, or
+On failure: success false, error, error_type: an error code (docs/commands.md),
 already_saved (another text under this title, or the issue is gone), or null.
 
 Exit codes:
@@ -207,7 +207,7 @@ impl Save {
         };
         let prepared = self.prepared(&order, source, &about, &engine.title_prefix)?;
         let state = State::open().await?;
-        let parts = Parts {
+        let parts = Services {
             store: state.store(),
             forge: Arc::new(github),
             clock,

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use crate::engine::model::trigger::{Origin, Trigger};
 use payload::{Account, IssueComment, Labeled, Pushed};
 
-use crate::formats::command::Command;
+use crate::formats::command::{Command, for_label};
 pub use payload::PayloadError;
 
 /// Events the App must be subscribed to; a ping tells which ones it is.
@@ -169,13 +169,7 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
     if read.action != "labeled" {
         return other_action(event, &read.action);
     }
-    // GitHub keeps the case of a label's name but does not tell names apart by it.
-    let wanted = read.label.name.to_lowercase();
-    let Some((command, _)) = facts
-        .labels
-        .iter()
-        .find(|(_, name)| name.to_lowercase() == wanted)
-    else {
+    let Some(command) = for_label(&read.label.name, &facts.labels) else {
         return Decision::ignore(format!("the label `{}` means no command", read.label.name));
     };
     if let Some(why) = unwelcome(&read.sender, facts) {
@@ -188,7 +182,7 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
     Decision::Runs {
         action: "labeled",
         triggers: vec![Trigger {
-            command: *command,
+            command,
             actor: read.sender.actor(),
             place: read
                 .repository

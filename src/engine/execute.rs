@@ -8,41 +8,26 @@ use std::time::Duration;
 
 use super::agent::Agent;
 use super::clock::Clock;
+use super::commands::{self, CommandRun};
 use super::effects::{Effects, Stop};
-use super::forge::{Forge, ForgeError, Reaction};
+use super::forge::{ForgeError, Reaction};
 use super::say::{failures, replies, sources};
-use super::settings::Settings;
-use super::steps::authorise::{self, Authorised, Verdict};
-use super::steps::prepare::Ready;
-use super::steps::{Context, answer, check, control, prepare, publish, report, research};
+use super::services::Services;
+use super::steps::authorise::{self, Verdict};
+use super::steps::{Context, report, research};
 use super::stop::StopFlag;
-use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
+use super::store::{Claimed, Finish, Lease, Store};
 use crate::engine::model::failure::Failure;
-use crate::engine::model::progress::{Prepared, Progress, Saved};
+use crate::engine::model::progress::Progress;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Trigger;
-use crate::formats::command::{Command, read_options};
-
-/// The parts an attempt works with.
-#[derive(Clone)]
-pub struct Parts {
-    /// Durable memory.
-    pub store: Arc<dyn Store>,
-    /// GitHub.
-    pub forge: Arc<dyn Forge>,
-    /// Time.
-    pub clock: Arc<dyn Clock>,
-    /// The operator's settings.
-    pub settings: Arc<Settings>,
-    /// The coding agent, where one is configured.
-    pub agent: Option<Arc<dyn Agent>>,
-}
+use crate::formats::command::read_options;
 
 /// Why a run waits that looks again in a moment.
 const CATCHING_UP: &str = "GitHub is given time to catch up with an earlier write";
 
 /// Works on a claimed run until it ends or has to wait. `None`: the lease is lost, or the store fails; touch nothing more.
-pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Option<Finish> {
+pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Option<Finish> {
     let mut context = match context(parts, claimed) {
         Ok(context) => context,
         Err(finish) => return Some(finish),
@@ -76,7 +61,7 @@ pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Optio
 ///
 /// # Errors
 /// GitHub or the store did not do it.
-pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
+pub async fn acknowledge(parts: &Services, claimed: &Claimed) -> Result<(), Stop> {
     let Ok(mut context) = context(parts, claimed) else {
         return Ok(());
     };
@@ -90,14 +75,14 @@ pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
     report::acknowledge(&context).await?;
     if matches!(verdict, Verdict::Allowed(_)) && context.trigger.serial().is_some() {
         let ahead = parts.store.ahead_of(&claimed.lease.run).await?;
-        let waits = answer::waits_at(&context).await?;
+        let waits = commands::waits_at(&context).await?;
         report::queued(&mut context, ahead, waits.as_deref()).await?;
     }
     Ok(())
 }
 
 /// What the steps of a claimed run work with; a run whose rows cannot be read is given back as failed.
-pub(super) fn context(parts: &Parts, claimed: &Claimed) -> Result<Context, Finish> {
+pub(super) fn context(parts: &Services, claimed: &Claimed) -> Result<Context, Finish> {
     let unreadable = |what: &str, error: serde_json::Error| Finish::Failed {
         code: "internal".to_owned(),
         message: format!("{what} of the run cannot be read: {error}"),
@@ -118,7 +103,7 @@ pub(super) fn context(parts: &Parts, claimed: &Claimed) -> Result<Context, Finis
     })
 }
 
-fn effects(parts: &Parts, lease: &Lease, since: Millis) -> Effects {
+fn effects(parts: &Services, lease: &Lease, since: Millis) -> Effects {
     Effects {
         store: Arc::clone(&parts.store),
         forge: Arc::clone(&parts.forge),
@@ -129,7 +114,7 @@ fn effects(parts: &Parts, lease: &Lease, since: Millis) -> Effects {
     }
 }
 
-async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
+async fn work(parts: &Services, context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
     if let Some((round, failure)) = context.progress.failure.clone() {
         if round == context.round {
             return Err(Stop::Failed(failure));
@@ -160,7 +145,7 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         Verdict::Allowed(allowed) => allowed,
         Verdict::Later => return Ok(Finish::Yield),
         Verdict::Ignored { why } => {
-            audit(context, "ignored", &why).await?;
+            context.audit("ignored", &why).await?;
             return Ok(Finish::Failed {
                 code: "permission_denied".to_owned(),
                 message: why,
@@ -169,7 +154,7 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         Verdict::Denied { has } => {
             let body = replies::refusal(&context.trigger, has);
             report::reply(context, &body, Reaction::Confused).await?;
-            audit(context, "refused", &body).await?;
+            context.audit("refused", &body).await?;
             return Ok(Finish::Failed {
                 code: "permission_denied".to_owned(),
                 message: body,
@@ -179,59 +164,14 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
     let trigger = &context.trigger;
     read_options(trigger.command, &trigger.options)
         .map_err(|error| Stop::Failed(sources::invalid_option(trigger.command.spec(), &error)))?;
-    if context.trigger.command == Command::Answer {
-        answer::answer(context).await?;
-        return Ok(Finish::Succeeded);
-    }
-    if context.trigger.command == Command::CheckPlan {
-        let checked = check::check(context).await?;
-        if let Some(failure) = check::failure(&checked) {
-            return Err(Stop::Failed(failure));
-        }
-        report::passed(context, &checked).await?;
-        audit(context, "checked", "all plans can be executed").await?;
-        return Ok(Finish::Succeeded);
-    }
-    if !context.trigger.command.spec().serial {
-        control::answer(context, &allowed).await?;
-        return Ok(Finish::Succeeded);
-    }
-    if context.trigger.command == Command::Research {
-        let Some(agent) = &parts.agent else {
-            let failure = super::say::planning::needs_agent(Command::Research);
-            return Err(Stop::Failed(failure));
-        };
-        let research = research::command(context, agent, stop).await?;
-        report::researched(context, &research).await?;
-        audit(context, "researched", "reports are posted").await?;
-        return Ok(Finish::Succeeded);
-    }
-    let agent = parts.agent.as_ref();
-    let prepared = match prepare::prepare(context, agent, stop).await? {
-        Ready::Plan(prepared) => prepared,
-        Ready::Known(known) => {
-            report::known(context, &known).await?;
-            audit(context, "saved before", &known.issue.url).await?;
-            return Ok(Finish::Succeeded);
-        }
-    };
-    let saved = save(context, &prepared, stop, &allowed).await?;
-    report::saved(context, &saved).await?;
-    audit(context, "saved", &saved.url).await?;
+    commands::run(CommandRun {
+        parts,
+        context,
+        stop,
+        allowed: &allowed,
+    })
+    .await?;
     Ok(Finish::Succeeded)
-}
-
-async fn save(
-    context: &mut Context,
-    prepared: &Prepared,
-    stop: &StopFlag,
-    allowed: &Authorised,
-) -> Result<Saved, Stop> {
-    if !context.progress.publishing {
-        // Once the issue may exist the run goes through: half a plan helps nobody.
-        stop.heed()?;
-    }
-    publish::publish(context, prepared, allowed).await
 }
 
 /// Turns what stopped the work into how the run is given back, reporting to people where it ends.
@@ -274,9 +214,7 @@ fn decided(context: &Context) -> bool {
 /// Ends a run well whose report could not be posted.
 async fn unreported(context: &Context, error: &ForgeError) -> Option<Finish> {
     tracing::warn!(run.id = %context.run(), error = %error, "the outcome could not be reported");
-    audit(context, "unreported", &error.to_string())
-        .await
-        .ok()?;
+    context.audit("unreported", &error.to_string()).await.ok()?;
     Some(Finish::Succeeded)
 }
 
@@ -379,7 +317,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
         Ok(()) | Err(Stop::Failed(_) | Stop::Cancelled(_)) => {}
     }
     let why = format!("{}: {}", failure.code.name(), failure.message);
-    audit(context, "failed", &why).await.ok()?;
+    context.audit("failed", &why).await.ok()?;
     if failure.code == super::model::failure::Code::Cancelled {
         return Some(Finish::Cancelled);
     }
@@ -387,16 +325,4 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
         code: failure.code.name().to_owned(),
         message: failure.message,
     })
-}
-
-async fn audit(context: &Context, decision: &str, why: &str) -> Result<(), StoreError> {
-    let entry = AuditEntry {
-        at: context.effects.clock.now(),
-        run: Some(context.run().clone()),
-        guid: None,
-        actor: context.trigger.actor.login.clone(),
-        decision: decision.to_owned(),
-        why: why.to_owned(),
-    };
-    context.effects.store.audit(entry).await
 }

@@ -8,8 +8,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::effects::Stop;
-use super::execute::{self, Parts};
+use super::execute::{self};
 use super::forge::ForgeError;
+use super::services::Services;
 use super::steps::{Context, publish};
 use super::store::{Claimed, Finish, NewDelivery, NewRun, StoreError};
 use crate::engine::model::progress::{Prepared, Progress, Saved};
@@ -165,7 +166,11 @@ pub enum Known {
 ///
 /// # Errors
 /// The store or GitHub did not say.
-pub async fn look(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<Known, SaveError> {
+pub async fn look(
+    parts: &Services,
+    order: &Order,
+    prepared: &Prepared,
+) -> Result<Known, SaveError> {
     let place = place_key(order, &key(order, prepared));
     let Some(run) = parts.store.runs_at(&place, 1).await?.into_iter().next() else {
         return Ok(Known::No);
@@ -213,7 +218,7 @@ pub async fn look(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<K
 ///
 /// # Errors
 /// They are too many.
-pub fn fits(parts: &Parts, prepared: &Prepared) -> Result<usize, SaveError> {
+pub fn fits(parts: &Services, prepared: &Prepared) -> Result<usize, SaveError> {
     publish::fitting(prepared, &parts.settings)
         .map(|bodies| bodies.len())
         .map_err(|stop| SaveError::Stopped(stop, Leftover::Nothing))
@@ -224,7 +229,7 @@ pub fn fits(parts: &Parts, prepared: &Prepared) -> Result<usize, SaveError> {
 /// # Errors
 /// [`SaveError`]; what was begun is remembered in the store.
 pub async fn save(
-    parts: &Parts,
+    parts: &Services,
     order: &Order,
     prepared: &Prepared,
     waiting: impl Fn(&str),
@@ -331,7 +336,7 @@ fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
 }
 
 /// Claims the run of `key`. Others that were cut off are put aside until they are asked for again.
-async fn claim(parts: &Parts, key: &str) -> Result<Claimed, StoreError> {
+async fn claim(parts: &Services, key: &str) -> Result<Claimed, StoreError> {
     loop {
         let now = parts.clock.now();
         let Some(claimed) = parts.store.claim(OWNER, now, LEASE).await? else {

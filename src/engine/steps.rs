@@ -2,10 +2,7 @@
 //!
 //! [`authorise`] comes before all of them; nothing that writes a plan can be reached without its proof.
 
-pub mod answer;
 pub mod authorise;
-pub mod check;
-pub mod control;
 pub mod enrich;
 mod find;
 pub mod knowledge;
@@ -24,6 +21,7 @@ use std::time::Duration;
 use super::effects::{Effects, Stop};
 use super::forge::ForgeError;
 use super::settings::Settings;
+use super::store::{AuditEntry, StoreError};
 use crate::engine::model::progress::Progress;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Place, Trigger};
@@ -99,5 +97,25 @@ impl Context {
     /// The run's id.
     pub fn run(&self) -> &crate::engine::model::run::RunId {
         &self.effects.lease.run
+    }
+
+    /// Records a decision of the run.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(in crate::engine) async fn audit(
+        &self,
+        decision: &str,
+        why: &str,
+    ) -> Result<(), StoreError> {
+        let entry = AuditEntry {
+            at: self.effects.clock.now(),
+            run: Some(self.run().clone()),
+            guid: None,
+            actor: self.trigger.actor.login.clone(),
+            decision: decision.to_owned(),
+            why: why.to_owned(),
+        };
+        self.effects.store.audit(entry).await
     }
 }

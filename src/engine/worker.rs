@@ -8,7 +8,8 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::execute::{self, Parts};
+use super::execute::{self};
+use super::services::Services;
 use super::stop::StopFlag;
 use super::store::{Claimed, Finish, Lease, StoreError};
 use crate::engine::model::failure::Code;
@@ -40,13 +41,13 @@ pub enum Outcome {
 /// One worker: claims a run, works on it, gives it back.
 #[derive(Clone)]
 pub struct Worker {
-    parts: Parts,
+    parts: Services,
     owner: Arc<str>,
 }
 
 impl Worker {
     /// A worker of the process `owner` (unique per process start).
-    pub fn new(parts: Parts, owner: &str) -> Self {
+    pub fn new(parts: Services, owner: &str) -> Self {
         Self {
             parts,
             owner: owner.into(),
@@ -217,7 +218,7 @@ fn span(claimed: &Claimed) -> tracing::Span {
 
 /// All loops of one process.
 pub struct Workers {
-    parts: Parts,
+    parts: Services,
     owner: String,
     token: CancellationToken,
     hard: CancellationToken,
@@ -226,7 +227,7 @@ pub struct Workers {
 
 impl Workers {
     /// Starts the workers, the acknowledger and the keeper (lease recovery, pruning after `retention`).
-    pub fn start(parts: Parts, retention: Duration) -> Self {
+    pub fn start(parts: Services, retention: Duration) -> Self {
         let owner = RunId::new().0;
         let token = CancellationToken::new();
         let hard = CancellationToken::new();
@@ -303,7 +304,7 @@ enum Wake {
     ByTime,
 }
 
-async fn arrival(parts: &Parts, wake: Wake) {
+async fn arrival(parts: &Services, wake: Wake) {
     match wake {
         Wake::OnArrival => parts.store.work_arrived().await,
         Wake::ByTime => std::future::pending().await,
@@ -311,7 +312,7 @@ async fn arrival(parts: &Parts, wake: Wake) {
 }
 
 /// Repeats `step` until told to stop, waiting for work in between.
-async fn drive<F, S>(parts: &Parts, end: &CancellationToken, wake: Wake, mut step: F)
+async fn drive<F, S>(parts: &Services, end: &CancellationToken, wake: Wake, mut step: F)
 where
     F: FnMut() -> S,
     S: Future<Output = Result<Outcome, StoreError>>,
@@ -342,7 +343,7 @@ where
 ///
 /// # Errors
 /// The store fails.
-pub async fn forget_ended(parts: &Parts) -> Result<usize, StoreError> {
+pub async fn forget_ended(parts: &Services) -> Result<usize, StoreError> {
     let Some(agent) = &parts.agent else {
         return Ok(0);
     };
@@ -358,7 +359,7 @@ pub async fn forget_ended(parts: &Parts) -> Result<usize, StoreError> {
 }
 
 /// Recovers expired leases and deletes what is past its retention.
-async fn keep(parts: &Parts, stop: &CancellationToken, retention: Duration) {
+async fn keep(parts: &Services, stop: &CancellationToken, retention: Duration) {
     let mut pruned = parts.clock.now();
     if let Err(error) = forget_ended(parts).await {
         tracing::error!(error = %error, "what agents keep cannot be tidied");

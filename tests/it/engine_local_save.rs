@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use planwright::engine::clock::Clock;
-use planwright::engine::execute::Parts;
 use planwright::engine::local_save::{self, Before, Known, Order, Outcome, SaveError, look};
 use planwright::engine::model::progress::{Enriched, Prepared};
 use planwright::engine::model::time::Millis;
 use planwright::engine::model::trigger::Actor;
+use planwright::engine::services::Services;
 use planwright::engine::settings::Settings;
 
 use crate::support::clock::ManualClock;
@@ -30,12 +30,12 @@ impl Clock for Leaping {
     }
 }
 
-async fn save(parts: &Parts, order: &Order, prepared: &Prepared) -> Result<Outcome, SaveError> {
+async fn save(parts: &Services, order: &Order, prepared: &Prepared) -> Result<Outcome, SaveError> {
     local_save::save(parts, order, prepared, |_| {}).await
 }
 
-fn parts(rig: &Rig) -> Parts {
-    Parts {
+fn parts(rig: &Rig) -> Services {
+    Services {
         clock: Arc::new(Leaping(Arc::clone(&rig.clock))),
         ..rig.parts.clone()
     }
@@ -76,7 +76,7 @@ fn prepared(text: &str) -> Prepared {
 }
 
 /// Saves until the process "dies" at a fault.
-async fn save_and_die(rig: &Rig, parts: &Parts) {
+async fn save_and_die(rig: &Rig, parts: &Services) {
     let died = Arc::clone(&rig.forge.died);
     let (order, prepared) = (order("s-1"), prepared(PLAN));
     tokio::select! {

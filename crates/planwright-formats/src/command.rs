@@ -255,10 +255,11 @@ impl Command {
     }
 }
 
-/// The command that `label` stands for under the configured `names`; ASCII case does not matter, as on GitHub.
+/// Returns the command that `label` stands for under the configured `names`. GitHub keeps the case of
+/// a label's name, but does not tell labels apart by it.
 pub fn for_label(label: &str, names: &[(Command, String)]) -> Option<Command> {
     names
         .iter()
-        .find(|(_, name)| name.eq_ignore_ascii_case(label))
+        .find(|(_, name)| name.to_lowercase() == label.to_lowercase())
         .map(|(command, _)| *command)
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
+use crate::engine::commands;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::progress::{Known, PlanIssue, Progress};
 use crate::engine::model::run::{RunId, State};
@@ -301,9 +302,9 @@ fn everything() -> Vec<(String, String)> {
     add("refusal_none", replies::refusal(&by_label(), None));
     add(
         "help",
-        replies::help(&[(Command::SavePlan, "save-plan".into())]),
+        commands::help::text(&[(Command::SavePlan, "save-plan".into())]),
     );
-    add("status_none", replies::status(&[]));
+    add("status_none", commands::status::text(&[]));
     let view = RunView {
         id: run(),
         command: "save-plan".into(),
@@ -316,11 +317,11 @@ fn everything() -> Vec<(String, String)> {
         created: Millis(1_780_000_000_000),
         finished: None,
     };
-    add("status_one", replies::status(&[view]));
-    add("cancel_none", replies::cancelling(&[]));
-    add("cancel_two", replies::cancelling(&[run(), run()]));
-    add("retry_none", replies::retrying(None));
-    add("retry_one", replies::retrying(Some(&run())));
+    add("status_one", commands::status::text(&[view]));
+    add("cancel_none", commands::cancel::text(&[]));
+    add("cancel_two", commands::cancel::text(&[run(), run()]));
+    add("retry_none", commands::retry::text(None));
+    add("retry_one", commands::retry::text(Some(&run())));
     all.extend(sources::everything());
     all.extend(agent::everything());
     all.extend(research::everything());
@@ -345,7 +346,7 @@ fn the_status_links_the_plan_issue_of_a_run() {
         created: Millis(1_780_000_000_000),
         finished: None,
     };
-    let text = replies::status(&[view]);
+    let text = commands::status::text(&[view]);
     let link = " | [#14](https://github.test/acme/search/issues/14) |\n";
     assert!(text.ends_with(link), "{text}");
 }

@@ -166,7 +166,7 @@ async fn ask_which(context: &mut Context) -> Result<(), Stop> {
 }
 
 /// The agent's part as it is remembered; [`begin`] has made it.
-pub(super) fn work(context: &mut Context) -> &mut Work {
+pub(in crate::engine) fn work(context: &mut Context) -> &mut Work {
     context.progress.work.get_or_insert_default()
 }
 
@@ -174,7 +174,7 @@ pub(super) fn work(context: &mut Context) -> &mut Work {
 ///
 /// # Errors
 /// As [`enrich`].
-pub(super) async fn begin(
+pub(in crate::engine) async fn begin(
     context: &mut Context,
     thread: &mut Option<Arc<Thread>>,
     stop: &StopFlag,

@@ -54,7 +54,7 @@ enum Before {
 }
 
 /// Remembers what recognises the plan that was `found`; an agent works on it where `agent` is true.
-pub(super) fn identify(context: &mut Context, found: &Found, agent: bool) {
+pub(in crate::engine) fn identify(context: &mut Context, found: &Found, agent: bool) {
     let trigger = &context.trigger;
     let guidance = trigger.guidance.as_str();
     let guidance = (agent && trigger.command == Command::SavePlan).then_some(guidance);
@@ -65,7 +65,7 @@ pub(super) fn identify(context: &mut Context, found: &Found, agent: bool) {
 ///
 /// # Errors
 /// GitHub or the store did not answer, or GitHub is given time to show a plan issue that was created moments ago.
-pub(super) async fn same(context: &mut Context) -> Result<Option<Known>, Stop> {
+pub(in crate::engine) async fn same(context: &mut Context) -> Result<Option<Known>, Stop> {
     match before(context).await? {
         Before::New(_) => Ok(None),
         Before::Same(known) => decided(context, known).await.map(Some),

@@ -1,20 +1,17 @@
 //! From a command to a plan that may be saved: gather, extract, enrich, verify. Every result is remembered before the next
 //! step needs it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::{Context, enrich, known, report, source, verify};
+use super::{Context, known, report, source};
 use crate::engine::agent::Agent;
 use crate::engine::effects::{LIST_LAG, Stop};
 use crate::engine::model::conversation::Thread;
 use crate::engine::model::progress::{Known, Logs, Prepared};
 use crate::engine::model::trigger::Origin;
-use crate::engine::say::{failures, planning};
-use crate::engine::stop::StopFlag;
-use crate::formats::command::Command;
+use crate::engine::say::failures;
 
 /// What a run that saves a plan goes on with.
 #[derive(Debug)]
@@ -25,83 +22,41 @@ pub enum Ready {
     Known(Known),
 }
 
-/// The plan, ready to be saved: remembered from an earlier attempt, or worked out now. Before an agent is paid, and again
-/// before saving begins, it is looked for among what was saved from here before.
+/// What an earlier attempt made ready, if it did.
+pub fn begun(context: &Context) -> Option<Ready> {
+    let progress = &context.progress;
+    let known = progress.known.clone().map(Ready::Known);
+    known.or_else(|| Some(Ready::Plan(Box::new(progress.prepared.clone()?))))
+}
+
+/// Stores the plan before the first write that saves it: a later attempt does not work it out again.
 ///
 /// # Errors
-/// [`Stop::Failed`] with the decided failure, [`Stop::Wait`] while people are asked, [`Stop::Cancelled`]; [`Stop::Forge`] and
-/// [`Stop::Store`] when GitHub or the store does not answer.
-pub async fn prepare(
-    context: &mut Context,
-    agent: Option<&Arc<dyn Agent>>,
-    stop: &StopFlag,
-) -> Result<Ready, Stop> {
-    if let Some(known) = context.progress.known.clone() {
-        return Ok(Ready::Known(known));
-    }
-    let mut prepared = match context.progress.prepared.clone() {
-        Some(prepared) => prepared,
-        None => match work_out(context, agent, stop).await? {
-            Ready::Plan(prepared) => *prepared,
-            known @ Ready::Known(_) => return Ok(known),
-        },
+/// [`Stop::Store`].
+pub async fn remember(context: &mut Context, ready: &Ready) -> Result<(), Stop> {
+    let Ready::Plan(prepared) = ready else {
+        return Ok(());
+    };
+    context.progress.prepared = Some((**prepared).clone());
+    context.progress.logs = None;
+    context.progress.outage = None;
+    context.remember().await
+}
+
+/// The plan, unless it has been saved meanwhile.
+///
+/// # Errors
+/// GitHub or the store does not answer.
+pub async fn unless_saved(context: &mut Context, ready: Ready) -> Result<Ready, Stop> {
+    let Ready::Plan(mut prepared) = ready else {
+        return Ok(ready);
     };
     if !context.progress.publishing
         && let Some(known) = known::before_saving(context, &mut prepared).await?
     {
         return Ok(Ready::Known(known));
     }
-    Ok(Ready::Plan(Box::new(prepared)))
-}
-
-async fn work_out(
-    context: &mut Context,
-    agent: Option<&Arc<dyn Agent>>,
-    stop: &StopFlag,
-) -> Result<Ready, Stop> {
-    stop.heed()?;
-    let begun = match agent {
-        None => enrich::without_agent(context, stop).await?,
-        Some(_) => None,
-    };
-    let prepared = match (agent, begun) {
-        (None, None) if context.trigger.command == Command::Plan => {
-            return Err(Stop::Failed(planning::needs_agent(Command::Plan)));
-        }
-        (_, Some(prepared)) => prepared,
-        (Some(agent), None)
-            if matches!(context.trigger.command, Command::SavePlan | Command::Plan) =>
-        {
-            let mut thread = None;
-            if context.trigger.command == Command::SavePlan {
-                enrich::begin(context, &mut thread, stop).await?;
-                let unpaid = enrich::work(context).turns == 0;
-                if unpaid && let Some(known) = known::same(context).await? {
-                    return Ok(Ready::Known(known));
-                }
-            }
-            enrich::enrich(context, agent, thread, stop).await?
-        }
-        _ => {
-            let mut found = enrich::found(context, stop).await?;
-            stop.heed()?;
-            known::identify(context, &found, false);
-            if context.trigger.command == Command::SavePlan && found.candidate.is_some() {
-                found.notes.push(verify::NO_AGENT.to_owned());
-            }
-            let trigger = context.trigger.clone();
-            let prefix = context.settings.title_prefix.clone();
-            computing(move || verify::as_found(&trigger, found, &prefix))
-                .await?
-                .map_err(Stop::Failed)?
-        }
-    };
-    // Stored before the first write that saves it: whatever happens then, nobody works it out again.
-    context.progress.prepared = Some(prepared.clone());
-    context.progress.logs = None;
-    context.progress.outage = None;
-    context.remember().await?;
-    Ok(Ready::Plan(Box::new(prepared)))
+    Ok(Ready::Plan(prepared))
 }
 
 /// Reads the session logs that the command names, once.
@@ -131,7 +86,7 @@ pub(super) async fn logs(context: &mut Context) -> Result<Logs, Stop> {
 ///
 /// # Errors
 /// GitHub does not answer.
-pub(super) async fn thread(context: &mut Context) -> Result<Thread, Stop> {
+pub(in crate::engine) async fn thread(context: &mut Context) -> Result<Thread, Stop> {
     report::step(context, "reading the conversation").await?;
     current_thread(context).await
 }
@@ -142,7 +97,7 @@ pub(super) async fn thread(context: &mut Context) -> Result<Thread, Stop> {
 ///
 /// # Errors
 /// [`Stop::Settling`] when it is to be read again, [`Stop::Forge`] when GitHub does not answer.
-pub(super) async fn current_thread(context: &Context) -> Result<Thread, Stop> {
+pub(in crate::engine) async fn current_thread(context: &Context) -> Result<Thread, Stop> {
     let forge = &context.effects.forge;
     let place = context.home();
     let thread = forge.thread(place).await?;
@@ -186,7 +141,7 @@ const COMPUTE_TIMEOUT: Duration = Duration::from_mins(1);
 ///
 /// # Errors
 /// The computation panicked or took too long.
-pub(super) async fn computing<T: Send + 'static>(
+pub(in crate::engine) async fn computing<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Stop> {
     let turn = TURNS.acquire().await;

@@ -565,7 +565,7 @@ pub async fn reply(
 
 /// Swaps 👀, and the 😕 of an earlier round, for the closing reaction, so that one glance is enough. When that fails too
 /// often, it is left as it is: the outcome has been reported.
-pub(super) async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
+pub(in crate::engine) async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     match swap(context, reaction).await {
         Err(Stop::Forge(error)) if given_up(context, &error) => {
             tracing::warn!(run.id = %context.run(), error = %error, "the closing reaction is left out");

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::{Context, planning, prepare, report};
+use super::{Context, planning, report};
 use crate::engine::agent::{Agent, Task};
 use crate::engine::effects::Stop;
-use crate::engine::extract::late;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::agent::{Session, Spent};
 use crate::engine::model::progress::Progress;
@@ -40,41 +39,11 @@ pub fn checked(topics: Vec<String>, settings: &ResearchSettings) -> Result<Vec<S
     Err(Stop::Failed(failure))
 }
 
-/// `/research`: the topics behind the command.
-///
-/// # Errors
-/// As [`research`].
-pub async fn command(
-    context: &mut Context,
-    agent: &Arc<dyn Agent>,
-    stop: &StopFlag,
-) -> Result<Research, Stop> {
-    if let Some(known) = &context.progress.research
-        && context.progress.closing == Some(context.round)
-        && known.tally().passes()
-    {
-        // All is done but for the last reactions.
-        return Ok(known.clone());
-    }
-    if context.progress.research.is_none() {
-        let topics = research::topics(&context.trigger.guidance);
-        let topics = checked(topics, &context.settings.research)?;
-        let thread = prepare::thread(context).await?;
-        stop.heed()?;
-        let opening = thread.posts.iter().find(|post| post.id.is_none());
-        // Somebody may have changed it for the agents.
-        let opening = opening.filter(|post| late(post, &context.trigger).is_none());
-        let body = opening.map_or("", |post| post.body.as_str());
-        begin(context, &topics, (&thread.title, body)).await?;
-    }
-    research(context, agent, stop).await
-}
-
 /// Remembers what is to be researched: topics, and the title and text they come from.
 ///
 /// # Errors
 /// [`Stop::Store`].
-pub(super) async fn begin(
+pub(in crate::engine) async fn begin(
     context: &mut Context,
     topics: &[String],
     (title, text): (&str, &str),
@@ -92,7 +61,7 @@ pub(super) async fn begin(
 /// # Errors
 /// [`Stop::Failed`] when too few topics have a report, or a limit is reached; [`Stop::Wait`], [`Stop::Cancelled`];
 /// [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store does not answer.
-pub(super) async fn research(
+pub(in crate::engine) async fn research(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
     stop: &StopFlag,

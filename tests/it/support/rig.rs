@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use planwright::adapters::store::SqliteStore;
 use planwright::engine::clock::Clock;
-use planwright::engine::execute::Parts;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
+use planwright::engine::services::Services;
 use planwright::engine::settings::Settings;
 use planwright::engine::store::{NewDelivery, NewRun, RunView, Store};
 use planwright::engine::worker::{Outcome, Worker};
@@ -28,7 +28,7 @@ pub(crate) struct Rig {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) forge: FakeForge,
     pub(crate) store: Arc<SqliteStore>,
-    pub(crate) parts: Parts,
+    pub(crate) parts: Services,
     _folder: tempfile::TempDir,
     deliveries: std::sync::atomic::AtomicU64,
     /// Id of the next comment with a command.
@@ -55,7 +55,7 @@ impl Rig {
         forge.grant("ada", 7, Permission::Write);
         let folder = tempfile::tempdir().unwrap();
         let store = open(&folder.path().join("rig.sqlite")).await;
-        let parts = Parts {
+        let parts = Services {
             store: store.clone(),
             forge: Arc::new(forge.clone()),
             clock: clock.clone(),

@@ -11,7 +11,7 @@
 mod judge;
 mod look;
 
-use super::{Context, prepare};
+use super::CommandRun;
 use crate::engine::effects::Stop;
 use crate::engine::forge::{
     Annotation, Change, CheckReport, CheckState, Conclusion, Content, Level, MOST_CHANGED_FILES,
@@ -23,6 +23,7 @@ use crate::engine::model::progress::{Checked, Checking, Judged};
 use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::say::{check as sentences, code_span, failures};
 use crate::engine::settings::CheckSettings;
+use crate::engine::steps::{Context, prepare, report as reports};
 use crate::formats::action_plan::is_action_plan;
 use crate::formats::block;
 use crate::formats::plan::stored;
@@ -40,11 +41,23 @@ const MOST_FILES: usize = 50;
 /// Most remarks of one check run: twenty requests.
 const MOST_REMARKS: usize = 1_000;
 
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+    let checked = check(run.context).await?;
+    if let Some(failure) = failure(&checked) {
+        return Err(Stop::Failed(failure));
+    }
+    reports::passed(run.context, &checked).await?;
+    run.context
+        .audit("checked", "all plans can be executed")
+        .await?;
+    Ok(())
+}
+
 /// Checks what is meant; remembered, so that a later attempt of the same round says the same.
 ///
 /// # Errors
 /// There is no plan, GitHub did not do it, or the store fails.
-pub async fn check(context: &mut Context) -> Result<Checked, Stop> {
+async fn check(context: &mut Context) -> Result<Checked, Stop> {
     let checked = match context.progress.checked.clone() {
         Some(checked) if checked.round == context.round => checked,
         _ => {
@@ -70,7 +83,7 @@ pub async fn check(context: &mut Context) -> Result<Checked, Stop> {
 }
 
 /// What it ends with where a plan is wrong.
-pub fn failure(checked: &Checked) -> Option<Failure> {
+fn failure(checked: &Checked) -> Option<Failure> {
     (checked.good() < checked.plans.len()).then(|| failures::not_executable(checked))
 }
 

@@ -1,12 +1,13 @@
 //! `/answer`, and boxes ticked in the bot's own comment: judged here, given to the run that waits.
 
-use super::{Context, report};
+use super::CommandRun;
 use crate::engine::effects::Stop;
 use crate::engine::forge::Reaction;
 use crate::engine::model::progress::{Progress, Round, Told};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::say::agent as sentences;
+use crate::engine::steps::{Context, report};
 use crate::engine::store::{AuditEntry, EffectState, RunView};
 use crate::formats::command::Permission;
 use crate::formats::question::answer::{self, AnswerError, Answered};
@@ -23,11 +24,15 @@ struct Asking {
     round: Round,
 }
 
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+    answer(run.context).await
+}
+
 /// Gives the answers to the run that asked, and says what is still missing.
 ///
 /// # Errors
 /// GitHub or the store did not do it.
-pub async fn answer(context: &mut Context) -> Result<(), Stop> {
+async fn answer(context: &mut Context) -> Result<(), Stop> {
     let store = context.effects.store.clone();
     let key = format!("answer-{}", context.round);
     let now = context.effects.clock.now();

@@ -1,0 +1,54 @@
+//! `/research`: research agents side by side, one report for each topic.
+
+use std::sync::Arc;
+
+use super::CommandRun;
+use crate::engine::agent::Agent;
+use crate::engine::effects::Stop;
+use crate::engine::extract::late;
+use crate::engine::model::research::Research;
+use crate::engine::research as engine_research;
+use crate::engine::say::planning as sentences;
+use crate::engine::steps::research::{begin, checked, research};
+use crate::engine::steps::{Context, prepare, report};
+use crate::engine::stop::StopFlag;
+use crate::formats::command::Command;
+
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+    let Some(agent) = &run.parts.agent else {
+        return Err(Stop::Failed(sentences::needs_agent(Command::Research)));
+    };
+    let research = reports(run.context, agent, run.stop).await?;
+    report::researched(run.context, &research).await?;
+    run.context
+        .audit("researched", "reports are posted")
+        .await?;
+    Ok(())
+}
+
+/// Researches the topics of the command.
+async fn reports(
+    context: &mut Context,
+    agent: &Arc<dyn Agent>,
+    stop: &StopFlag,
+) -> Result<Research, Stop> {
+    if let Some(known) = &context.progress.research
+        && context.progress.closing == Some(context.round)
+        && known.tally().passes()
+    {
+        // All is done but for the last reactions.
+        return Ok(known.clone());
+    }
+    if context.progress.research.is_none() {
+        let topics = engine_research::topics(&context.trigger.guidance);
+        let topics = checked(topics, &context.settings.research)?;
+        let thread = prepare::thread(context).await?;
+        stop.heed()?;
+        let opening = thread.posts.iter().find(|post| post.id.is_none());
+        // Somebody may have changed it for the agents.
+        let opening = opening.filter(|post| late(post, &context.trigger).is_none());
+        let body = opening.map_or("", |post| post.body.as_str());
+        begin(context, &topics, (&thread.title, body)).await?;
+    }
+    research(context, agent, stop).await
+}

@@ -1,0 +1,24 @@
+//! `/retry`: puts the last failed run here back into the queue.
+
+use super::once;
+use crate::engine::effects::Stop;
+use crate::engine::model::run::RunId;
+use crate::engine::steps::Context;
+use crate::formats::command::Command;
+
+pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
+    let place = context.trigger.place.key();
+    once(context, Command::Retry, async {
+        let run = context.effects.store.requeue_failed(&place).await?;
+        Ok(text(run.as_ref()))
+    })
+    .await
+}
+
+/// Names the run that goes on.
+pub(in crate::engine) fn text(run: Option<&RunId>) -> String {
+    run.map_or_else(
+        || "No failed or cancelled run here, so there is nothing to run again.".to_owned(),
+        |run| format!("Run `{run}` is queued again and goes on from the step that failed."),
+    )
+}

@@ -1,0 +1,36 @@
+//! `/save-raw-plan`: finds the plan of the conversation and saves it exactly as it is.
+
+use super::{CommandRun, save};
+use crate::engine::effects::Stop;
+use crate::engine::steps::prepare::{Ready, computing};
+use crate::engine::steps::{enrich, known, verify};
+
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+    save(run, |run| Box::pin(work_out(run))).await
+}
+
+async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, Stop> {
+    if run.parts.agent.is_none()
+        && let Some(prepared) = enrich::without_agent(run.context, run.stop).await?
+    {
+        return Ok(Ready::Plan(Box::new(prepared)));
+    }
+    as_found(run, None).await
+}
+
+/// Finds the plan and makes it ready as it is, with a note for the reader.
+pub(super) async fn as_found(run: &mut CommandRun<'_>, note: Option<&str>) -> Result<Ready, Stop> {
+    let (context, stop) = (&mut *run.context, run.stop);
+    let mut found = enrich::found(context, stop).await?;
+    stop.heed()?;
+    known::identify(context, &found, false);
+    if found.candidate.is_some() {
+        found.notes.extend(note.map(str::to_owned));
+    }
+    let trigger = context.trigger.clone();
+    let prefix = context.settings.title_prefix.clone();
+    let prepared = computing(move || verify::as_found(&trigger, found, &prefix))
+        .await?
+        .map_err(Stop::Failed)?;
+    Ok(Ready::Plan(Box::new(prepared)))
+}

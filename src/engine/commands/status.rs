@@ -1,0 +1,56 @@
+//! `/plan-status`: the newest runs here.
+
+use crate::engine::effects::Stop;
+use crate::engine::model::progress::Progress;
+use crate::engine::say::{failures, known};
+use crate::engine::steps::Context;
+use crate::engine::store::RunView;
+use crate::formats::block::quiet;
+
+/// Number of runs that are listed.
+const MAX_LISTED: u32 = 10;
+
+pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
+    let place = context.trigger.place.key();
+    let store = &context.effects.store;
+    Ok(text(&store.runs_at(&place, MAX_LISTED).await?))
+}
+
+/// A table of `runs`.
+pub(in crate::engine) fn text(runs: &[RunView]) -> String {
+    if runs.is_empty() {
+        return "No command has run here yet. Comment `/plan-help` for the list of commands."
+            .to_owned();
+    }
+    let mut text =
+        String::from("| run | command | state | since | note |\n|---|---|---|---|---|\n");
+    for run in runs {
+        let state = run.code.as_ref().map_or_else(
+            || run.state.name().to_owned(),
+            |code| format!("{} ({code})", run.state.name()),
+        );
+        let note = run
+            .note
+            .as_deref()
+            .map(|note| quiet(&failures::shorten(note, 160)).replace('|', "\\|"))
+            .or_else(|| saved(run));
+        text.push_str(&format!(
+            "| `{}` | `/{}` | {state} | {} | {} |\n",
+            run.id,
+            run.command,
+            run.finished.unwrap_or(run.created).iso(),
+            note.unwrap_or_default()
+        ));
+    }
+    text
+}
+
+/// Links the plan issue that the run saved, or found to hold the same plan.
+fn saved(run: &RunView) -> Option<String> {
+    let progress = Progress::read(run.progress.as_deref()).ok()?;
+    match (progress.saved, progress.known) {
+        (Some(saved), _) => Some(format!("[#{}]({})", saved.number, saved.url)),
+        (None, Some(known)) => Some(format!("already saved as {}", known::link(&known.issue))),
+        (None, None) => None,
+    }
+}
