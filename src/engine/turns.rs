@@ -6,7 +6,7 @@ use super::progress::{Fault, Next, Work};
 use super::prompt::{self, Answered, Form, new_words, obeys};
 use super::say::agent as sentences;
 use super::steps::planning::FILES;
-use crate::formats::agent_stream::{Class, classify};
+use crate::formats::agent_stream::{ErrorClass, classify};
 use crate::formats::question::Question;
 
 /// Corrections that are asked for, the second one stricter, before the answer is given up.
@@ -157,8 +157,8 @@ pub fn meaning(ending: &Ending, resumed: bool) -> Meaning {
         Ending::AgentError {
             message, status, ..
         } => match classify(message, *status) {
-            Class::SessionExpired if resumed => Meaning::Anew,
-            Class::Transient => Meaning::Passing,
+            ErrorClass::SessionExpired if resumed => Meaning::Anew,
+            ErrorClass::Transient => Meaning::Passing,
             _ => Meaning::Final,
         },
         // Two of twelve hang when several run at once (anthropics/claude-code#39700): worth another try.

@@ -9,7 +9,7 @@ use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split::{Limits, join, split};
 use planwright::formats::question::{Choice, Question, boxes, marker};
 use planwright::formats::report::{check_report, degraded, handed, is_degraded, metadata};
-use planwright::formats::session::{Feed, scan};
+use planwright::formats::session::{Scanner, scan};
 use planwright::formats::specification;
 use planwright::formats::yaml;
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn logs_are_read_alike_however_they_are_cut() {
     for (name, bytes) in corpus("session") {
         let whole = scan(&bytes, None);
         for size in [1, 7, 64] {
-            let mut feed = Feed::new(None);
+            let mut feed = Scanner::new(None);
             for chunk in bytes.chunks(size) {
                 feed.push(chunk);
             }

@@ -1,6 +1,6 @@
 //! The agent's vectors for questions: marks, answers, and what follows from a turn.
 
-use planwright::formats::agent_stream::{Outcome, Stream, Summary, outcome};
+use planwright::formats::agent_stream::{StreamOutcome, Stream, Summary, outcome};
 use planwright::formats::question::turn::{self, End, Next};
 use planwright::formats::question::{Question, answer, marker, typed};
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ fn answer_format() {
 }
 
 /// What one turn printed, with its end as the decision wants it.
-fn turn_of(lines: &Value) -> (Summary, Outcome) {
+fn turn_of(lines: &Value) -> (Summary, StreamOutcome) {
     let lines: Vec<&str> = lines
         .as_array()
         .unwrap()
@@ -145,9 +145,9 @@ fn run(turns: &[Value], repeats: bool) -> Value {
         let said = summary.first.clone().unwrap_or_default();
         let text = said.text.clone().unwrap_or_default();
         let end = match outcome {
-            Outcome::Success => End::Said(&text),
-            Outcome::NoResult => End::NoResult,
-            Outcome::AgentError | Outcome::ProcessError => End::Failed,
+            StreamOutcome::Success => End::Said(&text),
+            StreamOutcome::NoResult => End::NoResult,
+            StreamOutcome::AgentError | StreamOutcome::ProcessError => End::Failed,
         };
         let found = turn::gather(&summary.texts, said.structured.as_ref());
         let left = ROUNDS - u32::try_from(asked.len()).unwrap();
