@@ -17,7 +17,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use planwright::formats::session::{Scanner, ScanResult};
+use planwright::formats::session::{ScanResult, Scanner};
 
 use log::{Kind, Log};
 

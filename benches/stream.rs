@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use planwright::formats::agent_stream::{StreamOutcome, Stream, Summary, MAX_TEXTS_BYTES, outcome};
+use planwright::formats::agent_stream::{MAX_TEXTS_BYTES, Stream, StreamOutcome, Summary, outcome};
 use serde::de::IgnoredAny;
 
 use output::{Kind, Output};

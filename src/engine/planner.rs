@@ -15,7 +15,9 @@ use super::say::planning as sentences;
 use super::steps::planning::{Outcome, holds_plan, look};
 use super::turns::{self, Meaning};
 use crate::formats::question::Answer;
-use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
+use crate::formats::question::turn::{
+    NextStep, TurnEnd, collect_questions, next_step, too_late_notices,
+};
 
 /// What follows from a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +141,7 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
         } => (Some(text.as_str()), structured.as_ref()),
         _ => (None, None),
     };
-    let gathered = gather(&came.texts, structured);
+    let gathered = collect_questions(&came.texts, structured);
     let (questions, mut lost) = (gathered.questions, gathered.lost);
     let mut late = Vec::new();
     if turns::obeyed(&work.canary, came, &questions) {
@@ -148,11 +150,11 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
         return Some(Step::Obeyed);
     }
     let end = match result.filter(|text| !text.trim().is_empty()) {
-        Some(text) => End::Said(text),
-        None => End::NoResult,
+        Some(text) => TurnEnd::Text(text),
+        None => TurnEnd::NoResult,
     };
-    match next(end, questions, rounds) {
-        Asked::Ask(questions) => {
+    match next_step(end, questions, rounds) {
+        NextStep::Ask(questions) => {
             turns::not_asked(work, lost, rounds);
             work.rounds.push(Round {
                 answers: vec![None; questions.len()],
@@ -161,10 +163,12 @@ fn judge(work: &mut Work, came: &Report, rounds: u32) -> Option<Step> {
             });
             return Some(Step::Ask);
         }
-        Asked::Nothing | Asked::Failed if !holds_plan(came) && lost.is_empty() => return None,
-        Asked::TooManyRounds(questions) => late.extend(too_late(&questions)),
+        NextStep::Nothing | NextStep::Failed if !holds_plan(came) && lost.is_empty() => {
+            return None;
+        }
+        NextStep::TooManyRounds(questions) => late.extend(too_late_notices(&questions)),
         // What an agent writes counts, whatever it says beside it.
-        Asked::Nothing | Asked::Failed | Asked::Done(_) => {}
+        NextStep::Nothing | NextStep::Failed | NextStep::Done(_) => {}
     }
     turns::keep(work, came);
     match look(came) {

@@ -100,7 +100,7 @@ fn questions_read_back_unticked() {
             number: 1,
             questions: &questions,
         });
-        let read = boxes::read(&body).unwrap();
+        let read = boxes::parse(&body).unwrap();
         assert_eq!(
             read.questions,
             vec![boxes::Ticks::default(); questions.len()],

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::agent_stream::{
-    ErrorClass, Event, StreamOutcome, Stream, Summary, classify, outcome,
+    ErrorClass, Event, Stream, StreamOutcome, Summary, classify, outcome,
 };
 use serde_json::{Value, json};
 

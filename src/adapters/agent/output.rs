@@ -2,7 +2,7 @@
 
 use super::Output;
 use crate::engine::agent::{Limit, Limits, Micros, Spent};
-use crate::formats::agent_stream::{ResultEvent, Stream, MAX_TEXTS_BYTES};
+use crate::formats::agent_stream::{MAX_TEXTS_BYTES, ResultEvent, Stream};
 
 /// How much of standard error is kept: its end, where programs say why they give up.
 const TAIL: usize = 16 * 1024;

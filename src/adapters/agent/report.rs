@@ -141,7 +141,9 @@ fn of_stream(task: &Task, stopped: Stopped, summary: &Summary, stderr: &str) -> 
         (StreamOutcome::Success, Some(last)) => return success(last),
         (StreamOutcome::AgentError, Some(last)) => agent_error(last, task, summary),
         (StreamOutcome::ProcessError, _) => process_error(status, stderr),
-        (StreamOutcome::NoResult | StreamOutcome::Success | StreamOutcome::AgentError, _) => Ending::NoResult,
+        (StreamOutcome::NoResult | StreamOutcome::Success | StreamOutcome::AgentError, _) => {
+            Ending::NoResult
+        }
     };
     let lost = match &ending {
         Ending::AgentError { message, .. } => message.contains(LOST),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::FindError;
 use crate::adapters::regular_file;
-use crate::formats::session::{Scanner, ScanResult};
+use crate::formats::session::{ScanResult, Scanner};
 
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 * 1024;

@@ -102,8 +102,12 @@ pub fn why_ended(ending: &Ending) -> String {
                 "the agent has no credentials that its model's service accepts"
             }
             (_, ErrorCause::Credit) => "the agent's account has no credit left",
-            (_, ErrorCause::Network) => "the agent did not reach its model's service over the network",
-            (_, ErrorCause::Overload) => "the model's service was overloaded, each time it was tried",
+            (_, ErrorCause::Network) => {
+                "the agent did not reach its model's service over the network"
+            }
+            (_, ErrorCause::Overload) => {
+                "the model's service was overloaded, each time it was tried"
+            }
             (_, ErrorCause::Other) => {
                 return format!("the agent failed ({})", quoted(message, QUOTED));
             }
@@ -176,7 +180,11 @@ fn who(ending: &Ending) -> Remedy {
         Ending::NotStarted(_) => Remedy::Operator,
         Ending::AgentError {
             message, status, ..
-        } if matches!(cause(message, *status), ErrorCause::Credentials | ErrorCause::Credit) => {
+        } if matches!(
+            cause(message, *status),
+            ErrorCause::Credentials | ErrorCause::Credit
+        ) =>
+        {
             Remedy::Operator
         }
         Ending::Limited(Limit::Cost) => Remedy::Anew,

@@ -15,7 +15,9 @@ use crate::formats::plan::enriched::{self, Checked, Facts};
 use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::cut;
 use crate::formats::question::marker::without_markers;
-use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
+use crate::formats::question::turn::{
+    NextStep, TurnEnd, collect_questions, next_step, too_late_notices,
+};
 
 /// Takes in a turn that ended well: `result` is its final text, where there is one, `came` everything the assistant said
 /// and wrote in it. `None` when it said nothing at all.
@@ -28,7 +30,7 @@ pub(super) async fn judge(
     structured: Option<&serde_json::Value>,
     came: &Report,
 ) -> Result<Option<Step>, Stop> {
-    let gathered = gather(&came.texts, structured);
+    let gathered = collect_questions(&came.texts, structured);
     let (questions, mut lost) = (gathered.questions, gathered.lost);
     let mut late = Vec::new();
     if turns::obeyed(&work(context).canary, came, &questions) {
@@ -43,30 +45,30 @@ pub(super) async fn judge(
     }
     let plan = from_structured(structured);
     let end = match plan.as_deref().or(result) {
-        Some(text) => End::Said(text),
-        None => End::NoResult,
+        Some(text) => TurnEnd::Text(text),
+        None => TurnEnd::NoResult,
     };
     let rounds = turn::rounds_left(context);
-    let text = match next(end, questions, rounds) {
-        Asked::Ask(questions) => {
+    let text = match next_step(end, questions, rounds) {
+        NextStep::Ask(questions) => {
             turns::not_asked(work(context), lost, rounds);
             work(context).rounds.push(ask::round(questions));
             context.remember().await?;
             return Ok(Some(Step::Again));
         }
-        Asked::Done(text) => text,
+        NextStep::Done(text) => text,
         // It has asked as often as it may: what else it said is all there is.
-        Asked::TooManyRounds(questions) => {
-            late.extend(too_late(&questions));
+        NextStep::TooManyRounds(questions) => {
+            late.extend(too_late_notices(&questions));
             without_markers(plan.as_deref().or(result).unwrap_or_default())
         }
         // What an agent writes counts, whatever it says beside it.
-        Asked::Nothing | Asked::Failed if planning::wrote(context, came) => String::new(),
-        Asked::Nothing if !lost.is_empty() => {
+        NextStep::Nothing | NextStep::Failed if planning::wrote(context, came) => String::new(),
+        NextStep::Nothing if !lost.is_empty() => {
             ask_again(context, lost).await?;
             return Ok(Some(Step::Again));
         }
-        Asked::Nothing | Asked::Failed => return Ok(None),
+        NextStep::Nothing | NextStep::Failed => return Ok(None),
     };
     let judged = match context.trigger.command {
         Command::Plan => planning::judge(context, came),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::formats::session::{Scanner, ScanResult};
+use crate::formats::session::{ScanResult, Scanner};
 
 /// How a file begins that Git LFS keeps elsewhere (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";

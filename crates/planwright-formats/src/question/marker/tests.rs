@@ -91,19 +91,19 @@ fn a_round_has_limits() {
         .map(|at| json!({ "question": format!("q{at}"), "options": vec!["o"; 40] }))
         .collect();
     let found = detect(&mark(&json!(many)));
-    assert_eq!(found.questions.len(), MOST_QUESTIONS);
+    assert_eq!(found.questions.len(), MAX_QUESTIONS);
     assert_eq!(found.left_out, 5 + 9 * 34);
-    assert_eq!(found.questions[0].options.len(), MOST_OPTIONS);
+    assert_eq!(found.questions[0].options.len(), MAX_OPTIONS);
     let long = "wörd ".repeat(1_000);
     let found = detect(&mark(&json!([{
         "question": long, "header": long, "options": [{ "label": long, "description": long }],
     }])));
     let question = &found.questions[0];
     for (text, most) in [
-        (&question.question, MOST_QUESTION_CHARS),
-        (&question.header, MOST_HEADER_CHARS),
-        (&question.options[0].label, MOST_LABEL_CHARS),
-        (&question.options[0].description, MOST_DESCRIPTION_CHARS),
+        (&question.question, MAX_QUESTION_CHARS),
+        (&question.header, MAX_HEADER_CHARS),
+        (&question.options[0].label, MAX_LABEL_CHARS),
+        (&question.options[0].description, MAX_DESCRIPTION_CHARS),
     ] {
         assert!(
             text.ends_with("d…") || text.ends_with("ö…") || text.ends_with("r…"),
@@ -140,7 +140,11 @@ fn structured_output_asks_the_same() {
         json!("x"),
         json!({ "plan": "x" }),
     ] {
-        assert_eq!(from_structured(&nothing), Found::default(), "{nothing}");
+        assert_eq!(
+            from_structured(&nothing),
+            DetectedQuestions::default(),
+            "{nothing}"
+        );
     }
     assert_eq!(from_structured(&json!({ "questions": "x" })).malformed, 1);
 }
@@ -227,7 +231,10 @@ fn a_question_in_a_fence_of_its_own_is_asked() {
         assert_eq!((found.malformed, found.lost.len()), (1, 0), "{quoted}");
         assert_eq!(without_markers(quoted), quoted);
     }
-    assert_eq!(detect("Ask with `<!--QUESTION:{}-->`."), Found::default());
+    assert_eq!(
+        detect("Ask with `<!--QUESTION:{}-->`."),
+        DetectedQuestions::default()
+    );
 }
 
 #[test]
@@ -322,7 +329,7 @@ proptest! {
     #[test]
     fn reading_keeps_its_limits(text in near()) {
         let found = detect(&text);
-        prop_assert!(found.questions.len() <= MOST_QUESTIONS);
+        prop_assert!(found.questions.len() <= MAX_QUESTIONS);
         for question in &found.questions {
             prop_assert!(!question.question.is_empty());
             prop_assert!(!question.header.contains('\n'));
