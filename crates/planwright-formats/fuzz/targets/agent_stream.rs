@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use planwright_formats::agent_stream::{
-    Event, MAX_LINE_BYTES, MAX_NAME_BYTES, StreamOutcome, Stream, Summary, classify, outcome,
+    Event, MAX_LINE_BYTES, MAX_NAME_BYTES, Stream, StreamOutcome, Summary, classify, outcome,
 };
 
 fuzz_target!(|bytes: &[u8]| {
@@ -16,7 +16,12 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(events.len() as u64, whole.events + lost);
         assert!(whole.events >= whole.results + whole.inits + whole.retries + whole.turns);
         assert_eq!(whole.first.is_some(), whole.results > 0);
-        assert!(whole.session.as_ref().is_none_or(|id| !id.is_empty() && id.len() <= MAX_NAME_BYTES));
+        assert!(
+            whole
+                .session
+                .as_ref()
+                .is_none_or(|id| !id.is_empty() && id.len() <= MAX_NAME_BYTES)
+        );
         // A failure never makes a success, and success needs a result that says so.
         assert_ne!(outcome(&whole, Some(1)), StreamOutcome::Success);
         if outcome(&whole, Some(0)) == StreamOutcome::Success {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{MAX_LISTED, MAX_NAME_BYTES, MAX_STRUCTURED_BYTES, MAX_WRITES, MAX_WRITTEN_BYTES};
-use crate::jsonl::{elements, json_members, string};
+use crate::jsonl::{elements, json_members, members, string};
 
 /// One event of the stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -235,8 +235,6 @@ const KNOWN_TYPES: [&str; 9] = [
     "keep_alive",
 ];
 
-json_members! { MessageMembers { id: "id", model: "model", content: "content" } }
-
 json_members! {
     BlockMembers { kind: "type", text: "text", name: "name", id: "id", input: "input" }
 }
@@ -244,12 +242,12 @@ json_members! {
 /// Parses the `message` of an assistant event. Its content is a list of blocks, or a string.
 fn assistant_event(message: &str) -> AssistantEvent {
     let mut event = AssistantEvent::default();
-    let Ok(message) = MessageMembers::parse(message) else {
+    let Ok([message, model, content]) = members(message, &["id", "model", "content"]) else {
         return event;
     };
-    event.message = message.id.and_then(id);
-    event.synthetic = message.model.and_then(string).as_deref() == Some("<synthetic>");
-    let Some(content) = message.content else {
+    event.message = message.and_then(id);
+    event.synthetic = model.and_then(string).as_deref() == Some("<synthetic>");
+    let Some(content) = content else {
         return event;
     };
     if let Some(text) = string(content) {
@@ -301,12 +299,10 @@ impl AssistantEvent {
     }
 }
 
-json_members! { WriteInput { path: "file_path", content: "content" } }
-
 /// Parses the input of a `Write` call; `None` if it is malformed or over the limits.
 fn write_call(input: &str) -> Option<WriteCall> {
-    let input = WriteInput::parse(input).ok()?;
-    let (path, content) = (string(input.path?)?, string(input.content?)?);
+    let [path, content] = members(input, &["file_path", "content"]).ok()?;
+    let (path, content) = (string(path?)?, string(content?)?);
     let fits = path.len() <= 16 * MAX_NAME_BYTES && content.len() <= MAX_WRITTEN_BYTES;
     fits.then(|| WriteCall {
         path: path.into_owned(),
@@ -314,30 +310,23 @@ fn write_call(input: &str) -> Option<WriteCall> {
     })
 }
 
-json_members! { UserMessage { content: "content" } }
-
-json_members! { ResultBlock { kind: "type", id: "tool_use_id", is_error: "is_error" } }
-
 /// Parses the tool results in the `message` of a `user` event.
 fn tool_results(message: &str) -> Vec<ToolResult> {
     let mut found = Vec::new();
-    let Some(content) = UserMessage::parse(message)
-        .ok()
-        .and_then(|message| message.content)
-    else {
+    let Ok([Some(content)]) = members(message, &["content"]) else {
         return found;
     };
     elements(content, |json| {
-        if let Ok(block) = ResultBlock::parse(json)
-            && block.kind.and_then(string).as_deref() == Some("tool_result")
+        if let Ok([kind, id, is_error]) = members(json, &["type", "tool_use_id", "is_error"])
+            && kind.and_then(string).as_deref() == Some("tool_result")
             && found.len() < MAX_WRITES
-            && let Some(id) = block.id.and_then(string)
+            && let Some(id) = id.and_then(string)
             && id.len() <= MAX_NAME_BYTES
         {
             found.push(ToolResult {
                 id: id.into_owned(),
                 // Anything but `false` is not a success.
-                is_error: block.is_error.is_some_and(|is_error| is_error != "false"),
+                is_error: is_error.is_some_and(|is_error| is_error != "false"),
             });
         }
     });

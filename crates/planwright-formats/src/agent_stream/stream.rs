@@ -5,36 +5,30 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 
 use super::event::{AssistantEvent, Event, ParsedEvent, ResultEvent, ToolResult, parse};
-use super::{MAX_LINE_BYTES, MAX_TEXTS_BYTES, MAX_WRITES, MAX_WRITTEN_BYTES};
+use super::{MAX_TEXTS_BYTES, MAX_WRITES, MAX_WRITTEN_BYTES};
 use crate::jsonl::{Line, Lines, elements, non_blank};
 
 /// Reads a stream incrementally. Holds at most one line, and what the [`Summary`] keeps.
 ///
 /// Lines end in `\n` or `\r\n`; the last one may have no line end. A byte order mark before the first line and blank
 /// lines are skipped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Stream {
     lines: Lines,
     summary: Summary,
 }
 
-impl Default for Stream {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Stream {
-    /// Creates a reader of lines up to [`MAX_LINE_BYTES`].
+    /// Creates a reader of lines up to [`super::MAX_LINE_BYTES`].
     pub fn new() -> Self {
-        Self::with_line_max(MAX_LINE_BYTES)
+        Self::default()
     }
 
     /// Creates a reader of lines up to `bytes` bytes, without their `\n`.
     pub fn with_line_max(bytes: usize) -> Self {
         Self {
             lines: Lines::with_limit(bytes),
-            summary: Summary::default(),
+            ..Self::default()
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::plan::MAX_PLAN_BYTES;
-use crate::jsonl::{elements, json_members, string};
+use crate::jsonl::{elements, json_members, members, string};
 
 /// Maximum length of a call id, in bytes; real ones have some 30. A call with a longer one counts as never answered.
 const MAX_ID_BYTES: usize = 256;
@@ -45,8 +45,6 @@ impl ToolResult<'_> {
     }
 }
 
-json_members! { Message { content: "content" } }
-
 json_members! {
     BlockMembers {
         kind: "type", id: "id", name: "name", input: "input", tool_use_id: "tool_use_id",
@@ -56,10 +54,7 @@ json_members! {
 
 /// Calls `visit` for the tool calls and results of a message, in order; for none if `content` is not a list.
 pub(super) fn for_each_block<'a>(message: &'a str, mut visit: impl FnMut(Block<'a>)) {
-    if let Ok(Message {
-        content: Some(content),
-    }) = Message::parse(message)
-    {
+    if let Ok([Some(content)]) = members(message, &["content"]) {
         elements(content, |element| {
             if let Some(block) = parse_block(element) {
                 visit(block);
@@ -88,14 +83,12 @@ fn parse_block(json: &str) -> Option<Block<'_>> {
     }
 }
 
-json_members! { PlanMembers { plan: "plan", file: "filePath" } }
-
 /// Returns the non-empty plan in the input or the `toolUseResult` of an `ExitPlanMode` call, and the path of the file
 /// that it was saved in.
 pub(super) fn parse_plan(json: &str) -> Option<(Cow<'_, str>, Option<Cow<'_, str>>)> {
-    let members = PlanMembers::parse(json).ok()?;
-    let plan = string(members.plan?).filter(|plan| !plan.is_empty())?;
-    Some((plan, members.file.and_then(string)))
+    let [plan, file] = members(json, &["plan", "filePath"]).ok()?;
+    let plan = string(plan?).filter(|plan| !plan.is_empty())?;
+    Some((plan, file.and_then(string)))
 }
 
 /// The change that a call makes to a file.
@@ -115,21 +108,14 @@ pub(super) struct Edit {
     replace_all: bool,
 }
 
-json_members! {
-    FileInput { path: "file_path", content: "content", edits: "edits" }
-}
-
-json_members! {
-    EditInput { old: "old_string", new: "new_string", replace_all: "replace_all" }
-}
-
 impl Edit {
     fn parse(json: &str) -> Option<Self> {
-        let input = EditInput::parse(json).ok()?;
+        let names = ["old_string", "new_string", "replace_all"];
+        let [old, new, replace_all] = members(json, &names).ok()?;
         Some(Self {
-            old: string(input.old?)?.into_owned(),
-            new: string(input.new?)?.into_owned(),
-            replace_all: input.replace_all == Some("true"),
+            old: string(old?)?.into_owned(),
+            new: string(new?)?.into_owned(),
+            replace_all: replace_all == Some("true"),
         })
     }
 
@@ -156,22 +142,22 @@ impl Edit {
 }
 
 /// Parses the path and the change of a `Write`, `Edit` or `MultiEdit` call.
-pub(super) fn parse_change<'a>(name: &str, json: &'a str) -> Option<(Cow<'a, str>, FileChange)> {
-    let input = FileInput::parse(json).ok()?;
+pub(super) fn parse_change<'a>(name: &str, input: &'a str) -> Option<(Cow<'a, str>, FileChange)> {
+    let [path, content, edits] = members(input, &["file_path", "content", "edits"]).ok()?;
     let change = match name {
         "Write" => {
-            let content = string(input.content?)?;
+            let content = string(content?)?;
             let fits = content.len() <= MAX_PLAN_BYTES;
             FileChange::Write(fits.then(|| content.into_owned()))
         }
         "Edit" => {
-            let edit = Edit::parse(json)?;
+            let edit = Edit::parse(input)?;
             FileChange::Edits((edit.bytes() <= MAX_EDIT_BYTES).then(|| vec![edit]))
         }
-        "MultiEdit" => FileChange::Edits(parse_edits(input.edits?)?),
+        "MultiEdit" => FileChange::Edits(parse_edits(edits?)?),
         _ => return None,
     };
-    Some((string(input.path?)?, change))
+    Some((string(path?)?, change))
 }
 
 /// Parses a list of replacements. The outer `None` means that it is malformed, the inner that it is over the limits.

@@ -160,7 +160,7 @@ impl PlanFile {
 }
 
 /// Finds the plan of a log, entry by entry. Holds the best plan so far and what may still change it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PlanFinder {
     best: Option<Candidate>,
     pending: VecDeque<PendingChange>,
@@ -169,8 +169,8 @@ pub(super) struct PlanFinder {
     files: VecDeque<PlanFile>,
     /// Number of texts over [`MAX_PLAN_BYTES`].
     too_large: u64,
-    /// The rest of [`MAX_EDIT_WORK_BYTES`].
-    edit_work_left: usize,
+    /// Bytes used of [`MAX_EDIT_WORK_BYTES`].
+    edit_work: usize,
     needles: Needles,
 }
 
@@ -187,25 +187,19 @@ struct Needles {
     plan: Finder<'static>,
 }
 
-impl PlanFinder {
-    pub(super) fn new() -> Self {
+impl Default for Needles {
+    fn default() -> Self {
         Self {
-            best: None,
-            pending: VecDeque::new(),
-            open_exits: VecDeque::new(),
-            files: VecDeque::new(),
-            too_large: 0,
-            edit_work_left: MAX_EDIT_WORK_BYTES,
-            needles: Needles {
-                exit: Finder::new("\"ExitPlanMode\""),
-                folder: Finder::new(".claude"),
-                tool_use: Finder::new("\"tool_use\""),
-                tool_result: Finder::new("\"tool_result\""),
-                plan: Finder::new("\"plan\""),
-            },
+            exit: Finder::new("\"ExitPlanMode\""),
+            folder: Finder::new(".claude"),
+            tool_use: Finder::new("\"tool_use\""),
+            tool_result: Finder::new("\"tool_result\""),
+            plan: Finder::new("\"plan\""),
         }
     }
+}
 
+impl PlanFinder {
     /// Processes the entry on line `line`.
     pub(super) fn add_entry(&mut self, entry: &Entry<'_>, line: u64) {
         let message = entry
@@ -396,9 +390,12 @@ impl PlanFinder {
     fn apply_edits<'t>(&mut self, text: &'t str, edits: &[Edit]) -> Option<Cow<'t, str>> {
         let mut text = Cow::Borrowed(text);
         for edit in edits {
-            self.edit_work_left = self.edit_work_left.checked_sub(text.len())?;
+            if self.edit_work + text.len() > MAX_EDIT_WORK_BYTES {
+                return None;
+            }
+            self.edit_work += text.len();
             let edited = edit.apply(&text)?;
-            self.edit_work_left = self.edit_work_left.saturating_sub(edited.len());
+            self.edit_work += edited.len();
             text = Cow::Owned(edited);
         }
         Some(text)

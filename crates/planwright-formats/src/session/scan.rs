@@ -57,9 +57,7 @@ impl Scanner {
             lines: Lines::default(),
             scan: Scan {
                 requested: session.map(str::to_owned),
-                plans: PlanFinder::new(),
-                result: ScanResult::default(),
-                last_session: None,
+                ..Scan::default()
             },
         }
     }
@@ -91,7 +89,7 @@ pub fn scan(log: &[u8], session: Option<&str>) -> ScanResult {
 }
 
 /// The state of a scan between lines.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Scan {
     requested: Option<String>,
     plans: PlanFinder,

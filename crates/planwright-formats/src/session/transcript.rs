@@ -97,11 +97,7 @@ impl Transcript {
                     .then(|| (Filter::default(), VerdictBuilder::default())),
                 head: Head::new(options.source),
                 max_tokens: options.max_tokens,
-                held: Vec::new(),
-                held_bytes: 0,
-                budget: None,
-                pending: None,
-                stats: Stats::default(),
+                ..Writer::default()
             },
         }
     }
@@ -125,7 +121,7 @@ impl Transcript {
 }
 
 /// Converts lines to pieces of output.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Writer {
     session_id: Option<String>,
     filter: Option<(Filter, VerdictBuilder)>,

@@ -81,12 +81,7 @@ pub(super) fn split<'a>(
     }
     match found.first() {
         Some((_, 0, _)) => {}
-        None if count == 1 => {
-            return Ok(SplitAnswers {
-                parts: vec![(0, text)],
-                rest,
-            });
-        }
+        None if count == 1 => found.push((1, 0, 0)),
         _ => return Err(AnswerError::Unnumbered { count }),
     }
     let mut parts = Vec::new();

@@ -1,5 +1,7 @@
 //! Parses one line of a log into the parts of the conversation that it contains.
 
+use std::borrow::Cow;
+
 use super::stats::LeftOut;
 use crate::jsonl::{all_members, elements, json_members, members, string};
 
@@ -150,11 +152,11 @@ fn parse_usage(json: &str) -> Option<Usage> {
 fn user_blocks(content: Option<&str>, tool_use_result: Option<&str>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let add = |item| {
-        let item = Item::parse(item);
-        if item.kind == "tool_result" {
+        let item = ItemMembers::parse_or_text(item);
+        if item.kind() == "tool_result" {
             blocks.push(Block::ToolResult {
-                id: owned(item.members.tool_use_id).unwrap_or_default(),
-                text: result_text(item.members.content),
+                id: owned(item.tool_use_id).unwrap_or_default(),
+                text: result_text(item.content),
             });
         } else if let Some(more) = item.readable() {
             match blocks.last_mut() {
@@ -184,25 +186,24 @@ fn user_blocks(content: Option<&str>, tool_use_result: Option<&str>) -> Vec<Bloc
 
 fn assistant_blocks(content: Option<&str>) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let add = |item| blocks.extend(assistant_block(&Item::parse(item)));
+    let add = |item| blocks.extend(assistant_block(&ItemMembers::parse_or_text(item)));
     if !content.is_some_and(|content| elements(content, add)) {
         blocks.extend(text_block(content));
     }
     blocks
 }
 
-fn assistant_block(item: &Item<'_>) -> Option<Block> {
-    let members = &item.members;
-    match item.kind.as_str() {
-        "text" => text_block(members.text),
+fn assistant_block(item: &ItemMembers<'_>) -> Option<Block> {
+    match item.kind().as_ref() {
+        "text" => text_block(item.text),
         "thinking" => {
-            let thinking = string(members.thinking?)?;
+            let thinking = string(item.thinking?)?;
             Some(Block::Thinking(normalize_newlines(&thinking)))
         }
         "tool_use" | "server_tool_use" => Some(Block::ToolUse {
-            name: owned(members.name).unwrap_or_default(),
-            id: owned(members.id).unwrap_or_default(),
-            params: members
+            name: owned(item.name).unwrap_or_default(),
+            id: owned(item.id).unwrap_or_default(),
+            params: item
                 .input
                 .and_then(all_members)
                 .unwrap_or_default()
@@ -224,26 +225,22 @@ json_members! {
     }
 }
 
-/// An element of a content list.
-struct Item<'a> {
-    kind: String,
-    members: ItemMembers<'a>,
-}
-
-impl<'a> Item<'a> {
-    /// Parses an object, or a string as the text of one.
-    fn parse(json: &'a str) -> Self {
-        let members = ItemMembers::parse(json).unwrap_or_else(|_| ItemMembers {
+impl<'a> ItemMembers<'a> {
+    /// Parses an element of a content list: an object, or a string as the text of one.
+    fn parse_or_text(json: &'a str) -> Self {
+        Self::parse(json).unwrap_or_else(|_| Self {
             text: Some(json),
-            ..ItemMembers::default()
-        });
-        let kind = owned(members.kind).unwrap_or_default();
-        Self { kind, members }
+            ..Self::default()
+        })
+    }
+
+    fn kind(&self) -> Cow<'a, str> {
+        self.kind.and_then(string).unwrap_or_default()
     }
 
     /// Returns the element as text, with a placeholder for an element without text.
     fn readable(&self) -> Option<String> {
-        match (self.members.text.and_then(string), self.kind.as_str()) {
+        match (self.text.and_then(string), self.kind().as_ref()) {
             (Some(text), _) => Some(normalize_newlines(&text)),
             (None, "" | "text") => None,
             (None, kind) => Some(format!("[{kind} omitted]")),
@@ -267,7 +264,9 @@ fn result_text(content: Option<&str>) -> String {
         return normalize_newlines(&text);
     }
     let mut texts = Vec::new();
-    elements(json, |item| texts.extend(Item::parse(item).readable()));
+    elements(json, |item| {
+        texts.extend(ItemMembers::parse_or_text(item).readable())
+    });
     texts.join("\n")
 }
 
