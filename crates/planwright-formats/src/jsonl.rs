@@ -1,8 +1,8 @@
 //! Reads JSON Lines from a stream without building a tree of each value.
 //!
-//! Session logs and agent streams are mostly text that no caller asks for. [`Lines`] splits chunks of bytes into lines.
-//! [`members`] checks a whole value in one pass and returns the JSON text of the requested members, borrowed from the
-//! line.
+//! Session logs and agent streams are mostly text that no caller asks for. [`Lines`] splits chunks
+//! of bytes into lines. [`members`] checks a whole value in one pass and returns the JSON text of
+//! the requested members, borrowed from the line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,8 +10,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Maximum length of a line, in bytes: 64 MiB. Longer lines are skipped. Real lines reach some 50 MB, because a line
-/// holds the result of a tool, such as a file, twice.
+/// Maximum length of a line, in bytes: 64 MiB. Longer lines are skipped. Real lines reach some 50
+/// MB, because a line holds the result of a tool, such as a file, twice.
 pub const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Maximum capacity of the line buffer that is kept after a long line, in bytes.
@@ -98,7 +98,8 @@ pub(crate) fn non_blank(line: &[u8], number: u64) -> Option<&[u8]> {
     (!line.trim_ascii().is_empty()).then_some(line)
 }
 
-/// Defines a struct of the JSON texts of an object's members, with a `parse` function; see [`members`].
+/// Defines a struct of the JSON texts of an object's members, with a `parse` function; see
+/// [`members`].
 macro_rules! json_members {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $key:literal),* $(,)? }) => {
         $(#[$doc])*
@@ -115,9 +116,11 @@ macro_rules! json_members {
 }
 pub(crate) use json_members;
 
-/// Returns the JSON text of each of `names` in the object `json`. An error means that `json` is not an object.
+/// Returns the JSON text of each of `names` in the object `json`. An error means that `json` is not
+/// an object.
 ///
-/// Of a name that occurs twice the last one counts, as for every reader in use. `null` counts as absent.
+/// Of a name that occurs twice the last one counts, as for every reader in use. `null` counts as
+/// absent.
 pub(crate) fn members<'a, const N: usize>(
     json: &'a str,
     names: &[&str; N],
@@ -128,7 +131,8 @@ pub(crate) fn members<'a, const N: usize>(
     Ok(found)
 }
 
-/// Returns the name and the JSON text of every member of the object `json`, in order; `None` if it is not an object.
+/// Returns the name and the JSON text of every member of the object `json`, in order; `None` if it
+/// is not an object.
 pub(crate) fn all_members(json: &str) -> Option<Vec<(String, &str)>> {
     let mut reader = serde_json::Deserializer::from_str(json);
     reader.deserialize_map(AllMembers).ok()
@@ -229,7 +233,8 @@ impl<'a, V: FnMut(&'a str)> Visitor<'a> for Elements<V> {
     }
 }
 
-/// Applies a function to a JSON string as bytes: a string that is not valid Unicode is no reason to give up the line.
+/// Applies a function to a JSON string as bytes: a string that is not valid Unicode is no reason to
+/// give up the line.
 struct MapBytes<F>(F);
 
 impl<'a, T, F: Fn(&[u8]) -> T> DeserializeSeed<'a> for MapBytes<F> {

@@ -24,7 +24,8 @@ pub struct Question {
     /// A title of two or three words; may be empty.
     #[serde(default)]
     pub header: String,
-    /// Whether one of the options is wanted. Otherwise the answer is free text and the options are suggestions.
+    /// Whether one of the options is wanted. Otherwise the answer is free text and the options are
+    /// suggestions.
     #[serde(default)]
     pub choice: bool,
     /// Whether several options may be chosen.
@@ -57,7 +58,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns the answer as text: the labels of the chosen options and the free text, joined by `; `.
+    /// Returns the answer as text: the labels of the chosen options and the free text, joined by `;
+    /// `.
     pub fn words(&self, question: &Question) -> String {
         let chosen = self.chosen.iter();
         let options = chosen.filter_map(|position| question.options.get(*position));
@@ -69,7 +71,8 @@ impl Answer {
     }
 }
 
-/// Returns the letter of the option at `position`, from 0; `?` after `z`, which [`marker::MAX_OPTIONS`] never reaches.
+/// Returns the letter of the option at `position`, from 0; `?` after `z`, which
+/// [`marker::MAX_OPTIONS`] never reaches.
 fn letter(position: usize) -> char {
     ('a'..='z').nth(position).unwrap_or('?')
 }

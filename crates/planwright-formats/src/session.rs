@@ -1,7 +1,9 @@
-//! Claude Code session logs: finds the plan, the plan files and the sessions of a log, and renders it as a transcript.
+//! Claude Code session logs: finds the plan, the plan files and the sessions of a log, and renders
+//! it as a transcript.
 //!
-//! A log is JSON Lines: one entry per line, in chronological order. Real logs reach gigabytes, and lines 50 MB, so
-//! nothing here holds a whole log: [`Scanner`] reads bytes in chunks of any size and returns a [`ScanResult`].
+//! A log is JSON Lines: one entry per line, in chronological order. Real logs reach gigabytes, and
+//! lines 50 MB, so nothing here holds a whole log: [`Scanner`] reads bytes in chunks of any size
+//! and returns a [`ScanResult`].
 //!
 //! ```
 //! use planwright_formats::session::scan;
@@ -14,8 +16,8 @@
 //! assert_eq!(plan.text, "# Add a cache\n");
 //! ```
 //!
-//! [`plan`] defines which text is the plan of a session. [`transcript`] renders a log for an agent to read. [`content`]
-//! reads the transcripts that older versions of erk stored in comments.
+//! [`plan`] defines which text is the plan of a session. [`transcript`] renders a log for an agent
+//! to read. [`content`] reads the transcripts that older versions of erk stored in comments.
 
 pub mod content;
 mod entry;

@@ -3,7 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use planwright_formats::session::chunk::chunk;
 use planwright_formats::session::content::{self, chunks};
 use planwright_formats::session::plan::MAX_PLAN_BYTES;
 use planwright_formats::session::transcript::{Options, Piece, Transcript};

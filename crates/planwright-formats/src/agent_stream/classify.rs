@@ -5,7 +5,8 @@
 pub enum ErrorClass {
     /// Temporary: overload, rate limits, a network failure. The same request can succeed later.
     Transient,
-    /// Nothing succeeds until somebody intervenes: credentials, credit, permissions, disk space, the model's name.
+    /// Nothing succeeds until somebody intervenes: credentials, credit, permissions, disk space,
+    /// the model's name.
     Fatal,
     /// This input fails: it is too long, invalid, or the error is not recognised.
     Permanent,

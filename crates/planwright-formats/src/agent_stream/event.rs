@@ -55,12 +55,13 @@ pub struct AssistantEvent {
     pub calls: u64,
     /// Id of the message.
     pub message: Option<String>,
-    /// Whether the event begins a message of the model (not of a sub-agent), which counts as a turn.
+    /// Whether the event begins a message of the model (not of a sub-agent), which counts as a
+    /// turn.
     pub new_turn: bool,
     /// Whether the event comes from a sub-agent (`parent_tool_use_id` is present).
     pub sub_agent: bool,
-    /// Whether the client wrote the message: it puts errors and the output of its own commands into messages of a model
-    /// named `<synthetic>`.
+    /// Whether the client wrote the message: it puts errors and the output of its own commands into
+    /// messages of a model named `<synthetic>`.
     pub synthetic: bool,
 }
 
@@ -71,7 +72,8 @@ pub struct ToolCall {
     pub name: String,
     /// Id of the call.
     pub id: String,
-    /// The input of a `Write` call. It moves to [`super::Summary::writes`] when the event is added to the summary.
+    /// The input of a `Write` call. It moves to [`super::Summary::writes`] when the event is added
+    /// to the summary.
     pub write: Option<WriteCall>,
 }
 
@@ -89,7 +91,8 @@ pub struct WriteCall {
 pub struct ResultEvent {
     /// Whether the turn failed. `None`, for anything but `true` and `false`, is not a success.
     pub is_error: Option<bool>,
-    /// `success`, or the kind of failure. A value that is not a string is kept as its JSON text, which is not `success`.
+    /// `success`, or the kind of failure. A value that is not a string is kept as its JSON text,
+    /// which is not `success`.
     pub subtype: Option<String>,
     /// The final text. Failures with a subtype of their own have none.
     pub text: Option<String>,
@@ -114,8 +117,9 @@ pub struct ResultEvent {
 }
 
 impl ResultEvent {
-    /// Whether any field reports a failure: `is_error` is anything but `false`, or `subtype` is present and anything but
-    /// `success`. Both are needed: an API that never answers gives `success` together with `is_error`.
+    /// Whether any field reports a failure: `is_error` is anything but `false`, or `subtype` is
+    /// present and anything but `success`. Both are needed: an API that never answers gives
+    /// `success` together with `is_error`.
     pub fn failed(&self) -> bool {
         let subtype = self.subtype.as_deref();
         self.is_error != Some(false) || subtype.is_some_and(|subtype| subtype != "success")
@@ -159,8 +163,8 @@ json_members! {
     }
 }
 
-/// Parses one JSON object; `None` if `json` is anything else. Tool results are long and rarely needed, so they are read
-/// only if `with_tool_results` is set.
+/// Parses one JSON object; `None` if `json` is anything else. Tool results are long and rarely
+/// needed, so they are read only if `with_tool_results` is set.
 pub(super) fn parse(json: &str, with_tool_results: bool) -> Option<ParsedEvent> {
     let members = EventMembers::parse(json).ok()?;
     let kind = members

@@ -10,8 +10,8 @@ use crate::jsonl::{Line, Lines, elements, non_blank};
 
 /// Reads a stream incrementally. Holds at most one line, and what the [`Summary`] keeps.
 ///
-/// Lines end in `\n` or `\r\n`; the last one may have no line end. A byte order mark before the first line and blank
-/// lines are skipped.
+/// Lines end in `\n` or `\r\n`; the last one may have no line end. A byte order mark before the
+/// first line and blank lines are skipped.
 #[derive(Debug, Default)]
 pub struct Stream {
     lines: Lines,
@@ -70,11 +70,13 @@ pub struct Summary {
     pub inits: u64,
     /// Number of requests to the model that were repeated.
     pub retries: u64,
-    /// Number of calls that were denied for lack of permission. [`ResultEvent::denials`] is the client's own count.
+    /// Number of calls that were denied for lack of permission. [`ResultEvent::denials`] is the
+    /// client's own count.
     pub denials: u64,
     /// Number of `result` events.
     pub results: u64,
-    /// Number of messages of the model, without those of sub-agents. Events of one message are consecutive.
+    /// Number of messages of the model, without those of sub-agents. Events of one message are
+    /// consecutive.
     pub turns: u64,
     /// Number of tool calls, including those of sub-agents.
     pub tools: u64,
@@ -82,8 +84,8 @@ pub struct Summary {
     pub session: Option<String>,
     /// The first result. It belongs to the prompt; later results belong to something else.
     pub first: Option<ResultEvent>,
-    /// The texts of the model, one per event, in order; without those of sub-agents and of the client itself. Whole texts
-    /// up to [`MAX_TEXTS_BYTES`] in total.
+    /// The texts of the model, one per event, in order; without those of sub-agents and of the
+    /// client itself. Whole texts up to [`MAX_TEXTS_BYTES`] in total.
     pub texts: Vec<String>,
     /// Number of texts that did not fit into [`Self::texts`].
     pub texts_left_out: u64,
@@ -96,7 +98,8 @@ pub struct Summary {
 
 /// A file that the agent claims to have written: a `Write` call and its result.
 ///
-/// The file on disk may differ. This tells an agent that wrote to another place from one that never tried.
+/// The file on disk may differ. This tells an agent that wrote to another place from one that never
+/// tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileWrite {
     /// Id of the call.
@@ -110,7 +113,8 @@ pub struct FileWrite {
 }
 
 impl Summary {
-    /// Returns the `Write` calls, in order: the latest [`MAX_WRITES`] with at most [`MAX_WRITTEN_BYTES`] in total.
+    /// Returns the `Write` calls, in order: the latest [`MAX_WRITES`] with at most
+    /// [`MAX_WRITTEN_BYTES`] in total.
     pub fn writes(&self) -> &[FileWrite] {
         &self.writes
     }
@@ -264,9 +268,9 @@ pub enum StreamOutcome {
 
 /// Determines the outcome from the first result and the exit code.
 ///
-/// `code` is the exit code, or any non-zero number for a signal; `None` if it says nothing because the process was
-/// killed after its result. Both are needed: an interrupted client exits with 0 and an error as its result, and an API
-/// that never answers gives the subtype `success`.
+/// `code` is the exit code, or any non-zero number for a signal; `None` if it says nothing because
+/// the process was killed after its result. Both are needed: an interrupted client exits with 0 and
+/// an error as its result, and an API that never answers gives the subtype `success`.
 pub fn outcome(summary: &Summary, code: Option<i32>) -> StreamOutcome {
     match &summary.first {
         Some(first) if first.failed() => StreamOutcome::AgentError,

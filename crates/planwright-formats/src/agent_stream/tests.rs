@@ -11,12 +11,12 @@ mod errors;
 mod fixtures;
 mod writes;
 
-/// Everything a stream says, read in one push.
+/// Reads a stream in one push.
 fn read(stdout: &[u8]) -> (Summary, Vec<Event>) {
     read_cut(stdout, stdout.len().max(1), MAX_LINE_BYTES)
 }
 
-/// The same in pushes of `size` bytes, with lines up to `line_max`.
+/// Reads a stream in pushes of `size` bytes, with lines up to `line_max`.
 fn read_cut(stdout: &[u8], size: usize, line_max: usize) -> (Summary, Vec<Event>) {
     let mut events = Vec::new();
     let mut on = |event: &Event| events.push(event.clone());

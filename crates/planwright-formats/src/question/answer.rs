@@ -7,9 +7,9 @@
 //! /answer 1: b skip                             the rest stays open; so does question 2 with `2: skip`
 //! ```
 //!
-//! An option is named by its letter, its number or its label. An answer that does not consist of options alone is free
-//! text in full: "a bigger cache is fine" chooses nothing. Input in a terminal follows the same rules
-//! ([`parse_single`]).
+//! An option is named by its letter, its number or its label. An answer that does not consist of
+//! options alone is free text in full: "a bigger cache is fine" chooses nothing. Input in a
+//! terminal follows the same rules ([`parse_single`]).
 
 mod choice;
 mod split;
@@ -26,12 +26,14 @@ use choice::Skip;
 pub struct ParsedAnswers {
     /// One entry per question; `None` for a question without an answer.
     pub answers: Vec<Option<Answer>>,
-    /// Positions of the questions that are to stay open (`2: skip`, or `skip` for the rest), from 0, ascending.
+    /// Positions of the questions that are to stay open (`2: skip`, or `skip` for the rest), from
+    /// 0, ascending.
     pub skipped: Vec<usize>,
 }
 
 impl ParsedAnswers {
-    /// Whether every question has an answer or is to stay open, so that there is nothing to wait for.
+    /// Whether every question has an answer or is to stay open, so that there is nothing to wait
+    /// for.
     pub fn complete(&self) -> bool {
         let mut answers = self.answers.iter().enumerate();
         answers.all(|(position, answer)| answer.is_some() || self.skipped.contains(&position))
@@ -122,7 +124,8 @@ fn options_are(count: usize) -> String {
 }
 
 impl Answer {
-    /// Creates an answer from options in any order and free text; an error if the question allows only one option.
+    /// Creates an answer from options in any order and free text; an error if the question allows
+    /// only one option.
     pub(super) fn new(
         mut chosen: Vec<usize>,
         text: Option<String>,

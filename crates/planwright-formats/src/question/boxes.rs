@@ -20,9 +20,10 @@
 //! <!-- planwright:questions RUN ROUND -->
 //! ```
 //!
-//! Text of an agent follows our own words on a line and is escaped, so it begins no line, item, checkbox or marker. Only a
-//! pair of backticks still makes code. Ticks are read from the Markdown tree. People may have edited the comment by hand,
-//! so options are identified by their letter and questions by their number.
+//! Text of an agent follows our own words on a line and is escaped, so it begins no line, item,
+//! checkbox or marker. Only a pair of backticks still makes code. Ticks are read from the Markdown
+//! tree. People may have edited the comment by hand, so options are identified by their letter and
+//! questions by their number.
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
@@ -42,7 +43,8 @@ const SEND: &str = "Send these answers";
 const OTHER: &str = "other:";
 /// The beginning of the marker.
 const MARKER: &str = "<!-- planwright:questions ";
-/// Maximum length of an answer that is repeated in a comment, in characters; the plan contains all of it.
+/// Maximum length of an answer that is repeated in a comment, in characters; the plan contains all
+/// of it.
 const MAX_ANSWER_CHARS: usize = 1_000;
 /// Indentation of the lines of a list item after the first, in spaces.
 const ITEM_INDENTATION: usize = 2;
@@ -109,8 +111,8 @@ pub fn answers(boxes: &Boxes, questions: &[Question]) -> Result<Vec<Option<Answe
 
 /// Parses a comment that [`render`] wrote and people may have edited; `None` without the marker.
 ///
-/// Only checkboxes at the top level count, and those of a question only after its heading. Of several markers the last
-/// one counts.
+/// Only checkboxes at the top level count, and those of a question only after its heading. Of
+/// several markers the last one counts.
 pub fn parse(body: &str) -> Option<Boxes> {
     if !body.contains(MARKER) {
         return None;
@@ -223,7 +225,8 @@ fn starts_with_other(text: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(OTHER))
 }
 
-/// Returns the source after `other:` in the item from line `first` to line `last`, without the item's indentation.
+/// Returns the source after `other:` in the item from line `first` to line `last`, without the
+/// item's indentation.
 fn other_text(lines: &Lines<'_>, first: usize, last: usize) -> String {
     let line = lines.text(first);
     let mut starts = line.char_indices().map(|(start, _)| &line[start..]);
@@ -252,9 +255,11 @@ fn plain_text<'a>(node: &'a AstNode<'a>) -> String {
     text
 }
 
-/// Renders the questions of `round` as Markdown with checkboxes and the marker; an introduction is up to the caller.
+/// Renders the questions of `round` as Markdown with checkboxes and the marker; an introduction is
+/// up to the caller.
 ///
-/// Every line with text of the agent is made inert: it mentions nobody, closes nothing and is no command.
+/// Every line with text of the agent is made inert: it mentions nobody, closes nothing and is no
+/// command.
 pub fn render(round: &Round<'_>) -> String {
     let mut text = String::new();
     for (question, number) in round.questions.iter().zip(1_usize..) {
@@ -265,8 +270,8 @@ pub fn render(round: &Round<'_>) -> String {
     text
 }
 
-/// Renders the questions of a round that has ended, each with its answer and the login of who gave it, or with the text
-/// `open` if it has none.
+/// Renders the questions of a round that has ended, each with its answer and the login of who gave
+/// it, or with the text `open` if it has none.
 pub fn answered(
     questions: &[Question],
     answers: &[Option<Answer>],
@@ -337,8 +342,8 @@ fn push_question(text: &mut String, question: &Question, number: usize, own_word
     text.push('\n');
 }
 
-/// Escapes `text` of an agent as one line of Markdown that displays as it is written, for use after other words on the
-/// line. Text between two single backticks remains code.
+/// Escapes `text` of an agent as one line of Markdown that displays as it is written, for use after
+/// other words on the line. Text between two single backticks remains code.
 pub fn shown(text: &str) -> String {
     let line = one_line(text);
     let mut shown = String::with_capacity(line.len());
@@ -362,13 +367,14 @@ pub fn shown(text: &str) -> String {
     shown
 }
 
-/// Whether a text between backticks is displayed as code: it is not empty and has no spaces at its ends.
+/// Whether a text between backticks is displayed as code: it is not empty and has no spaces at its
+/// ends.
 fn is_code(text: &str) -> bool {
     !text.is_empty() && text.trim() == text
 }
 
-/// Escapes `text`, which has no backticks, by a backslash before everything that Markdown would take for markup. URLs are
-/// kept intact as far as possible, so that they are links.
+/// Escapes `text`, which has no backticks, by a backslash before everything that Markdown would
+/// take for markup. URLs are kept intact as far as possible, so that they are links.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut before = ' ';

@@ -6,12 +6,13 @@
 //! | finished | `<!-- FINISHED -->` |
 //! | go to | `<!-- GOTO: step -->` |
 //!
-//! White space is allowed after `<!--`, after the colon and before `-->`; case is significant. The JSON is decoded before
-//! the end of the comment is searched, so `-->` in a string is part of the string. A single question without the list
-//! around it is accepted.
+//! White space is allowed after `<!--`, after the colon and before `-->`; case is significant. The
+//! JSON is decoded before the end of the comment is searched, so `-->` in a string is part of the
+//! string. A single question without the list around it is accepted.
 //!
-//! A marker in a code span is text. A marker in a code block counts, because agents imitate the fenced example of their
-//! instructions, but not in a text with a line `# Plan:`: there it belongs to the plan.
+//! A marker in a code span is text. A marker in a code block counts, because agents imitate the
+//! fenced example of their instructions, but not in a text with a line `# Plan:`: there it belongs
+//! to the plan.
 
 use std::ops::Range;
 use std::slice;
@@ -49,8 +50,8 @@ const MAX_QUOTED_CHARS: usize = 120;
 pub struct DetectedQuestions {
     /// The questions in order, at most [`MAX_QUESTIONS`].
     pub questions: Vec<Question>,
-    /// Number of markers, entries and options that are malformed, including markers that are only quoted outside of a
-    /// plan.
+    /// Number of markers, entries and options that are malformed, including markers that are only
+    /// quoted outside of a plan.
     pub malformed: u32,
     /// Number of questions over [`MAX_QUESTIONS`] and options over [`MAX_OPTIONS`].
     pub left_out: u32,
@@ -111,7 +112,8 @@ impl DetectedQuestions {
         }
     }
 
-    /// Adds the questions of `{"questions":[…]}`, or a single question. Returns false if `value` is anything else.
+    /// Adds the questions of `{"questions":[…]}`, or a single question. Returns false if `value` is
+    /// anything else.
     fn add_json(&mut self, value: &Value) -> bool {
         let entries = match (value.get("questions"), value.get("question")) {
             (Some(Value::Array(entries)), _) => entries.as_slice(),
@@ -122,7 +124,8 @@ impl DetectedQuestions {
             match self.parse_question(entry) {
                 Some(question) => self.add_question(question),
                 None => {
-                    self.add_malformed("A question has no text in its field `question`.".to_owned())
+                    let sentence = "A question has no text in its field `question`.";
+                    self.add_malformed(sentence.to_owned());
                 }
             }
         }
@@ -189,7 +192,8 @@ fn parse_option(entry: &Value) -> Option<Choice> {
     })
 }
 
-/// Returns the questions that `text` asks. Never fails: malformed parts are counted and left out one by one.
+/// Returns the questions that `text` asks. Never fails: malformed parts are counted and left out
+/// one by one.
 pub fn detect(text: &str) -> DetectedQuestions {
     let mut found = DetectedQuestions::default();
     for (_, marker) in markers(text) {
@@ -208,7 +212,8 @@ pub fn detect(text: &str) -> DetectedQuestions {
     found
 }
 
-/// Returns the questions in structured output of the form `{"questions":[…]}`. Other forms contain none.
+/// Returns the questions in structured output of the form `{"questions":[…]}`. Other forms contain
+/// none.
 pub fn from_structured(value: &Value) -> DetectedQuestions {
     let mut found = DetectedQuestions::default();
     let has_questions = value.get("questions").is_some_and(|list| !list.is_null());
@@ -219,8 +224,8 @@ pub fn from_structured(value: &Value) -> DetectedQuestions {
     found
 }
 
-/// Returns `text` for people: without markers, including malformed ones, and without surrounding white space. An unclosed
-/// marker is kept.
+/// Returns `text` for people: without markers, including malformed ones, and without surrounding
+/// white space. An unclosed marker is kept.
 pub fn without_markers(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut end = 0;
@@ -259,10 +264,11 @@ const CLOSE: &str = "-->";
 
 /// Returns every marker of `text` with its byte range, ordered by start.
 ///
-/// The range of a malformed marker ends with the `-->` that can belong to it ([`malformed_end`]), so it may overlap with
-/// later ones; without such an end it is empty.
+/// The range of a malformed marker ends with the `-->` that can belong to it ([`malformed_end`]),
+/// so it may overlap with later ones; without such an end it is empty.
 ///
-/// Linear: JSON is parsed at most twice, because an opening in one of its strings is not within a string of a third one.
+/// Linear: JSON is parsed at most twice, because an opening in one of its strings is not within a
+/// string of a third one.
 fn markers(text: &str) -> Vec<(Range<usize>, Marker<'_>)> {
     let mut markers = Vec::new();
     let mut json_end = 0;
@@ -315,8 +321,9 @@ fn markers(text: &str) -> Vec<(Range<usize>, Marker<'_>)> {
     markers
 }
 
-/// Returns the latest end of a malformed marker that begins before byte `from`: the end of its line, or of the lines of
-/// JSON that follow. Later text is the author's, whether or not it contains a `-->`.
+/// Returns the latest end of a malformed marker that begins before byte `from`: the end of its
+/// line, or of the lines of JSON that follow. Later text is the author's, whether or not it
+/// contains a `-->`.
 fn malformed_end(text: &str, from: usize) -> usize {
     let is_json = |line: &str| {
         let line = line.trim_start();
@@ -328,8 +335,8 @@ fn malformed_end(text: &str, from: usize) -> usize {
     from + first + json.sum::<usize>()
 }
 
-/// Removes the markers that are quoted: in code spans, in the code blocks of a plan, and in any code block if the text
-/// in place of the JSON does not begin like JSON.
+/// Removes the markers that are quoted: in code spans, in the code blocks of a plan, and in any
+/// code block if the text in place of the JSON does not begin like JSON.
 fn remove_quoted(text: &str, markers: &mut Vec<(Range<usize>, Marker<'_>)>) {
     if markers.is_empty() {
         return;
@@ -380,7 +387,8 @@ pub(super) fn quoted(text: &str) -> String {
     format!("“{}”", truncate(&one_line(text), MAX_QUOTED_CHARS))
 }
 
-/// Returns `text` on one line, with runs of white space as one space and without invisible characters.
+/// Returns `text` on one line, with runs of white space as one space and without invisible
+/// characters.
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<String> = text
         .split(|c: char| c.is_whitespace() || c.is_control())
@@ -400,8 +408,8 @@ fn lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Whether a character is removed because it is invisible and can mislead readers. Joiners and variation selectors are
-/// kept: words and emoji need them.
+/// Whether a character is removed because it is invisible and can mislead readers. Joiners and
+/// variation selectors are kept: words and emoji need them.
 fn is_removed(c: char) -> bool {
     let is_needed = matches!(
         c,

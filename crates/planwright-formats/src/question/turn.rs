@@ -31,8 +31,8 @@ pub enum NextStep {
     Failed,
 }
 
-/// Collects the questions of one turn: those of the structured output, then those in the top-level `texts`, without
-/// duplicates.
+/// Collects the questions of one turn: those of the structured output, then those in the top-level
+/// `texts`, without duplicates.
 pub fn collect_questions(texts: &[String], structured: Option<&Value>) -> DetectedQuestions {
     let mut all = structured.map(marker::from_structured).unwrap_or_default();
     for text in texts {
@@ -41,7 +41,8 @@ pub fn collect_questions(texts: &[String], structured: Option<&Value>) -> Detect
     all
 }
 
-/// Returns sentences as in [`DetectedQuestions::lost`] for questions that came when no round was left.
+/// Returns sentences as in [`DetectedQuestions::lost`] for questions that came when no round was
+/// left.
 pub fn too_late_notices(questions: &[Question]) -> impl Iterator<Item = String> {
     questions.iter().map(|question| {
         let question = marker::quoted(&question.question);
@@ -51,7 +52,8 @@ pub fn too_late_notices(questions: &[Question]) -> impl Iterator<Item = String> 
 
 /// Returns the next step after a turn that ended with `end` and asked `questions`.
 ///
-/// A failure takes precedence over questions; unanswered questions take precedence over a result and over "finished".
+/// A failure takes precedence over questions; unanswered questions take precedence over a result
+/// and over "finished".
 pub fn next_step(end: TurnEnd<'_>, questions: Vec<Question>, rounds_left: u32) -> NextStep {
     match end {
         TurnEnd::Failed => NextStep::Failed,

@@ -1,4 +1,5 @@
-//! Parses what somebody types in a terminal as the answer to one question: the same as after `/answer`, and additionally
+//! Parses what somebody types in a terminal as the answer to one question: the same as after
+//! `/answer`, and additionally
 //!
 //! | typed | means |
 //! |---|---|
@@ -44,8 +45,8 @@ pub fn own_words(text: &str) -> Option<Answer> {
     })
 }
 
-/// Whether the label of an option looks like the number of another one. Labels take precedence over numbers, so such
-/// options are shown with letters.
+/// Whether the label of an option looks like the number of another one. Labels take precedence over
+/// numbers, so such options are shown with letters.
 pub fn labels_are_numbers(question: &Question) -> bool {
     question.options.iter().any(|option| {
         let label = option.label.trim();

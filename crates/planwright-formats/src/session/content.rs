@@ -1,24 +1,26 @@
 //! Session transcripts that older versions of erk stored in comments, in `session-content` blocks.
 //!
-//! erk abandoned these blocks because the comments were large and nobody read them. A block proves nothing about its
-//! author: the caller checks who wrote the comments.
+//! erk abandoned these blocks because the comments were large and nobody read them. A block proves
+//! nothing about its author: the caller checks who wrote the comments.
 
 use crate::block::{self, Content};
 
 /// The key of the blocks.
 const KEY: &str = "session-content";
 
-/// Maximum size of the part of a transcript that erk put into one comment, in bytes: GitHub's limit of 65,536 characters
-/// minus 1,000.
+/// Maximum size of the part of a transcript that erk put into one comment, in bytes: GitHub's limit
+/// of 65,536 characters minus 1,000.
 pub const MAX_CHUNK_BYTES: usize = 65_536 - 1_000;
 
-/// Maximum number of chunks of a transcript that are reported as missing: more comments than GitHub shows on ten pages.
+/// Maximum number of chunks of a transcript that are reported as missing: more comments than GitHub
+/// shows on ten pages.
 const MAX_CHUNKS: u64 = 1_000;
 
 /// The transcripts in the comments of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionContent {
-    /// The transcripts, joined by line ends: whole ones first, then split ones in the order of their chunk numbers.
+    /// The transcripts, joined by line ends: whole ones first, then split ones in the order of
+    /// their chunk numbers.
     pub xml: String,
     /// The session ids in the transcripts (`session_id="…"`), without duplicates, in order.
     pub session_ids: Vec<String>,
@@ -44,8 +46,8 @@ impl ChunkGroup {
 
 /// Parses the blocks of `comments`, in the order of the conversation; `None` if there is none.
 ///
-/// Split transcripts are distinguished by their labels and counts. A chunk that was posted twice is read twice, as erk
-/// does.
+/// Split transcripts are distinguished by their labels and counts. A chunk that was posted twice is
+/// read twice, as erk does.
 pub fn parse<'a>(comments: impl IntoIterator<Item = &'a str>) -> Option<SessionContent> {
     let mut transcripts = Vec::new();
     let mut groups: Vec<ChunkGroup> = Vec::new();
@@ -93,8 +95,8 @@ pub fn parse<'a>(comments: impl IntoIterator<Item = &'a str>) -> Option<SessionC
     })
 }
 
-/// Returns the content of the XML fence. It ends at the last fence marker, because transcripts contain fences themselves.
-/// (erk stops at the first one and loses the rest.)
+/// Returns the content of the XML fence. It ends at the last fence marker, because transcripts
+/// contain fences themselves. (erk stops at the first one and loses the rest.)
 fn fenced_xml(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("```xml")?;
     let (inside, _) = rest.rsplit_once("```")?;
@@ -130,8 +132,9 @@ fn session_ids(xml: &str) -> Vec<String> {
 
 /// Splits `text` into chunks of at most `max_bytes` bytes, at line ends where possible.
 ///
-/// Joined with `\n`, the chunks are the text again unless a single line is too long. Such a line is split between
-/// characters into chunks of its own, one byte shorter than `max_bytes`, or one character if that is longer.
+/// Joined with `\n`, the chunks are the text again unless a single line is too long. Such a line is
+/// split between characters into chunks of its own, one byte shorter than `max_bytes`, or one
+/// character if that is longer.
 pub fn chunks(text: &str, max_bytes: usize) -> Vec<&str> {
     if text.len() <= max_bytes {
         return vec![text];

@@ -24,10 +24,12 @@ json_members! {
     }
 }
 
-/// An entry of a session log, borrowed from its line. Parsing checks the whole line and copies nothing.
+/// An entry of a session log, borrowed from its line. Parsing checks the whole line and copies
+/// nothing.
 ///
-/// Only members of the entry itself count: `"slug"` in the text of a tool result is text. Logs contain `sessionId` and
-/// `toolUseResult`; a saved `--output-format stream-json` contains `session_id` and `tool_use_result` instead.
+/// Only members of the entry itself count: `"slug"` in the text of a tool result is text. Logs
+/// contain `sessionId` and `toolUseResult`; a saved `--output-format stream-json` contains
+/// `session_id` and `tool_use_result` instead.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a>(EntryMembers<'a>);
 
@@ -55,13 +57,14 @@ impl<'a> Entry<'a> {
 
     /// Returns the time of the entry in a form that is compared as a string.
     ///
-    /// A string is returned as it is. A Unix time in seconds or milliseconds, which some old logs have, becomes a
-    /// timestamp such as `2025-11-23T10:00:00.000Z`.
+    /// A string is returned as it is. A Unix time in seconds or milliseconds, which some old logs
+    /// have, becomes a timestamp such as `2025-11-23T10:00:00.000Z`.
     pub fn timestamp(&self) -> Option<String> {
         normalized_timestamp(self.0.timestamp?)
     }
 
-    /// Returns the working directory; `None` if its name is longer than any directory's can be (4096 bytes).
+    /// Returns the working directory; `None` if its name is longer than any directory's can be
+    /// (4096 bytes).
     pub fn cwd(&self) -> Option<Cow<'a, str>> {
         non_empty(self.0.cwd).filter(|cwd| cwd.len() <= MAX_CWD_BYTES)
     }
@@ -100,7 +103,8 @@ pub fn parse_timestamp(timestamp: &str) -> Option<f64> {
     Some(time.timestamp_millis() as f64 / 1000.0)
 }
 
-/// Formats a Unix time in seconds as logs do: RFC 3339, UTC, with milliseconds. `None` outside the range of chrono.
+/// Formats a Unix time in seconds as logs do: RFC 3339, UTC, with milliseconds. `None` outside the
+/// range of chrono.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the conversion saturates, and chrono rejects values out of range"

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::plan::MAX_PLAN_BYTES;
 use crate::jsonl::{elements, json_members, members, string};
 
-/// Maximum length of a call id, in bytes; real ones have some 30. A call with a longer one counts as never answered.
+/// Maximum length of a call id, in bytes; real ones have some 30. A call with a longer one counts
+/// as never answered.
 const MAX_ID_BYTES: usize = 256;
 /// Maximum number of replacements in one call.
 const MAX_EDITS: usize = 10_000;
@@ -38,7 +39,8 @@ pub(super) struct ToolResult<'a> {
 }
 
 impl ToolResult<'_> {
-    /// Whether the tool itself failed or does not exist, which says nothing about the user's decision.
+    /// Whether the tool itself failed or does not exist, which says nothing about the user's
+    /// decision.
     pub(super) fn is_tool_failure(&self) -> bool {
         let content = self.content.unwrap_or_default();
         self.is_error && content.contains("<tool_use_error>")
@@ -52,7 +54,8 @@ json_members! {
     }
 }
 
-/// Calls `visit` for the tool calls and results of a message, in order; for none if `content` is not a list.
+/// Calls `visit` for the tool calls and results of a message, in order; for none if `content` is
+/// not a list.
 pub(super) fn for_each_block<'a>(message: &'a str, mut visit: impl FnMut(Block<'a>)) {
     if let Ok([Some(content)]) = members(message, &["content"]) {
         elements(content, |element| {
@@ -83,8 +86,8 @@ fn parse_block(json: &str) -> Option<Block<'_>> {
     }
 }
 
-/// Returns the non-empty plan in the input or the `toolUseResult` of an `ExitPlanMode` call, and the path of the file
-/// that it was saved in.
+/// Returns the non-empty plan in the input or the `toolUseResult` of an `ExitPlanMode` call, and
+/// the path of the file that it was saved in.
 pub(super) fn parse_plan(json: &str) -> Option<(Cow<'_, str>, Option<Cow<'_, str>>)> {
     let [plan, file] = members(json, &["plan", "filePath"]).ok()?;
     let plan = string(plan?).filter(|plan| !plan.is_empty())?;
@@ -123,8 +126,8 @@ impl Edit {
         self.old.len() + self.new.len()
     }
 
-    /// Applies the replacement. `None` if `old` does not occur exactly once (at least once for `replace_all`), or if the
-    /// result would be over [`MAX_PLAN_BYTES`].
+    /// Applies the replacement. `None` if `old` does not occur exactly once (at least once for
+    /// `replace_all`), or if the result would be over [`MAX_PLAN_BYTES`].
     pub(super) fn apply(&self, text: &str) -> Option<String> {
         if self.old.is_empty() {
             return None;
@@ -134,7 +137,8 @@ impl Edit {
         if matches == 0 || (matches > 1 && !self.replace_all) {
             return None;
         }
-        // Checked before anything is written, because each byte of the text may be replaced by a text of any length.
+        // Checked before anything is written, because each byte of the text may be replaced by a
+        // text of any length.
         let kept = text.len() - matches * self.old.len();
         let length = matches.checked_mul(self.new.len())?.checked_add(kept)?;
         (length <= MAX_PLAN_BYTES).then(|| text.replace(&self.old, &self.new))
@@ -154,14 +158,14 @@ pub(super) fn parse_change<'a>(name: &str, input: &'a str) -> Option<(Cow<'a, st
             let edit = Edit::parse(input)?;
             FileChange::Edits((edit.bytes() <= MAX_EDIT_BYTES).then(|| vec![edit]))
         }
-        "MultiEdit" => FileChange::Edits(parse_edits(edits?)?),
+        "MultiEdit" => parse_edits(edits?)?,
         _ => return None,
     };
     Some((string(path?)?, change))
 }
 
-/// Parses a list of replacements. The outer `None` means that it is malformed, the inner that it is over the limits.
-fn parse_edits(json: &str) -> Option<Option<Vec<Edit>>> {
+/// Parses the replacements of a `MultiEdit` call; `None` if they are malformed.
+fn parse_edits(json: &str) -> Option<FileChange> {
     let (mut all, mut bytes, mut is_valid) = (Some(Vec::new()), 0, true);
     let is_list = elements(json, |element| {
         let Some(edits) = all.as_mut().filter(|_| is_valid) else {
@@ -178,5 +182,5 @@ fn parse_edits(json: &str) -> Option<Option<Vec<Edit>>> {
             }
         }
     });
-    (is_list && is_valid).then_some(all)
+    (is_list && is_valid).then_some(FileChange::Edits(all))
 }

@@ -8,17 +8,20 @@
 //! | [`PlanSource::PlanFile`] | a `Write` to `…/.claude/plans/<slug>.md`, with the later edits of that file | plan files |
 //! | [`PlanSource::ApprovedPlan`] | `toolUseResult.plan` of the result of `ExitPlanMode`, as the user approved it | plan files |
 //!
-//! **Precedence.** The plan with the greatest timestamp wins; timestamps are compared as strings, and a missing one is
-//! the least. Among equal timestamps the first plan wins, unless a later one is a new state of the same plan (the plan
-//! file changed again, the approval of the same call). This is erk's rule (2.3), which knows the first source only. In
-//! one entry the first `ExitPlanMode` with a plan counts.
+//! **Precedence.** The plan with the greatest timestamp wins; timestamps are compared as strings,
+//! and a missing one is the least. Among equal timestamps the first plan wins, unless a later one
+//! is a new state of the same plan (the plan file changed again, the approval of the same call).
+//! This is erk's rule (2.3), which knows the first source only. In one entry the first
+//! `ExitPlanMode` with a plan counts.
 //!
-//! A plan that the user rejected remains the plan, because its text is the latest. [`SessionPlan::approved`] tells.
+//! A plan that the user rejected remains the plan, because its text is the latest.
+//! [`SessionPlan::approved`] tells.
 //!
-//! **Plan files.** A write counts if its result reports success or if the log ends before the result. An edit is applied
-//! if its old text occurs exactly once, or if `replace_all` is set. An edit that succeeded in the session and cannot be
-//! applied here means that the file was changed from outside: it is skipped and counted in [`SessionPlan::stale_edits`].
-//! So is an edit that would make the text longer than [`MAX_PLAN_BYTES`], and one after the edits of the log have
+//! **Plan files.** A write counts if its result reports success or if the log ends before the
+//! result. An edit is applied if its old text occurs exactly once, or if `replace_all` is set. An
+//! edit that succeeded in the session and cannot be applied here means that the file was changed
+//! from outside: it is skipped and counted in [`SessionPlan::stale_edits`]. So is an edit that
+//! would make the text longer than [`MAX_PLAN_BYTES`], and one after the edits of the log have
 //! processed more text than those of any real session.
 
 use std::borrow::Cow;
@@ -33,16 +36,18 @@ use super::message::{
 };
 use super::paths::plan_slug;
 
-/// Maximum size of a plan, in bytes: 1 MiB, sixteen times the size of one GitHub comment. Longer texts are no plans.
+/// Maximum size of a plan, in bytes: 1 MiB, sixteen times the size of one GitHub comment. Longer
+/// texts are no plans.
 pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 
-/// Maximum number of unanswered calls that are tracked; beyond it the oldest counts as answered. A session has one or
-/// two.
+/// Maximum number of unanswered calls that are tracked; beyond it the oldest counts as answered. A
+/// session has one or two.
 const MAX_OPEN_CALLS: usize = 16;
 /// Maximum number of plan files whose text is tracked, the latest ones. A session has one or two.
 const MAX_FILES: usize = 16;
-/// Maximum amount of plan text that the edits of one log may read and write, in bytes. An edit costs the whole text,
-/// however short its entry is. A thousand edits of a plan of 64 KiB cost half of the limit.
+/// Maximum amount of plan text that the edits of one log may read and write, in bytes. An edit
+/// costs the whole text, however short its entry is. A thousand edits of a plan of 64 KiB cost half
+/// of the limit.
 const MAX_EDIT_WORK_BYTES: usize = 256 * 1024 * 1024;
 
 /// The plan of a session log.
@@ -60,13 +65,14 @@ pub struct SessionPlan {
     pub source: PlanSource,
     /// Whether the user approved the plan; `None` if the log does not say.
     pub approved: Option<bool>,
-    /// Number of edits of the plan file that could not be applied. If it is not 0, the text is older than the file was.
+    /// Number of edits of the plan file that could not be applied. If it is not 0, the text is
+    /// older than the file was.
     pub stale_edits: u32,
 }
 
 impl SessionPlan {
-    /// Whether this plan has a later timestamp than `other`. Plans of several logs are compared this way, in the order
-    /// in which the logs are read.
+    /// Whether this plan has a later timestamp than `other`. Plans of several logs are compared
+    /// this way, in the order in which the logs are read.
     pub fn is_newer_than(&self, other: &Self) -> bool {
         self.timestamp.as_deref().unwrap_or_default()
             > other.timestamp.as_deref().unwrap_or_default()
@@ -87,7 +93,8 @@ pub enum PlanSource {
     },
 }
 
-/// The origin of an entry, shared by all its plans: an entry may hold many, and its members may be long.
+/// The origin of an entry, shared by all its plans: an entry may hold many, and its members may be
+/// long.
 #[derive(Debug)]
 struct EntryOrigin {
     timestamp: Option<String>,
@@ -119,7 +126,8 @@ impl Candidate {
         }
     }
 
-    /// As [`SessionPlan::is_newer_than`]. All plans of an entry have the same time; no timestamp is less than any.
+    /// As [`SessionPlan::is_newer_than`]. All plans of an entry have the same time; no timestamp is
+    /// less than any.
     fn is_newer_than(&self, other: &Self) -> bool {
         !Arc::ptr_eq(&self.origin, &other.origin) && self.origin.timestamp > other.origin.timestamp
     }
@@ -159,7 +167,8 @@ impl PlanFile {
     }
 }
 
-/// Finds the plan of a log, entry by entry. Holds the best plan so far and what may still change it.
+/// Finds the plan of a log, entry by entry. Holds the best plan so far and what may still change
+/// it.
 #[derive(Debug, Default)]
 pub(super) struct PlanFinder {
     best: Option<Candidate>,
@@ -174,10 +183,12 @@ pub(super) struct PlanFinder {
     needles: Needles,
 }
 
-/// Substrings of the JSON text of messages that concern plans; a message without them is not parsed.
+/// Substrings of the JSON text of messages that concern plans; a message without them is not
+/// parsed.
 ///
-/// With their quotes these are strings or keys of the message itself, because quotes within a text are escaped. Real
-/// clients write none of them with escapes; plans of a log that does are not found.
+/// With their quotes these are strings or keys of the message itself, because quotes within a text
+/// are escaped. Real clients write none of them with escapes; plans of a log that does are not
+/// found.
 #[derive(Debug)]
 struct Needles {
     exit: Finder<'static>,
@@ -279,8 +290,8 @@ impl PlanFinder {
                 && open_ids.any(|id| memmem::find(message, id.as_bytes()).is_some()))
     }
 
-    /// Processes an `ExitPlanMode` call. Returns whether it contained a plan that counts. A call without a plan presents
-    /// the plan file to the user.
+    /// Processes an `ExitPlanMode` call. Returns whether it contained a plan that counts. A call
+    /// without a plan presents the plan file to the user.
     fn add_exit(&mut self, call: &ToolUse<'_>, origin: &Arc<EntryOrigin>, seen: bool) -> bool {
         let id = call.id.as_deref().map(str::to_owned);
         if let Some(id) = &id {
@@ -330,7 +341,8 @@ impl PlanFinder {
         }
     }
 
-    /// Processes a result. For one of an `ExitPlanMode` call, returns the call's id and whether the user approved.
+    /// Processes a result. For one of an `ExitPlanMode` call, returns the call's id and whether the
+    /// user approved.
     fn add_result(&mut self, result: &ToolResult<'_>) -> Option<(String, Option<bool>)> {
         let is_answered = |pending: &PendingChange| pending.id.as_deref() == Some(&*result.id);
         if let Some(index) = self.pending.iter().position(is_answered)

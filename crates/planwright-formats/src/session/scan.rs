@@ -18,12 +18,15 @@ const MAX_SLUGS: usize = 64;
 pub struct ScanResult {
     /// The plan; see [`super::plan`] for its definition.
     pub plan: Option<SessionPlan>,
-    /// Slugs of the session's plan files, without duplicates, in the order of their **last** mention: the last one is
-    /// current. At most 64. Slugs are as logged: see [`super::paths::is_safe_name`].
+    /// Slugs of the session's plan files, without duplicates, in the order of their **last**
+    /// mention: the last one is current. At most 64. Slugs are as logged: see
+    /// [`super::paths::is_safe_name`].
     ///
-    /// (erk orders by first mention, so a session that returned to an earlier file would get the wrong one.)
+    /// (erk orders by first mention, so a session that returned to an earlier file would get the
+    /// wrong one.)
     pub slugs: Vec<String>,
-    /// Session ids, without duplicates, in order of appearance, including those that were not requested. At most 256.
+    /// Session ids, without duplicates, in order of appearance, including those that were not
+    /// requested. At most 256.
     pub sessions: Vec<String>,
     /// The greatest timestamp of the entries that count.
     pub last_timestamp: Option<String>,
@@ -51,7 +54,8 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// Creates a scanner for the entries of `session` and those without a session id; for all entries if `None`.
+    /// Creates a scanner for the entries of `session` and those without a session id; for all
+    /// entries if `None`.
     pub fn new(session: Option<&str>) -> Self {
         Self {
             lines: Lines::default(),
@@ -94,7 +98,8 @@ struct Scan {
     requested: Option<String>,
     plans: PlanFinder,
     result: ScanResult,
-    /// JSON text of the previous session id, and whether it counts: lines of one session are consecutive.
+    /// JSON text of the previous session id, and whether it counts: lines of one session are
+    /// consecutive.
     last_session: Option<(String, bool)>,
 }
 

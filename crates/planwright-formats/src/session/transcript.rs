@@ -14,9 +14,10 @@
 //! </session>
 //! ```
 //!
-//! The elements are erk's. Attributes are escaped and characters that XML cannot represent are replaced, so every
-//! transcript is well-formed. The log is read in chunks, and text is returned as soon as the head of the document is
-//! known: memory holds up to [`MAX_HELD_BYTES`], one line, and a few bytes for each tool call and command text.
+//! The elements are erk's. Attributes are escaped and characters that XML cannot represent are
+//! replaced, so every transcript is well-formed. The log is read in chunks, and text is returned as
+//! soon as the head of the document is known: memory holds up to [`MAX_HELD_BYTES`], one line, and
+//! a few bytes for each tool call and command text.
 
 mod entry;
 mod filter;
@@ -34,8 +35,8 @@ use entry::{Entry, Usage};
 use filter::{Filter, VerdictBuilder};
 use xml::Head;
 
-/// Maximum size of the transcript that is held back, in bytes, until branch, model and verdict are known. A session whose
-/// transcript is longer counts as worth reading.
+/// Maximum size of the transcript that is held back, in bytes, until branch, model and verdict are
+/// known. A session whose transcript is longer counts as worth reading.
 const MAX_HELD_BYTES: usize = 1024 * 1024;
 
 /// Characters per token (erk's estimate).
@@ -50,11 +51,12 @@ pub struct Options {
     pub source: Option<String>,
     /// Omit and shorten what is of little use to a reader, as [`Stats`] counts it.
     pub filter: bool,
-    /// Maximum size of a document in estimated tokens (a quarter of the characters); a longer transcript is split between
-    /// entries.
+    /// Maximum size of a document in estimated tokens (a quarter of the characters); a longer
+    /// transcript is split between entries.
     ///
-    /// The estimates of the entries are each rounded down, as in erk, so a document can exceed the limit by one token per
-    /// entry. An entry that alone is over the limit gets a document of its own.
+    /// The estimates of the entries are each rounded down, as in erk, so a document can exceed the
+    /// limit by one token per entry. An entry that alone is over the limit gets a document of its
+    /// own.
     pub max_tokens: Option<usize>,
 }
 
@@ -102,7 +104,8 @@ impl Transcript {
         }
     }
 
-    /// Reads the next bytes of the log, split anywhere. A line that is not an entry is counted and skipped.
+    /// Reads the next bytes of the log, split anywhere. A line that is not an entry is counted and
+    /// skipped.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<Piece> {
         let mut pieces = Vec::new();
         self.writer.stats.bytes_in += chunk.len() as u64;
@@ -183,7 +186,8 @@ impl Writer {
         Ok((xml, entry))
     }
 
-    /// Appends the token counts to the last entry of a message: a message spans several entries, and its counts grow.
+    /// Appends the token counts to the last entry of a message: a message spans several entries,
+    /// and its counts grow.
     fn add_entry(&mut self, mut xml: String, entry: Entry, pieces: &mut Vec<Piece>) {
         let mut carried = None;
         if let Some(mut before) = self.pending.take() {

@@ -1,4 +1,4 @@
-//! However the bytes are cut, the stream says the same.
+//! The split of the bytes into pushes makes no difference.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -37,7 +37,8 @@ fn event() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Bytes of a stream: whole lines of all kinds, noise, both line ends, and perhaps no line end at the end.
+/// Bytes of a stream: whole lines of all kinds, noise, both line ends, and perhaps no line end at
+/// the end.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         6 => event().prop_map(|event| event.to_string().into_bytes()),

@@ -1,4 +1,4 @@
-//! What can be done about which error.
+//! Classes of errors.
 
 use super::*;
 

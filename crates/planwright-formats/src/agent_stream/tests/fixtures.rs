@@ -1,4 +1,4 @@
-//! What the streams of `fixtures/streams` amount to.
+//! Summaries of the streams in `fixtures/streams`.
 
 use super::*;
 

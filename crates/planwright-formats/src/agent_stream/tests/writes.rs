@@ -1,4 +1,4 @@
-//! Files that a stream says were written.
+//! File writes in a stream.
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn only_a_result_without_error_is_a_success() {
         (json!({ "is_error": true }), false),
         (json!({ "is_error": "false" }), false),
         (json!({ "is_error": 0 }), false),
-        // The text of a result is not looked at.
+        // The text of a result is ignored.
         (json!({ "content": "Error: no room" }), true),
         (
             json!({ "content": [{ "type": "text", "text": "is_error" }] }),
@@ -143,7 +143,7 @@ fn of_many_writes_the_latest_are_kept() {
     let mut lines: Vec<String> = (0..MAX_WRITES + 9)
         .map(|at| write(&at.to_string(), &format!("{at}.md"), "x"))
         .collect();
-    // One that is kept, and one that is not any more.
+    // Results of a write that is kept and of one that was dropped.
     lines.push(answer("9", &json!({})));
     lines.push(answer("8", &json!({ "is_error": true })));
     let found = written(&lines);

@@ -31,7 +31,8 @@ pub(super) fn parse_skip(text: &str) -> Option<Skip> {
     }
 }
 
-/// Parses the answer that `text` gives to `question`, which has this number, and what it leaves open.
+/// Parses the answer that `text` gives to `question`, which has this number, and what it leaves
+/// open.
 pub(super) fn parse(
     text: &str,
     question: &Question,
@@ -111,7 +112,8 @@ pub(super) fn parse_options(text: &str, question: &Question) -> Option<Vec<usize
         .or_else(|| parse_words(text, |word| by_letter_or_number(word, question)))
 }
 
-/// Parses every piece between commas, semicolons, line ends, `+`, `&` and "and"; `None` if one fails.
+/// Parses every piece between commas, semicolons, line ends, `+`, `&` and "and"; `None` if one
+/// fails.
 fn parse_list<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     let pieces: Vec<T> = text
         .split([',', ';', '\n', '\r', '+', '&'])
@@ -128,7 +130,8 @@ fn parse_words<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T
     text.split_whitespace().map(parse).collect()
 }
 
-/// Returns the position of the option with this label, letter or number, or with this letter and label.
+/// Returns the position of the option with this label, letter or number, or with this letter and
+/// label.
 fn parse_option(text: &str, question: &Question) -> Option<usize> {
     by_label(text, question)
         .or_else(|| by_letter_or_number(text, question))
@@ -167,7 +170,8 @@ fn parse_position(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the first letter or number that no option has, if `text` consists of letters and numbers alone.
+/// Returns the first letter or number that no option has, if `text` consists of letters and numbers
+/// alone.
 fn unknown_option(text: &str, question: &Question) -> Option<String> {
     let parse = |piece: &str| Some((piece.to_owned(), parse_position(piece)?));
     let pieces = parse_list(text, parse).or_else(|| parse_words(text, parse))?;
@@ -179,7 +183,8 @@ fn unknown_option(text: &str, question: &Question) -> Option<String> {
     Some(shown.take(MAX_SHOWN_CHARS).collect())
 }
 
-/// Normalizes text for comparison: NFKC, lower case, single spaces, without surrounding quotes and emphasis.
+/// Normalizes text for comparison: NFKC, lower case, single spaces, without surrounding quotes and
+/// emphasis.
 fn normalized(text: &str) -> String {
     let lower: String = text.nfkc().collect::<String>().to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
@@ -190,7 +195,8 @@ fn normalized(text: &str) -> String {
         .to_owned()
 }
 
-/// Returns the value of a decimal digit, ASCII or full-width, which phones and input methods produce.
+/// Returns the value of a decimal digit, ASCII or full-width, which phones and input methods
+/// produce.
 pub(super) fn digit(c: char) -> Option<usize> {
     let value = match c {
         '0'..='9' => c as u32 - '0' as u32,

@@ -26,10 +26,11 @@ struct NumberMark {
 
 /// Splits `text`, which is trimmed and not empty.
 ///
-/// A number begins an answer at the start of the text or after white space if it is followed by `:`, `.` or `)` and then
-/// by white space or the end, and if it is the number of a question that has no answer yet. After a colon, the letter of
-/// an option may follow directly (`1:a`), and any word if the text begins this way (`1:a 2:yes`) or if the number follows
-/// an answer of options alone, a comma, a semicolon or a line end. The number of a single question counts only at the
+/// A number begins an answer at the start of the text or after white space if it is followed by
+/// `:`, `.` or `)` and then by white space or the end, and if it is the number of a question that
+/// has no answer yet. After a colon, the letter of an option may follow directly (`1:a`), and any
+/// word if the text begins this way (`1:a 2:yes`) or if the number follows an answer of options
+/// alone, a comma, a semicolon or a line end. The number of a single question counts only at the
 /// start, and may be omitted.
 pub(super) fn split<'a>(
     text: &'a str,
@@ -110,8 +111,8 @@ fn begins_glued(text: &str) -> bool {
     rest.len() < text.len() && word.is_some_and(|word| word.starts_with(char::is_alphanumeric))
 }
 
-/// Parses the number of a question at the beginning of `text`. If `allows_glued`, a word may follow its colon directly,
-/// and a number if the answer before it `is_complete`.
+/// Parses the number of a question at the beginning of `text`. If `allows_glued`, a word may follow
+/// its colon directly, and a number if the answer before it `is_complete`.
 fn parse_mark(
     text: &str,
     questions: &[Question],

@@ -39,7 +39,7 @@ fn free() -> Question {
     question(&[], false, false)
 }
 
-/// What was read, in short: `0,2 "text" | - | skip`.
+/// Formats the parsed answers briefly: `0,2 "text" | - | skip`.
 fn say(text: &str, questions: &[Question]) -> String {
     let answered = match parse(text, questions) {
         Ok(answered) => answered,
@@ -173,7 +173,7 @@ fn a_word_may_stand_right_behind_the_colon() {
             "\"mine, and yours\" | \"yes\"",
         ),
         ("2:yes 1:a", "0 | \"yes\""),
-        // A word in a sentence, a time: only where the answers begin like that.
+        // A word in a sentence, a time of day: accepted only if the answers begin this way.
         ("1: my words 2:yes", "\"my words 2:yes\" | -"),
         ("1:meet at 2:30", "\"meet at 2:30\" | -"),
     ] {
@@ -359,7 +359,7 @@ fn labels_win_over_letters_and_numbers() {
 
 #[test]
 fn a_long_answer_is_read_once() {
-    // Looking for "skip" behind every blank took time with the square of the length.
+    // Searching "skip" after every space once took quadratic time.
     let text = "1: ".to_owned() + &"a b ".repeat(100_000) + "too";
     assert!(parse(&text, &[one(), free()]).is_ok());
 }

@@ -52,7 +52,7 @@ fn shown(questions: &[Question]) -> String {
     })
 }
 
-/// `body` with the box ticked on the line that holds `line`.
+/// Ticks the checkbox on the line of `body` that contains `line`.
 fn tick(body: &str, line: &str) -> String {
     let (above, below) = body.split_at(body.find(line).unwrap());
     let at = above.rfind("- [ ] ").unwrap();
@@ -63,7 +63,7 @@ fn tick(body: &str, line: &str) -> String {
     )
 }
 
-/// Boxes of `body`, as GitHub finds them.
+/// Returns the checkboxes of `body`, as GitHub finds them.
 fn boxes_of(body: &str) -> usize {
     let arena = Arena::new();
     let root = parse_document(&arena, body, &markdown::options());
@@ -72,7 +72,7 @@ fn boxes_of(body: &str) -> usize {
         .count()
 }
 
-/// Words of `body` as people see them, code left out.
+/// Returns the text of `body` as displayed, without code.
 fn plain(body: &str) -> String {
     let arena = Arena::new();
     let root = parse_document(&arena, body, &markdown::options());
@@ -181,7 +181,7 @@ fn what_cannot_be_answered_is_refused() {
     let empty = tick(&shown(&questions), "other:");
     let error = answers(&parse(&empty).unwrap(), &questions).unwrap_err();
     assert_eq!(error, AnswerError::EmptyOther { question: 1 });
-    // Words without a tick do not count.
+    // A text without a tick does not count.
     let unticked = shown(&questions).replacen("other: ", "other: words", 1);
     assert_eq!(
         answers(&parse(&unticked).unwrap(), &questions).unwrap()[0],

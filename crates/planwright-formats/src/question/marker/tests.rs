@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A mark with these questions.
+/// Returns a marker with these questions.
 fn mark(questions: &Value) -> String {
     format!("<!--QUESTION:{}-->", json!({ "questions": questions }))
 }
@@ -208,7 +208,7 @@ fn a_mark_that_cannot_be_read_takes_no_text_of_the_plan_with_it() {
         assert_eq!(without_markers(text), text);
         assert_eq!(asked(text), [""; 0], "{text}");
     }
-    // Pretty-printed JSON is taken out whole.
+    // Pretty-printed JSON is removed completely.
     let text =
         "a <!--QUESTION:{\n  \"questions\": [\n    {\"question\": \"x\",}\n  ]\n}-->\n5. Step";
     assert_eq!(without_markers(text), "a \n5. Step");
@@ -282,7 +282,7 @@ fn whatever_is_not_asked_is_described() {
     let hundred = mark(&json!(vec![json!({}); 100]));
     assert_eq!(detect(&hundred).malformed, 100);
     assert_eq!(detect(&hundred).lost.len(), 1);
-    // What is not described is not passed over in silence.
+    // Losses beyond the limit are still mentioned.
     let each = |at: usize| json!({ "question": format!("{at}?") });
     let many = detect(&mark(&json!((0..40).map(each).collect::<Vec<_>>())));
     assert_eq!((many.left_out, many.lost.len()), (36, 13));
@@ -294,7 +294,7 @@ fn whatever_is_not_asked_is_described() {
 
 #[test]
 fn many_unclosed_marks_take_linear_time() {
-    // Each of these once made every mark look at all the text behind it.
+    // With each of these, every marker once scanned all the text after it.
     for unit in [
         "<!--GOTO: a",
         "<!--QUESTION:x",
@@ -307,7 +307,7 @@ fn many_unclosed_marks_take_linear_time() {
     }
 }
 
-/// Pieces of which texts are made that come near to marks.
+/// Pieces of texts that resemble markers.
 fn near() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("<!--QUESTION:".to_owned()),

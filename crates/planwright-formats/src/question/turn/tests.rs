@@ -57,7 +57,7 @@ fn failures_win_then_questions_then_the_text() {
             3,
             NextStep::Nothing,
         ),
-        // A marker that stands in the result alone is not in a text: it asks nothing, and is no plan.
+        // A marker in the result alone asks nothing, and is no plan.
         (TurnEnd::Text(&asks("q?")), vec![], 3, NextStep::Nothing),
         (
             TurnEnd::Text("# Plan: T\n<!-- FINISHED -->\n"),

@@ -55,7 +55,7 @@ fn a_terminal_means_what_a_comment_means() {
                 TypedInput::Answer(one) => one.answer,
                 other => panic!("{text:?}: {other:?}"),
             });
-            // Behind `/answer`, the number of the question makes clear what is answered.
+            // After `/answer`, the number of the question makes clear what is answered.
             let said = answer::parse(&format!("1: {text}"), questions);
             assert_eq!(typed, said.map(|said| said.answers[0].clone()), "{text:?}");
         }

@@ -160,7 +160,7 @@ fn the_approved_text_replaces_the_proposed_one() {
         (found.source, found.approved, found.line),
         (PlanSource::ApprovedPlan, Some(true), 2)
     );
-    // The call stood in another log: the plan file's path tells what this is.
+    // The call is in another log; the path of the plan file identifies the result.
     assert_eq!(text(&[approved]), "as changed by the person");
 }
 

@@ -89,7 +89,8 @@ json_members! {
     }
 }
 
-/// Parses a line. If `requested` is set, entries of other sessions are left out. Bytes that are not UTF-8 are replaced.
+/// Parses a line. If `requested` is set, entries of other sessions are left out. Bytes that are not
+/// UTF-8 are replaced.
 pub(super) fn parse(line: &[u8], requested: Option<&str>) -> Result<Entry, LeftOut> {
     let line = String::from_utf8_lossy(line);
     let members = EntryMembers::parse(&line).map_err(|_| LeftOut::Malformed)?;
@@ -147,8 +148,8 @@ fn parse_usage(json: &str) -> Option<Usage> {
     })
 }
 
-/// Parses the content of a user's message: texts, and results of tools. An empty result is filled from
-/// `tool_use_result` if it is the only one.
+/// Parses the content of a user's message: texts, and results of tools. An empty result is filled
+/// from `tool_use_result` if it is the only one.
 fn user_blocks(content: Option<&str>, tool_use_result: Option<&str>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let add = |item| {
@@ -265,7 +266,7 @@ fn result_text(content: Option<&str>) -> String {
     }
     let mut texts = Vec::new();
     elements(json, |item| {
-        texts.extend(ItemMembers::parse_or_text(item).readable())
+        texts.extend(ItemMembers::parse_or_text(item).readable());
     });
     texts.join("\n")
 }

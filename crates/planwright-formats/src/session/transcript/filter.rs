@@ -1,4 +1,5 @@
-//! Omits what is of little use to a reader: repetitions, long parameters and results, sessions without content.
+//! Omits what is of little use to a reader: repetitions, long parameters and results, sessions
+//! without content.
 
 use std::collections::{HashMap, HashSet};
 
@@ -147,8 +148,8 @@ impl Filter {
     }
 }
 
-/// Whether `command` looks for the log, or only shows where it is. (erk drops every command that contains `pwd`, and so
-/// the result of `docker run -v $(pwd):/src …`.)
+/// Whether `command` looks for the log, or only shows where it is. (erk drops every command that
+/// contains `pwd`, and so the result of `docker run -v $(pwd):/src …`.)
 fn is_log_search(command: &str) -> bool {
     if LOG_SEARCHES.iter().any(|search| command.contains(search)) {
         return true;
@@ -163,7 +164,8 @@ fn is_log_search(command: &str) -> bool {
     }) && has_pwd
 }
 
-/// Shortens a parameter over 200 characters: a path to its first and last two components, any other text to its ends.
+/// Shortens a parameter over 200 characters: a path to its first and last two components, any other
+/// text to its ends.
 fn shorten_parameter(value: &str) -> Option<String> {
     let length = longer_than(value, MAX_PARAMETER_CHARS)?;
     shorten_path(value).or_else(|| Some(keep_ends(value, length, PARAMETER_END_CHARS)))
@@ -182,8 +184,8 @@ fn shorten_path(value: &str) -> Option<String> {
         .then_some(short)
 }
 
-/// Shortens a result with more than 30 lines or a very long one. Of the later lines, the first 30 that report errors are
-/// kept.
+/// Shortens a result with more than 30 lines or a very long one. Of the later lines, the first 30
+/// that report errors are kept.
 fn shorten_result(text: &str) -> Option<String> {
     let count = text.split('\n').count();
     let is_long = |line| longer_than(line, MAX_LINE_CHARS).is_some();
@@ -249,8 +251,8 @@ pub enum Verdict {
     Worth,
     /// It has fewer than three entries, or no text of the user, or none of the assistant.
     Empty,
-    /// It only loads instructions: the first prompt contains `warmup`, and no tool is used. (erk checks the word alone
-    /// and so loses every session about a warm-up.)
+    /// It only loads instructions: the first prompt contains `warmup`, and no tool is used. (erk
+    /// checks the word alone and so loses every session about a warm-up.)
     WarmUp,
 }
 

@@ -95,8 +95,8 @@ impl Stats {
     }
 }
 
-/// Formats one line: `9 entries read, 7 written; left out: not JSON 1, bookkeeping 1; cut: parameters 3; 900 → 90 bytes, 90.0 %
-/// less`.
+/// Formats one line: `9 entries read, 7 written; left out: not JSON 1, bookkeeping 1; cut:
+/// parameters 3; 900 → 90 bytes, 90.0 % less`.
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (read, written) = (self.entries_in, self.entries_out);

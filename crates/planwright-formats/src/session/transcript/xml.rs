@@ -130,12 +130,14 @@ fn compact(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Escapes text for the content of an element. Characters that XML 1.0 cannot represent are replaced.
+/// Escapes text for the content of an element. Characters that XML 1.0 cannot represent are
+/// replaced.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
     escape_with(text, |_| None)
 }
 
-/// Escapes text for an attribute in double quotes. Unescaped line ends and tabs would be read as spaces.
+/// Escapes text for an attribute in double quotes. Unescaped line ends and tabs would be read as
+/// spaces.
 pub(super) fn escape_attribute(text: &str) -> Cow<'_, str> {
     escape_with(text, |c| match c {
         '"' => Some("&quot;"),

@@ -1,10 +1,10 @@
-//! Any words of an agent, and any tick.
+//! Properties for any text of an agent and any ticks.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Words that are near to what Markdown and the bot read.
+/// Texts that resemble Markdown and the syntax of the comment.
 fn words() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! How a transcript is split by its tokens.
+//! Splitting of a transcript by its tokens.
 
 use super::*;
 

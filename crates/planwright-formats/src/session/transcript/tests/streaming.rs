@@ -1,4 +1,4 @@
-//! What comes out when, and what is kept meanwhile.
+//! When output is returned, and how much is held back.
 
 use super::*;
 
