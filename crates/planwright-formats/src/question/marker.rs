@@ -92,9 +92,9 @@ impl DetectedQuestions {
         }
     }
 
-    fn add_malformed(&mut self, sentence: String) {
+    fn add_malformed(&mut self, sentence: impl Into<String>) {
         self.malformed += 1;
-        self.add_lost(sentence);
+        self.add_lost(sentence.into());
     }
 
     fn add_question(&mut self, question: Question) {
@@ -123,10 +123,7 @@ impl DetectedQuestions {
         for entry in entries {
             match self.parse_question(entry) {
                 Some(question) => self.add_question(question),
-                None => {
-                    let sentence = "A question has no text in its field `question`.";
-                    self.add_malformed(sentence.to_owned());
-                }
+                None => self.add_malformed("A question has no text in its field `question`."),
             }
         }
         true
@@ -218,8 +215,7 @@ pub fn from_structured(value: &Value) -> DetectedQuestions {
     let mut found = DetectedQuestions::default();
     let has_questions = value.get("questions").is_some_and(|list| !list.is_null());
     if has_questions && !found.add_json(value) {
-        let sentence = "The field `questions` of the structured output is not a list.";
-        found.add_malformed(sentence.to_owned());
+        found.add_malformed("The field `questions` of the structured output is not a list.");
     }
     found
 }
