@@ -17,7 +17,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use planwright::formats::session::{Feed, Scanned};
+use planwright::formats::session::{ScanResult, Scanner};
 
 use log::{Kind, Log};
 
@@ -115,8 +115,8 @@ fn measure(arguments: &[String]) -> Outcome<bool> {
 }
 
 /// Reads a log as a file is read.
-fn read(log: &[u8]) -> Scanned {
-    let mut feed = Feed::new(None);
+fn read(log: &[u8]) -> ScanResult {
+    let mut feed = Scanner::new(None);
     log.chunks(CHUNK).for_each(|chunk| feed.push(chunk));
     feed.finish()
 }

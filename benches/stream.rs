@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use planwright::formats::agent_stream::{Outcome, Stream, Summary, TEXTS_MAX, outcome};
+use planwright::formats::agent_stream::{MAX_TEXTS_BYTES, Stream, StreamOutcome, Summary, outcome};
 use serde::de::IgnoredAny;
 
 use output::{Kind, Output};
@@ -64,7 +64,7 @@ fn measure() -> Result<bool, Failure> {
         let mut bytes = Output::new(kind).take(SIZE);
         bytes.extend(Output::result());
         let summary = read(&bytes);
-        if outcome(&summary, Some(0)) != Outcome::Success || summary.malformed > 0 {
+        if outcome(&summary, Some(0)) != StreamOutcome::Success || summary.malformed > 0 {
             return Err(format!("{kind:?} was not read").into());
         }
         let text: usize = summary.texts.iter().map(String::len).sum();
@@ -92,7 +92,7 @@ fn measure() -> Result<bool, Failure> {
         good &= held;
     }
     println!("peak memory, output made as it is read");
-    for (kind, kept) in [(Kind::Tools, 0), (Kind::Talk, TEXTS_MAX / MIB)] {
+    for (kind, kept) in [(Kind::Tools, 0), (Kind::Talk, MAX_TEXTS_BYTES / MIB)] {
         let size = SIZE.div_ceil(MIB);
         let [small, large] = [peak(kind, size)?, peak(kind, size * TIMES)?];
         let bar = kept as f64 + GROWTH_BAR;
@@ -174,7 +174,7 @@ fn peak_of_this(kind: &str, size: &str) -> Result<(), Failure> {
         }
     }
     stream.push(&Output::result(), &mut |_| {});
-    if outcome(&stream.finish(&mut |_| {}), Some(0)) != Outcome::Success {
+    if outcome(&stream.finish(&mut |_| {}), Some(0)) != StreamOutcome::Success {
         return Err("the output was not read".into());
     }
     let status = std::fs::read_to_string("/proc/self/status")?;

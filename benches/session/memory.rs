@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use planwright::formats::session::Feed;
+use planwright::formats::session::Scanner;
 
 use super::log::{Kind, Log};
 use super::{CHUNK, GROWTH_BAR, MIB, Outcome, verdict};
@@ -17,7 +17,7 @@ const TIMES: usize = 8;
 pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
     let size: usize = arguments.first().ok_or("the size is missing")?.parse()?;
     let mut log = Log::new(Kind::Usual);
-    let mut feed = Feed::new(None);
+    let mut feed = Scanner::new(None);
     let mut taken = 0;
     while taken < size * MIB {
         let bytes = log.take(CHUNK);

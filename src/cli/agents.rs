@@ -17,7 +17,7 @@ use crate::config::agent::{Agent, Kind};
 use crate::config::{Config, Secrets};
 use crate::engine::agent::Agent as EngineAgent;
 use crate::engine::clock::Clock;
-use crate::formats::agent_stream::LINE_MAX;
+use crate::formats::agent_stream::MAX_LINE_BYTES;
 
 /// How long an agent that is told to end has before it is killed. Claude Code takes up to 1.3 s to end its own children.
 pub(super) const GRACE: Duration = Duration::from_secs(3);
@@ -51,7 +51,7 @@ pub(super) fn agent(
         secrets: files(config),
         concurrency: agent.concurrency,
         grace: GRACE,
-        most_line: LINE_MAX,
+        most_line: MAX_LINE_BYTES,
         most_output: MOST_OUTPUT,
         redactor: Redactor::new(known(secrets)),
     };

@@ -11,7 +11,7 @@ use super::Failure;
 use super::failure::print;
 use super::session::Place;
 use crate::adapters::regular_file;
-use crate::formats::session::lines::MAX_LINE_BYTES;
+use crate::formats::session::MAX_LINE_BYTES;
 use crate::formats::session::transcript::{self, LeftOut, Options, Piece, Stats, Verdict};
 
 const HELP: &str = "\

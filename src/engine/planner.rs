@@ -21,9 +21,11 @@ use super::prompt::{self, Answered, Form, Specified, new_words, obeys};
 use super::say::agent as sentences;
 use crate::engine::model::agent::{Document, Ending, Limit, Report, Session};
 use crate::engine::model::progress::{Came, Fault, Next, Round, Work};
-use crate::formats::agent_stream::{Class, classify};
+use crate::formats::agent_stream::{ErrorClass, classify};
 use crate::formats::question::marker::without_markers;
-use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
+use crate::formats::question::turn::{
+    NextStep, TurnEnd, collect_questions, next_step, too_late_notices,
+};
 use crate::formats::question::{Answer, Question};
 
 pub use files::{CONTEXT, FILES, PLAN, PlanFiles, RESEARCH, Rejected, read_files};
@@ -220,7 +222,7 @@ fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
         } => (Some(text.as_str()), structured.as_ref()),
         _ => (None, None),
     };
-    let gathered = gather(&report.texts, structured);
+    let gathered = collect_questions(&report.texts, structured);
     let (questions, unreadable) = (gathered.questions, gathered.lost);
     if obeyed(&work.canary, report, &questions) {
         restart(work);
@@ -230,8 +232,12 @@ fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
     let said = [plan, result].into_iter().flatten();
     let said = said.into_iter().find(|text| !text.trim().is_empty());
     let mut late = Vec::new();
-    let text = match next(said.map_or(End::NoResult, End::Said), questions, rounds) {
-        Asked::Ask(questions) => {
+    let text = match next_step(
+        said.map_or(TurnEnd::NoResult, TurnEnd::Text),
+        questions,
+        rounds,
+    ) {
+        NextStep::Ask(questions) => {
             not_asked(work, unreadable, rounds);
             work.rounds.push(Round {
                 answers: vec![None; questions.len()],
@@ -240,18 +246,20 @@ fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
             });
             return Some(Step::Ask);
         }
-        Asked::Done(text) => text,
+        NextStep::Done(text) => text,
         // It has asked as often as it may: what else it said is all there is.
-        Asked::TooManyRounds(questions) => {
-            late.extend(too_late(&questions));
+        NextStep::TooManyRounds(questions) => {
+            late.extend(too_late_notices(&questions));
             without_markers(said.unwrap_or_default())
         }
         // The files count, whatever the agent said.
-        Asked::Nothing | Asked::Failed if work.brief.is_some() && files::holds_plan(report) => {
+        NextStep::Nothing | NextStep::Failed
+            if work.brief.is_some() && files::holds_plan(report) =>
+        {
             String::new()
         }
-        Asked::Nothing if !unreadable.is_empty() => return Some(ask_again(work, unreadable)),
-        Asked::Nothing | Asked::Failed => return None,
+        NextStep::Nothing if !unreadable.is_empty() => return Some(ask_again(work, unreadable)),
+        NextStep::Nothing | NextStep::Failed => return None,
     };
     if work.brief.is_none() {
         return Some(Step::Check {
@@ -385,8 +393,8 @@ pub fn classify_ending(ending: &Ending, resumed: bool) -> RetryDecision {
         Ending::AgentError {
             message, status, ..
         } => match classify(message, *status) {
-            Class::SessionExpired if resumed => RetryDecision::RestartSession,
-            Class::Transient => RetryDecision::Retry,
+            ErrorClass::SessionExpired if resumed => RetryDecision::RestartSession,
+            ErrorClass::Transient => RetryDecision::Retry,
             _ => RetryDecision::GiveUp,
         },
         // Two of twelve hang when several run at once (anthropics/claude-code#39700): worth another try.

@@ -83,7 +83,7 @@ async fn a_refused_ticking_can_be_corrected_and_sent_again() {
         let said = reply(&rig);
         assert!(said.starts_with("😕 ada: ") && said.contains(why), "{said}");
         assert!(said.contains("The box that sends is free again"), "{said}");
-        let ticks = boxes::read(&comment(&rig).1).unwrap();
+        let ticks = boxes::parse(&comment(&rig).1).unwrap();
         assert!(!ticks.send, "{why}");
         let chosen: usize = ticks.questions.iter().map(|one| one.chosen.len()).sum();
         assert_eq!(chosen, lines.len() - 1, "what was ticked stays");
@@ -114,7 +114,7 @@ async fn ticks_for_some_questions_are_noted_and_the_others_wait() {
         ),
         "{said}"
     );
-    assert!(!boxes::read(&comment(&rig).1).unwrap().send);
+    assert!(!boxes::parse(&comment(&rig).1).unwrap().send);
     answers_as(&rig, "bob", 8, "2: about 2 GB @octocat").await;
     now(&rig).await;
     assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
@@ -190,7 +190,7 @@ async fn questions_nobody_answered_in_time_are_seen_where_they_were_asked() {
         "{body}"
     );
     assert!(body.contains("> *Not answered*"), "{body}");
-    assert_eq!(boxes::read(&body), None);
+    assert_eq!(boxes::parse(&body), None);
     let saved = document(&rig);
     assert!(
         saved.contains("## Open Questions\n\n- How large may it grow?\n"),

@@ -366,7 +366,7 @@ async fn a_missing_app_permission_says_so_and_retry_goes_on() {
         "the status comment is edited in place: {}",
         said[0]
     );
-    assert!(said[1].contains("is back in line"), "{}", said[1]);
+    assert!(said[1].contains("is queued again"), "{}", said[1]);
 }
 
 /// The edited-comment time bomb, in the opening text: harmless when the command was given, changed before it is read.

@@ -68,7 +68,7 @@ fn logs_are_read_alike_however_they_are_cut() {
     for (name, bytes) in corpus("session") {
         let whole = scan(&bytes, None);
         for size in [1, 7, 64] {
-            let mut feed = Feed::new(None);
+            let mut feed = Scanner::new(None);
             for chunk in bytes.chunks(size) {
                 feed.push(chunk);
             }
@@ -99,7 +99,7 @@ fn questions_read_back_unticked() {
             number: 1,
             questions: &questions,
         });
-        let read = boxes::read(&body).unwrap();
+        let read = boxes::parse(&body).unwrap();
         assert_eq!(
             read.questions,
             vec![boxes::Ticks::default(); questions.len()],

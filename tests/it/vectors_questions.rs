@@ -1,7 +1,7 @@
 //! The agent's vectors for questions: marks, answers, and what follows from a turn.
 
-use planwright::formats::agent_stream::{Outcome, Stream, Summary, outcome};
-use planwright::formats::question::turn::{self, End, Next};
+use planwright::formats::agent_stream::{Stream, StreamOutcome, Summary, outcome};
+use planwright::formats::question::turn::{self, NextStep, TurnEnd};
 use planwright::formats::question::{Question, answer, marker, typed};
 use serde_json::{Value, json};
 
@@ -42,8 +42,8 @@ fn marker_detect() {
             "display_text": marker::without_markers(text),
         });
         if case["expect"].get("action").is_some() {
-            let next = turn::next(End::Said(text), questions, ROUNDS);
-            ours["action"] = json!(matches!(next, Next::Ask(_)).then_some("ask"));
+            let next = turn::next_step(TurnEnd::Text(text), questions, ROUNDS);
+            ours["action"] = json!(matches!(next, NextStep::Ask(_)).then_some("ask"));
         }
         (ours, case["expect"].clone())
     });
@@ -65,8 +65,8 @@ fn answer_format_at_a_terminal() {
                 let mut question = question.clone();
                 question["question"] = json!("?");
                 let question: Question = serde_json::from_value(question).unwrap();
-                match typed::read(typed.as_str().unwrap(), &question, 1) {
-                    Ok(typed::Typed::One(one)) => one.answer.unwrap().words(&question),
+                match typed::parse(typed.as_str().unwrap(), &question, 1) {
+                    Ok(typed::TypedInput::Answer(one)) => one.answer.unwrap().words(&question),
                     other => format!("{other:?}"),
                 }
             });
@@ -97,7 +97,7 @@ fn answer_format() {
                 *answer = format!("{number}: {answer}");
             }
         }
-        let answered = answer::read(&typed.join(" "), &questions).unwrap();
+        let answered = answer::parse(&typed.join(" "), &questions).unwrap();
         let words: Vec<String> = answered
             .answers
             .iter()
@@ -109,7 +109,7 @@ fn answer_format() {
 }
 
 /// What one turn printed, with its end as the decision wants it.
-fn turn_of(lines: &Value) -> (Summary, Outcome) {
+fn turn_of(lines: &Value) -> (Summary, StreamOutcome) {
     let lines: Vec<&str> = lines
         .as_array()
         .unwrap()
@@ -145,27 +145,27 @@ fn run(turns: &[Value], repeats: bool) -> Value {
         let said = summary.first.clone().unwrap_or_default();
         let text = said.text.clone().unwrap_or_default();
         let end = match outcome {
-            Outcome::Success => End::Said(&text),
-            Outcome::NoResult => End::NoResult,
-            Outcome::AgentError | Outcome::ProcessError => End::Failed,
+            StreamOutcome::Success => TurnEnd::Text(&text),
+            StreamOutcome::NoResult => TurnEnd::NoResult,
+            StreamOutcome::AgentError | StreamOutcome::ProcessError => TurnEnd::Failed,
         };
-        let found = turn::gather(&summary.texts, said.structured.as_ref());
+        let found = turn::collect_questions(&summary.texts, said.structured.as_ref());
         let left = ROUNDS - u32::try_from(asked.len()).unwrap();
-        match turn::next(end, found.questions, left) {
-            Next::Ask(questions) => {
+        match turn::next_step(end, found.questions, left) {
+            NextStep::Ask(questions) => {
                 asked.push(questions.len());
                 prompts.push(answers(&questions));
                 sessions.push(summary.session.unwrap());
             }
-            Next::TooManyRounds(_) => {
+            NextStep::TooManyRounds(_) => {
                 break json!({ "outcome": "error", "error_kind": "too_many_question_rounds" });
             }
-            Next::Done(result) => break json!({ "outcome": "success", "result": result }),
+            NextStep::Done(result) => break json!({ "outcome": "success", "result": result }),
             // The words are the data's; ours are the engine's.
-            Next::Nothing => {
+            NextStep::Nothing => {
                 break json!({ "outcome": "error", "error": "Agent completed without producing a result" });
             }
-            Next::Failed => {
+            NextStep::Failed => {
                 break json!({ "outcome": "error", "error": format!("Agent error: {}", said.message()) });
             }
         }
@@ -207,7 +207,7 @@ fn the_recorded_question_is_asked() {
     let mut stream = Stream::new();
     stream.push(&bytes, &mut |_| {});
     let summary = stream.finish(&mut |_| {});
-    let found = turn::gather(&summary.texts, None);
+    let found = turn::collect_questions(&summary.texts, None);
     assert_eq!(found.malformed, 0);
     let labels: Vec<&str> = found.questions[0]
         .options

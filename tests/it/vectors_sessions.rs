@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use planwright::adapters::claude_home::{Choice, ClaudeHome, FindError, Found};
-use planwright::formats::session::{Entry, PlanSource, paths, scan, time};
+use planwright::formats::session::{Entry, PlanSource, parse_timestamp, paths, scan};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -190,7 +190,7 @@ fn timestamps() {
         let line = json!({ "timestamp": case["input"]["value"] }).to_string();
         let timestamp = Entry::parse(line.as_bytes()).unwrap().timestamp();
         (
-            json!(timestamp.as_deref().and_then(time::seconds)),
+            json!(timestamp.as_deref().and_then(parse_timestamp)),
             case["expected"]["result"].clone(),
         )
     });

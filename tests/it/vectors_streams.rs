@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::agent_stream::{
-    Class, Event, Outcome, Stream, Summary, classify, outcome,
+    ErrorClass, Event, Stream, StreamOutcome, Summary, classify, outcome,
 };
 use serde_json::{Value, json};
 
@@ -29,12 +29,12 @@ fn kind(event: &Event) -> Option<&str> {
     }
 }
 
-fn name(outcome: Outcome) -> &'static str {
+fn name(outcome: StreamOutcome) -> &'static str {
     match outcome {
-        Outcome::Success => "success",
-        Outcome::AgentError => "agent_error",
-        Outcome::ProcessError => "process_error",
-        Outcome::NoResult => "no_result",
+        StreamOutcome::Success => "success",
+        StreamOutcome::AgentError => "agent_error",
+        StreamOutcome::ProcessError => "process_error",
+        StreamOutcome::NoResult => "no_result",
     }
 }
 
@@ -153,7 +153,7 @@ fn events_are_read_as_recommended() {
         let event = &events[0];
         let said = match event {
             Event::Assistant(said) => said.clone(),
-            _ => planwright::formats::agent_stream::Said::default(),
+            _ => planwright::formats::agent_stream::AssistantEvent::default(),
         };
         let result = summary.first.as_ref();
         let questions = summary.texts.join("\n").matches("<!--QUESTION:").count();
@@ -194,10 +194,10 @@ const ERRORS: Departures = &[
 fn errors_are_classified_as_recommended() {
     hold_agent("classify_error", ERRORS, |case| {
         let class = match classify(case["input"]["message"].as_str().unwrap(), None) {
-            Class::Transient => "transient",
-            Class::Fatal => "fatal",
-            Class::Permanent => "permanent",
-            Class::SessionExpired => "session_expired",
+            ErrorClass::Transient => "transient",
+            ErrorClass::Fatal => "fatal",
+            ErrorClass::Permanent => "permanent",
+            ErrorClass::SessionExpired => "session_expired",
         };
         (json!({ "class": class }), case["expect"].clone())
     });
@@ -209,22 +209,22 @@ fn recorded_errors_are_classified_by_what_can_be_done() {
         return;
     };
     for (scenario, want) in [
-        ("03b-always529", Class::Transient),
-        ("04-always500", Class::Transient),
-        ("04b-400", Class::Permanent),
-        ("04c-credit", Class::Fatal),
-        ("04d-toolong", Class::Permanent),
-        ("05-401", Class::Fatal),
-        ("05b-403", Class::Fatal),
-        ("05c-usage-limit", Class::Transient),
-        ("05d-404model", Class::Fatal),
-        ("06d-resume-nonexist", Class::SessionExpired),
-        ("06e-resume-notuuid", Class::Permanent),
-        ("10-maxturns", Class::Permanent),
-        ("12c-stdin-3m", Class::Permanent),
-        ("15e-budget", Class::Permanent),
-        ("15s-nokey", Class::Fatal),
-        ("17g-repo-baseurl", Class::Transient),
+        ("03b-always529", ErrorClass::Transient),
+        ("04-always500", ErrorClass::Transient),
+        ("04b-400", ErrorClass::Permanent),
+        ("04c-credit", ErrorClass::Fatal),
+        ("04d-toolong", ErrorClass::Permanent),
+        ("05-401", ErrorClass::Fatal),
+        ("05b-403", ErrorClass::Fatal),
+        ("05c-usage-limit", ErrorClass::Transient),
+        ("05d-404model", ErrorClass::Fatal),
+        ("06d-resume-nonexist", ErrorClass::SessionExpired),
+        ("06e-resume-notuuid", ErrorClass::Permanent),
+        ("10-maxturns", ErrorClass::Permanent),
+        ("12c-stdin-3m", ErrorClass::Permanent),
+        ("15e-budget", ErrorClass::Permanent),
+        ("15s-nokey", ErrorClass::Fatal),
+        ("17g-repo-baseurl", ErrorClass::Transient),
     ] {
         let stdout = std::fs::read(directory.join(format!("{scenario}.stdout.jsonl"))).unwrap();
         let (summary, _) = parse(&stdout);

@@ -1,7 +1,7 @@
 //! erk's vectors for transcripts, their parts, and chunks.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use planwright::formats::session::chunk::{COMMENT_BYTES, chunk};
+use planwright::formats::session::content::{MAX_CHUNK_BYTES, chunks};
 use planwright::formats::session::transcript::{Options, Piece, Transcript};
 use serde_json::{Value, json};
 
@@ -82,10 +82,10 @@ fn chunks_are_as_erk_cuts_them() {
         |case| {
             let most = case["input"]["max_chunk_size"]
                 .as_u64()
-                .map_or(COMMENT_BYTES, |most| usize::try_from(most).unwrap());
+                .map_or(MAX_CHUNK_BYTES, |most| usize::try_from(most).unwrap());
             let content = case["input"]["content"].as_str().unwrap();
             (
-                json!(chunk(content, most)),
+                json!(chunks(content, most)),
                 case["expected"]["chunks"].clone(),
             )
         },

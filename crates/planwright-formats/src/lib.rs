@@ -11,6 +11,7 @@ pub mod block;
 pub mod command;
 pub mod erk;
 pub mod hidden;
+mod jsonl;
 pub mod markdown;
 pub mod plan;
 pub mod question;

@@ -1,12 +1,12 @@
-//! What an agent asks people, and what they answer.
+//! Questions of an agent to people, and the answers.
 //!
 //! | looking for | it is in |
 //! |---|---|
-//! | marks in an agent's text, limits of questions | [`marker`] |
-//! | ask, take the text or give up after a turn | [`turn`] |
-//! | the comment with boxes, and what is ticked in it | [`boxes`] |
-//! | what stands behind `/answer` | [`answer`] |
-//! | what is typed in a terminal | [`typed`] |
+//! | markers in an agent's text, limits of questions | [`marker`] |
+//! | the decision after a turn: ask, take the text or give up | [`turn`] |
+//! | the comment with checkboxes, and which of them are ticked | [`boxes`] |
+//! | the text after `/answer` | [`answer`] |
+//! | input in a terminal | [`typed`] |
 
 use serde::{Deserialize, Serialize};
 
@@ -19,18 +19,19 @@ pub mod typed;
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// What is asked.
+    /// The question itself.
     pub question: String,
-    /// Two or three words; may be empty.
+    /// A title of two or three words; may be empty.
     #[serde(default)]
     pub header: String,
-    /// One of the options is wanted. Else free text, for which the options are suggestions.
+    /// Whether one of the options is wanted. Otherwise the answer is free text and the options are
+    /// suggestions.
     #[serde(default)]
     pub choice: bool,
-    /// Several options may be chosen.
+    /// Whether several options may be chosen.
     #[serde(default)]
     pub multi: bool,
-    /// What can be chosen.
+    /// The options.
     #[serde(default)]
     pub options: Vec<Choice>,
 }
@@ -38,35 +39,40 @@ pub struct Question {
 /// One option of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// A few words.
+    /// A label of a few words.
     pub label: String,
-    /// What it means; may be empty.
+    /// What the option means; may be empty.
     #[serde(default)]
     pub description: String,
 }
 
-/// What somebody answered to one question.
+/// The answer to one question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// Positions of the chosen options, from 0, ascending.
     #[serde(default)]
     pub chosen: Vec<usize>,
-    /// Free text, where some was given.
+    /// Free text, if any.
     #[serde(default)]
     pub text: Option<String>,
 }
 
 impl Answer {
-    /// The answer in words: labels of what was chosen and the free text, between `; `.
+    /// Returns the answer as text: the labels of the chosen options and the free text, joined by `;
+    /// `.
     pub fn words(&self, question: &Question) -> String {
-        let labels = self
-            .chosen
-            .iter()
-            .filter_map(|at| question.options.get(*at))
-            .map(|option| option.label.as_str());
+        let chosen = self.chosen.iter();
+        let options = chosen.filter_map(|position| question.options.get(*position));
+        let labels = options.map(|option| option.label.as_str());
         labels
             .chain(self.text.as_deref())
             .collect::<Vec<_>>()
             .join("; ")
     }
+}
+
+/// Returns the letter of the option at `position`, from 0; `?` after `z`, which
+/// [`marker::MAX_OPTIONS`] never reaches.
+fn letter(position: usize) -> char {
+    ('a'..='z').nth(position).unwrap_or('?')
 }

@@ -1,7 +1,9 @@
-//! Claude Code session logs: which session, which plan, which plan file; the log as a transcript.
+//! Claude Code session logs: finds the plan, the plan files and the sessions of a log, and renders
+//! it as a transcript.
 //!
-//! A log is JSON Lines: one entry a line, in the order in which things happened. Real logs reach gigabytes, lines 50 MB.
-//! So nothing here holds a log: [`Feed`] takes bytes in any chunks, [`Scan`] takes lines, and both give a [`Scanned`].
+//! A log is JSON Lines: one entry per line, in chronological order. Real logs reach gigabytes, and
+//! lines 50 MB, so nothing here holds a whole log: [`Scanner`] reads bytes in chunks of any size
+//! and returns a [`ScanResult`].
 //!
 //! ```
 //! use planwright_formats::session::scan;
@@ -14,23 +16,18 @@
 //! assert_eq!(plan.text, "# Add a cache\n");
 //! ```
 //!
-//! Which text is the plan, and which of several: [`plan`]. What counts as an entry: [`entry`]. What an agent reads of a log:
-//! [`transcript`], in parts by [`budget`]; what older erk kept of logs in comments: [`content`].
+//! [`plan`] defines which text is the plan of a session. [`transcript`] renders a log for an agent
+//! to read. [`content`] reads the transcripts that older versions of erk stored in comments.
 
-pub mod budget;
-pub mod chunk;
 pub mod content;
-pub mod entry;
-pub mod lines;
-pub(crate) mod members;
+mod entry;
 mod message;
 pub mod paths;
 pub mod plan;
-mod plans;
-pub mod scan;
-pub mod time;
+mod scan;
 pub mod transcript;
 
-pub use entry::Entry;
+pub use crate::jsonl::MAX_LINE_BYTES;
+pub use entry::{Entry, Malformed, format_timestamp, parse_timestamp};
 pub use plan::{PlanSource, SessionPlan};
-pub use scan::{Feed, Scan, Scanned, scan};
+pub use scan::{ScanResult, Scanner, scan};

@@ -2,7 +2,7 @@
 
 use super::Output;
 use crate::engine::model::agent::{Limit, Limits, Micros, Spent};
-use crate::formats::agent_stream::{Final, Stream, TEXTS_MAX};
+use crate::formats::agent_stream::{MAX_TEXTS_BYTES, ResultEvent, Stream};
 
 /// How much of standard error is kept: its end, where programs say why they give up.
 const TAIL: usize = 16 * 1024;
@@ -61,7 +61,7 @@ impl Reading {
             }
             Form::Text(text) => {
                 text.extend_from_slice(bytes);
-                text.len() > TEXTS_MAX
+                text.len() > MAX_TEXTS_BYTES
             }
         };
         if self.has_result() {
@@ -119,7 +119,7 @@ pub(super) fn spent(summary: &crate::formats::agent_stream::Summary, cost_before
     clippy::cast_sign_loss,
     reason = "a float becomes the nearest whole number that there is, and what is no number becomes zero"
 )]
-fn reported(last: &Final) -> Micros {
+fn reported(last: &ResultEvent) -> Micros {
     last.cost_usd
         .map_or(0, |dollars| (dollars * 1e6).round() as Micros)
 }

@@ -9,7 +9,7 @@ use super::output::{self, Read};
 use crate::adapters::redact::Redactor;
 use crate::engine::agent::Task;
 use crate::engine::model::agent::{Document, Ending, Limit, Report, Session, Spent, Wrote};
-use crate::formats::agent_stream::{Final, Outcome, Summary, outcome};
+use crate::formats::agent_stream::{ResultEvent, StreamOutcome, Summary, outcome};
 use crate::formats::question::marker::without_markers;
 
 /// What Claude Code says when the session to go on with is not there.
@@ -122,7 +122,7 @@ fn print_to(file: &str, report: &mut Report) {
     }
 }
 
-fn said_to_be_written(wrote: &crate::formats::agent_stream::Wrote) -> Wrote {
+fn said_to_be_written(wrote: &crate::formats::agent_stream::FileWrite) -> Wrote {
     Wrote {
         path: wrote.path.clone(),
         text: wrote.content.clone(),
@@ -139,10 +139,12 @@ fn of_stream(task: &Task, stopped: Stopped, summary: &Summary, stderr: &str) -> 
     };
     let resumed = matches!(task.session, Session::Resume(_));
     let ending = match (outcome(summary, status.map(number)), &summary.first) {
-        (Outcome::Success, Some(last)) => return success(last),
-        (Outcome::AgentError, Some(last)) => agent_error(last, task, summary),
-        (Outcome::ProcessError, _) => process_error(status, stderr),
-        (Outcome::NoResult | Outcome::Success | Outcome::AgentError, _) => Ending::NoResult,
+        (StreamOutcome::Success, Some(last)) => return success(last),
+        (StreamOutcome::AgentError, Some(last)) => agent_error(last, task, summary),
+        (StreamOutcome::ProcessError, _) => process_error(status, stderr),
+        (StreamOutcome::NoResult | StreamOutcome::Success | StreamOutcome::AgentError, _) => {
+            Ending::NoResult
+        }
     };
     let lost = match &ending {
         Ending::AgentError { message, .. } => message.contains(LOST),
@@ -172,7 +174,7 @@ fn of_text(stopped: Stopped, text: String, stderr: &str) -> Ending {
     }
 }
 
-fn success(last: &Final) -> Ending {
+fn success(last: &ResultEvent) -> Ending {
     Ending::Success {
         text: last.message(),
         structured: last.structured.clone(),
@@ -180,7 +182,7 @@ fn success(last: &Final) -> Ending {
     }
 }
 
-fn agent_error(last: &Final, task: &Task, summary: &Summary) -> Ending {
+fn agent_error(last: &ResultEvent, task: &Task, summary: &Summary) -> Ending {
     // Everything was done and paid for when a result comes: only a failed one is put down to its cost.
     let cost = output::spent(summary, task.cost_before).cost;
     if task.limits.cost.is_some_and(|most| cost > most) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::FindError;
 use crate::adapters::regular_file;
-use crate::formats::session::{Feed, Scanned};
+use crate::formats::session::{ScanResult, Scanner};
 
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) path: PathBuf,
-    pub(super) scanned: Scanned,
+    pub(super) scanned: ScanResult,
 }
 
 impl Read {
@@ -47,14 +47,14 @@ impl Read {
     fn until(
         path: &Path,
         session: Option<&str>,
-        is_enough: impl Fn(&Feed) -> bool,
+        is_enough: impl Fn(&Scanner) -> bool,
     ) -> Result<Self, FindError> {
         let failed = |error| FindError::Read {
             path: path.to_owned(),
             error,
         };
         let mut file = regular_file::open(path).map_err(failed)?;
-        let mut feed = Feed::new(session);
+        let mut feed = Scanner::new(session);
         let mut chunk = vec![0; CHUNK_BYTES];
         while !is_enough(&feed) {
             match file.read(&mut chunk) {

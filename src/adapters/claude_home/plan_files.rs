@@ -7,9 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{ClaudeHome, FindError, logs};
 use crate::adapters::regular_file;
+use crate::formats::session::format_timestamp;
 use crate::formats::session::paths::is_safe_name;
 use crate::formats::session::plan::MAX_PLAN_BYTES;
-use crate::formats::session::time;
 
 /// A plan file that was read.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ fn read(path: &Path) -> Result<Option<PlanFile>, FindError> {
     })?;
     let changed = metadata.modified().ok().and_then(|changed| {
         let since = changed.duration_since(UNIX_EPOCH).ok()?;
-        time::written(since.as_secs_f64())
+        format_timestamp(since.as_secs_f64())
     });
     Ok(Some(PlanFile {
         path: path.to_owned(),

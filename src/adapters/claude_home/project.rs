@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::logs::{entries, first_cwd, logs, name};
 use super::{ClaudeHome, FindError};
-use crate::formats::session::paths::{MAX_PROJECT_NAME, project_names};
+use crate::formats::session::paths::{MAX_PROJECT_NAME_CHARS, project_names};
 
 /// A working directory that has sessions.
 ///
@@ -101,11 +101,11 @@ fn is_named(folder: &str, encoded: &str) -> bool {
     if !is_cut(encoded) {
         return folder == encoded;
     }
-    let begin = &encoded[..MAX_PROJECT_NAME];
+    let begin = &encoded[..MAX_PROJECT_NAME_CHARS];
     let hash = folder.strip_prefix(begin);
     hash.is_some_and(|hash| hash.starts_with('-'))
 }
 
 fn is_cut(encoded: &str) -> bool {
-    encoded.len() > MAX_PROJECT_NAME && encoded.is_ascii()
+    encoded.len() > MAX_PROJECT_NAME_CHARS && encoded.is_ascii()
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::formats::session::paths::MAX_PROJECT_NAME;
+use crate::formats::session::paths::MAX_PROJECT_NAME_CHARS;
 
 mod projects;
 
@@ -273,7 +273,7 @@ fn projects_are_found_from_below_and_by_every_rule() {
     let long = format!("/srv/{}", "long/".repeat(60));
     let name = crate::formats::session::paths::project_names(&long).remove(0);
     let cut = home.put(
-        &format!("projects/{}-1x2y/s3.jsonl", &name[..MAX_PROJECT_NAME]),
+        &format!("projects/{}-1x2y/s3.jsonl", &name[..MAX_PROJECT_NAME_CHARS]),
         "",
     );
     assert_eq!(

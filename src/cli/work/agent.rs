@@ -18,7 +18,7 @@ use crate::cli::{Failure, save};
 use crate::config::agent::is_program;
 use crate::config::project::{Kind, Text};
 use crate::engine::clock::Clock;
-use crate::formats::agent_stream::LINE_MAX;
+use crate::formats::agent_stream::MAX_LINE_BYTES;
 
 /// Names under which the key of the model's API is looked for, best first.
 const KEYS: [&str; 2] = ["PLANWRIGHT_AGENT_API_KEY", "ANTHROPIC_API_KEY"];
@@ -124,7 +124,7 @@ impl Ready {
             secrets: Vec::new(),
             concurrency: self.concurrency,
             grace: GRACE,
-            most_line: LINE_MAX,
+            most_line: MAX_LINE_BYTES,
             most_output: MOST_OUTPUT,
             redactor: Redactor::new(self.known),
         };

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::cli::{Failure, input};
 use crate::engine::model::progress::Round;
 use crate::formats::question::answer::AnswerError;
-use crate::formats::question::typed::{self, Typed};
+use crate::formats::question::typed::{self, TypedInput};
 use crate::formats::question::{Answer, Question};
 
 /// Where a list is in TOML, which has no lists at its root.
@@ -130,11 +130,13 @@ impl Answers {
         let mut words: Vec<String> = Vec::new();
         for value in values {
             let typed =
-                typed::read(value, question, number).map_err(|error| wrong(&error.to_string()))?;
+                typed::parse(value, question, number).map_err(|error| wrong(&error.to_string()))?;
             match typed {
-                Typed::Nothing => {}
-                Typed::Other => return Err(wrong("0 stands for words that are not there.")),
-                Typed::One(one) => {
+                TypedInput::Empty => {}
+                TypedInput::OwnWords => {
+                    return Err(wrong("0 stands for words that are not there."));
+                }
+                TypedInput::Answer(one) => {
                     let answer = one.answer.unwrap_or_default();
                     whole.chosen.extend(answer.chosen);
                     words.extend(answer.text);

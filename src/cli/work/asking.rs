@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::terminal;
 use crate::formats::question::Question;
-use crate::formats::question::answer::One;
-use crate::formats::question::typed::{self, Typed};
+use crate::formats::question::answer::SingleAnswer;
+use crate::formats::question::typed::{self, TypedInput};
 
 /// Somebody is there to be asked.
 pub(in crate::cli) fn somebody() -> bool {
@@ -64,17 +64,17 @@ pub(in crate::cli) async fn ask(
     count: usize,
     question: &Question,
     stop: &CancellationToken,
-) -> Result<One, NoAnswer> {
+) -> Result<SingleAnswer, NoAnswer> {
     forget_typed();
     terminal::tell(&format!("\n{}", shown(at, count, question)));
     loop {
-        match typed::read(&line(&how(question), stop).await?, question, at + 1) {
-            Ok(Typed::Nothing) => return Ok(One::default()),
-            Ok(Typed::One(one)) => return Ok(one),
-            Ok(Typed::Other) => {
+        match typed::parse(&line(&how(question), stop).await?, question, at + 1) {
+            Ok(TypedInput::Empty) => return Ok(SingleAnswer::default()),
+            Ok(TypedInput::Answer(one)) => return Ok(one),
+            Ok(TypedInput::OwnWords) => {
                 let answer = typed::own_words(&line("Your own words: ", stop).await?);
                 if answer.is_some() {
-                    return Ok(One {
+                    return Ok(SingleAnswer {
                         answer,
                         rest: false,
                     });

@@ -10,7 +10,7 @@ use crate::engine::say::agent as sentences;
 use crate::engine::steps::{Context, report};
 use crate::engine::store::{AuditEntry, EffectState, RunView};
 use crate::formats::command::Permission;
-use crate::formats::question::answer::{self, AnswerError, Answered};
+use crate::formats::question::answer::{self, AnswerError, ParsedAnswers};
 use crate::formats::question::{Answer, boxes};
 
 /// How many runs of the place are looked at for an open question.
@@ -67,7 +67,7 @@ async fn untick(context: &Context) -> Result<(), Stop> {
     // Somebody may have ticked more since; a list that lags behind knows less than the delivery.
     let now = own.ok().and_then(|own| {
         let body = own.into_iter().find(|one| one.id == *id)?.body;
-        boxes::read(&body).is_some().then_some(body)
+        boxes::parse(&body).is_some().then_some(body)
     });
     let Some(body) = boxes::unsent(now.as_deref().unwrap_or(text)) else {
         return Ok(());
@@ -153,7 +153,7 @@ async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
     let store = &context.effects.store;
     let views = store.runs_at(&place, LOOKED_AT).await?;
     let ticked = match &context.trigger.origin {
-        Origin::Boxes { id, text, .. } => Some((*id, boxes::read(text))),
+        Origin::Boxes { id, text, .. } => Some((*id, boxes::parse(text))),
         _ => None,
     };
     let mut asking = None;
@@ -227,19 +227,19 @@ async fn may(context: &Context, asking: &Asking) -> Result<bool, Stop> {
     Ok(writes && access.user_id == actor.id)
 }
 
-fn read(trigger: &Trigger, round: &Round) -> Result<Answered, AnswerError> {
+fn read(trigger: &Trigger, round: &Round) -> Result<ParsedAnswers, AnswerError> {
     match &trigger.origin {
         Origin::Boxes { text, .. } => {
-            let ticked = boxes::read(text).ok_or(AnswerError::Nothing)?;
+            let ticked = boxes::parse(text).ok_or(AnswerError::Nothing)?;
             let answers = boxes::answers(&ticked, &round.questions)?;
             if answers.iter().all(Option::is_none) {
                 return Err(AnswerError::Unticked);
             }
-            Ok(Answered {
+            Ok(ParsedAnswers {
                 answers,
                 skipped: Vec::new(),
             })
         }
-        _ => answer::read(&trigger.guidance, &round.questions),
+        _ => answer::parse(&trigger.guidance, &round.questions),
     }
 }

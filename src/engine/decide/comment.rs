@@ -156,7 +156,7 @@ fn ticked(read: &IssueComment<'_>, facts: &Facts) -> Decision {
         return Decision::ignore(UNCHANGED);
     };
     let after = &read.comment.body;
-    let ticks = boxes::read(after);
+    let ticks = boxes::parse(after);
     let complete = ticks.as_ref().is_some_and(|ticks| ticks.send);
     if complete && boxes::sent(&before.from, after) {
         let origin = Origin::Boxes {

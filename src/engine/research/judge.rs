@@ -6,7 +6,7 @@ use crate::engine::model::time::Millis;
 use crate::engine::planner;
 use crate::engine::say::research as sentences;
 use crate::engine::settings::ResearchSettings;
-use crate::formats::agent_stream::{Class, classify};
+use crate::formats::agent_stream::{ErrorClass, classify};
 use crate::formats::plan::enriched;
 use crate::formats::report;
 
@@ -53,7 +53,7 @@ impl Judging {
         }
         keep_draft(&mut topic, came);
         match class(&came.ending) {
-            Class::Transient => {
+            ErrorClass::Transient => {
                 topic.faults += 1;
                 clear(&mut topic);
                 if topic.faults < self.settings.faults {
@@ -63,7 +63,7 @@ impl Judging {
                     self.stand_in(&mut topic, sentences::ended(&came.ending));
                 }
             }
-            Class::Fatal | Class::SessionExpired if !finished => {
+            ErrorClass::Fatal | ErrorClass::SessionExpired if !finished => {
                 self.stand_in(&mut topic, sentences::ended(&came.ending));
             }
             _ => {
@@ -242,13 +242,13 @@ fn fail(topic: &mut Topic, why: String) {
 }
 
 /// Whether trying the same again can help.
-fn class(ending: &Ending) -> Class {
+fn class(ending: &Ending) -> ErrorClass {
     match ending {
         Ending::AgentError {
             message, status, ..
         } => classify(message, *status),
         // Two of twelve hang when several run at once (anthropics/claude-code#39700).
-        Ending::Limited(Limit::Silence) | Ending::ProcessError { .. } => Class::Transient,
-        _ => Class::Fatal,
+        Ending::Limited(Limit::Silence) | Ending::ProcessError { .. } => ErrorClass::Transient,
+        _ => ErrorClass::Fatal,
     }
 }

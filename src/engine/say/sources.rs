@@ -5,7 +5,7 @@ use crate::engine::forge::ReadError;
 use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::progress::LogPlan;
 use crate::formats::command::{CommandSpec, OptionError, RepositoryFile};
-use crate::formats::session::Scanned;
+use crate::formats::session::ScanResult;
 
 /// How to name a log.
 const NAME_IT: &str = "`/save-plan session=PATH@REF`";
@@ -150,7 +150,7 @@ fn looked(log: &Log) -> String {
 }
 
 /// Logs were read, but hold no plan. `session` is the one that was asked for.
-pub fn no_plan(read: &[(Log, Scanned)], session: Option<&str>) -> Failure {
+pub fn no_plan(read: &[(Log, ScanResult)], session: Option<&str>) -> Failure {
     let mut details = Vec::new();
     for (log, scanned) in read {
         details.push(format!("Looked at: {}", looked(log)));
@@ -207,7 +207,7 @@ pub fn no_plan(read: &[(Log, Scanned)], session: Option<&str>) -> Failure {
     }
 }
 
-fn counts(scanned: &Scanned) -> String {
+fn counts(scanned: &ScanResult) -> String {
     let mut text = format!("Lines read: {}", scanned.lines);
     if scanned.malformed_count > 0 {
         let first: Vec<String> = scanned

@@ -20,7 +20,7 @@ use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::say::sources::{self, Log};
 use crate::engine::settings::Settings;
 use crate::formats::command::{Options, RepositoryFile, read_options};
-use crate::formats::session::{PlanSource, Scanned, SessionPlan};
+use crate::formats::session::{PlanSource, ScanResult, SessionPlan};
 use attachment::{Attachment, Kind};
 use reading::{Reading, What};
 
@@ -148,7 +148,7 @@ async fn comment(
     let session = options.session_id.as_deref();
     let mut notes = Vec::new();
     let mut best: Option<(Log, SessionPlan)> = None;
-    let mut read: Vec<(Log, Scanned)> = Vec::new();
+    let mut read: Vec<(Log, ScanResult)> = Vec::new();
     let perhaps = attached.iter().filter(|one| one.kind == Kind::Perhaps);
     let surely = attached.iter().filter(|one| one.kind == Kind::Log);
     for one in surely.chain(perhaps.take(MOST_ATTACHED)) {

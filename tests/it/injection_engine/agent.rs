@@ -40,7 +40,7 @@ async fn an_agent_that_was_taken_over_reaches_no_effect() {
                 if asked.starts_with('✋') {
                     Held
                 } else {
-                    let read = planwright::formats::question::boxes::read(&asked);
+                    let read = planwright::formats::question::boxes::parse(&asked);
                     Asked(read.expect(name).questions.len())
                 }
             }

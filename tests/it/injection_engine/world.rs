@@ -148,12 +148,12 @@ fn status(body: &str, run: &RunId, name: &str) -> bool {
     if body.starts_with(['✅', '⌛']) {
         // A round that has ended: nothing to tick.
         assert!(
-            boxes::read(body).is_none() && !body.contains("- ["),
+            boxes::parse(body).is_none() && !body.contains("- ["),
             "{name}: {body}"
         );
     }
     if body.starts_with(['❓', '✋']) {
-        let read = boxes::read(body).expect(name);
+        let read = boxes::parse(body).expect(name);
         assert_eq!(read.run, run.0, "{name}: {body}");
         let nothing = boxes::Ticks::default();
         assert!(

@@ -3,11 +3,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use planwright_formats::agent_stream::{
-    Event, LINE_MAX, NAME_MAX, Outcome, Stream, Summary, classify, outcome,
+    Event, MAX_LINE_BYTES, MAX_NAME_BYTES, Stream, StreamOutcome, Summary, classify, outcome,
 };
 
 fuzz_target!(|bytes: &[u8]| {
-    for line_max in [LINE_MAX, 40] {
+    for line_max in [MAX_LINE_BYTES, 40] {
         let (whole, events) = read(bytes, bytes.len().max(1), line_max);
         for size in [1, 7] {
             assert_eq!(read(bytes, size, line_max), (whole.clone(), events.clone()));
@@ -16,10 +16,15 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(events.len() as u64, whole.events + lost);
         assert!(whole.events >= whole.results + whole.inits + whole.retries + whole.turns);
         assert_eq!(whole.first.is_some(), whole.results > 0);
-        assert!(whole.session.as_ref().is_none_or(|id| !id.is_empty() && id.len() <= NAME_MAX));
+        assert!(
+            whole
+                .session
+                .as_ref()
+                .is_none_or(|id| !id.is_empty() && id.len() <= MAX_NAME_BYTES)
+        );
         // A failure never makes a success, and success needs a result that says so.
-        assert_ne!(outcome(&whole, Some(1)), Outcome::Success);
-        if outcome(&whole, Some(0)) == Outcome::Success {
+        assert_ne!(outcome(&whole, Some(1)), StreamOutcome::Success);
+        if outcome(&whole, Some(0)) == StreamOutcome::Success {
             let first = whole.first.as_ref().expect("a result");
             assert!(first.is_error == Some(false));
         }

@@ -34,10 +34,10 @@ fn question(text: &str, choice: bool) -> Question {
 
 fn marks(text: &str) {
     let found = marker::detect(text);
-    assert!(found.questions.len() <= marker::MOST_QUESTIONS);
+    assert!(found.questions.len() <= marker::MAX_QUESTIONS);
     for question in &found.questions {
-        assert!(!question.question.is_empty() && question.options.len() <= marker::MOST_OPTIONS);
-        assert!(question.question.chars().count() <= marker::MOST_QUESTION_CHARS);
+        assert!(!question.question.is_empty() && question.options.len() <= marker::MAX_OPTIONS);
+        assert!(question.question.chars().count() <= marker::MAX_QUESTION_CHARS);
         assert!(!question.header.contains(['\n', '\r']));
     }
     let _ = marker::signals(text);
@@ -53,7 +53,7 @@ fn comment(text: &str) {
         questions: &questions,
         own_words: true,
     });
-    let read = boxes::read(&body).expect("the marker stands at the end");
+    let read = boxes::parse(&body).expect("the marker stands at the end");
     assert_eq!((read.run.as_str(), read.round, read.send), ("R", 7, false));
     assert_eq!(read.questions, [Ticks::default(), Ticks::default()]);
     assert!(command::parse(&body).is_empty());

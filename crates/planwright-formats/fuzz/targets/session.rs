@@ -3,15 +3,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use planwright_formats::session::chunk::chunk;
-use planwright_formats::session::content;
+use planwright_formats::session::content::{self, chunks};
 use planwright_formats::session::plan::MAX_PLAN_BYTES;
 use planwright_formats::session::transcript::{Options, Piece, Transcript};
-use planwright_formats::session::{Feed, scan};
+use planwright_formats::session::{Scanner, scan};
 
 fuzz_target!(|log: &[u8]| {
     let whole = scan(log, None);
-    let mut feed = Feed::new(None);
+    let mut feed = Scanner::new(None);
     for piece in log.chunks(7) {
         feed.push(piece);
     }
@@ -41,11 +40,11 @@ fuzz_target!(|log: &[u8]| {
     }
     if let Ok(text) = str::from_utf8(log) {
         for most in [1, 10, 100] {
-            for part in chunk(text, most) {
+            for part in chunks(text, most) {
                 assert!(text.contains(part));
             }
         }
-        let _ = content::read([text, text]);
+        let _ = content::parse([text, text]);
     }
 });
 

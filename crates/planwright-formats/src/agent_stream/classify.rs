@@ -1,20 +1,36 @@
-//! Whether trying again can help, by what an error says.
+//! Classifies the errors of agents by their text and HTTP status.
 
 /// What can be done about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// It passes: overload, rate limits, a network that fails. The same can work later.
+pub enum ErrorClass {
+    /// Temporary: overload, rate limits, a network failure. The same request can succeed later.
     Transient,
-    /// Nothing will work until somebody changes something: keys, credit, permissions, disk, the model's name.
+    /// Nothing succeeds until somebody intervenes: credentials, credit, permissions, disk space,
+    /// the model's name.
     Fatal,
-    /// This input will not work: too long, invalid, or nobody knows.
+    /// This input fails: it is too long, invalid, or the error is not recognised.
     Permanent,
-    /// The session to go on with is gone; a new one works.
+    /// The session to resume no longer exists; a new one works.
     SessionExpired,
 }
 
-/// What fatal errors say, in lower case; ` * ` stands for anything.
-const FATAL: [&str; 8] = [
+/// The cause of an error, as far as its text and the HTTP status of the model's API tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorCause {
+    /// Credentials are missing, rejected or expired.
+    Credentials,
+    /// The account has no credit left.
+    Credit,
+    /// The service was not reached.
+    Network,
+    /// The service is overloaded or failing.
+    Overload,
+    /// Anything else.
+    Other,
+}
+
+/// Patterns of fatal errors, in lower case; ` * ` matches any text.
+const FATAL: &[&str] = &[
     "permission * denied",
     "out of * space",
     "no space left",
@@ -25,8 +41,8 @@ const FATAL: [&str; 8] = [
     "does not have access",
 ];
 
-/// What errors say where credentials are missing, refused or expired; fatal, too.
-const CREDENTIALS: [&str; 8] = [
+/// Patterns of errors about missing, rejected or expired credentials, which are fatal.
+const CREDENTIALS: &[&str] = &[
     "invalid api key",
     "invalid x-api-key",
     "not logged in",
@@ -37,11 +53,11 @@ const CREDENTIALS: [&str; 8] = [
     "oauth token * expired",
 ];
 
-/// What errors say where an account has no money left; fatal, too.
-const CREDIT: [&str; 2] = ["credit balance", "billing"];
+/// Patterns of errors about an account without credit, which are fatal.
+const CREDIT: &[&str] = &["credit balance", "billing"];
 
-/// What errors say that pass.
-const TRANSIENT: [&str; 14] = [
+/// Patterns of transient errors.
+const TRANSIENT: &[&str] = &[
     "locked",
     "busy",
     "timeout",
@@ -58,8 +74,8 @@ const TRANSIENT: [&str; 14] = [
     "internal server error",
 ];
 
-/// What errors say where the service was not reached; this passes, too.
-const NETWORK: [&str; 11] = [
+/// Patterns of errors in which the service was not reached, which are transient.
+const NETWORK: &[&str] = &[
     "connection error",
     "connection refused",
     "connection reset",
@@ -73,73 +89,62 @@ const NETWORK: [&str; 11] = [
     "etimedout",
 ];
 
-/// What is behind an error, as far as its text and the HTTP status of the model's API tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// Credentials are missing, refused or expired.
-    Credentials,
-    /// The account has no money left.
-    Credit,
-    /// The service was not reached.
-    Network,
-    /// The service has too much to do or fails itself.
-    Overload,
-    /// Anything else.
-    Other,
-}
-
-/// Names the cause of an error that [`classify`] classes.
-pub fn cause(message: &str, api_status: Option<u16>) -> Cause {
+/// Returns the cause of an error that [`classify`] classifies.
+pub fn cause(message: &str, api_status: Option<u16>) -> ErrorCause {
     let message = message.to_lowercase();
-    let says = |patterns: &[&str]| patterns.iter().any(|pattern| holds(&message, pattern));
     let status = api_status.or_else(|| status(&message));
-    if says(&CREDIT) || status == Some(402) {
-        Cause::Credit
-    } else if says(&CREDENTIALS) || matches!(status, Some(401 | 403)) {
-        Cause::Credentials
-    } else if classify(&message, api_status) != Class::Transient {
-        Cause::Other
-    } else if says(&NETWORK) {
-        Cause::Network
+    if matches_any(&message, CREDIT) || status == Some(402) {
+        ErrorCause::Credit
+    } else if matches_any(&message, CREDENTIALS) || matches!(status, Some(401 | 403)) {
+        ErrorCause::Credentials
+    } else if classify(&message, api_status) != ErrorClass::Transient {
+        ErrorCause::Other
+    } else if matches_any(&message, NETWORK) {
+        ErrorCause::Network
     } else {
-        Cause::Overload
+        ErrorCause::Overload
     }
 }
 
-/// Classes an error by its text and by the HTTP status of the model's API, where one is known. What is fatal is looked for
-/// before what passes: `timeout: permission denied` does not pass.
-pub fn classify(message: &str, api_status: Option<u16>) -> Class {
+/// Classifies an error by its text and by the HTTP status of the model's API, where one is known.
+///
+/// Fatal patterns take precedence over transient ones: `timeout: permission denied` is fatal.
+pub fn classify(message: &str, api_status: Option<u16>) -> ErrorClass {
     let message = message.to_lowercase();
-    let says = |patterns: &[&str]| patterns.iter().any(|pattern| holds(&message, pattern));
+    let says = |patterns| matches_any(&message, patterns);
     let status = api_status.or_else(|| status(&message));
-    if says(&["no conversation found"]) {
-        Class::SessionExpired
-    } else if says(&["prompt is too long"]) {
-        Class::Permanent
+    if message.contains("no conversation found") {
+        ErrorClass::SessionExpired
+    } else if message.contains("prompt is too long") {
+        ErrorClass::Permanent
     } else if matches!(status, Some(401..=404))
-        || [&FATAL[..], &CREDENTIALS, &CREDIT].into_iter().any(says)
+        || [FATAL, CREDENTIALS, CREDIT].into_iter().any(says)
     {
-        Class::Fatal
-    } else if matches!(status, Some(408 | 429 | 500..=599)) || says(&TRANSIENT) || says(&NETWORK) {
-        Class::Transient
+        ErrorClass::Fatal
+    } else if matches!(status, Some(408 | 429 | 500..=599)) || says(TRANSIENT) || says(NETWORK) {
+        ErrorClass::Transient
     } else {
-        Class::Permanent
+        ErrorClass::Permanent
     }
 }
 
-/// The parts of `pattern` stand in `text`, in order.
-fn holds(text: &str, pattern: &str) -> bool {
-    let mut rest = text;
-    pattern.split(" * ").all(|part| {
-        let found = rest.find(part);
-        if let Some(at) = found {
-            rest = &rest[at + part.len()..];
-        }
-        found.is_some()
+/// Whether the parts of any of `patterns` occur in `text` in order.
+fn matches_any(text: &str, patterns: &[&str]) -> bool {
+    patterns.iter().any(|pattern| {
+        let mut rest = text;
+        pattern
+            .split(" * ")
+            .all(|part| match rest.split_once(part) {
+                Some((_, after)) => {
+                    rest = after;
+                    true
+                }
+                None => false,
+            })
     })
 }
 
-/// An HTTP status that a text names as one: three digits after `http`, `error`, `status` or `code`.
+/// Finds an HTTP status in a text: three digits after `http`, `error`, `status` or `code`.
 fn status(text: &str) -> Option<u16> {
     let mut before = "";
     for word in text

@@ -11,12 +11,12 @@ mod errors;
 mod fixtures;
 mod writes;
 
-/// Everything a stream says, read in one push.
+/// Reads a stream in one push.
 fn read(stdout: &[u8]) -> (Summary, Vec<Event>) {
-    read_cut(stdout, stdout.len().max(1), LINE_MAX)
+    read_cut(stdout, stdout.len().max(1), MAX_LINE_BYTES)
 }
 
-/// The same in pushes of `size` bytes, with lines up to `line_max`.
+/// Reads a stream in pushes of `size` bytes, with lines up to `line_max`.
 fn read_cut(stdout: &[u8], size: usize, line_max: usize) -> (Summary, Vec<Event>) {
     let mut events = Vec::new();
     let mut on = |event: &Event| events.push(event.clone());
@@ -28,7 +28,7 @@ fn read_cut(stdout: &[u8], size: usize, line_max: usize) -> (Summary, Vec<Event>
     (summary, events)
 }
 
-fn result(members: &serde_json::Value) -> Final {
+fn result(members: &serde_json::Value) -> ResultEvent {
     let mut line = members.clone();
     line["type"] = json!("result");
     read(line.to_string().as_bytes()).0.first.unwrap()
@@ -64,16 +64,16 @@ fn an_exit_code_can_spoil_a_result_and_never_make_one() {
     let (bad, _) = read(br#"{"type":"result","is_error":true}"#);
     let (none, _) = read(b"");
     for (summary, code, want) in [
-        (&good, Some(0), Outcome::Success),
-        (&good, None, Outcome::Success),
-        (&good, Some(1), Outcome::ProcessError),
-        (&good, Some(-9), Outcome::ProcessError),
-        (&bad, Some(0), Outcome::AgentError),
-        (&bad, Some(1), Outcome::AgentError),
-        (&bad, None, Outcome::AgentError),
-        (&none, Some(0), Outcome::NoResult),
-        (&none, None, Outcome::NoResult),
-        (&none, Some(143), Outcome::ProcessError),
+        (&good, Some(0), StreamOutcome::Success),
+        (&good, None, StreamOutcome::Success),
+        (&good, Some(1), StreamOutcome::ProcessError),
+        (&good, Some(-9), StreamOutcome::ProcessError),
+        (&bad, Some(0), StreamOutcome::AgentError),
+        (&bad, Some(1), StreamOutcome::AgentError),
+        (&bad, None, StreamOutcome::AgentError),
+        (&none, Some(0), StreamOutcome::NoResult),
+        (&none, None, StreamOutcome::NoResult),
+        (&none, Some(143), StreamOutcome::ProcessError),
     ] {
         assert_eq!(outcome(summary, code), want, "{code:?}");
     }
@@ -86,7 +86,7 @@ fn members_of_a_result_are_read_one_by_one() {
         "errors": ["one", 2, "three"], "num_turns": 4, "total_cost_usd": 0.25, "duration_ms": 1500,
         "permission_denials": [{}, {}], "session_id": "s", "terminal_reason": "max_turns", "api_error_status": 529,
     }));
-    let want = Final {
+    let want = ResultEvent {
         is_error: Some(true),
         subtype: Some("error_max_turns".to_owned()),
         text: Some("Half a plan".to_owned()),
@@ -106,9 +106,9 @@ fn members_of_a_result_are_read_one_by_one() {
         "is_error": false, "result": ["x"], "errors": "none", "num_turns": -1, "total_cost_usd": "0.25",
         "duration_ms": 1.5, "permission_denials": 3, "session_id": {}, "api_error_status": 99999,
     }));
-    let want = Final {
+    let want = ResultEvent {
         is_error: Some(false),
-        ..Final::default()
+        ..ResultEvent::default()
     };
     assert_eq!(strange, want);
 }
@@ -118,7 +118,7 @@ fn a_number_no_computer_can_hold_does_not_cost_the_result() {
     let (summary, _) = read(
         br#"{"type":"result","is_error":false,"total_cost_usd":1e999,"structured_output":[1e999]}"#,
     );
-    assert_eq!(outcome(&summary, Some(0)), Outcome::Success);
+    assert_eq!(outcome(&summary, Some(0)), StreamOutcome::Success);
     let first = summary.first.unwrap();
     assert_eq!((first.cost_usd, first.structured), (None, None));
 }
@@ -173,7 +173,7 @@ fn a_line_over_the_limit_is_counted_and_the_stream_goes_on() {
         let (summary, events) = read_cut(long.as_bytes(), size, 100);
         assert_eq!((summary.lines, summary.too_long, summary.events), (2, 1, 1));
         assert_eq!(events[0], Event::TooLong);
-        assert_eq!(outcome(&summary, Some(0)), Outcome::Success);
+        assert_eq!(outcome(&summary, Some(0)), StreamOutcome::Success);
     }
 }
 
@@ -185,7 +185,7 @@ fn texts_are_kept_whole_up_to_their_limit_and_the_rest_is_counted() {
         format!("{event}\n").into_bytes()
     };
     let mut stream = Stream::new();
-    let long = line(&"x".repeat(TEXTS_MAX / 4));
+    let long = line(&"x".repeat(MAX_TEXTS_BYTES / 4));
     for _ in 0..5 {
         stream.push(&long, &mut |_| {});
     }
@@ -207,20 +207,20 @@ fn what_is_listed_has_limits_and_what_is_counted_has_none() {
     let Event::Assistant(said) = &events[0] else {
         panic!("{events:?}");
     };
-    assert_eq!((said.tools.len(), said.calls), (LISTED_MAX, 100));
-    let long = "é".repeat(NAME_MAX);
+    assert_eq!((said.tools.len(), said.calls), (MAX_LISTED, 100));
+    let long = "é".repeat(MAX_NAME_BYTES);
     let last = result(&json!({
         "is_error": false, "subtype": long, "session_id": long, "errors": vec!["e"; 100],
-        "structured_output": "x".repeat(STRUCTURED_MAX),
+        "structured_output": "x".repeat(MAX_STRUCTURED_BYTES),
     }));
-    assert_eq!(last.subtype.unwrap().len(), NAME_MAX);
+    assert_eq!(last.subtype.unwrap().len(), MAX_NAME_BYTES);
     assert_eq!((last.session, last.structured), (None, None));
-    assert_eq!(last.errors.len(), LISTED_MAX);
+    assert_eq!(last.errors.len(), MAX_LISTED);
     let (_, events) = read(json!({"type": long}).to_string().as_bytes());
     assert_eq!(
         events,
         [Event::Other {
-            kind: "é".repeat(NAME_MAX / 2)
+            kind: "é".repeat(MAX_NAME_BYTES / 2)
         }]
     );
 }

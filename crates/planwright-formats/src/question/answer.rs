@@ -1,77 +1,78 @@
-//! Reads what stands behind `/answer`.
+//! Parses the text after `/answer`.
 //!
 //! ```text
 //! /answer 1: a  2: keep the old endpoint        numbered, on one line or on several
-//! /answer 1: a, c; other: and the lock file     several options, and own words
+//! /answer 1: a, c; other: and the lock file     several options, and free text
 //! /answer the second one                        a single question needs no number
 //! /answer 1: b skip                             the rest stays open; so does question 2 with `2: skip`
 //! ```
 //!
-//! An option is named by its letter, its number or its label. Where an answer is not made of options alone it is free
-//! text, every word of it: "a bigger cache is fine" chooses nothing. What is typed in a terminal is read by the same
-//! rules ([`one`]).
+//! An option is named by its letter, its number or its label. An answer that does not consist of
+//! options alone is free text in full: "a bigger cache is fine" chooses nothing. Input in a
+//! terminal follows the same rules ([`parse_single`]).
 
 mod choice;
-mod parts;
+mod split;
 #[cfg(test)]
 mod tests;
 
 use thiserror::Error;
 
-use super::{Answer, Question};
+use super::{Answer, Question, letter};
+use choice::Skip;
 
 /// Answers to the questions of one round.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answered {
-    /// One for each question; `None` where nothing was said.
+pub struct ParsedAnswers {
+    /// One entry per question; `None` for a question without an answer.
     pub answers: Vec<Option<Answer>>,
-    /// Positions of questions, from 0, ascending, that are to stay open: `2: skip`, or `skip` for all the rest.
+    /// Positions of the questions that are to stay open (`2: skip`, or `skip` for the rest), from
+    /// 0, ascending.
     pub skipped: Vec<usize>,
 }
 
-impl Answered {
-    /// Every question has its answer or is to stay open, so there is nothing to wait for.
+impl ParsedAnswers {
+    /// Whether every question has an answer or is to stay open, so that there is nothing to wait
+    /// for.
     pub fn complete(&self) -> bool {
-        self.answers
-            .iter()
-            .enumerate()
-            .all(|(at, answer)| answer.is_some() || self.skipped.contains(&at))
+        let mut answers = self.answers.iter().enumerate();
+        answers.all(|(position, answer)| answer.is_some() || self.skipped.contains(&position))
     }
 }
 
-/// Why answers cannot be taken. Numbers of questions count from 1.
+/// Why answers are rejected. Numbers of questions count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AnswerError {
-    /// There is no answer.
+    /// The text is empty.
     #[error(
         "There is no answer behind `/answer`. Write the number of each question and what you choose, such as \
          `/answer 1: a 2: your own words`, or `/answer skip` to leave them open."
     )]
     Nothing,
-    /// Answers were sent, and nothing is ticked.
+    /// The answers were sent without a tick.
     #[error(
         "No option is ticked. Tick what you choose and then “Send these answers”, or comment `/answer skip` to leave the \
          questions open."
     )]
     Unticked,
-    /// There are several questions, and the text does not begin with a number.
+    /// There are several questions, and the text does not begin with the number of one.
     #[error(
         "It is not clear which of the {count} questions is answered. Begin each answer with the number of its question \
          and a colon, such as `/answer 1: a 2: b`."
     )]
     Unnumbered {
-        /// How many questions there are.
+        /// Number of questions.
         count: usize,
     },
-    /// A number that no question has.
+    /// No question has this number.
     #[error("There is no question {number}: {}", there_are(*.count))]
     NoSuchQuestion {
-        /// The number as given.
+        /// The given number.
         number: usize,
-        /// How many questions there are.
+        /// Number of questions.
         count: usize,
     },
-    /// More than one option where only one can be chosen.
+    /// Several options are chosen for a question that allows one.
     #[error(
         "Question {question} takes one option, but several are chosen. Choose one of them, or say it in your own words \
          behind `other:`."
@@ -80,7 +81,7 @@ pub enum AnswerError {
         /// Number of the question.
         question: usize,
     },
-    /// A letter or a number that no option has.
+    /// No option has this letter or number.
     #[error(
         "Question {question} has no option `{given}`: {}. Choose one of these, or say it in your own words behind \
          `other:`.",
@@ -89,12 +90,12 @@ pub enum AnswerError {
     NoSuchOption {
         /// Number of the question.
         question: usize,
-        /// A single letter or a number, as given.
+        /// The given letter or number.
         given: String,
-        /// How many options the question has; at least one.
+        /// Number of options of the question; at least one.
         count: usize,
     },
-    /// `other` is chosen without words.
+    /// `other` is chosen without a text.
     #[error(
         "Question {question} is answered with `other`, but nothing stands behind it. Write your answer behind `other:`, or \
          comment `/answer {question}: your own words`."
@@ -122,35 +123,48 @@ fn options_are(count: usize) -> String {
     }
 }
 
-/// The letter of the option at position `at`, from 0. There are never so many options that letters run out; if there
-/// were, the rest would be called `?`.
-pub(super) fn letter(at: usize) -> char {
-    u8::try_from(at)
-        .ok()
-        .filter(|at| *at < 26)
-        .map_or('?', |at| char::from(b'a' + at))
+impl Answer {
+    /// Creates an answer from options in any order and free text; an error if the question allows
+    /// only one option.
+    pub(super) fn new(
+        mut chosen: Vec<usize>,
+        text: Option<String>,
+        question: &Question,
+        number: usize,
+    ) -> Result<Self, AnswerError> {
+        chosen.sort_unstable();
+        chosen.dedup();
+        if !question.multi && chosen.len() > 1 {
+            return Err(AnswerError::Several { question: number });
+        }
+        Ok(Self { chosen, text })
+    }
 }
 
-/// What somebody said to a single question.
+/// The answer to a single question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct One {
-    /// The answer; `None` where the question is to stay open.
+pub struct SingleAnswer {
+    /// The answer; `None` if the question is to stay open.
     pub answer: Option<Answer>,
-    /// So are all others that are not answered.
+    /// Whether all other questions without an answer are to stay open too.
     pub rest: bool,
 }
 
-/// Reads `text` as the answer to one question, which has this number.
-pub fn one(text: &str, question: &Question, number: usize) -> Result<One, AnswerError> {
-    let (answer, skip) = choice::read(text, question, number)?;
-    Ok(One {
+/// Parses `text` as the answer to one question, which has this number.
+pub fn parse_single(
+    text: &str,
+    question: &Question,
+    number: usize,
+) -> Result<SingleAnswer, AnswerError> {
+    let (answer, skip) = choice::parse(text, question, number)?;
+    Ok(SingleAnswer {
         answer,
-        rest: skip == Some(choice::Skip::Rest),
+        rest: skip == Some(Skip::Rest),
     })
 }
 
-/// Reads the answers in `text` to `questions`.
-pub fn read(text: &str, questions: &[Question]) -> Result<Answered, AnswerError> {
+/// Parses the answers to `questions` in `text`.
+pub fn parse(text: &str, questions: &[Question]) -> Result<ParsedAnswers, AnswerError> {
     let text = text.trim();
     let count = questions.len();
     if count == 0 {
@@ -159,33 +173,31 @@ pub fn read(text: &str, questions: &[Question]) -> Result<Answered, AnswerError>
     if text.is_empty() {
         return Err(AnswerError::Nothing);
     }
-    let mut answered = Answered {
-        answers: vec![None; count],
-        skipped: Vec::new(),
-    };
+    let mut answers = vec![None; count];
+    let mut skipped = Vec::new();
     let mut rest = true;
     // With a single question "skip" may be the label of an option.
-    if count == 1 || choice::skips(text).is_none() {
-        let divided = parts::divide(text, questions)?;
-        rest = divided.rest;
-        for (at, text) in divided.parts {
-            let (answer, skip) = choice::read(text, &questions[at], at + 1)?;
-            answered.answers[at] = answer;
+    if count == 1 || choice::parse_skip(text).is_none() {
+        let split = split::split(text, questions)?;
+        rest = split.rest;
+        for (position, text) in split.parts {
+            let (answer, skip) = choice::parse(text, &questions[position], position + 1)?;
+            answers[position] = answer;
             match skip {
-                Some(choice::Skip::This) => answered.skipped.push(at),
-                Some(choice::Skip::Rest) => rest = true,
+                Some(Skip::This) => skipped.push(position),
+                Some(Skip::Rest) => rest = true,
                 None => {}
             }
         }
     }
     if rest {
-        answered.skipped = (0..count)
-            .filter(|at| answered.answers[*at].is_none())
+        skipped = (0..count)
+            .filter(|position| answers[*position].is_none())
             .collect();
     }
-    answered.skipped.sort_unstable();
-    if answered.skipped.is_empty() && answered.answers.iter().all(Option::is_none) {
+    skipped.sort_unstable();
+    if skipped.is_empty() && answers.iter().all(Option::is_none) {
         return Err(AnswerError::Nothing);
     }
-    Ok(answered)
+    Ok(ParsedAnswers { answers, skipped })
 }

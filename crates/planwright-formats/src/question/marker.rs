@@ -1,18 +1,18 @@
-//! Reads the marks that an agent leaves in its text: questions, "finished", "go to".
+//! Parses the markers that an agent puts into its text: questions, "finished", "go to".
 //!
-//! | mark | form |
+//! | marker | form |
 //! |---|---|
 //! | questions | `<!--QUESTION:{"questions":[{"question","header","type","options","multiSelect"}]}-->` |
 //! | finished | `<!-- FINISHED -->` |
 //! | go to | `<!-- GOTO: step -->` |
 //!
-//! White space is free behind `<!--`, behind the colon and before `-->`; case is not. The JSON is
-//! decoded before the end of the comment is looked for, so `-->` in a string is part of the string.
-//! A question without the list around it counts, too.
+//! White space is allowed after `<!--`, after the colon and before `-->`; case is significant. The
+//! JSON is decoded before the end of the comment is searched, so `-->` in a string is part of the
+//! string. A single question without the list around it is accepted.
 //!
-//! A mark in a code span is text. A mark in a code block counts, because agents imitate the fenced
-//! example of their instructions, but not in a text with a line `# Plan:`: there it belongs to the
-//! plan.
+//! A marker in a code span is text. A marker in a code block counts, because agents imitate the
+//! fenced example of their instructions, but not in a text with a line `# Plan:`: there it belongs
+//! to the plan.
 
 use std::ops::Range;
 use std::slice;
@@ -21,67 +21,67 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::{Choice, Question};
+use crate::hidden::is_invisible;
 use crate::markdown;
 
 #[cfg(test)]
 mod tests;
 
-/// Most questions of one round; more is a form to fill in, not a conversation.
-pub const MOST_QUESTIONS: usize = 4;
-/// Most options of one question.
-pub const MOST_OPTIONS: usize = 6;
-/// Most characters of a question.
-pub const MOST_QUESTION_CHARS: usize = 1_000;
-/// Most characters of a header: two or three words.
-pub const MOST_HEADER_CHARS: usize = 60;
-/// Most characters of an option's label.
-pub const MOST_LABEL_CHARS: usize = 160;
-/// Most characters of an option's description.
-pub const MOST_DESCRIPTION_CHARS: usize = 400;
-/// Most losses of one turn that are described, one sentence each; another one says that there are more.
+/// Maximum number of questions in one round; more would be a form, not a conversation.
+pub const MAX_QUESTIONS: usize = 4;
+/// Maximum number of options of one question.
+pub const MAX_OPTIONS: usize = 6;
+/// Maximum length of a question, in characters.
+pub const MAX_QUESTION_CHARS: usize = 1_000;
+/// Maximum length of a header, in characters: two or three words.
+pub const MAX_HEADER_CHARS: usize = 60;
+/// Maximum length of an option's label, in characters.
+pub const MAX_LABEL_CHARS: usize = 160;
+/// Maximum length of an option's description, in characters.
+pub const MAX_DESCRIPTION_CHARS: usize = 400;
+/// Maximum number of sentences in [`DetectedQuestions::lost`]; one more says that there are others.
 const MAX_LOST: usize = 12;
-/// What stands for those.
 const MORE_LOST: &str = "More of what was asked could not be read or was not asked.";
-/// Most characters of a text that the description of a loss quotes.
+/// Maximum length of a quotation in such a sentence, in characters.
 const MAX_QUOTED_CHARS: usize = 120;
 
 /// The questions that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
-    /// In order, no more than [`MOST_QUESTIONS`].
+pub struct DetectedQuestions {
+    /// The questions in order, at most [`MAX_QUESTIONS`].
     pub questions: Vec<Question>,
-    /// Marks, entries and options that cannot be read, with marks that are only quoted outside of a
-    /// plan.
+    /// Number of markers, entries and options that are malformed, including markers that are only
+    /// quoted outside of a plan.
     pub malformed: u32,
-    /// Questions above [`MOST_QUESTIONS`] and options above [`MOST_OPTIONS`].
+    /// Number of questions over [`MAX_QUESTIONS`] and options over [`MAX_OPTIONS`].
     pub left_out: u32,
-    /// What of it nobody is asked, a sentence each, for the agent and for people.
+    /// One sentence, for the agent and for people, for each thing that was malformed or left out.
     pub lost: Vec<String>,
 }
 
-/// What a text says besides questions.
+/// The other markers of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Signals {
-    /// It has the mark "finished".
+    /// Whether there is a "finished" marker.
     pub finished: bool,
-    /// Step that its first mark "go to" names.
+    /// The step in the first "go to" marker.
     pub goto: Option<String>,
 }
 
-impl Found {
-    /// Adds what was found elsewhere. A question that is there already counts once; what is above the limit is left out.
-    pub fn add(&mut self, other: Self) {
+impl DetectedQuestions {
+    /// Adds the questions of another text, without duplicates and up to the limit.
+    pub fn merge(&mut self, other: Self) {
         self.malformed += other.malformed;
         self.left_out += other.left_out;
         for sentence in other.lost {
-            self.lose(sentence);
+            self.add_lost(sentence);
         }
         for question in other.questions {
-            self.take(question);
+            self.add_question(question);
         }
     }
 
-    fn lose(&mut self, sentence: String) {
+    fn add_lost(&mut self, sentence: String) {
         if self.lost.contains(&sentence) {
             return;
         }
@@ -92,116 +92,164 @@ impl Found {
         }
     }
 
-    fn malformed(&mut self, sentence: String) {
+    fn add_malformed(&mut self, sentence: impl Into<String>) {
         self.malformed += 1;
-        self.lose(sentence);
+        self.add_lost(sentence.into());
     }
 
-    fn take(&mut self, question: Question) {
+    fn add_question(&mut self, question: Question) {
         if self.questions.contains(&question) {
             return;
         }
-        if self.questions.len() < MOST_QUESTIONS {
+        if self.questions.len() < MAX_QUESTIONS {
             self.questions.push(question);
         } else {
             self.left_out += 1;
-            self.lose(format!(
-                "The question {} was not asked: a round has at most {MOST_QUESTIONS} questions.",
+            self.add_lost(format!(
+                "The question {} was not asked: a round has at most {MAX_QUESTIONS} questions.",
                 quoted(&question.question)
             ));
         }
     }
 
-    /// Reads `{"questions":[…]}`, or a single question; false when it is something else.
-    fn read(&mut self, value: &Value) -> bool {
+    /// Adds the questions of `{"questions":[…]}`, or a single question. Returns false if `value` is
+    /// anything else.
+    fn add_json(&mut self, value: &Value) -> bool {
         let entries = match (value.get("questions"), value.get("question")) {
             (Some(Value::Array(entries)), _) => entries.as_slice(),
             (None, Some(_)) => slice::from_ref(value),
             _ => return false,
         };
         for entry in entries {
-            match self.question(entry) {
-                Some(question) => self.take(question),
-                None => {
-                    self.malformed("A question has no text in its field `question`.".to_owned());
-                }
+            match self.parse_question(entry) {
+                Some(question) => self.add_question(question),
+                None => self.add_malformed("A question has no text in its field `question`."),
             }
         }
         true
     }
+
+    /// Parses one entry; `None` if it has no question.
+    fn parse_question(&mut self, entry: &Value) -> Option<Question> {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+        let question = truncate(&lines(text("question")), MAX_QUESTION_CHARS);
+        if question.is_empty() {
+            return None;
+        }
+        let name = quoted(&question);
+        let mut options = Vec::new();
+        match entry.get("options") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(entries)) => {
+                for entry in entries {
+                    match parse_option(entry) {
+                        Some(option) => options.push(option),
+                        None => self.add_malformed(format!(
+                            "An option of the question {name} has no label."
+                        )),
+                    }
+                }
+            }
+            Some(_) => self.add_malformed(format!(
+                "The options of the question {name} are not a list."
+            )),
+        }
+        let extra = options.split_off(options.len().min(MAX_OPTIONS));
+        if !extra.is_empty() {
+            self.left_out += u32::try_from(extra.len()).unwrap_or(u32::MAX);
+            let labels: Vec<String> = extra.into_iter().map(|option| option.label).collect();
+            self.add_lost(format!(
+                "The question {name} was asked with its first {MAX_OPTIONS} options, which is the limit; left out: {}.",
+                quoted(&labels.join(", "))
+            ));
+        }
+        Some(Question {
+            question,
+            header: truncate(&one_line(text("header")), MAX_HEADER_CHARS),
+            choice: text("type") == "choice" && !options.is_empty(),
+            multi: entry.get("multiSelect") == Some(&Value::Bool(true)) && !options.is_empty(),
+            options,
+        })
+    }
 }
 
-/// The questions that `text` asks. Never an error: what cannot be read is counted and left out singly.
-pub fn detect(text: &str) -> Found {
-    let mut found = Found::default();
-    for (_, mark) in marks(text) {
-        let payload = match mark {
-            Mark::Questions(payload) => payload,
-            Mark::Quoted => {
+/// Parses one option: an object with a label, or the label alone.
+fn parse_option(entry: &Value) -> Option<Choice> {
+    let label = match entry.get("label").unwrap_or(entry) {
+        Value::String(label) => one_line(label),
+        Value::Number(label) => label.to_string(),
+        Value::Bool(label) => label.to_string(),
+        _ => return None,
+    };
+    let description = entry.get("description").and_then(Value::as_str);
+    let description = one_line(description.unwrap_or_default());
+    (!label.is_empty()).then(|| Choice {
+        label: truncate(&label, MAX_LABEL_CHARS),
+        description: truncate(&description, MAX_DESCRIPTION_CHARS),
+    })
+}
+
+/// Returns the questions that `text` asks. Never fails: malformed parts are counted and left out
+/// one by one.
+pub fn detect(text: &str) -> DetectedQuestions {
+    let mut found = DetectedQuestions::default();
+    for (_, marker) in markers(text) {
+        let reason = match marker {
+            Marker::Questions(Ok(value)) if found.add_json(&value) => continue,
+            Marker::Questions(Ok(_)) => "its JSON has no field `questions` with a list".to_owned(),
+            Marker::Questions(Err(reason)) => reason,
+            Marker::Quoted => {
                 found.malformed += 1;
                 continue;
             }
-            Mark::Finished | Mark::Goto(_) => continue,
+            Marker::Finished | Marker::Goto(_) => continue,
         };
-        let unread = match payload {
-            Ok(value) if found.read(&value) => continue,
-            Ok(_) => "its JSON has no field `questions` with a list".to_owned(),
-            Err(why) => why,
-        };
-        found.malformed(format!("A question marker could not be read: {unread}."));
+        found.add_malformed(format!("A question marker could not be read: {reason}."));
     }
     found
 }
 
-/// The questions in structured output of the form `{"questions":[…]}`; other forms ask nothing.
-pub fn from_structured(value: &Value) -> Found {
-    let mut found = Found::default();
-    match value.get("questions") {
-        None | Some(Value::Null) => {}
-        Some(_) => {
-            if !found.read(value) {
-                found.malformed(
-                    "The field `questions` of the structured output is not a list.".to_owned(),
-                );
-            }
-        }
+/// Returns the questions in structured output of the form `{"questions":[…]}`. Other forms contain
+/// none.
+pub fn from_structured(value: &Value) -> DetectedQuestions {
+    let mut found = DetectedQuestions::default();
+    let has_questions = value.get("questions").is_some_and(|list| !list.is_null());
+    if has_questions && !found.add_json(value) {
+        found.add_malformed("The field `questions` of the structured output is not a list.");
     }
     found
 }
 
-/// `text` for people: without marks (those that cannot be read, too) and without white space around it. An unclosed mark
-/// stays.
+/// Returns `text` for people: without markers, including malformed ones, and without surrounding
+/// white space. An unclosed marker is kept.
 pub fn without_markers(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
-    let mut at = 0;
-    for (span, _) in marks(text) {
-        if span.start > at {
-            kept.push_str(&text[at..span.start]);
-        }
-        at = at.max(span.end);
+    let mut end = 0;
+    for (span, _) in markers(text) {
+        kept.push_str(text.get(end..span.start).unwrap_or_default());
+        end = end.max(span.end);
     }
-    kept.push_str(&text[at..]);
+    kept.push_str(&text[end..]);
     kept.trim().to_owned()
 }
 
-/// What `text` says besides questions.
+/// Returns the "finished" and "go to" markers of `text`.
 pub fn signals(text: &str) -> Signals {
     let mut signals = Signals::default();
-    for (_, mark) in marks(text) {
-        match mark {
-            Mark::Finished => signals.finished = true,
-            Mark::Goto(step) if signals.goto.is_none() => signals.goto = Some(step.to_owned()),
-            Mark::Goto(_) | Mark::Questions(_) | Mark::Quoted => {}
+    for (_, marker) in markers(text) {
+        match marker {
+            Marker::Finished => signals.finished = true,
+            Marker::Goto(step) if signals.goto.is_none() => signals.goto = Some(step.to_owned()),
+            Marker::Goto(_) | Marker::Questions(_) | Marker::Quoted => {}
         }
     }
     signals
 }
 
-/// One mark.
-enum Mark<'a> {
-    /// Questions: their JSON, or why it cannot be used.
+enum Marker<'a> {
+    /// Questions as JSON, or why the JSON cannot be used.
     Questions(Result<Value, String>),
-    /// A question marker in code that cannot be read: it is talked about.
+    /// A malformed question marker in code: the text is about markers.
     Quoted,
     Finished,
     Goto(&'a str),
@@ -210,208 +258,143 @@ enum Mark<'a> {
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
 
-/// Every mark of `text` with its place, ordered by where it begins. The place of one that cannot be
-/// read ends with the `-->` that can belong to it ([`reach`]), so it may overlap with later ones;
-/// without such an end it is empty.
+/// Returns every marker of `text` with its byte range, ordered by start.
 ///
-/// Linear: a JSON text is read twice at most, as an opening in one of its strings is inside a string for no third one.
-fn marks(text: &str) -> Vec<(Range<usize>, Mark<'_>)> {
-    let mut marks = Vec::new();
-    let mut read_to = 0;
-    let mut reached = 0;
-    let mut closings = memmem::find_iter(text.as_bytes(), CLOSE);
-    let mut next = closings.next();
-    // End of the first `-->` at or behind a byte; asked in ascending order.
+/// The range of a malformed marker ends with the `-->` that can belong to it ([`malformed_end`]),
+/// so it may overlap with later ones; without such an end it is empty.
+///
+/// Linear: JSON is parsed at most twice, because an opening in one of its strings is not within a
+/// string of a third one.
+fn markers(text: &str) -> Vec<(Range<usize>, Marker<'_>)> {
+    let mut markers = Vec::new();
+    let mut json_end = 0;
+    let mut limit = 0;
+    let mut closings = memmem::find_iter(text.as_bytes(), CLOSE).peekable();
+    // The end of the first `-->` at or after a byte; called with ascending offsets.
     let mut close = |from: usize| {
-        while next.is_some_and(|at| at < from) {
-            next = closings.next();
-        }
-        next.map(|at| at + CLOSE.len())
+        while closings.next_if(|start| *start < from).is_some() {}
+        closings.peek().map(|start| start + CLOSE.len())
     };
+    let offset = |rest: &str| text.len() - rest.len();
     for start in memmem::find_iter(text.as_bytes(), OPEN) {
-        if start < read_to {
+        if start < json_end {
             continue;
         }
         let body = text[start + OPEN.len()..].trim_start();
-        let at = |rest: &str| text.len() - rest.len();
         if let Some(json) = body.strip_prefix("QUESTION:") {
             let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Value>();
             let value = match stream.next() {
                 Some(value) => value.map_err(|error| error.to_string()),
                 None => Err("it is empty".to_owned()),
             };
-            let behind = &json[value.as_ref().map_or(0, |_| stream.byte_offset())..];
+            let after = &json[value.as_ref().map_or(0, |_| stream.byte_offset())..];
             if value.is_ok() {
-                read_to = at(behind);
+                json_end = offset(after);
             }
-            if reached <= at(behind) {
-                reached = reach(text, at(behind));
+            if limit <= offset(after) {
+                limit = malformed_end(text, offset(after));
             }
-            let ended = behind.trim_start().starts_with(CLOSE);
-            let end = close(at(behind)).filter(|end| ended || *end <= reached);
+            let closed = after.trim_start().starts_with(CLOSE);
+            let end = close(offset(after)).filter(|end| closed || *end <= limit);
             let value = match value {
-                Ok(_) if !ended => Err("there is no `-->` behind its JSON".to_owned()),
+                Ok(_) if !closed => Err("there is no `-->` behind its JSON".to_owned()),
                 value => value,
             };
-            marks.push((start..end.unwrap_or(start), Mark::Questions(value)));
+            markers.push((start..end.unwrap_or(start), Marker::Questions(value)));
         } else if let Some(rest) = body.strip_prefix("FINISHED") {
-            let rest = rest.trim_start();
-            if rest.starts_with(CLOSE) {
-                marks.push((start..at(rest) + CLOSE.len(), Mark::Finished));
+            if let Some(rest) = rest.trim_start().strip_prefix(CLOSE) {
+                markers.push((start..offset(rest), Marker::Finished));
             }
         } else if let Some(rest) = body.strip_prefix("GOTO:")
-            && let Some(end) = close(at(rest))
-            && let step = text[at(rest)..end - CLOSE.len()].trim()
+            && let Some(end) = close(offset(rest))
+            && let step = text[offset(rest)..end - CLOSE.len()].trim()
             && is_step(step)
         {
-            marks.push((start..end, Mark::Goto(step)));
+            markers.push((start..end, Marker::Goto(step)));
         }
     }
-    without_quoted(text, &mut marks);
-    marks
+    remove_quoted(text, &mut markers);
+    markers
 }
 
-/// Where a mark that cannot be read ends at the latest, when it begins before byte `from`: at the
-/// end of its line, or of the lines of JSON that follow. Whatever comes after them is the author's
-/// text, whether or not there is a `-->` in it.
-fn reach(text: &str, from: usize) -> usize {
+/// Returns the latest end of a malformed marker that begins before byte `from`: the end of its
+/// line, or of the lines of JSON that follow. Later text is the author's, whether or not it
+/// contains a `-->`.
+fn malformed_end(text: &str, from: usize) -> usize {
+    let is_json = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with(['{', '}', '[', ']', '"']) || line.starts_with(CLOSE)
+    };
     let mut lines = text[from..].split_inclusive('\n');
-    let mut end = from + lines.next().map_or(0, str::len);
-    for line in lines {
-        let json = line.trim_start().starts_with(['{', '}', '[', ']', '"']);
-        if !json && !line.trim_start().starts_with(CLOSE) {
-            break;
-        }
-        end += line.len();
-    }
-    end
+    let first = lines.next().map_or(0, str::len);
+    let json = lines.take_while(|line| is_json(line)).map(str::len);
+    from + first + json.sum::<usize>()
 }
 
-/// Takes out the marks that are quoted: in code spans, in the code blocks of a plan, and in any
-/// code block where what should be JSON does not even begin like it.
-fn without_quoted(text: &str, marks: &mut Vec<(Range<usize>, Mark<'_>)>) {
-    if marks.is_empty() {
+/// Removes the markers that are quoted: in code spans, in the code blocks of a plan, and in any
+/// code block if the text in place of the JSON does not begin like JSON.
+fn remove_quoted(text: &str, markers: &mut Vec<(Range<usize>, Marker<'_>)>) {
+    if markers.is_empty() {
         return;
     }
-    let places: Vec<usize> = marks.iter().map(|(span, _)| span.start).collect();
-    let mut code = markdown::in_code(text, &places).into_iter();
-    let plan = text
+    let starts: Vec<usize> = markers.iter().map(|(span, _)| span.start).collect();
+    let mut in_code = markdown::in_code(text, &starts).into_iter();
+    let is_plan = text
         .lines()
         .any(|line| line.trim_start().starts_with("# Plan:"));
-    // Behind a back-tick on its line a mark in code is in a code span.
-    let (mut looked_at, mut in_span) = (0, false);
-    marks.retain_mut(|(span, mark)| {
-        for byte in text[looked_at..span.start].bytes() {
+    // A marker in code after a backtick on its line is in a code span.
+    let (mut scanned, mut in_span) = (0, false);
+    markers.retain_mut(|(span, marker)| {
+        for byte in text[scanned..span.start].bytes() {
             in_span = byte == b'`' || in_span && byte != b'\n';
         }
-        looked_at = span.start;
-        if !code.next().unwrap_or_default() {
+        scanned = span.start;
+        if !in_code.next().unwrap_or_default() {
             return true;
         }
-        let json = || {
-            let inside = text[span.start..].trim_start_matches(|c: char| !matches!(c, ':' | '\n'));
-            inside[1.min(inside.len())..]
-                .trim_start()
-                .starts_with(['{', '['])
+        let begins_like_json = || {
+            let line = text[span.start..].lines().next().unwrap_or_default();
+            let after_colon = line.find(':').map_or(line.len(), |colon| colon + 1);
+            let json = text[span.start + after_colon..].trim_start();
+            json.starts_with(['{', '['])
         };
-        let readable = !matches!(mark, Mark::Questions(Err(_)));
-        let kept = !in_span && !plan && (readable || json());
-        if !kept && !plan && !readable {
-            *mark = Mark::Quoted;
-            span.end = span.start;
+        let is_readable = !matches!(marker, Marker::Questions(Err(_)));
+        if !in_span && !is_plan && (is_readable || begins_like_json()) {
             return true;
         }
-        kept
+        if is_plan || is_readable {
+            return false;
+        }
+        *marker = Marker::Quoted;
+        span.end = span.start;
+        true
     });
 }
 
-/// A step's name: begins with a letter, a digit or `_`, goes on with these, white space and `-`.
+/// Whether `name` is a step: a letter, a digit or `_`, then any of these, white space and `-`.
 fn is_step(name: &str) -> bool {
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    name.starts_with(word)
-        && name
-            .chars()
-            .all(|c| word(c) || c == '-' || c.is_whitespace() && c != '\n')
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_rest = |c: char| is_word(c) || c == '-' || c.is_whitespace() && c != '\n';
+    name.starts_with(is_word) && name.chars().all(is_rest)
 }
 
-impl Found {
-    /// One entry; `None` without a question.
-    fn question(&mut self, entry: &Value) -> Option<Question> {
-        let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-        let question = cut(&lines(text("question")), MOST_QUESTION_CHARS);
-        if question.is_empty() {
-            return None;
-        }
-        let name = quoted(&question);
-        let mut options = Vec::new();
-        let mut left_out = Vec::new();
-        match entry.get("options") {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(entries)) => {
-                for entry in entries {
-                    match option(entry) {
-                        Some(option) if options.len() < MOST_OPTIONS => options.push(option),
-                        Some(option) => left_out.push(option.label),
-                        None => self
-                            .malformed(format!("An option of the question {name} has no label.")),
-                    }
-                }
-            }
-            Some(_) => self.malformed(format!(
-                "The options of the question {name} are not a list."
-            )),
-        }
-        if !left_out.is_empty() {
-            self.left_out += u32::try_from(left_out.len()).unwrap_or(u32::MAX);
-            self.lose(format!(
-                "The question {name} was asked with its first {MOST_OPTIONS} options, which is the limit; left out: {}.",
-                quoted(&left_out.join(", "))
-            ));
-        }
-        Some(Question {
-            question,
-            header: cut(&one_line(text("header")), MOST_HEADER_CHARS),
-            choice: text("type") == "choice" && !options.is_empty(),
-            multi: entry.get("multiSelect") == Some(&Value::Bool(true)) && !options.is_empty(),
-            options,
-        })
-    }
-}
-
-/// `text` on one line in quotation marks, cut where it is long.
+/// Returns `text` on one line in quotation marks, truncated to [`MAX_QUOTED_CHARS`].
 pub(super) fn quoted(text: &str) -> String {
-    format!("“{}”", cut(&one_line(text), MAX_QUOTED_CHARS))
+    format!("“{}”", truncate(&one_line(text), MAX_QUOTED_CHARS))
 }
 
-/// One option: an object with a label, or the label alone.
-fn option(entry: &Value) -> Option<Choice> {
-    let label = match entry.get("label").unwrap_or(entry) {
-        Value::String(label) => one_line(label),
-        Value::Number(label) => label.to_string(),
-        Value::Bool(label) => label.to_string(),
-        _ => return None,
-    };
-    let description = entry.get("description").and_then(Value::as_str);
-    (!label.is_empty()).then(|| Choice {
-        label: cut(&label, MOST_LABEL_CHARS),
-        description: cut(
-            &one_line(description.unwrap_or_default()),
-            MOST_DESCRIPTION_CHARS,
-        ),
-    })
-}
-
-/// `text` in one line, without what cannot be seen; white space in a row becomes a blank.
+/// Returns `text` on one line, with runs of white space as one space and without invisible
+/// characters.
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<String> = text
         .split(|c: char| c.is_whitespace() || c.is_control())
-        .map(|word| word.chars().filter(|c| !unseen(*c)).collect::<String>())
+        .map(|word| word.replace(is_removed, ""))
         .filter(|word| !word.is_empty())
         .collect();
     words.join(" ")
 }
 
-/// `text` with its line ends as `\n` and otherwise like [`one_line`]; blank lines go.
+/// Returns the non-blank lines of `text`, each as by [`one_line`].
 fn lines(text: &str) -> String {
     let lines: Vec<String> = text
         .split(['\n', '\r'])
@@ -421,27 +404,22 @@ fn lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Characters without a shape of their own that mislead readers: those that turn the direction of what follows, blanks
-/// without width, tags. Joiners stay, as words and emoji need them.
-fn unseen(c: char) -> bool {
-    matches!(
+/// Whether a character is removed because it is invisible and can mislead readers. Joiners and
+/// variation selectors are kept: words and emoji need them.
+fn is_removed(c: char) -> bool {
+    let is_needed = matches!(
         c,
-        '\u{ad}'
-            | '\u{200b}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
+        '\u{34f}' | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{200c}' | '\u{200d}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'
+    );
+    is_invisible(c) && !is_needed
 }
 
-/// `text` with at most `most` characters, the last of which is an ellipsis where something is cut off.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    if text.chars().nth(most).is_none() {
+/// Truncates `text` to `max` characters, the last of which is an ellipsis if something is cut off.
+pub(super) fn truncate(text: &str, max: usize) -> String {
+    if text.chars().nth(max).is_none() {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most - 1).collect();
+    let kept: String = text.chars().take(max - 1).collect();
     kept.trim_end().to_owned() + "…"
 }

@@ -1,134 +1,71 @@
-//! What follows from an agent's turn: ask, take its text, or give up.
+//! Decides how to continue after an agent's turn: ask, take its text, or give up.
 
 use serde_json::Value;
 
 use super::Question;
-use super::marker::{self, Found};
+use super::marker::{self, DetectedQuestions};
 
-/// How a turn ended, as far as this decision goes.
+/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End<'a> {
+pub enum TurnEnd<'a> {
     /// It succeeded with this final text.
-    Said(&'a str),
-    /// It ended well, but has no result.
+    Text(&'a str),
+    /// It ended without a failure and without a result.
     NoResult,
-    /// It failed, or was ended.
+    /// It failed or was stopped.
     Failed,
 }
 
-/// What to do next.
+/// The next step after a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
-    /// Ask people, then go on with the session that the turn reported last.
+pub enum NextStep {
+    /// Ask people, then resume the session that the turn reported last.
     Ask(Vec<Question>),
-    /// The agent wants to ask, but has asked as often as it may.
+    /// The agent asks again, but no round of questions is left.
     TooManyRounds(Vec<Question>),
-    /// Take this text: the result without marks and without white space around it.
+    /// Take this text: the result without markers and surrounding white space.
     Done(String),
-    /// It ended well and said nothing.
+    /// The turn succeeded without a text.
     Nothing,
-    /// It failed.
+    /// The turn failed.
     Failed,
 }
 
-/// Every question of one turn: the structured output's, then those in the top-level `texts`; one that is there twice
-/// counts once.
-pub fn gather(texts: &[String], structured: Option<&Value>) -> Found {
+/// Collects the questions of one turn: those of the structured output, then those in the top-level
+/// `texts`, without duplicates.
+pub fn collect_questions(texts: &[String], structured: Option<&Value>) -> DetectedQuestions {
     let mut all = structured.map(marker::from_structured).unwrap_or_default();
     for text in texts {
-        all.add(marker::detect(text));
+        all.merge(marker::detect(text));
     }
     all
 }
 
-/// The sentences of [`Found::lost`] for `questions` that came when no round was left.
-pub fn too_late(questions: &[Question]) -> impl Iterator<Item = String> {
+/// Returns sentences as in [`DetectedQuestions::lost`] for questions that came when no round was
+/// left.
+pub fn too_late_notices(questions: &[Question]) -> impl Iterator<Item = String> {
     questions.iter().map(|question| {
         let question = marker::quoted(&question.question);
         format!("The question {question} was not asked: no round of questions was left.")
     })
 }
 
-/// What follows when a turn ended with `end` and asked `questions`, with so many rounds of questions left.
+/// Returns the next step after a turn that ended with `end` and asked `questions`.
 ///
-/// A failure wins over questions; questions that nobody answered win over a result and over "finished".
-pub fn next(end: End<'_>, questions: Vec<Question>, rounds_left: u32) -> Next {
+/// A failure takes precedence over questions; unanswered questions take precedence over a result
+/// and over "finished".
+pub fn next_step(end: TurnEnd<'_>, questions: Vec<Question>, rounds_left: u32) -> NextStep {
     match end {
-        End::Failed => Next::Failed,
-        _ if !questions.is_empty() => {
-            if rounds_left == 0 {
-                Next::TooManyRounds(questions)
-            } else {
-                Next::Ask(questions)
-            }
-        }
-        End::NoResult => Next::Nothing,
-        End::Said(text) => match marker::without_markers(text) {
-            text if text.is_empty() => Next::Nothing,
-            text => Next::Done(text),
+        TurnEnd::Failed => NextStep::Failed,
+        _ if !questions.is_empty() && rounds_left == 0 => NextStep::TooManyRounds(questions),
+        _ if !questions.is_empty() => NextStep::Ask(questions),
+        TurnEnd::NoResult => NextStep::Nothing,
+        TurnEnd::Text(text) => match marker::without_markers(text) {
+            text if text.is_empty() => NextStep::Nothing,
+            text => NextStep::Done(text),
         },
     }
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
-    use serde_json::json;
-
-    use super::*;
-
-    fn asks(question: &str) -> String {
-        format!("<!--QUESTION:{{\"questions\":[{{\"question\":\"{question}\"}}]}}-->")
-    }
-
-    fn words(questions: &[Question]) -> Vec<&str> {
-        questions
-            .iter()
-            .map(|question| question.question.as_str())
-            .collect()
-    }
-
-    #[test]
-    fn a_turn_asks_with_all_its_texts_and_its_structured_output() {
-        let texts = [asks("a?"), "no".to_owned(), asks("b?") + &asks("a?")];
-        let structured = json!({ "questions": [{ "question": "c?" }, { "question": "b?" }, 1] });
-        let found = gather(&texts, Some(&structured));
-        assert_eq!(words(&found.questions), ["c?", "b?", "a?"]);
-        assert_eq!((found.malformed, found.left_out), (1, 0));
-        let many: Vec<String> = (0..7).map(|at| asks(&format!("{at}?"))).collect();
-        let found = gather(&many, None);
-        assert_eq!(words(&found.questions), ["0?", "1?", "2?", "3?"]);
-        assert_eq!(found.left_out, 3);
-    }
-
-    #[test]
-    fn failures_win_then_questions_then_the_text() {
-        let asked = || gather(&[asks("q?")], None).questions;
-        for (end, questions, left, want) in [
-            (End::Failed, asked(), 3, Next::Failed),
-            (End::Failed, vec![], 3, Next::Failed),
-            (
-                End::Said("<!-- FINISHED -->"),
-                asked(),
-                1,
-                Next::Ask(asked()),
-            ),
-            (End::NoResult, asked(), 1, Next::Ask(asked())),
-            (End::Said("x"), asked(), 0, Next::TooManyRounds(asked())),
-            (End::NoResult, vec![], 3, Next::Nothing),
-            (End::Said(" \n"), vec![], 3, Next::Nothing),
-            (End::Said("<!-- FINISHED -->"), vec![], 3, Next::Nothing),
-            // A mark that stands in the result alone was never said: it asks nothing, and is no plan.
-            (End::Said(&asks("q?")), vec![], 3, Next::Nothing),
-            (
-                End::Said("# Plan: T\n<!-- FINISHED -->\n"),
-                vec![],
-                0,
-                Next::Done("# Plan: T".to_owned()),
-            ),
-        ] {
-            assert_eq!(next(end, questions, left), want, "{end:?}");
-        }
-    }
-}
+mod tests;

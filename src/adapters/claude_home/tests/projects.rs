@@ -56,7 +56,7 @@ fn long_names_that_begin_alike_do_not_share_sessions() {
     let home = Home::new();
     let long = format!("/srv/{}", "long/".repeat(60));
     let name = crate::formats::session::paths::project_names(&long).remove(0);
-    let begin = &name[..MAX_PROJECT_NAME];
+    let begin = &name[..MAX_PROJECT_NAME_CHARS];
     let (one, two) = (format!("{long}one"), format!("{long}two"));
     home.put(
         &format!("projects/{begin}-1a/s1.jsonl"),

@@ -7,7 +7,7 @@ use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Trigger;
 use crate::engine::say::failures::{guidance_without_plan, no_plan_found, with_full_stop};
 use crate::engine::store::Exceeded;
-use crate::formats::agent_stream::{Cause, cause};
+use crate::formats::agent_stream::{ErrorCause, cause};
 use crate::formats::command::Command;
 use crate::formats::plan::document::ErrorDocument;
 
@@ -98,13 +98,17 @@ pub fn why_ended(ending: &Ending) -> String {
         } => match (subtype.as_str(), cause(message, *status)) {
             ("error_max_turns", _) => "the agent reached its limit of turns",
             ("error_max_budget_usd", _) => "the agent reached its cost limit",
-            (_, Cause::Credentials) => {
+            (_, ErrorCause::Credentials) => {
                 "the agent has no credentials that its model's service accepts"
             }
-            (_, Cause::Credit) => "the agent's account has no credit left",
-            (_, Cause::Network) => "the agent did not reach its model's service over the network",
-            (_, Cause::Overload) => "the model's service was overloaded, each time it was tried",
-            (_, Cause::Other) => {
+            (_, ErrorCause::Credit) => "the agent's account has no credit left",
+            (_, ErrorCause::Network) => {
+                "the agent did not reach its model's service over the network"
+            }
+            (_, ErrorCause::Overload) => {
+                "the model's service was overloaded, each time it was tried"
+            }
+            (_, ErrorCause::Other) => {
                 return format!("the agent failed ({})", quoted(message, QUOTED));
             }
         },
@@ -176,7 +180,11 @@ fn who(ending: &Ending) -> Remedy {
         Ending::NotStarted(_) => Remedy::Operator,
         Ending::AgentError {
             message, status, ..
-        } if matches!(cause(message, *status), Cause::Credentials | Cause::Credit) => {
+        } if matches!(
+            cause(message, *status),
+            ErrorCause::Credentials | ErrorCause::Credit
+        ) =>
+        {
             Remedy::Operator
         }
         Ending::Limited(Limit::Cost) => Remedy::Anew,
@@ -247,7 +255,7 @@ pub fn ended(ending: &Ending) -> (Code, String) {
                     Code::AgentLimit,
                     format!("The agent stopped at a limit of its own: {said}"),
                 ),
-                _ if cause(message, *status) == Cause::Credentials => (
+                _ if cause(message, *status) == ErrorCause::Credentials => (
                     Code::AgentUnavailable,
                     format!("The agent's credentials are refused: {said}"),
                 ),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::formats::session::{Feed, Scanned};
+use crate::formats::session::{ScanResult, Scanner};
 
 /// How a file begins that Git LFS keeps elsewhere (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
@@ -21,7 +21,7 @@ pub(super) enum What {
 
 /// A log that is being read.
 pub(super) struct Reading {
-    feed: Feed,
+    feed: Scanner,
     what: What,
     /// The first line that is not blank, as far as it has come; its verdict is not known.
     first: Vec<u8>,
@@ -34,7 +34,7 @@ impl Reading {
     /// Reads the entries of `session`, or all.
     pub(super) fn new(session: Option<&str>, what: What) -> Self {
         Self {
-            feed: Feed::new(session),
+            feed: Scanner::new(session),
             what,
             first: Vec::new(),
             entry: None,
@@ -61,7 +61,7 @@ impl Reading {
     }
 
     /// What the log says, and whether it is one.
-    pub(super) fn finish(mut self) -> (Scanned, bool) {
+    pub(super) fn finish(mut self) -> (ScanResult, bool) {
         if self.entry.is_none() {
             self.judge();
         }

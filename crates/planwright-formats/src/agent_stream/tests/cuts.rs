@@ -1,4 +1,4 @@
-//! However the bytes are cut, the stream says the same.
+//! The split of the bytes into pushes makes no difference.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -37,7 +37,8 @@ fn event() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Bytes of a stream: whole lines of all kinds, noise, both line ends, and perhaps no line end at the end.
+/// Bytes of a stream: whole lines of all kinds, noise, both line ends, and perhaps no line end at
+/// the end.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         6 => event().prop_map(|event| event.to_string().into_bytes()),
@@ -65,7 +66,7 @@ proptest! {
 
     #[test]
     fn any_cut_says_the_same(bytes in stream(), sizes in vec(1_usize..40, 1..20), line_max in 20_usize..400) {
-        for line_max in [line_max, LINE_MAX] {
+        for line_max in [line_max, MAX_LINE_BYTES] {
             let whole = read_cut(&bytes, bytes.len().max(1), line_max);
             let mut events = Vec::new();
             let mut on = |event: &Event| events.push(event.clone());

@@ -1,38 +1,50 @@
-//! What can be done about which error.
+//! Classes of errors.
 
 use super::*;
 
 #[test]
 fn errors_are_classed_by_what_can_be_done() {
     for (message, status, want) in [
-        ("", None, Class::Permanent),
-        ("invalid request", Some(400), Class::Permanent),
-        ("Prompt is too long", Some(400), Class::Permanent),
-        ("Prompt is too long, try again", Some(429), Class::Permanent),
-        ("The turns are used up (1).", None, Class::Permanent),
-        ("syntax error at line 529", None, Class::Permanent),
-        ("anything", Some(429), Class::Transient),
-        ("anything", Some(500), Class::Transient),
-        ("anything", Some(529), Class::Transient),
-        ("anything", Some(408), Class::Transient),
-        ("API Error: 503", None, Class::Transient),
-        ("status code 502", None, Class::Transient),
-        ("Rate limit exceeded", None, Class::Transient),
-        ("Connection refused by the proxy", None, Class::Transient),
-        ("request timed out", None, Class::Transient),
-        ("anything", Some(401), Class::Fatal),
-        ("API Error: 403 no access", None, Class::Fatal),
-        ("timeout: permission denied", None, Class::Fatal),
-        ("permission for /x was denied", Some(500), Class::Fatal),
-        ("Credit balance is too low", Some(400), Class::Fatal),
-        ("write failed: DISK IS FULL", None, Class::Fatal),
-        ("Not logged in · run /login", None, Class::Fatal),
+        ("", None, ErrorClass::Permanent),
+        ("invalid request", Some(400), ErrorClass::Permanent),
+        ("Prompt is too long", Some(400), ErrorClass::Permanent),
+        (
+            "Prompt is too long, try again",
+            Some(429),
+            ErrorClass::Permanent,
+        ),
+        ("The turns are used up (1).", None, ErrorClass::Permanent),
+        ("syntax error at line 529", None, ErrorClass::Permanent),
+        ("anything", Some(429), ErrorClass::Transient),
+        ("anything", Some(500), ErrorClass::Transient),
+        ("anything", Some(529), ErrorClass::Transient),
+        ("anything", Some(408), ErrorClass::Transient),
+        ("API Error: 503", None, ErrorClass::Transient),
+        ("status code 502", None, ErrorClass::Transient),
+        ("Rate limit exceeded", None, ErrorClass::Transient),
+        (
+            "Connection refused by the proxy",
+            None,
+            ErrorClass::Transient,
+        ),
+        ("request timed out", None, ErrorClass::Transient),
+        ("anything", Some(401), ErrorClass::Fatal),
+        ("API Error: 403 no access", None, ErrorClass::Fatal),
+        ("timeout: permission denied", None, ErrorClass::Fatal),
+        ("permission for /x was denied", Some(500), ErrorClass::Fatal),
+        ("Credit balance is too low", Some(400), ErrorClass::Fatal),
+        ("write failed: DISK IS FULL", None, ErrorClass::Fatal),
+        ("Not logged in · run /login", None, ErrorClass::Fatal),
         (
             "No conversation found with session ID: x",
             None,
-            Class::SessionExpired,
+            ErrorClass::SessionExpired,
         ),
-        ("No conversation found", Some(500), Class::SessionExpired),
+        (
+            "No conversation found",
+            Some(500),
+            ErrorClass::SessionExpired,
+        ),
     ] {
         assert_eq!(classify(message, status), want, "{message} {status:?}");
     }
@@ -42,9 +54,9 @@ fn errors_are_classed_by_what_can_be_done() {
 fn parts_of_a_sign_in_another_order_are_no_sign() {
     assert_eq!(
         classify("denied without permission", None),
-        Class::Permanent
+        ErrorClass::Permanent
     );
-    assert_eq!(classify("space is out", None), Class::Permanent);
+    assert_eq!(classify("space is out", None), ErrorClass::Permanent);
 }
 
 #[test]
@@ -53,27 +65,35 @@ fn errors_name_what_is_behind_them() {
         (
             "Not logged in · Please run /login",
             None,
-            Cause::Credentials,
+            ErrorCause::Credentials,
         ),
-        ("anything", Some(401), Cause::Credentials),
-        ("API Error: 403 no access", None, Cause::Credentials),
-        ("OAuth token has expired", None, Cause::Credentials),
-        ("Credit balance is too low", Some(400), Cause::Credit),
-        ("Connection error.", None, Cause::Network),
+        ("anything", Some(401), ErrorCause::Credentials),
+        ("API Error: 403 no access", None, ErrorCause::Credentials),
+        ("OAuth token has expired", None, ErrorCause::Credentials),
+        ("Credit balance is too low", Some(400), ErrorCause::Credit),
+        ("Connection error.", None, ErrorCause::Network),
         (
             "getaddrinfo ENOTFOUND api.example.com",
             None,
-            Cause::Network,
+            ErrorCause::Network,
         ),
-        ("connect ECONNREFUSED 127.0.0.1:9", None, Cause::Network),
-        ("anything", Some(529), Cause::Overload),
-        ("Rate limit exceeded", None, Cause::Overload),
-        ("Prompt is too long", Some(400), Cause::Other),
-        ("it broke", None, Cause::Other),
+        (
+            "connect ECONNREFUSED 127.0.0.1:9",
+            None,
+            ErrorCause::Network,
+        ),
+        ("anything", Some(529), ErrorCause::Overload),
+        ("Rate limit exceeded", None, ErrorCause::Overload),
+        ("Prompt is too long", Some(400), ErrorCause::Other),
+        ("it broke", None, ErrorCause::Other),
     ] {
         assert_eq!(cause(message, status), want, "{message} {status:?}");
-        if matches!(want, Cause::Network | Cause::Overload) {
-            assert_eq!(classify(message, status), Class::Transient, "{message}");
+        if matches!(want, ErrorCause::Network | ErrorCause::Overload) {
+            assert_eq!(
+                classify(message, status),
+                ErrorClass::Transient,
+                "{message}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the streams of `fixtures/streams` amount to.
+//! Summaries of the streams in `fixtures/streams`.
 
 use super::*;
 
@@ -15,11 +15,11 @@ type Counts<'a> = ([u64; 5], Option<&'a str>, &'a [&'a str]);
 
 #[test]
 fn streams_amount_to_what_their_table_says() {
-    let table: [(&str, i32, Outcome, Counts<'_>); 9] = [
+    let table: [(&str, i32, StreamOutcome, Counts<'_>); 9] = [
         (
             "success.jsonl",
             0,
-            Outcome::Success,
+            StreamOutcome::Success,
             (
                 [7, 0, 0, 2, 1],
                 Some("5e55-0001"),
@@ -32,7 +32,7 @@ fn streams_amount_to_what_their_table_says() {
         (
             "sub-agent.jsonl",
             0,
-            Outcome::Success,
+            StreamOutcome::Success,
             (
                 [7, 0, 0, 2, 2],
                 Some("5e55-0002"),
@@ -42,43 +42,43 @@ fn streams_amount_to_what_their_table_says() {
         (
             "never-answered.jsonl",
             1,
-            Outcome::AgentError,
+            StreamOutcome::AgentError,
             ([5, 0, 0, 0, 0], Some("5e55-0003"), &[]),
         ),
         (
             "turn-limit.jsonl",
             1,
-            Outcome::AgentError,
+            StreamOutcome::AgentError,
             ([3, 0, 0, 0, 0], Some("5e55-0004"), &[]),
         ),
         (
             "lost-session.jsonl",
             1,
-            Outcome::AgentError,
+            StreamOutcome::AgentError,
             ([1, 0, 0, 0, 0], Some("5e55-0005"), &[]),
         ),
         (
             "cut-off.jsonl",
             0,
-            Outcome::NoResult,
+            StreamOutcome::NoResult,
             ([2, 1, 0, 1, 0], Some("5e55-0006"), &["I begin with"]),
         ),
         (
             "array.json",
             0,
-            Outcome::Success,
+            StreamOutcome::Success,
             ([3, 0, 0, 1, 0], Some("5e55-0007"), &["Fine."]),
         ),
         (
             "windows.jsonl",
             0,
-            Outcome::Success,
+            StreamOutcome::Success,
             ([3, 0, 0, 1, 0], Some("5e55-0008"), &["As one text."]),
         ),
         (
             "noise.jsonl",
             0,
-            Outcome::Success,
+            StreamOutcome::Success,
             ([9, 6, 2, 3, 0], Some("5e55-0010"), &["Heard."]),
         ),
     ];
@@ -114,7 +114,7 @@ fn each_line_gives_its_event() {
     let first = summary.first.unwrap();
     assert_eq!(
         classify(&first.message(), first.api_status),
-        Class::Transient
+        ErrorClass::Transient
     );
 
     let (summary, events) = read(&fixture("turn-limit.jsonl"));
@@ -142,7 +142,7 @@ fn each_line_gives_its_event() {
     let first = summary.first.unwrap();
     assert_eq!(
         classify(&first.message(), first.api_status),
-        Class::SessionExpired
+        ErrorClass::SessionExpired
     );
 }
 

@@ -1,4 +1,4 @@
-//! Files that a stream says were written.
+//! File writes in a stream.
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn only_a_result_without_error_is_a_success() {
         (json!({ "is_error": true }), false),
         (json!({ "is_error": "false" }), false),
         (json!({ "is_error": 0 }), false),
-        // The text of a result is not looked at.
+        // The text of a result is ignored.
         (json!({ "content": "Error: no room" }), true),
         (
             json!({ "content": [{ "type": "text", "text": "is_error" }] }),
@@ -130,7 +130,7 @@ fn what_is_no_whole_file_is_no_write() {
         ("Write", json!("one.md")),
         (
             "Write",
-            json!({ "file_path": "p".repeat(16 * NAME_MAX + 1), "content": "x" }),
+            json!({ "file_path": "p".repeat(16 * MAX_NAME_BYTES + 1), "content": "x" }),
         ),
     ] {
         let lines = [call("a", name, &input), answer("a", &json!({}))];
@@ -140,26 +140,26 @@ fn what_is_no_whole_file_is_no_write() {
 
 #[test]
 fn of_many_writes_the_latest_are_kept() {
-    let mut lines: Vec<String> = (0..WRITES_MAX + 9)
+    let mut lines: Vec<String> = (0..MAX_WRITES + 9)
         .map(|at| write(&at.to_string(), &format!("{at}.md"), "x"))
         .collect();
-    // One that is kept, and one that is not any more.
+    // Results of a write that is kept and of one that was dropped.
     lines.push(answer("9", &json!({})));
     lines.push(answer("8", &json!({ "is_error": true })));
     let found = written(&lines);
-    assert_eq!(found.len(), WRITES_MAX);
+    assert_eq!(found.len(), MAX_WRITES);
     assert_eq!((found[0].0.as_str(), found[0].2), ("9.md", Some(true)));
     assert!(found[1..].iter().all(|(_, _, ok)| ok.is_none()));
 }
 
 #[test]
 fn of_long_writes_the_latest_are_kept_and_too_long_ones_never() {
-    let half = "x".repeat(WRITTEN_MAX / 2);
+    let half = "x".repeat(MAX_WRITTEN_BYTES / 2);
     let lines = [
         write("a", "a.md", "x"),
         write("b", "b.md", &half),
         write("c", "c.md", &half),
-        write("d", "d.md", &"x".repeat(WRITTEN_MAX + 1)),
+        write("d", "d.md", &"x".repeat(MAX_WRITTEN_BYTES + 1)),
         answer("d", &json!({})),
     ];
     let found = written(&lines);

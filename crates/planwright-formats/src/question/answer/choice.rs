@@ -1,21 +1,27 @@
-//! Reads the answer to one question.
+//! Parses the answer to one question.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::AnswerError;
 use crate::question::{Answer, Question};
 
-/// What an answer leaves open.
+/// Maximum length of "skip" after options, in bytes, with room for spaces.
+const MAX_SKIP_BYTES: usize = 24;
+
+/// Maximum length of an unknown option that an error repeats, in characters.
+const MAX_SHOWN_CHARS: usize = 12;
+
+/// The questions that an answer leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Skip {
     /// Its own question.
     This,
-    /// Whatever else is not answered.
+    /// Every question without an answer.
     Rest,
 }
 
-/// What `text` leaves open when it says nothing else.
-pub(super) fn skips(text: &str) -> Option<Skip> {
+/// Parses a text that leaves questions open and says nothing else.
+pub(super) fn parse_skip(text: &str) -> Option<Skip> {
     let text = text.trim().trim_end_matches(['.', '!']).to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.as_slice() {
@@ -25,8 +31,9 @@ pub(super) fn skips(text: &str) -> Option<Skip> {
     }
 }
 
-/// The answer that `text` gives to `question`, which has this number, and what it leaves open.
-pub(super) fn read(
+/// Parses the answer that `text` gives to `question`, which has this number, and what it leaves
+/// open.
+pub(super) fn parse(
     text: &str,
     question: &Question,
     number: usize,
@@ -35,39 +42,39 @@ pub(super) fn read(
     if text.is_empty() {
         return Ok((None, None));
     }
-    if let Some(chosen) = options(text, question) {
-        return Ok((Some(judged(chosen, None, question, number)?), None));
+    let answer = |chosen, text: Option<&str>| {
+        Answer::new(chosen, text.map(str::to_owned), question, number).map(Some)
+    };
+    if let Some(chosen) = parse_options(text, question) {
+        return Ok((answer(chosen, None)?, None));
     }
-    if let Some(skip) = skips(text) {
+    if let Some(skip) = parse_skip(text) {
         return Ok((None, Some(skip)));
     }
-    // `a skip`, `a, skip the rest`: only behind options, as "let them skip" is free text.
-    let behind = text
+    // `a skip`, `a, skip the rest`: only after options, because "let them skip" is free text.
+    let before_skip = text
         .char_indices()
-        .filter(|(at, c)| c.is_whitespace() && text.len() - at <= LONGEST_SKIP)
-        .filter(|(at, _)| skips(&text[*at..]).is_some())
-        .find_map(|(at, _)| options(&text[..at], question));
-    if let Some(chosen) = behind {
-        return Ok((
-            Some(judged(chosen, None, question, number)?),
-            Some(Skip::Rest),
-        ));
+        .filter(|(at, c)| c.is_whitespace() && text.len() - at <= MAX_SKIP_BYTES)
+        .filter(|(at, _)| parse_skip(&text[*at..]).is_some())
+        .find_map(|(at, _)| parse_options(&text[..at], question));
+    if let Some(chosen) = before_skip {
+        return Ok((answer(chosen, None)?, Some(Skip::Rest)));
     }
-    if let Some((before, own)) = other(text) {
+    if let Some((before, own)) = split_other(text) {
         let chosen = if before.is_empty() {
             Some(Vec::new())
         } else {
-            options(before, question)
+            parse_options(before, question)
         };
         if let Some(chosen) = chosen {
             if own.is_empty() {
                 return Err(AnswerError::EmptyOther { question: number });
             }
-            return Ok((Some(judged(chosen, Some(own), question, number)?), None));
+            return Ok((answer(chosen, Some(own))?, None));
         }
     }
     if question.choice
-        && let Some(given) = missing(text, question)
+        && let Some(given) = unknown_option(text, question)
     {
         return Err(AnswerError::NoSuchOption {
             question: number,
@@ -75,108 +82,87 @@ pub(super) fn read(
             count: question.options.len(),
         });
     }
-    Ok((
-        Some(judged(Vec::new(), Some(text), question, number)?),
-        None,
-    ))
+    Ok((answer(Vec::new(), Some(text))?, None))
 }
 
-/// An answer of these options and words, where the question allows as many.
-fn judged(
-    mut chosen: Vec<usize>,
-    text: Option<&str>,
-    question: &Question,
-    number: usize,
-) -> Result<Answer, AnswerError> {
-    chosen.sort_unstable();
-    chosen.dedup();
-    if !question.multi && chosen.len() > 1 {
-        return Err(AnswerError::Several { question: number });
-    }
-    Ok(Answer {
-        chosen,
-        text: text.map(str::to_owned),
-    })
-}
-
-/// What stands before and behind `other:`, which begins the text or follows a comma, a semicolon or a line end.
-fn other(text: &str) -> Option<(&str, &str)> {
-    const WORD: &str = "other:";
+/// Splits a text at `other:`, which begins it or follows a comma, a semicolon or a line end.
+fn split_other(text: &str) -> Option<(&str, &str)> {
+    const OTHER: &str = "other:";
     let mut at = 0;
     loop {
         let rest = text[at..].trim_start();
         if rest
-            .get(..WORD.len())
-            .is_some_and(|word| word.eq_ignore_ascii_case(WORD))
+            .get(..OTHER.len())
+            .is_some_and(|word| word.eq_ignore_ascii_case(OTHER))
         {
-            let start = text.len() - rest.len();
-            let before = text[..start].trim_end().trim_end_matches([',', ';']).trim();
-            return Some((before, rest[WORD.len()..].trim()));
+            let before = text[..text.len() - rest.len()].trim_end();
+            let before = before.trim_end_matches([',', ';']).trim();
+            return Some((before, rest[OTHER.len()..].trim()));
         }
         at += text[at..].find([',', ';', '\n', '\r'])? + 1;
     }
 }
 
-/// Positions of the options that `text` names; `None` when it is not made of options alone.
-pub(super) fn options(text: &str, question: &Question) -> Option<Vec<usize>> {
-    if let Some(at) = option(text, question) {
-        return Some(vec![at]);
+/// Parses a text that consists of options alone and returns their positions.
+pub(super) fn parse_options(text: &str, question: &Question) -> Option<Vec<usize>> {
+    if let Some(position) = parse_option(text, question) {
+        return Some(vec![position]);
     }
-    named(text, |piece| option(piece, question))
-        .or_else(|| spaced(text, |piece| lettered(piece, question)))
+    parse_list(text, |piece| parse_option(piece, question))
+        .or_else(|| parse_words(text, |word| by_letter_or_number(word, question)))
 }
 
-/// What every piece of `text` between commas, semicolons, line ends, `+`, `&` and "and" stands for.
-fn named<T>(text: &str, one: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+/// Parses every piece between commas, semicolons, line ends, `+`, `&` and "and"; `None` if one
+/// fails.
+fn parse_list<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     let pieces: Vec<T> = text
         .split([',', ';', '\n', '\r', '+', '&'])
         .flat_map(|piece| piece.split(" and "))
         .map(str::trim)
         .filter(|piece| !piece.is_empty())
-        .map(one)
+        .map(parse)
         .collect::<Option<_>>()?;
     (!pieces.is_empty()).then_some(pieces)
 }
 
-/// What every word of `text` stands for.
-fn spaced<T>(text: &str, one: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
-    text.split_whitespace().map(one).collect()
+/// Parses every word; `None` if one fails.
+fn parse_words<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    text.split_whitespace().map(parse).collect()
 }
 
-/// Position of the option that `text` names with its label, its letter, its number, or letter and label.
-fn option(text: &str, question: &Question) -> Option<usize> {
-    labelled(text, question)
-        .or_else(|| lettered(text, question))
+/// Returns the position of the option with this label, letter or number, or with this letter and
+/// label.
+fn parse_option(text: &str, question: &Question) -> Option<usize> {
+    by_label(text, question)
+        .or_else(|| by_letter_or_number(text, question))
         .or_else(|| {
             let (mark, label) = text.trim().split_once([')', '.', ':'])?;
-            let at = lettered(mark, question)?;
-            (labelled(label, question) == Some(at)).then_some(at)
+            let position = by_letter_or_number(mark, question)?;
+            (by_label(label, question) == Some(position)).then_some(position)
         })
 }
 
-fn labelled(text: &str, question: &Question) -> Option<usize> {
-    let text = plain(text);
-    question
-        .options
-        .iter()
-        .position(|option| plain(&option.label) == text)
+fn by_label(text: &str, question: &Question) -> Option<usize> {
+    let text = normalized(text);
+    let mut options = question.options.iter();
+    options
+        .position(|option| normalized(&option.label) == text)
         .filter(|_| !text.is_empty())
 }
 
-fn lettered(text: &str, question: &Question) -> Option<usize> {
-    position(text).filter(|at| *at < question.options.len())
+fn by_letter_or_number(text: &str, question: &Question) -> Option<usize> {
+    parse_position(text).filter(|position| *position < question.options.len())
 }
 
-/// Position that a letter or a number standing alone means, from 0: `b`, `B)`, `(b)`, `2.`, `２`.
-fn position(text: &str) -> Option<usize> {
-    let text = plain(text);
+/// Parses the position, from 0, that a single letter or number means: `b`, `B)`, `(b)`, `2.`, `２`.
+fn parse_position(text: &str) -> Option<usize> {
+    let text = normalized(text);
     let text = text.strip_prefix('(').unwrap_or(&text);
     let text = text.strip_suffix([')', '.', ':']).unwrap_or(text);
-    let mut chars = text.chars();
-    match (chars.next()?, chars.next()) {
-        (letter @ 'a'..='z', None) => Some(usize::from(letter as u8 - b'a')),
-        _ if text.bytes().all(|byte| byte.is_ascii_digit()) => {
-            // Zero and what is too large for a number are positions that no option has.
+    match text.as_bytes() {
+        [letter @ b'a'..=b'z'] => Some(usize::from(letter - b'a')),
+        digits if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
+            // Zero and numbers that are too large become positions that no option has.
             let number = text.parse::<usize>().unwrap_or(usize::MAX);
             Some(number.wrapping_sub(1))
         }
@@ -184,28 +170,24 @@ fn position(text: &str) -> Option<usize> {
     }
 }
 
-/// The first letter or number in `text` that no option has, when `text` is made of letters and numbers alone.
-fn missing(text: &str, question: &Question) -> Option<String> {
-    let one = |piece: &str| Some((piece.to_owned(), position(piece)?));
-    let pieces = named(text, one).or_else(|| spaced(text, one))?;
+/// Returns the first letter or number that no option has, if `text` consists of letters and numbers
+/// alone.
+fn unknown_option(text: &str, question: &Question) -> Option<String> {
+    let parse = |piece: &str| Some((piece.to_owned(), parse_position(piece)?));
+    let pieces = parse_list(text, parse).or_else(|| parse_words(text, parse))?;
     let (given, _) = pieces
         .into_iter()
-        .find(|(_, at)| *at >= question.options.len())?;
-    let given = plain(&given);
+        .find(|(_, position)| *position >= question.options.len())?;
+    let given = normalized(&given);
     let shown = given.chars().filter(char::is_ascii_alphanumeric);
-    Some(shown.take(MOST_SHOWN).collect())
+    Some(shown.take(MAX_SHOWN_CHARS).collect())
 }
 
-/// Bytes of the longest form of "skip" behind options, with room for blanks.
-const LONGEST_SKIP: usize = 24;
-
-/// Most characters of a number that an error repeats.
-const MOST_SHOWN: usize = 12;
-
-/// `text` for comparison: compatible forms made alike, in lower case, without quotes and marks of emphasis around it.
-fn plain(text: &str) -> String {
-    let alike: String = text.nfkc().collect::<String>().to_lowercase();
-    let words: Vec<&str> = alike.split_whitespace().collect();
+/// Normalizes text for comparison: NFKC, lower case, single spaces, without surrounding quotes and
+/// emphasis.
+fn normalized(text: &str) -> String {
+    let lower: String = text.nfkc().collect::<String>().to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
     words
         .join(" ")
         .trim_matches(['"', '\'', '`', '*'])
@@ -213,7 +195,8 @@ fn plain(text: &str) -> String {
         .to_owned()
 }
 
-/// Value of a decimal digit; telephones and input methods type full-width ones.
+/// Returns the value of a decimal digit, ASCII or full-width, which phones and input methods
+/// produce.
 pub(super) fn digit(c: char) -> Option<usize> {
     let value = match c {
         '0'..='9' => c as u32 - '0' as u32,
@@ -223,23 +206,21 @@ pub(super) fn digit(c: char) -> Option<usize> {
     usize::try_from(value).ok()
 }
 
-/// `text` begins with the number of an option, alone.
+/// Whether `text` begins with the number of an option as a word of its own.
 pub(super) fn begins_with_number(text: &str, question: &Question) -> bool {
     let word = first_word(text);
-    word.chars().all(|c| digit(c).is_some()) && lettered(word, question).is_some()
+    word.chars().all(|c| digit(c).is_some()) && by_letter_or_number(word, question).is_some()
 }
 
-fn first_word(text: &str) -> &str {
-    let end = text
-        .find(|c: char| c.is_whitespace() || matches!(c, ',' | ';'))
-        .unwrap_or(text.len());
-    &text[..end]
-}
-
-/// `text` begins with the letter of an option, alone.
+/// Whether `text` begins with the letter of an option as a word of its own.
 pub(super) fn begins_with_letter(text: &str, question: &Question) -> bool {
     let word = first_word(text);
     word.chars().count() == 1
         && word.starts_with(char::is_alphabetic)
-        && lettered(word, question).is_some()
+        && by_letter_or_number(word, question).is_some()
+}
+
+fn first_word(text: &str) -> &str {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    text.split(is_end).next().unwrap_or_default()
 }

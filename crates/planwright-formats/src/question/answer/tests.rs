@@ -39,9 +39,9 @@ fn free() -> Question {
     question(&[], false, false)
 }
 
-/// What was read, in short: `0,2 "text" | - | skip`.
+/// Formats the parsed answers briefly: `0,2 "text" | - | skip`.
 fn say(text: &str, questions: &[Question]) -> String {
-    let answered = match read(text, questions) {
+    let answered = match parse(text, questions) {
         Ok(answered) => answered,
         Err(error) => return format!("{error:?}"),
     };
@@ -173,7 +173,7 @@ fn a_word_may_stand_right_behind_the_colon() {
             "\"mine, and yours\" | \"yes\"",
         ),
         ("2:yes 1:a", "0 | \"yes\""),
-        // A word in a sentence, a time: only where the answers begin like that.
+        // A word in a sentence, a time of day: accepted only if the answers begin this way.
         ("1: my words 2:yes", "\"my words 2:yes\" | -"),
         ("1:meet at 2:30", "\"meet at 2:30\" | -"),
     ] {
@@ -261,7 +261,11 @@ fn what_stays_open_is_said() {
         ("1: skip rest 3: x", "skip | skip | \"x\"", true),
     ] {
         assert_eq!(say(text, &three), want, "{text:?}");
-        assert_eq!(read(text, &three).unwrap().complete(), complete, "{text:?}");
+        assert_eq!(
+            parse(text, &three).unwrap().complete(),
+            complete,
+            "{text:?}"
+        );
     }
 }
 
@@ -339,7 +343,7 @@ fn refusals_say_what_to_write() {
              comment `/answer 1: your own words`.",
         ),
     ] {
-        let error = read(text, questions).unwrap_err();
+        let error = parse(text, questions).unwrap_err();
         assert_eq!(error.to_string(), want, "{text:?}");
     }
 }
@@ -355,9 +359,9 @@ fn labels_win_over_letters_and_numbers() {
 
 #[test]
 fn a_long_answer_is_read_once() {
-    // Looking for "skip" behind every blank took time with the square of the length.
+    // Searching "skip" after every space once took quadratic time.
     let text = "1: ".to_owned() + &"a b ".repeat(100_000) + "too";
-    assert!(read(&text, &[one(), free()]).is_ok());
+    assert!(parse(&text, &[one(), free()]).is_ok());
 }
 
 proptest! {
@@ -366,7 +370,7 @@ proptest! {
     #[test]
     fn no_word_is_lost(text in "[a-c1-4:.,) \nskipother]{0,40}") {
         let questions = [one(), several(), free()];
-        if let Ok(answered) = read(&text, &questions) {
+        if let Ok(answered) = parse(&text, &questions) {
             prop_assert_eq!(answered.answers.len(), 3);
             for (at, answer) in answered.answers.iter().enumerate() {
                 if let Some(answer) = answer {
@@ -384,7 +388,7 @@ proptest! {
 
     #[test]
     fn words_for_one_free_question_are_kept(text in "[a-zA-Z][a-z ,]{0,30}[a-z]") {
-        prop_assume!(choice::skips(&text).is_none());
+        prop_assume!(choice::parse_skip(&text).is_none());
         prop_assert_eq!(say(&text, &[free()]), format!("{text:?}"));
     }
 }

@@ -52,7 +52,7 @@ fn shown(questions: &[Question]) -> String {
     })
 }
 
-/// `body` with the box ticked on the line that holds `line`.
+/// Ticks the checkbox on the line of `body` that contains `line`.
 fn tick(body: &str, line: &str) -> String {
     let (above, below) = body.split_at(body.find(line).unwrap());
     let at = above.rfind("- [ ] ").unwrap();
@@ -63,7 +63,7 @@ fn tick(body: &str, line: &str) -> String {
     )
 }
 
-/// Boxes of `body`, as GitHub finds them.
+/// Returns the checkboxes of `body`, as GitHub finds them.
 fn boxes_of(body: &str) -> usize {
     let arena = Arena::new();
     let root = parse_document(&arena, body, &markdown::options());
@@ -72,7 +72,7 @@ fn boxes_of(body: &str) -> usize {
         .count()
 }
 
-/// Words of `body` as people see them, code left out.
+/// Returns the text of `body` as displayed, without code.
 fn plain(body: &str) -> String {
     let arena = Arena::new();
     let root = parse_document(&arena, body, &markdown::options());
@@ -128,7 +128,7 @@ fn ticks_are_read_and_become_answers() {
     let asked = "Some words above.\n\n".to_owned()
         + &shown(&questions)
         + "\n<!-- planwright:effect X/y -->\n";
-    let fresh = read(&asked).unwrap();
+    let fresh = parse(&asked).unwrap();
     assert_eq!(
         (fresh.run.as_str(), fresh.round, fresh.send),
         (RUN, 2, false)
@@ -139,7 +139,7 @@ fn ticks_are_read_and_become_answers() {
     body = tick(&body, "b) Worker");
     body = body.replace("Worker\n- [ ] other: ", "Worker\n- [X] Other: the queue,\n  too\nlazily\n\n  - [x] a) not me\n\n  ```\n  code\n  ```");
     for body in [body.clone(), body.replace('\n', "\r\n")] {
-        let read = read(&body).unwrap();
+        let read = parse(&body).unwrap();
         assert_eq!(read.questions[0].chosen, [1]);
         assert_eq!(read.questions[0].other, None);
         assert_eq!(read.questions[1], Ticks::default());
@@ -161,10 +161,10 @@ fn ticks_are_read_and_become_answers() {
 fn options_go_by_their_letter_and_questions_by_their_number() {
     let body = tick(&shown(&questions()), "b) Redis")
         .replace("- [ ] a) In memory — lost at a restart\n", "");
-    assert_eq!(read(&body).unwrap().questions[0].chosen, [1]);
+    assert_eq!(parse(&body).unwrap().questions[0].chosen, [1]);
     let below = tick(&shown(&questions()), "a) API")
         .replace("**3.** ", "Hello\n\n**9.** x\n\n- [x] b) y\n\n**3.** ");
-    let read = read(&below).unwrap();
+    let read = parse(&below).unwrap();
     assert_eq!(read.questions[2].chosen, [0]);
     assert_eq!(read.questions.len(), 3);
 }
@@ -173,25 +173,25 @@ fn options_go_by_their_letter_and_questions_by_their_number() {
 fn what_cannot_be_answered_is_refused() {
     let questions = questions();
     let two = tick(&tick(&shown(&questions), "a) In memory"), "b) Redis");
-    let error = answers(&read(&two).unwrap(), &questions).unwrap_err();
+    let error = answers(&parse(&two).unwrap(), &questions).unwrap_err();
     assert_eq!(error, AnswerError::Several { question: 1 });
     let both = tick(&tick(&shown(&questions), "a) API"), "b) Worker");
-    let read_both = answers(&read(&both).unwrap(), &questions).unwrap();
+    let read_both = answers(&parse(&both).unwrap(), &questions).unwrap();
     assert_eq!(read_both[2].as_ref().unwrap().chosen, [0, 1]);
     let empty = tick(&shown(&questions), "other:");
-    let error = answers(&read(&empty).unwrap(), &questions).unwrap_err();
+    let error = answers(&parse(&empty).unwrap(), &questions).unwrap_err();
     assert_eq!(error, AnswerError::EmptyOther { question: 1 });
-    // Words without a tick do not count.
+    // A text without a tick does not count.
     let unticked = shown(&questions).replacen("other: ", "other: words", 1);
     assert_eq!(
-        answers(&read(&unticked).unwrap(), &questions).unwrap()[0],
+        answers(&parse(&unticked).unwrap(), &questions).unwrap()[0],
         None
     );
     // Fewer questions than asked, more options than there are: the comment was edited.
-    let gone = read(&tick(&shown(&questions), "b) Redis")).unwrap();
+    let gone = parse(&tick(&shown(&questions), "b) Redis")).unwrap();
     assert_eq!(answers(&gone, &questions[1..2]).unwrap(), [None]);
     assert_eq!(
-        answers(&read(&shown(&[])).unwrap(), &questions).unwrap(),
+        answers(&parse(&shown(&[])).unwrap(), &questions).unwrap(),
         [None, None, None]
     );
 }
@@ -229,9 +229,9 @@ fn only_the_marker_at_the_top_level_counts() {
         "    <!-- planwright:questions x 1 -->",
         "a <!-- planwright:questions x 1 -->",
     ] {
-        assert_eq!(read(body), None, "{body:?}");
+        assert_eq!(parse(body), None, "{body:?}");
     }
-    assert!(read("<!-- planwright:questions x 1 -->").is_some());
+    assert!(parse("<!-- planwright:questions x 1 -->").is_some());
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn what_an_agent_writes_forges_nothing() {
             question("q", "", &[(hostile, hostile)]),
         ];
         let body = shown(&round);
-        let read = read(&body).unwrap();
+        let read = parse(&body).unwrap();
         assert_eq!(
             (read.run.as_str(), read.round, read.send),
             (RUN, 2, false),
@@ -336,7 +336,7 @@ fn the_box_that_sends_can_be_freed_and_nothing_else_changes() {
     );
     assert_eq!(unsent(&ticked), None);
     let sent = tick(&ticked, "**Send these answers**\n\n<!--");
-    assert!(read(&sent).unwrap().send);
+    assert!(parse(&sent).unwrap().send);
     for (sent, ticked) in [
         (sent.clone(), ticked.clone()),
         (
@@ -371,6 +371,6 @@ fn a_round_that_has_ended_shows_its_answers_and_no_boxes() {
         " (ada)\n\n**2. Name** – What is it called?\n\n> *Left to the agent*\n\n**3.** Which parts log?\n\n\
          > *Left to the agent*\n\n"
     );
-    assert_eq!((boxes_of(&body), read(&body)), (0, None));
+    assert_eq!((boxes_of(&body), parse(&body)), (0, None));
     assert_eq!(command::parse(&body), []);
 }

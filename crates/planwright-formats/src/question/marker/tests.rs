@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A mark with these questions.
+/// Returns a marker with these questions.
 fn mark(questions: &Value) -> String {
     format!("<!--QUESTION:{}-->", json!({ "questions": questions }))
 }
@@ -91,19 +91,19 @@ fn a_round_has_limits() {
         .map(|at| json!({ "question": format!("q{at}"), "options": vec!["o"; 40] }))
         .collect();
     let found = detect(&mark(&json!(many)));
-    assert_eq!(found.questions.len(), MOST_QUESTIONS);
+    assert_eq!(found.questions.len(), MAX_QUESTIONS);
     assert_eq!(found.left_out, 5 + 9 * 34);
-    assert_eq!(found.questions[0].options.len(), MOST_OPTIONS);
+    assert_eq!(found.questions[0].options.len(), MAX_OPTIONS);
     let long = "wörd ".repeat(1_000);
     let found = detect(&mark(&json!([{
         "question": long, "header": long, "options": [{ "label": long, "description": long }],
     }])));
     let question = &found.questions[0];
     for (text, most) in [
-        (&question.question, MOST_QUESTION_CHARS),
-        (&question.header, MOST_HEADER_CHARS),
-        (&question.options[0].label, MOST_LABEL_CHARS),
-        (&question.options[0].description, MOST_DESCRIPTION_CHARS),
+        (&question.question, MAX_QUESTION_CHARS),
+        (&question.header, MAX_HEADER_CHARS),
+        (&question.options[0].label, MAX_LABEL_CHARS),
+        (&question.options[0].description, MAX_DESCRIPTION_CHARS),
     ] {
         assert!(
             text.ends_with("d…") || text.ends_with("ö…") || text.ends_with("r…"),
@@ -140,7 +140,11 @@ fn structured_output_asks_the_same() {
         json!("x"),
         json!({ "plan": "x" }),
     ] {
-        assert_eq!(from_structured(&nothing), Found::default(), "{nothing}");
+        assert_eq!(
+            from_structured(&nothing),
+            DetectedQuestions::default(),
+            "{nothing}"
+        );
     }
     assert_eq!(from_structured(&json!({ "questions": "x" })).malformed, 1);
 }
@@ -204,7 +208,7 @@ fn a_mark_that_cannot_be_read_takes_no_text_of_the_plan_with_it() {
         assert_eq!(without_markers(text), text);
         assert_eq!(asked(text), [""; 0], "{text}");
     }
-    // Pretty-printed JSON is taken out whole.
+    // Pretty-printed JSON is removed completely.
     let text =
         "a <!--QUESTION:{\n  \"questions\": [\n    {\"question\": \"x\",}\n  ]\n}-->\n5. Step";
     assert_eq!(without_markers(text), "a \n5. Step");
@@ -227,7 +231,10 @@ fn a_question_in_a_fence_of_its_own_is_asked() {
         assert_eq!((found.malformed, found.lost.len()), (1, 0), "{quoted}");
         assert_eq!(without_markers(quoted), quoted);
     }
-    assert_eq!(detect("Ask with `<!--QUESTION:{}-->`."), Found::default());
+    assert_eq!(
+        detect("Ask with `<!--QUESTION:{}-->`."),
+        DetectedQuestions::default()
+    );
 }
 
 #[test]
@@ -275,7 +282,7 @@ fn whatever_is_not_asked_is_described() {
     let hundred = mark(&json!(vec![json!({}); 100]));
     assert_eq!(detect(&hundred).malformed, 100);
     assert_eq!(detect(&hundred).lost.len(), 1);
-    // What is not described is not passed over in silence.
+    // Losses beyond the limit are still mentioned.
     let each = |at: usize| json!({ "question": format!("{at}?") });
     let many = detect(&mark(&json!((0..40).map(each).collect::<Vec<_>>())));
     assert_eq!((many.left_out, many.lost.len()), (36, 13));
@@ -287,7 +294,7 @@ fn whatever_is_not_asked_is_described() {
 
 #[test]
 fn many_unclosed_marks_take_linear_time() {
-    // Each of these once made every mark look at all the text behind it.
+    // With each of these, every marker once scanned all the text after it.
     for unit in [
         "<!--GOTO: a",
         "<!--QUESTION:x",
@@ -300,7 +307,7 @@ fn many_unclosed_marks_take_linear_time() {
     }
 }
 
-/// Pieces of which texts are made that come near to marks.
+/// Pieces of texts that resemble markers.
 fn near() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("<!--QUESTION:".to_owned()),
@@ -322,7 +329,7 @@ proptest! {
     #[test]
     fn reading_keeps_its_limits(text in near()) {
         let found = detect(&text);
-        prop_assert!(found.questions.len() <= MOST_QUESTIONS);
+        prop_assert!(found.questions.len() <= MAX_QUESTIONS);
         for question in &found.questions {
             prop_assert!(!question.question.is_empty());
             prop_assert!(!question.header.contains('\n'));

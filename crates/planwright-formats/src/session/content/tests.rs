@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+use proptest::prelude::*;
+
 use super::*;
 
 /// A comment as erk wrote it.
@@ -15,20 +17,20 @@ fn comment(summary: &str, hints: &str, xml: &str) -> String {
 }
 
 fn read_all(comments: &[String]) -> Option<SessionContent> {
-    read(comments.iter().map(String::as_str))
+    parse(comments.iter().map(String::as_str))
 }
 
 #[test]
 fn nothing_is_found_where_nothing_is() {
-    assert_eq!(read([]), None);
+    assert_eq!(parse([]), None);
     assert_eq!(
-        read(["", "Session Data (1/2)\n```xml\n<session/>\n```"]),
+        parse(["", "Session Data (1/2)\n```xml\n<session/>\n```"]),
         None
     );
     let other = comment("Session Data", "", "<a/>").replace("session-content", "plan-body");
-    assert_eq!(read([other.as_str()]), None);
+    assert_eq!(parse([other.as_str()]), None);
     let plain = comment("Session Data", "", "<a/>").replace("```xml", "```");
-    assert_eq!(read([plain.as_str()]), None);
+    assert_eq!(parse([plain.as_str()]), None);
 }
 
 #[test]
@@ -38,7 +40,7 @@ fn one_transcript_with_its_hints() {
         "**Extraction Hints:**\n- Session Data (7/9) is not a number here\n\n",
         "<session session_id=\"5f1c\">\n  <user>Why?</user>\n</session>",
     );
-    let found = read([one.as_str()]).unwrap();
+    let found = parse([one.as_str()]).unwrap();
     assert_eq!(
         found.xml,
         "<session session_id=\"5f1c\">\n  <user>Why?</user>\n</session>"
@@ -98,7 +100,7 @@ fn several_blocks_in_one_comment_with_crlf() {
         comment("Session Data (2/2)", "", "second"),
         comment("Session Data (1/2)", "", "first")
     );
-    let found = read([both.replace('\n', "\r\n").as_str()]).unwrap();
+    let found = parse([both.replace('\n', "\r\n").as_str()]).unwrap();
     assert_eq!(found.xml, "first\nsecond");
 }
 
@@ -108,4 +110,49 @@ fn a_count_out_of_all_reason_costs_nothing() {
     assert_eq!(found.missing.len(), 999);
     let no_number = comment("Session Data (1/99999999999999999999999)", "", "x");
     assert_eq!(read_all(&[no_number]).unwrap().xml, "x");
+}
+
+#[test]
+fn what_fits_stays_whole() {
+    assert_eq!(chunks("", 10), [""]);
+    assert_eq!(chunks("a\n\nb\n", 5), ["a\n\nb\n"]);
+}
+
+#[test]
+fn whole_lines_share_a_chunk_and_their_line_ends_count() {
+    assert_eq!(chunks("aaa\nbbb\nccc\n", 8), ["aaa\nbbb", "ccc\n"]);
+    assert_eq!(chunks("aaa\nbbb\nccc\n", 7), ["aaa", "bbb", "ccc\n"]);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_cut_between_characters() {
+    assert_eq!(chunks("ab\nééé\ncd", 6), ["ab", "éé", "é", "cd"]);
+    assert_eq!(
+        chunks("👀👀", 1),
+        ["👀", "👀"],
+        "nothing is smaller than a character"
+    );
+    assert_eq!(chunks("ab\n\n", 0), ["a", "b"]);
+}
+
+#[test]
+fn a_comment_of_one_line() {
+    let text = "x".repeat(MAX_CHUNK_BYTES + 1);
+    let chunks = chunks(&text, MAX_CHUNK_BYTES);
+    let lengths: Vec<usize> = chunks.iter().map(|chunk| chunk.len()).collect();
+    assert_eq!(lengths, [MAX_CHUNK_BYTES - 1, 2]);
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_nothing_is_larger(lines in proptest::collection::vec("[a-z日👀]{0,12}", 0..30), most in 5_usize..60) {
+        let text = lines.join("\n");
+        let chunks = chunks(&text, most);
+        prop_assert!(chunks.iter().all(|chunk| chunk.len() <= most));
+        let letters = |text: &str| text.replace('\n', "");
+        prop_assert_eq!(letters(&chunks.concat()), letters(&text));
+        if lines.iter().all(|line| line.len() < most) {
+            prop_assert_eq!(chunks.join("\n"), text);
+        }
+    }
 }

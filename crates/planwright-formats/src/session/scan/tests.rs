@@ -160,7 +160,7 @@ fn the_approved_text_replaces_the_proposed_one() {
         (found.source, found.approved, found.line),
         (PlanSource::ApprovedPlan, Some(true), 2)
     );
-    // The call stood in another log: the plan file's path tells what this is.
+    // The call is in another log; the path of the plan file identifies the result.
     assert_eq!(text(&[approved]), "as changed by the person");
 }
 
@@ -346,9 +346,9 @@ fn line_ends_and_chunks_make_no_difference() {
         .replace('\n', "\r\n");
     assert_eq!(scan(windows.trim_end().as_bytes(), None), whole);
     for size in [1, 2, 3, 7, 64, 1000] {
-        let mut feed = Feed::new(None);
-        plain.chunks(size).for_each(|chunk| feed.push(chunk));
-        assert_eq!(feed.finish(), whole, "chunks of {size}");
+        let mut scanner = Scanner::new(None);
+        plain.chunks(size).for_each(|chunk| scanner.push(chunk));
+        assert_eq!(scanner.finish(), whole, "chunks of {size}");
     }
 }
 
@@ -367,9 +367,9 @@ fn what_is_too_large_is_counted() {
         (found.plan.unwrap().text.as_str(), found.too_large_plans),
         ("small", 2)
     );
-    let mut scan = Scan::new(None);
-    scan.too_long_line();
-    let found = scan.finish();
+    let mut scanner = Scanner::new(None);
+    scanner.scan.add_line(Line::TooLong);
+    let found = scanner.finish();
     assert_eq!(
         (found.lines, found.too_long, found.malformed_count),
         (1, 1, 0)

@@ -1,11 +1,11 @@
-//! Reads one line of a log: the conversation in it, whatever else the line holds.
+//! Parses one line of a log into the parts of the conversation that it contains.
 
-use crate::session::members::{elements, members, text};
+use std::borrow::Cow;
 
-use super::fields::fields;
 use super::stats::LeftOut;
+use crate::jsonl::{all_members, elements, json_members, members, string};
 
-/// What an entry says.
+/// The conversation in an entry.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
     pub(super) role: Role,
@@ -13,7 +13,7 @@ pub(super) struct Entry {
     pub(super) model: Option<String>,
     /// Id of the message that the entry is a part of.
     pub(super) message: Option<String>,
-    /// Of the message as far as it had come.
+    /// Token counts of the message up to this entry.
     pub(super) usage: Option<Usage>,
     pub(super) blocks: Vec<Block>,
 }
@@ -25,16 +25,16 @@ pub(super) struct Usage {
     pub(super) output: u64,
 }
 
-/// Who speaks.
+/// The author of an entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The user; tools answer here too.
+    /// The user; tool results belong here too.
     #[default]
     User,
     Assistant,
-    /// What the host kept of a conversation that grew too long.
+    /// The client's summary of a conversation that became too long.
     Summary,
-    /// The host.
+    /// The client.
     System {
         subtype: String,
     },
@@ -56,83 +56,83 @@ pub(super) enum Block {
 }
 
 impl Entry {
-    /// The texts of the entry in one.
-    pub(super) fn text(&self, between: &str) -> String {
-        let texts: Vec<&str> = self
-            .blocks
-            .iter()
-            .filter_map(|block| match block {
-                Block::Text(text) => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
-        texts.join(between)
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Returns the texts of the entry, joined by spaces.
+    pub(super) fn text(&self) -> String {
+        self.texts().collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn has_tool_use(&self) -> bool {
+        let mut blocks = self.blocks.iter();
+        blocks.any(|block| matches!(block, Block::ToolUse { .. }))
     }
 }
 
-/// Reads a line; of a log with several sessions only what belongs to `wanted` or names no session. Bytes that are not
+json_members! {
+    // A saved `--output-format stream-json` contains `session_id` and `tool_use_result`.
+    EntryMembers {
+        kind: "type", session: "sessionId", session_id: "session_id", branch: "gitBranch",
+        message: "message", result: "toolUseResult", tool_use_result: "tool_use_result",
+        summary: "summary", subtype: "subtype", content: "content",
+    }
+}
+
+json_members! {
+    MessageMembers {
+        id: "id", model: "model", content: "content", usage: "usage", tool_use_id: "tool_use_id",
+    }
+}
+
+/// Parses a line. If `requested` is set, entries of other sessions are left out. Bytes that are not
 /// UTF-8 are replaced.
-pub(super) fn read(line: &[u8], wanted: Option<&str>) -> Result<Entry, LeftOut> {
-    // A saved `--output-format stream-json` writes `session_id` and `tool_use_result`.
-    const NAMES: [&str; 10] = [
-        "type",
-        "sessionId",
-        "session_id",
-        "gitBranch",
-        "message",
-        "toolUseResult",
-        "tool_use_result",
-        "summary",
-        "subtype",
-        "content",
-    ];
+pub(super) fn parse(line: &[u8], requested: Option<&str>) -> Result<Entry, LeftOut> {
     let line = String::from_utf8_lossy(line);
-    let found = members(&line, &NAMES).map_err(|_| LeftOut::Malformed)?;
-    let [
-        kind,
-        session,
-        session_id,
-        branch,
-        message,
-        result,
-        tool_use_result,
-        ..,
-    ] = found;
-    let [.., summary, subtype, content] = found;
-    let session = string(session.or(session_id));
-    if wanted.is_some() && session.is_some() && session.as_deref() != wanted {
+    let members = EntryMembers::parse(&line).map_err(|_| LeftOut::Malformed)?;
+    let session = owned(members.session.or(members.session_id));
+    if requested.is_some() && session.is_some() && session.as_deref() != requested {
         return Err(LeftOut::OtherSession);
     }
-    let kind = string(kind).unwrap_or_default();
     let mut entry = Entry {
-        branch: string(branch).filter(|branch| !branch.is_empty()),
+        branch: owned(members.branch).filter(|branch| !branch.is_empty()),
         ..Entry::default()
     };
-    let message = Message::read(message);
-    match kind.as_str() {
-        "user" => user(&mut entry, message.content, result.or(tool_use_result)),
+    let message = members
+        .message
+        .and_then(|json| MessageMembers::parse(json).ok());
+    let message = message.unwrap_or_default();
+    match owned(members.kind).unwrap_or_default().as_str() {
+        "user" => {
+            let result = members.result.or(members.tool_use_result);
+            entry.blocks = user_blocks(message.content, result);
+        }
         "tool_result" => entry.blocks.push(Block::ToolResult {
-            id: string(message.tool_use_id).unwrap_or_default(),
+            id: owned(message.tool_use_id).unwrap_or_default(),
             text: result_text(message.content),
         }),
         "assistant" => {
             entry.role = Role::Assistant;
-            // Entries that the host made up name no real model.
+            // Messages that the client made up name no real model.
             entry.model =
-                string(message.model).filter(|model| !model.is_empty() && model != "<synthetic>");
-            entry.message = string(message.id);
-            entry.usage = message.usage.and_then(usage);
-            assistant(&mut entry, message.content);
+                owned(message.model).filter(|model| !model.is_empty() && model != "<synthetic>");
+            entry.message = owned(message.id);
+            entry.usage = message.usage.and_then(parse_usage);
+            entry.blocks = assistant_blocks(message.content);
         }
         "summary" => {
             entry.role = Role::Summary;
-            entry.blocks.extend(text_block(summary));
+            entry.blocks.extend(text_block(members.summary));
         }
         "system" => {
             entry.role = Role::System {
-                subtype: string(subtype).unwrap_or_default(),
+                subtype: owned(members.subtype).unwrap_or_default(),
             };
-            entry.blocks.extend(text_block(content));
+            entry.blocks.extend(text_block(members.content));
         }
         "file-history-snapshot" => return Err(LeftOut::Snapshot),
         _ => return Err(LeftOut::OtherKind),
@@ -140,34 +140,7 @@ pub(super) fn read(line: &[u8], wanted: Option<&str>) -> Result<Entry, LeftOut> 
     Ok(entry)
 }
 
-/// The members of `message`, as JSON text.
-#[derive(Default)]
-struct Message<'a> {
-    id: Option<&'a str>,
-    model: Option<&'a str>,
-    content: Option<&'a str>,
-    usage: Option<&'a str>,
-    tool_use_id: Option<&'a str>,
-}
-
-impl<'a> Message<'a> {
-    fn read(json: Option<&'a str>) -> Self {
-        let names = ["id", "model", "content", "usage", "tool_use_id"];
-        let Some(Ok(found)) = json.map(|json| members(json, &names)) else {
-            return Self::default();
-        };
-        let [id, model, content, usage, tool_use_id] = found;
-        Self {
-            id,
-            model,
-            content,
-            usage,
-            tool_use_id,
-        }
-    }
-}
-
-fn usage(json: &str) -> Option<Usage> {
+fn parse_usage(json: &str) -> Option<Usage> {
     let [input, output] = members(json, &["input_tokens", "output_tokens"]).ok()?;
     Some(Usage {
         input: input?.parse().ok()?,
@@ -175,167 +148,141 @@ fn usage(json: &str) -> Option<Usage> {
     })
 }
 
-fn user(entry: &mut Entry, content: Option<&str>, note: Option<&str>) {
-    let blocks = &mut entry.blocks;
-    let is_list = content.is_some_and(|content| {
-        elements(content, |item| {
-            let item = Item::read(item);
-            if item.kind == "tool_result" {
-                blocks.push(Block::ToolResult {
-                    id: string(item.tool_use_id).unwrap_or_default(),
-                    text: result_text(item.content),
-                });
-            } else if let Some(more) = item.readable() {
-                match blocks.last_mut() {
-                    Some(Block::Text(text)) => {
-                        text.push('\n');
-                        text.push_str(&more);
-                    }
-                    _ => blocks.push(Block::Text(more)),
+/// Parses the content of a user's message: texts, and results of tools. An empty result is filled
+/// from `tool_use_result` if it is the only one.
+fn user_blocks(content: Option<&str>, tool_use_result: Option<&str>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let add = |item| {
+        let item = ItemMembers::parse_or_text(item);
+        if item.kind() == "tool_result" {
+            blocks.push(Block::ToolResult {
+                id: owned(item.tool_use_id).unwrap_or_default(),
+                text: result_text(item.content),
+            });
+        } else if let Some(more) = item.readable() {
+            match blocks.last_mut() {
+                Some(Block::Text(text)) => {
+                    text.push('\n');
+                    text.push_str(&more);
                 }
+                _ => blocks.push(Block::Text(more)),
             }
-        })
-    });
-    if !is_list {
-        entry.blocks.extend(text_block(content));
-        return;
+        }
+    };
+    if !content.is_some_and(|content| elements(content, add)) {
+        blocks.extend(text_block(content));
+        return blocks;
     }
-    let mut results = entry.blocks.iter_mut().filter_map(|block| match block {
+    let mut results = blocks.iter_mut().filter_map(|block| match block {
         Block::ToolResult { text, .. } => Some(text),
         _ => None,
     });
-    if let (Some(text), None, Some(note)) = (results.next(), results.next(), note)
+    if let (Some(text), None, Some(result)) = (results.next(), results.next(), tool_use_result)
         && text.trim().is_empty()
     {
-        *text = noted_text(note);
+        *text = tool_use_result_text(result);
     }
+    blocks
 }
 
-fn assistant(entry: &mut Entry, content: Option<&str>) {
-    let blocks = &mut entry.blocks;
-    let is_list = content
-        .is_some_and(|content| elements(content, |item| blocks.extend(said(&Item::read(item)))));
-    if !is_list {
-        entry.blocks.extend(text_block(content));
+fn assistant_blocks(content: Option<&str>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let add = |item| blocks.extend(assistant_block(&ItemMembers::parse_or_text(item)));
+    if !content.is_some_and(|content| elements(content, add)) {
+        blocks.extend(text_block(content));
     }
+    blocks
 }
 
-/// The block of an assistant's message that an element is.
-fn said(item: &Item<'_>) -> Option<Block> {
-    match item.kind.as_str() {
+fn assistant_block(item: &ItemMembers<'_>) -> Option<Block> {
+    match item.kind().as_ref() {
         "text" => text_block(item.text),
         "thinking" => {
-            let thought = item.thinking.and_then(text)?;
-            Some(Block::Thinking(newlines(&thought)))
+            let thinking = string(item.thinking?)?;
+            Some(Block::Thinking(normalize_newlines(&thinking)))
         }
-        "tool_use" | "server_tool_use" => {
-            let params = item.input.and_then(fields).unwrap_or_default();
-            Some(Block::ToolUse {
-                name: string(item.name).unwrap_or_default(),
-                id: string(item.id).unwrap_or_default(),
-                params: params
-                    .into_iter()
-                    .map(|(name, value)| {
-                        let value = text(value).unwrap_or(value.into());
-                        (name, newlines(&value))
-                    })
-                    .collect(),
-            })
-        }
+        "tool_use" | "server_tool_use" => Some(Block::ToolUse {
+            name: owned(item.name).unwrap_or_default(),
+            id: owned(item.id).unwrap_or_default(),
+            params: item
+                .input
+                .and_then(all_members)
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(name, json)| {
+                    let value = string(json).unwrap_or(json.into());
+                    (name, normalize_newlines(&value))
+                })
+                .collect(),
+        }),
         _ => None,
     }
 }
 
-/// An element of a content list; what it holds is JSON text.
-#[derive(Default)]
-struct Item<'a> {
-    kind: String,
-    /// The element is a string, or has one.
-    text: Option<&'a str>,
-    thinking: Option<&'a str>,
-    id: Option<&'a str>,
-    name: Option<&'a str>,
-    input: Option<&'a str>,
-    tool_use_id: Option<&'a str>,
-    content: Option<&'a str>,
+json_members! {
+    ItemMembers {
+        kind: "type", text: "text", thinking: "thinking", id: "id", name: "name", input: "input",
+        tool_use_id: "tool_use_id", content: "content",
+    }
 }
 
-impl<'a> Item<'a> {
-    fn read(json: &'a str) -> Self {
-        const NAMES: [&str; 8] = [
-            "type",
-            "text",
-            "thinking",
-            "id",
-            "name",
-            "input",
-            "tool_use_id",
-            "content",
-        ];
-        let Ok(found) = members(json, &NAMES) else {
-            return Self {
-                text: Some(json),
-                ..Self::default()
-            };
-        };
-        let [kind, text, thinking, id, name, input, tool_use_id, content] = found;
-        Self {
-            kind: string(kind).unwrap_or_default(),
-            text,
-            thinking,
-            id,
-            name,
-            input,
-            tool_use_id,
-            content,
-        }
+impl<'a> ItemMembers<'a> {
+    /// Parses an element of a content list: an object, or a string as the text of one.
+    fn parse_or_text(json: &'a str) -> Self {
+        Self::parse(json).unwrap_or_else(|_| Self {
+            text: Some(json),
+            ..Self::default()
+        })
     }
 
-    /// The element as text; what cannot be text is named.
+    fn kind(&self) -> Cow<'a, str> {
+        self.kind.and_then(string).unwrap_or_default()
+    }
+
+    /// Returns the element as text, with a placeholder for an element without text.
     fn readable(&self) -> Option<String> {
-        match (self.text.and_then(text), self.kind.as_str()) {
-            (Some(text), _) => Some(newlines(&text)),
+        match (self.text.and_then(string), self.kind().as_ref()) {
+            (Some(text), _) => Some(normalize_newlines(&text)),
             (None, "" | "text") => None,
             (None, kind) => Some(format!("[{kind} omitted]")),
         }
     }
 }
 
-fn string(json: Option<&str>) -> Option<String> {
-    Some(text(json?)?.into_owned())
+fn owned(json: Option<&str>) -> Option<String> {
+    Some(string(json?)?.into_owned())
 }
 
 fn text_block(json: Option<&str>) -> Option<Block> {
-    Some(Block::Text(newlines(&text(json?)?)))
+    Some(Block::Text(normalize_newlines(&string(json?)?)))
 }
 
 fn result_text(content: Option<&str>) -> String {
     let Some(json) = content else {
         return String::new();
     };
-    if let Some(text) = text(json) {
-        return newlines(&text);
+    if let Some(text) = string(json) {
+        return normalize_newlines(&text);
     }
     let mut texts = Vec::new();
-    elements(json, |item| texts.extend(Item::read(item).readable()));
+    elements(json, |item| {
+        texts.extend(ItemMembers::parse_or_text(item).readable());
+    });
     texts.join("\n")
 }
 
-/// What the host noted about a result, for a result block that is empty.
-fn noted_text(note: &str) -> String {
-    let Ok(found) = members(note, &["stdout", "stderr", "content"]) else {
-        return result_text(Some(note));
+/// Returns the text in the client's own record of a result (`toolUseResult`).
+fn tool_use_result_text(json: &str) -> String {
+    let Ok(found) = members(json, &["stdout", "stderr", "content"]) else {
+        return result_text(Some(json));
     };
-    let parts: Vec<String> = found
-        .into_iter()
-        .map(result_text)
-        .filter(|text| !text.trim().is_empty())
-        .collect();
+    let mut parts = found.map(result_text).to_vec();
+    parts.retain(|text| !text.trim().is_empty());
     parts.join("\n")
 }
 
-/// Line ends as an XML reader would see them.
-fn newlines(text: &str) -> String {
+/// Converts line ends as an XML parser does.
+fn normalize_newlines(text: &str) -> String {
     if text.contains('\r') {
         text.replace("\r\n", "\n").replace('\r', "\n")
     } else {

@@ -1,4 +1,4 @@
-//! What became of the lines of a log, for one line of report.
+//! Counts what was written and left out, and formats the counts as one line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,24 +8,24 @@ use std::fmt;
 pub enum LeftOut {
     /// The line is not JSON, or not an object.
     Malformed,
-    /// The line was too long to be read.
+    /// The line is over the limit.
     TooLong,
-    /// It belongs to another session than the wanted one.
+    /// The entry belongs to a session that was not requested.
     OtherSession,
     /// A backup of files (`file-history-snapshot`).
     Snapshot,
     /// Bookkeeping: its `type` is not part of the conversation.
     OtherKind,
-    /// Only a look for the session's own log.
+    /// The entry only looks for the session's own log.
     LogSearch,
-    /// Nothing in it can be read: no text, no tool call, no result.
+    /// The entry has no text, no tool call and no result.
     Blank,
-    /// All of the session is left out: see [`Verdict`](super::Verdict).
+    /// The whole session is left out; see [`Verdict`](super::Verdict).
     Session,
 }
 
 impl LeftOut {
-    fn words(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::Malformed => "not JSON",
             Self::TooLong => "too long",
@@ -39,10 +39,10 @@ impl LeftOut {
     }
 }
 
-/// Counts of a transcript. The last four are what filtering shortened inside entries that were kept.
+/// Counts of a transcript. The last four count what the filter shortened in entries that were kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// Lines read, blank ones too.
+    /// Lines read, including blank ones.
     pub lines: u64,
     /// Lines that are not blank.
     pub entries_in: u64,
@@ -50,31 +50,31 @@ pub struct Stats {
     pub entries_out: u64,
     /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes written, the heads of all parts included.
+    /// Bytes written, including the heads of all parts.
     pub bytes_out: u64,
-    /// Entries that were not written, by reason.
+    /// Entries that were left out, by reason.
     pub left_out: BTreeMap<LeftOut, u64>,
-    /// 1-based number of the first line that could not be read.
+    /// Number (from 1) of the first line that is malformed or too long.
     pub first_unreadable: Option<u64>,
-    /// Command texts that stand in the transcript already.
+    /// Command texts that repeat an earlier one.
     pub repeated_commands: u64,
-    /// Texts of the assistant that repeat the one before.
+    /// Texts of the assistant that repeat the previous one.
     pub repeated_texts: u64,
-    /// Tool parameters cut to length.
+    /// Tool parameters that were shortened.
     pub cut_parameters: u64,
-    /// Tool results cut to length.
+    /// Tool results that were shortened.
     pub cut_results: u64,
 }
 
 impl Stats {
-    pub(super) fn leave_out(&mut self, why: LeftOut) {
-        *self.left_out.entry(why).or_default() += 1;
-        if matches!(why, LeftOut::Malformed | LeftOut::TooLong) {
+    pub(super) fn leave_out(&mut self, reason: LeftOut) {
+        *self.left_out.entry(reason).or_default() += 1;
+        if matches!(reason, LeftOut::Malformed | LeftOut::TooLong) {
             self.first_unreadable.get_or_insert(self.lines);
         }
     }
 
-    /// The session is not worth reading: none of its entries is written, repeated or cut.
+    /// Marks the whole session as left out: none of its entries was written or shortened.
     pub(super) fn leave_out_all(&mut self) {
         let written = std::mem::take(&mut self.entries_out);
         if written > 0 {
@@ -86,17 +86,17 @@ impl Stats {
         self.cut_results = 0;
     }
 
-    /// Lines that could not be read.
+    /// Returns the number of lines that are malformed or too long.
     pub fn unreadable(&self) -> u64 {
         [LeftOut::Malformed, LeftOut::TooLong]
             .iter()
-            .filter_map(|why| self.left_out.get(why))
+            .filter_map(|reason| self.left_out.get(reason))
             .sum()
     }
 }
 
-/// One line: `9 entries read, 7 written; left out: not JSON 1, bookkeeping 1; cut: parameters 3; 900 → 90 bytes, 90.0 %
-/// less`.
+/// Formats one line: `9 entries read, 7 written; left out: not JSON 1, bookkeeping 1; cut:
+/// parameters 3; 900 → 90 bytes, 90.0 % less`.
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (read, written) = (self.entries_in, self.entries_out);
@@ -105,19 +105,19 @@ impl fmt::Display for Stats {
         let left_out: Vec<_> = self
             .left_out
             .iter()
-            .map(|(why, count)| (why.words(), *count))
+            .map(|(reason, count)| (reason.description(), *count))
             .collect();
-        list(f, "left out", &left_out)?;
+        write_counts(f, "left out", &left_out)?;
         let repeated = [
             ("command texts", self.repeated_commands),
             ("texts", self.repeated_texts),
         ];
-        list(f, "repeated", &repeated)?;
+        write_counts(f, "repeated", &repeated)?;
         let cut = [
             ("parameters", self.cut_parameters),
             ("tool results", self.cut_results),
         ];
-        list(f, "cut", &cut)?;
+        write_counts(f, "cut", &cut)?;
         write!(f, "; {} → {} bytes", self.bytes_in, self.bytes_out)?;
         if self.bytes_out < self.bytes_in {
             let permille = (self.bytes_in - self.bytes_out).saturating_mul(1000) / self.bytes_in;
@@ -127,8 +127,8 @@ impl fmt::Display for Stats {
     }
 }
 
-/// `; name: what 1, what 2`, without what did not happen.
-fn list(f: &mut fmt::Formatter<'_>, name: &str, counts: &[(&str, u64)]) -> fmt::Result {
+/// Writes `; name: what 1, what 2` for the counts that are not 0.
+fn write_counts(f: &mut fmt::Formatter<'_>, name: &str, counts: &[(&str, u64)]) -> fmt::Result {
     let mut before = format!("; {name}: ");
     for (what, count) in counts.iter().filter(|(_, count)| *count > 0) {
         write!(f, "{before}{what} {count}")?;

@@ -1,10 +1,10 @@
-//! Any words of an agent, and any tick.
+//! Properties for any text of an agent and any ticks.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Words that are near to what Markdown and the bot read.
+/// Texts that resemble Markdown and the syntax of the comment.
 fn words() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(vec![
@@ -74,7 +74,7 @@ proptest! {
         if crlf {
             body = body.replace('\n', "\r\n");
         }
-        let read = read(&body);
+        let read = parse(&body);
         let expected = Boxes {
             run: RUN.to_owned(),
             round: 2,
@@ -103,7 +103,7 @@ proptest! {
         if other {
             ticked.insert_str(boxes[nth] + line, &own);
         }
-        let found = read(&ticked).unwrap();
+        let found = parse(&ticked).unwrap();
         let mut at = nth;
         for (question, ticks) in questions.iter().zip(&found.questions) {
             let count = if question.options.is_empty() { 0 } else { question.options.len() + 1 };

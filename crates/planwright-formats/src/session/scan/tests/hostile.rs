@@ -25,10 +25,10 @@ fn kept(entries: &[Value]) -> (String, u32) {
 fn an_edit_that_multiplies_the_text_is_not_made() {
     let text = "a".repeat(1_000_000);
     let first = write("1", "w", "p", &text);
-    // 4 GB, were it made: a test that makes it does not end well.
+    // The result would have 4 GB, so it must not be built.
     let bomb = replace_all("e", "a", &"b".repeat(4000));
     assert_eq!(kept(&[first.clone(), bomb]), (text.clone(), 1));
-    // The first edit fits alone, the second does not, and both are one call.
+    // Both edits are one call; only the first one fits.
     let edits = [
         json!({ "old_string": "a", "new_string": "b", "replace_all": true }),
         json!({ "old_string": "b", "new_string": "bbbb".repeat(1000), "replace_all": true }),
@@ -55,7 +55,7 @@ fn an_id_too_long_to_be_one_is_not_looked_for() {
         let found = plan(&[exit("1", &id, "text"), answer("2", &id, false, "yes")]);
         assert_eq!((found.text.as_str(), found.approved), ("text", approved));
     }
-    // A write that nobody can be seen to refuse counts.
+    // A write without a result counts.
     let long = "i".repeat(257);
     let entries = [
         write("1", &long, "p", "written"),
@@ -76,10 +76,10 @@ fn edits_of_a_large_text_end_where_no_real_ones_go() {
             .collect();
         [write("1", "w", "p", &text), multi("e", &edits)]
     };
-    // An edit goes over a MiB and writes one; 256 MiB are for all.
+    // An edit reads 1 MiB and writes 1 MiB; all edits together may process 256 MiB.
     assert_eq!(kept(&entries(64)).1, 0);
     assert_eq!(kept(&entries(65)).1, 1);
-    // Small plans have all the edits that anybody makes.
+    // For small plans the limit is out of reach.
     let calls = (0..2000).map(|n| match n % 2 {
         0 => edit("2", &format!("e{n}"), "p", "q", "r"),
         _ => edit("2", &format!("e{n}"), "p", "r", "q"),

@@ -1,4 +1,4 @@
-//! What is left out and what is cut.
+//! What the filter leaves out and shortens.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Texts and lines that are up to no good.
+//! Malformed and malicious lines and texts.
 
 use super::*;
 
-/// The document read by an XML reader that did not write it.
+/// Parses the document with an independent XML parser.
 fn texts(xml: &str) -> Vec<(String, String)> {
     let document = roxmltree::Document::parse(xml).expect(xml);
     document

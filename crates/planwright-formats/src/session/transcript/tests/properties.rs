@@ -1,11 +1,11 @@
-//! What holds for every log.
+//! Properties of every transcript.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 
-/// Texts with everything that can break a document.
+/// Texts with everything that can break an XML document.
 fn words() -> impl Strategy<Value = String> {
     const PIECES: [&str; 16] = [
         "</session>",
@@ -62,7 +62,7 @@ fn entry() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The entries of a document as XML text, its head and frame taken off.
+/// Returns the entries of a document as XML text, without its head and root element.
 fn entries_of(part: &str) -> String {
     let inside = part
         .strip_prefix("<session>\n")

@@ -1,9 +1,6 @@
-//! Tests of `formats::session::budget`.
-
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+//! Splitting of a transcript by its tokens.
 
 use super::*;
-use crate::session::transcript::Head;
 
 #[test]
 fn four_characters_are_a_token() {
@@ -16,7 +13,7 @@ fn four_characters_are_a_token() {
 #[test]
 fn without_a_budget_everything_is_one_part() {
     let mut budget = Budget::new(&Head::default(), None);
-    assert!((0..100).all(|_| budget.takes(&"x".repeat(1_000_000))));
+    assert!((0..100).all(|_| budget.add_entry(&"x".repeat(1_000_000))));
 }
 
 #[test]
@@ -24,7 +21,7 @@ fn a_part_ends_before_the_entry_that_is_too_much() {
     // 5 for the frame, 10 for each entry.
     let mut budget = Budget::new(&Head::default(), Some(25));
     let entry = format!("{}\n", "x".repeat(40));
-    let taken: Vec<bool> = (0..5).map(|_| budget.takes(&entry)).collect();
+    let taken: Vec<bool> = (0..5).map(|_| budget.add_entry(&entry)).collect();
     assert_eq!(taken, [true, true, false, true, false]);
 }
 
@@ -32,12 +29,15 @@ fn a_part_ends_before_the_entry_that_is_too_much() {
 fn an_entry_over_the_budget_is_a_part_of_its_own() {
     let mut budget = Budget::new(&Head::default(), Some(25));
     let (small, large) = ("x".repeat(40), "x".repeat(4_000));
-    assert!(budget.takes(&large), "nothing could be in a part before it");
-    assert!(!budget.takes(&small));
-    assert!(!budget.takes(&large));
-    assert!(!budget.takes(&large));
-    assert!(!budget.takes(&small));
-    assert!(budget.takes(&small));
+    assert!(
+        budget.add_entry(&large),
+        "nothing could be in a part before it"
+    );
+    assert!(!budget.add_entry(&small));
+    assert!(!budget.add_entry(&large));
+    assert!(!budget.add_entry(&large));
+    assert!(!budget.add_entry(&small));
+    assert!(budget.add_entry(&small));
 }
 
 #[test]
@@ -50,6 +50,6 @@ fn the_head_counts_in_every_part() {
     // 5 for the frame, 9 for the line.
     let mut budget = Budget::new(&head, Some(24));
     let entry = "x".repeat(20);
-    let taken: Vec<bool> = (0..4).map(|_| budget.takes(&entry)).collect();
+    let taken: Vec<bool> = (0..4).map(|_| budget.add_entry(&entry)).collect();
     assert_eq!(taken, [true, true, false, true]);
 }
