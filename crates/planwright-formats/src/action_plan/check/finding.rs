@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::action_plan::kinds::kinds;
+use crate::action_plan::error::kinds;
 use crate::action_plan::{ProjectPath, Span, Step};
 
 kinds! {

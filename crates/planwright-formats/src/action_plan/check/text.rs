@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::finding::Finding;
-use crate::action_plan::diff::{ANNOTATIONS, Annotation, ERRORS_SHOWN};
+use crate::action_plan::diff::{Annotation, MAX_ANNOTATIONS, MAX_ERRORS_SHOWN};
 use crate::action_plan::fences;
 
 impl fmt::Display for Finding {
@@ -59,9 +59,12 @@ fn block(f: &mut fmt::Formatter<'_>, language: &str, content: &str) -> fmt::Resu
 /// The findings as Markdown for people, those behind the first thirty only counted; empty when there are none. No line
 /// end at its end.
 pub fn text(findings: &[Finding]) -> String {
-    let shown = findings.iter().take(ERRORS_SHOWN).map(ToString::to_string);
+    let shown = findings
+        .iter()
+        .take(MAX_ERRORS_SHOWN)
+        .map(ToString::to_string);
     let mut parts: Vec<String> = shown.collect();
-    match findings.len().saturating_sub(ERRORS_SHOWN) {
+    match findings.len().saturating_sub(MAX_ERRORS_SHOWN) {
         0 => {}
         1 => parts.push("... and 1 more error".to_owned()),
         more => parts.push(format!("... and {more} more errors")),
@@ -71,7 +74,7 @@ pub fn text(findings: &[Finding]) -> String {
 
 /// The first findings as remarks for a check run, at most a thousand. Their messages are plain text.
 pub fn annotations(findings: &[Finding]) -> Vec<Annotation> {
-    let findings = findings.iter().take(ANNOTATIONS);
+    let findings = findings.iter().take(MAX_ANNOTATIONS);
     findings.map(Finding::annotation).collect()
 }
 
