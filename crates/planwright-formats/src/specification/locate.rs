@@ -1,21 +1,21 @@
-//! Where a specification or a plan is looked for, when a name or a path is given.
+//! Resolves a name or a path to a specification or a plan.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The file that makes a folder a plan.
-const PLAN: &str = "plan.md";
+/// Name of the file that makes a folder a plan.
+const PLAN_FILE: &str = "plan.md";
 
-/// What is looked for.
+/// Kind of document to find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DocumentKind {
     /// A file with a specification.
     Specification,
     /// A folder with a `plan.md`.
     Plan,
 }
 
-impl Kind {
-    /// Folder of the project where they are when nothing else is set.
+impl DocumentKind {
+    /// Returns the default folder in the project.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Specification => ".planwright/specs",
@@ -23,8 +23,8 @@ impl Kind {
         }
     }
 
-    /// Folder of the program that was used before.
-    fn old_folder(self) -> &'static str {
+    /// Returns the folder of Spektacular, whose projects are supported.
+    fn spektacular_folder(self) -> &'static str {
         match self {
             Self::Specification => ".spektacular/specs",
             Self::Plan => ".spektacular/plans",
@@ -32,24 +32,25 @@ impl Kind {
     }
 }
 
-/// Nothing is where it was looked for.
+/// The document does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} not found: tried {}; {remedy}", shown(tried))]
+#[error("{what} not found: tried {}; {remedy}", list_paths(tried))]
 pub struct NotFound {
     what: &'static str,
     remedy: &'static str,
-    /// Where, in this order.
+    /// Paths that were tried, in order.
     pub tried: Vec<PathBuf>,
 }
 
-fn shown(paths: &[PathBuf]) -> String {
+fn list_paths(paths: &[PathBuf]) -> String {
     let paths = paths.iter().map(|path| path.display().to_string());
     paths.collect::<Vec<_>>().join(", ")
 }
 
-/// Where `arg` may be, best first, as paths from the project's folder: as it is given, in `folder`, in the folder of old;
-/// a specification in each folder also with `.md`. A path that leads out of a folder is not looked for in it.
-pub fn candidates(arg: &str, kind: Kind, folder: &Path) -> Vec<PathBuf> {
+/// Returns the paths that `arg` may mean, best first, relative to the project: `arg` itself, in `folder`,
+/// and in the folder of Spektacular; for a specification also with `.md` in each folder. A path that
+/// leads out of a folder is not tried in it.
+pub fn candidates(arg: &str, kind: DocumentKind, folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::from(arg)];
     let path = Path::new(arg);
     let below = path
@@ -58,42 +59,42 @@ pub fn candidates(arg: &str, kind: Kind, folder: &Path) -> Vec<PathBuf> {
     if arg.is_empty() || !below {
         return found;
     }
-    for folder in [folder, Path::new(kind.old_folder())] {
+    for folder in [folder, Path::new(kind.spektacular_folder())] {
         found.push(folder.join(arg));
         let ends = path
             .extension()
             .is_some_and(|end| end.eq_ignore_ascii_case("md"));
-        if kind == Kind::Specification && !ends {
+        if kind == DocumentKind::Specification && !ends {
             found.push(folder.join(format!("{arg}.md")));
         }
     }
     found
 }
 
-/// The first of [`candidates`] that `is_file` knows, or the folder of the first that holds a `plan.md`.
+/// Returns the first of [`candidates`] that is a file, or a folder with a `plan.md`.
 ///
 /// # Errors
-/// [`NotFound`], with all that was tried.
+/// [`NotFound`], with all paths that were tried.
 pub fn resolve(
     arg: &str,
-    kind: Kind,
+    kind: DocumentKind,
     folder: &Path,
     is_file: &dyn Fn(&Path) -> bool,
 ) -> Result<PathBuf, NotFound> {
     let tried = candidates(arg, kind, folder);
     let there = |path: &&PathBuf| match kind {
-        Kind::Specification => is_file(path),
-        Kind::Plan => is_file(&path.join(PLAN)),
+        DocumentKind::Specification => is_file(path),
+        DocumentKind::Plan => is_file(&path.join(PLAN_FILE)),
     };
     if let Some(found) = tried.iter().find(there) {
         return Ok(found.clone());
     }
     let (what, remedy) = match kind {
-        Kind::Specification => (
+        DocumentKind::Specification => (
             "specification",
             "give the path of a file, or make one with `planwright new NAME`",
         ),
-        Kind::Plan => (PLAN, "give the folder that holds it"),
+        DocumentKind::Plan => (PLAN_FILE, "give the folder that holds it"),
     };
     Err(NotFound {
         what,
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn our_own_folders_come_before_those_of_old() {
-        let shown = |arg: &str, kind: Kind| -> Vec<String> {
+        let shown = |arg: &str, kind: DocumentKind| -> Vec<String> {
             let found = candidates(arg, kind, Path::new(kind.folder()));
             found
                 .iter()
@@ -118,7 +119,7 @@ mod tests {
                 .collect()
         };
         assert_eq!(
-            shown("x", Kind::Specification),
+            shown("x", DocumentKind::Specification),
             [
                 "x",
                 ".planwright/specs/x",
@@ -128,15 +129,15 @@ mod tests {
             ]
         );
         assert_eq!(
-            shown("x.md", Kind::Specification),
+            shown("x.md", DocumentKind::Specification),
             ["x.md", ".planwright/specs/x.md", ".spektacular/specs/x.md"]
         );
         assert_eq!(
-            shown("x", Kind::Plan),
+            shown("x", DocumentKind::Plan),
             ["x", ".planwright/plans/x", ".spektacular/plans/x"]
         );
         for arg in ["../x", "/etc/x", "a/../../x", ""] {
-            assert_eq!(shown(arg, Kind::Specification), [arg]);
+            assert_eq!(shown(arg, DocumentKind::Specification), [arg]);
         }
     }
 
@@ -145,20 +146,20 @@ mod tests {
         let none = |_: &Path| false;
         let folder = Path::new("docs");
         assert_eq!(
-            resolve("x.md", Kind::Specification, folder, &none)
+            resolve("x.md", DocumentKind::Specification, folder, &none)
                 .unwrap_err()
                 .to_string(),
             "specification not found: tried x.md, docs/x.md, .spektacular/specs/x.md; give the path of a file, or make one with `planwright new NAME`"
         );
         assert_eq!(
-            resolve("x", Kind::Plan, folder, &none)
+            resolve("x", DocumentKind::Plan, folder, &none)
                 .unwrap_err()
                 .to_string(),
             "plan.md not found: tried x, docs/x, .spektacular/plans/x; give the folder that holds it"
         );
         let there = |path: &Path| path == Path::new("docs/x/plan.md");
         assert_eq!(
-            resolve("x", Kind::Plan, folder, &there),
+            resolve("x", DocumentKind::Plan, folder, &there),
             Ok(PathBuf::from("docs/x"))
         );
     }
