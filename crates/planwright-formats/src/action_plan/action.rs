@@ -52,27 +52,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns `Status`, such as `Green 🟢`.
-    pub fn status(&self) -> Option<&str> {
-        self.get("Status")
-    }
-
-    /// Returns `Plan Type`, such as `Implementation`.
-    pub fn plan_type(&self) -> Option<&str> {
-        self.get("Plan Type")
-    }
-
-    /// Returns `Agent`, the author of the plan.
-    pub fn agent(&self) -> Option<&str> {
-        self.get("Agent")
-    }
-
-    /// Returns `Goal`.
-    pub fn goal(&self) -> Option<&str> {
-        self.get("Goal")
-    }
-
-    /// Returns the value of any key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries
             .iter()

@@ -5,35 +5,11 @@
 //! start of another fence, or Markdown is in a fence of three characters, which any example in it
 //! would end.
 
-use comrak::Arena;
 use comrak::nodes::NodeValue;
 
 use super::action::Span;
 use super::blocks::{Block, BlockKind, Document, preview};
 use super::error::{ErrorKind, PlanError};
-use crate::markdown::{self, Lines};
-
-/// Returns every problem with the top-level fences of `text`. An empty result does not mean that the
-/// text is a valid plan.
-pub fn check(text: &str) -> Vec<PlanError> {
-    let Ok(text) = super::prepare(text) else {
-        return Vec::new();
-    };
-    let arena = Arena::new();
-    let root = markdown::parse(&arena, &text);
-    let lines = Lines::new(&text);
-    let document = Document::new(&lines, root);
-    let blocks = document.blocks.iter().enumerate();
-    blocks
-        .filter_map(|(index, block)| {
-            let error = find_problem(&document, block)?;
-            Some(PlanError {
-                index: Some(index),
-                ..error
-            })
-        })
-        .collect()
-}
 
 /// Returns the problem with a fence, if `block` is one.
 pub(super) fn find_problem(document: &Document<'_>, block: &Block<'_>) -> Option<PlanError> {
@@ -115,39 +91,23 @@ fn draw(mark: u8, length: usize) -> String {
 /// Returns the first line of `content` (0-based) that would open a fence of `mark` with an info
 /// string and at least `length` long, and the longest run of `mark` at the start of any line.
 fn find_lookalike(content: &str, mark: u8, length: usize) -> Option<(usize, usize)> {
-    let bytes = content.as_bytes();
+    // Most content has no fence at all.
+    memchr::memmem::find(content.as_bytes(), &vec![mark; length])?;
     let mut first = None;
     let mut longest = length;
-    let mut at = 0;
-    while let Some(next) = memchr::memchr(mark, &bytes[at..]) {
-        let start = at + next;
-        let run = bytes[start..]
-            .iter()
-            .take_while(|byte| **byte == mark)
-            .count();
-        at = start + run;
-        let blanks = bytes[..start]
-            .iter()
-            .rev()
-            .take(4)
-            .take_while(|byte| **byte == b' ')
-            .count();
-        let begins = blanks < 4 && (start == blanks || bytes[start - blanks - 1] == b'\n');
-        if !begins || run < length {
+    for (number, line) in content.split('\n').enumerate() {
+        let text = line.trim_start_matches(' ');
+        let run = text.bytes().take_while(|byte| *byte == mark).count();
+        if line.len() - text.len() > 3 || run < length {
             continue;
         }
         longest = longest.max(run);
-        if first.is_some() {
-            continue;
-        }
-        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
-        let info = content[at..end].trim();
+        let info = text[run..].trim();
         if !(info.is_empty() || mark == b'`' && info.contains('`')) {
-            first = Some(start);
+            first.get_or_insert(number);
         }
-        at = end;
     }
-    first.map(|start| (memchr::memchr_iter(b'\n', &bytes[..start]).count(), longest))
+    first.map(|line| (line, longest))
 }
 
 /// Returns a fence that can enclose `content`: longer than any run of back-ticks in it, three at

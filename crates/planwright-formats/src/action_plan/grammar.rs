@@ -237,9 +237,18 @@ pub(super) fn action(name: &str) -> Option<&'static ActionSpec> {
         .find(|spec| spec.text == name || spec.aliases.contains(&name))
 }
 
+/// Maximum length of a heading that may be a misspelled action, in bytes.
+const MAX_MISSPELLED_BYTES: usize = 32;
+/// Maximum length of the part of a name that is compared with known names, in characters.
+const MAX_COMPARED_CHARS: usize = 64;
+/// Minimum Jaro-Winkler similarity of a suggestion.
+const MIN_SIMILARITY: f64 = 0.78;
+/// Similarity of a name that contains the other one.
+const CONTAINED_SIMILARITY: f64 = 0.9;
+
 /// Whether `name` differs from the name of an action only in case, in punctuation, or by one edit.
 pub(super) fn is_nearly_action(name: &str) -> bool {
-    if name.len() > 32 {
+    if name.len() > MAX_MISSPELLED_BYTES {
         return false;
     }
     let name: String = name
@@ -267,15 +276,23 @@ pub(super) fn nearest_action(name: &str) -> Option<&'static str> {
 
 /// Returns the one of `names` that is most similar to `given`, if any is similar enough.
 pub(super) fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let given: String = given.chars().take(64).collect::<String>().to_lowercase();
+    let given: String = given.chars().take(MAX_COMPARED_CHARS).collect();
+    let given = given.to_lowercase();
     names
         .map(|name| {
             let lower = name.to_lowercase();
             let inside = given.len() > 3 && (given.contains(&lower) || lower.contains(&given));
             let score = strsim::jaro_winkler(&given, &lower);
-            (name, if inside { score.max(0.9) } else { score })
+            (
+                name,
+                if inside {
+                    score.max(CONTAINED_SIMILARITY)
+                } else {
+                    score
+                },
+            )
         })
-        .filter(|(_, score)| *score >= 0.78)
+        .filter(|(_, score)| *score >= MIN_SIMILARITY)
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .map(|(name, _)| name)
 }

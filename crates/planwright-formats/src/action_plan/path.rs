@@ -144,11 +144,6 @@ impl ProjectPath {
         &self.0
     }
 
-    /// Returns the last component.
-    pub fn name(&self) -> &str {
-        self.0.rsplit('/').next().unwrap_or(&self.0)
-    }
-
     /// Returns the parent folders from the nearest to the outermost, without the root of the project.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         let slashes = self.0.rmatch_indices('/');
@@ -159,12 +154,6 @@ impl ProjectPath {
 impl fmt::Display for ProjectPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl AsRef<str> for ProjectPath {
-    fn as_ref(&self) -> &str {
-        &self.0
     }
 }
 

@@ -175,14 +175,11 @@ fn without_box(line: &str) -> &str {
 /// Whether `html` has only white space and closed comments.
 fn only_comments(html: &str) -> bool {
     let mut rest = html.trim();
-    while !rest.is_empty() {
-        let end = rest
-            .strip_prefix("<!--")
-            .and_then(|comment| comment.find("-->").map(|at| &comment[at + 3..]));
-        match end {
-            Some(behind) => rest = behind.trim_start(),
-            None => return false,
-        }
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        let Some(end) = comment.find("-->") else {
+            return false;
+        };
+        rest = comment[end + 3..].trim_start();
     }
-    true
+    rest.is_empty()
 }

@@ -1,6 +1,8 @@
 //! What counts as written in a specification, what does not, and that nothing written is lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+use std::path::{Path, PathBuf};
+
 use proptest::prelude::*;
 
 use super::*;
@@ -294,6 +296,61 @@ fn bodies() -> impl Strategy<Value = String> {
         "\\",
     ]);
     prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
+}
+
+#[test]
+fn our_own_folders_come_before_those_of_old() {
+    let shown = |arg: &str, kind: DocumentKind| -> Vec<String> {
+        let found = candidates(arg, kind, Path::new(kind.folder()));
+        found
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect()
+    };
+    assert_eq!(
+        shown("x", DocumentKind::Specification),
+        [
+            "x",
+            ".planwright/specs/x",
+            ".planwright/specs/x.md",
+            ".spektacular/specs/x",
+            ".spektacular/specs/x.md"
+        ]
+    );
+    assert_eq!(
+        shown("x.md", DocumentKind::Specification),
+        ["x.md", ".planwright/specs/x.md", ".spektacular/specs/x.md"]
+    );
+    assert_eq!(
+        shown("x", DocumentKind::Plan),
+        ["x", ".planwright/plans/x", ".spektacular/plans/x"]
+    );
+    for arg in ["../x", "/etc/x", "a/../../x", ""] {
+        assert_eq!(shown(arg, DocumentKind::Specification), [arg]);
+    }
+}
+
+#[test]
+fn what_is_not_found_says_where_it_was_looked_for() {
+    let none = |_: &Path| false;
+    let folder = Path::new("docs");
+    assert_eq!(
+        resolve("x.md", DocumentKind::Specification, folder, &none)
+            .unwrap_err()
+            .to_string(),
+        "specification not found: tried x.md, docs/x.md, .spektacular/specs/x.md; give the path of a file, or make one with `planwright new NAME`"
+    );
+    assert_eq!(
+        resolve("x", DocumentKind::Plan, folder, &none)
+            .unwrap_err()
+            .to_string(),
+        "plan.md not found: tried x, docs/x, .spektacular/plans/x; give the folder that holds it"
+    );
+    let there = |path: &Path| path == Path::new("docs/x/plan.md");
+    assert_eq!(
+        resolve("x", DocumentKind::Plan, folder, &there),
+        Ok(PathBuf::from("docs/x"))
+    );
 }
 
 proptest! {

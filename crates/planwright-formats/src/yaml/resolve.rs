@@ -24,20 +24,20 @@ pub(super) fn plain(text: &str) -> Value {
     }
 }
 
+/// Words with a value of their own.
+const WORDS: [(&str, Value); 7] = [
+    ("null", Value::Null),
+    ("true", Value::Bool(true)),
+    ("yes", Value::Bool(true)),
+    ("on", Value::Bool(true)),
+    ("false", Value::Bool(false)),
+    ("no", Value::Bool(false)),
+    ("off", Value::Bool(false)),
+];
+
 fn word(text: &str) -> Value {
-    if text.len() > 5 {
-        return Value::from(text);
-    }
-    let is_one_of = |words: &[&str]| words.iter().any(|word| matches_word(text, word));
-    if is_one_of(&["null"]) {
-        Value::Null
-    } else if is_one_of(&["true", "yes", "on"]) {
-        Value::Bool(true)
-    } else if is_one_of(&["false", "no", "off"]) {
-        Value::Bool(false)
-    } else {
-        Value::from(text)
-    }
+    let known = WORDS.iter().find(|(word, _)| matches_word(text, word));
+    known.map_or_else(|| Value::from(text), |(_, value)| value.clone())
 }
 
 /// Whether `text` is `word` in lower case, upper case, or capitalised.

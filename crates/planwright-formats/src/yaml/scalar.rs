@@ -143,11 +143,11 @@ fn word_elsewhere(text: &str) -> bool {
 fn number_elsewhere(text: &str) -> bool {
     let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
     let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(&digits);
-    let prefixed = |prefix: &str, base: u32| {
-        let start = unsigned
-            .get(..2)
-            .filter(|start| start.eq_ignore_ascii_case(prefix));
-        start.is_some() && unsigned[2..].chars().all(|c| c.is_digit(base))
+    let prefixed = |(prefix, base): (&str, u32)| {
+        let digits = unsigned.split_at_checked(2);
+        digits.is_some_and(|(start, digits)| {
+            start.eq_ignore_ascii_case(prefix) && digits.chars().all(|c| c.is_digit(base))
+        })
     };
     let times = unsigned.contains(':')
         && unsigned
@@ -155,9 +155,7 @@ fn number_elsewhere(text: &str) -> bool {
             .all(|c| c.is_ascii_digit() || matches!(c, ':' | '.'));
     digits.parse::<f64>().is_ok()
         || unsigned.strip_prefix('.').is_some_and(word_elsewhere)
-        || prefixed("0b", 2)
-        || prefixed("0o", 8)
-        || prefixed("0x", 16)
+        || [("0b", 2), ("0o", 8), ("0x", 16)].into_iter().any(prefixed)
         || times
 }
 

@@ -80,9 +80,8 @@ fn without_spaces<'a>(lines: &'a [&str]) -> impl Iterator<Item = char> + 'a {
 /// Returns the windows that may be most similar, in the order of the file.
 fn candidates(text: &[&str], find: &[&str]) -> Vec<Range<usize>> {
     let height = find.len().min(text.len());
-    let mut wanted = BytePairs::new();
-    wanted.add(find);
-    let mut seen = BytePairs::new();
+    let wanted = BytePairs::new(find);
+    let mut seen = BytePairs::new(&[]);
     // Ranks windows by the share of common pairs in both texts. A single line may be part of a longer
     // one, so it is also ranked by the share in `find` alone.
     let (mut alike, mut within) = (Best::default(), Best::default());
@@ -141,19 +140,18 @@ struct BytePairs {
 }
 
 impl BytePairs {
-    fn new() -> Self {
-        Self {
+    /// Counts the pairs of `lines`.
+    fn new(lines: &[&str]) -> Self {
+        let mut counted = Self {
             counts: vec![0; 1 << 16],
             total: 0,
             common: 0,
-        }
-    }
-
-    fn add(&mut self, lines: &[&str]) {
+        };
         for pair in lines.iter().flat_map(|line| pairs(line)) {
-            self.counts[pair] += 1;
-            self.total += 1;
+            counted.counts[pair] += 1;
+            counted.total += 1;
         }
+        counted
     }
 
     fn enter(&mut self, line: &str, wanted: &Self) {
@@ -244,9 +242,8 @@ fn inserted_at_ends(ops: &[DiffOp]) -> usize {
 
 /// Estimates the number of common characters of texts that are too long to compare.
 fn roughly_same(old: &[&str], new: &[&str]) -> usize {
-    let mut wanted = BytePairs::new();
-    wanted.add(old);
-    let mut seen = BytePairs::new();
+    let wanted = BytePairs::new(old);
+    let mut seen = BytePairs::new(&[]);
     for line in new {
         seen.enter(line, &wanted);
     }
