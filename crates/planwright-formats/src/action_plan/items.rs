@@ -28,7 +28,7 @@ pub(super) fn items<'a>(
     list: &'a AstNode<'a>,
     errors: &mut Vec<PlanError>,
 ) -> Vec<Item<'a>> {
-    collect(document, list, errors, split_key)
+    collect(document, list, errors, |item| split_key(&item))
 }
 
 /// Parses the items of `list` as values without keys.
@@ -61,7 +61,7 @@ fn collect<'a>(
     found
 }
 
-fn split_key(item: Item<'_>) -> Result<Item<'_>, PlanError> {
+fn split_key<'a>(item: &Item<'a>) -> Result<Item<'a>, PlanError> {
     let parts = match &item.value {
         Cow::Borrowed(text) => split(text).map(|(key, value)| (key.into(), value.into())),
         Cow::Owned(text) => {
@@ -71,7 +71,11 @@ fn split_key(item: Item<'_>) -> Result<Item<'_>, PlanError> {
     let Some((key, value)) = parts else {
         return Err(malformed(&item.value, item.span));
     };
-    Ok(Item { key, value, ..item })
+    Ok(Item {
+        key,
+        value,
+        ..*item
+    })
 }
 
 fn malformed(text: &str, span: Span) -> PlanError {
