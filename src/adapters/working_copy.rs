@@ -13,7 +13,7 @@ use cap_std::fs::{Dir, File, OpenOptions};
 
 use super::regular_file;
 use crate::formats::action_plan::ProjectPath;
-use crate::formats::action_plan::check::{Files, Found};
+use crate::formats::action_plan::check::{PathState, ProjectFiles};
 
 mod knowledge;
 
@@ -165,16 +165,16 @@ enum There {
     Unreadable(String),
 }
 
-impl Files for Loaded {
-    fn look(&self, path: &ProjectPath) -> Found<'_> {
+impl ProjectFiles for Loaded {
+    fn get(&self, path: &ProjectPath) -> PathState<'_> {
         match self.found.get(path) {
-            Some(There::Text(text)) => Found::File(text),
-            Some(There::Binary) => Found::Binary,
-            Some(There::TooLarge) => Found::TooLarge,
-            Some(There::Folder) => Found::Folder,
-            Some(There::Missing) => Found::Missing,
-            Some(There::Unreadable(reason)) => Found::Unreadable(reason),
-            None => Found::Unreadable("it was not looked at"),
+            Some(There::Text(text)) => PathState::File(text),
+            Some(There::Binary) => PathState::Binary,
+            Some(There::TooLarge) => PathState::TooLarge,
+            Some(There::Folder) => PathState::Folder,
+            Some(There::Missing) => PathState::Missing,
+            Some(There::Unreadable(reason)) => PathState::Unreadable(reason),
+            None => PathState::Unreadable("it was not looked at"),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::engine::clock::Clock as _;
 use crate::engine::model::time::Millis;
 use crate::formats::plan::title::MAX_CHARS;
 use crate::formats::specification::{
-    Name, NameError, counted, name, template, timestamped, title_of_name,
+    Name, NameError, numbered, template, timestamped, title_from_name,
 };
 
 const HELP: &str = "\
@@ -65,10 +65,10 @@ enum Id {
 
 impl New {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let name = name(&self.name)?;
+        let name = Name::parse(&self.name)?;
         let title = match &self.title {
             Some(title) => one_line(title)?,
-            None => title_of_name(name.as_str()),
+            None => title_from_name(name.as_str()),
         };
         let root = Path::new(".");
         let loaded = load(root, &|variable| std::env::var(variable).ok())?;
@@ -131,7 +131,7 @@ fn make_id(names: &[String], name: &Name, id: Id, now: Millis) -> Result<String,
         .map(|file| file.strip_suffix(".md").unwrap_or(file))
         .collect();
     match id {
-        Id::Counter => counted(name, stems),
+        Id::Counter => numbered(name, stems),
         Id::Timestamp => Ok(timestamped(name, now.datetime(), &|id| stems.contains(&id))),
         Id::None => Ok(name.to_string()),
     }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn an_id_goes_on_behind_the_files_that_are_there() {
-        let name = name("export").unwrap();
+        let name = Name::parse("export").unwrap();
         let files = ["000003_a.md", "20260509010203-export.md", "README.md"].map(ToOwned::to_owned);
         let now = Millis(1_778_288_523_456);
         for (id, want) in [

@@ -27,7 +27,7 @@ impl Erk {
     pub(super) fn engine(&self) -> ErkSettings {
         ErkSettings {
             // [`wrong_version`] has refused every other name.
-            version: Version::named(&self.version).unwrap_or_default(),
+            version: Version::from_name(&self.version).unwrap_or_default(),
             details_open: self.details_open,
         }
     }
@@ -49,7 +49,7 @@ impl Report {
 
 /// What the version must be, when it is not.
 pub(super) fn wrong_version(name: &str) -> Option<String> {
-    Version::named(name).is_none().then(|| {
+    Version::from_name(name).is_none().then(|| {
         "it must be latest, or the month of your erk as YYYY-MM, 2025-11 or later".to_owned()
     })
 }
@@ -98,7 +98,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
         .and_then(toml::Value::as_bool)
         .unwrap_or_default();
     let version = value("erk.version").and_then(toml::Value::as_str);
-    match version.and_then(Version::named) {
+    match version.and_then(Version::from_name) {
         Some(version) if open && !version.reads_open_details() => Err(impossible(
             merged,
             OPEN,

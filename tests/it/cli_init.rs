@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use planwright::config::project::{CONFIG, DEFAULT, Source, load};
-use planwright::formats::specification::{read, template};
+use planwright::formats::specification::{parse, template};
 use tempfile::TempDir;
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -207,7 +207,7 @@ fn a_specification_is_made_from_the_template() {
     assert_eq!(made.status.code(), Some(0));
     let written = text(&folder, ".planwright/specs/csv-export.md");
     assert_eq!(written, template("Csv Export"));
-    assert!(read("Csv Export", &written).is_empty());
+    assert!(parse("Csv Export", &written).is_empty());
     run(folder.path(), &["new", "x", "--title", " Reports as CSV "]);
     assert!(text(&folder, ".planwright/specs/x.md").starts_with("# Feature: Reports as CSV\n"));
 }

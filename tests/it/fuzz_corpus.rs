@@ -167,12 +167,12 @@ fn reports_are_read_within_limits_and_stood_in_for() {
 fn specifications_keep_what_is_real_and_lose_the_template() {
     for (name, bytes) in corpus("specification") {
         let text = String::from_utf8(bytes).unwrap();
-        let read = specification::read("Export reports", &text);
+        let read = specification::parse("Export reports", &text);
         assert!(!read.is_empty(), "{name}");
         for line in read.text().lines() {
             assert!(text.contains(line), "{name}: {line}");
         }
-        let again = specification::read("Export reports", read.text());
+        let again = specification::parse("Export reports", read.text());
         assert_eq!(again.text(), read.text(), "{name}");
         assert_eq!(again.placeholders, [""; 0], "{name}");
     }

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use planwright::formats::action_plan::check::{self, Files, Finding, FindingKind, Found};
+use planwright::formats::action_plan::check::{
+    self, Finding, FindingKind, PathState, ProjectFiles,
+};
 use planwright::formats::action_plan::{
     self, Action, ActionPlan, Edit, Header, ProjectPath, Replacement, Span, Step,
 };
@@ -27,16 +29,16 @@ const RULE_10: &str = "rule 10: a command is not empty";
 
 struct Tree(BTreeMap<String, String>);
 
-impl Files for Tree {
-    fn look(&self, path: &ProjectPath) -> Found<'_> {
+impl ProjectFiles for Tree {
+    fn get(&self, path: &ProjectPath) -> PathState<'_> {
         if let Some(text) = self.0.get(path.as_str()) {
-            return Found::File(text);
+            return PathState::File(text);
         }
         let below = format!("{path}/");
         if self.0.keys().any(|other| other.starts_with(&below)) {
-            Found::Folder
+            PathState::Folder
         } else {
-            Found::Missing
+            PathState::Missing
         }
     }
 }

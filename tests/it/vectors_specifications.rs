@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use chrono::DateTime;
 use planwright::config::project::{CONFIG, Models, ProjectConfig, Text, load, migrate};
 use planwright::formats::specification::{
-    Kind, counted, name, number, resolve, slug, template, timestamped, title_of_name,
+    DocumentKind, Name, number_prefix, numbered, resolve, slug, template, timestamped,
+    title_from_name,
 };
 use serde_json::{Value, json};
 
@@ -29,7 +30,7 @@ fn spec_template() {
         "the file is made in our own folder; the old one is only read",
     )];
     hold_agent("spec_template", DEPARTURES, |case| {
-        let given = name(case["input"]["name"].as_str().unwrap());
+        let given = Name::parse(case["input"]["name"].as_str().unwrap());
         let ours = match given {
             Err(error) if error.to_string().contains("path separators") => {
                 json!({ "error": "path separators rejected" })
@@ -37,9 +38,9 @@ fn spec_template() {
             Err(error) => json!({ "error": what(&error) }),
             Ok(name) => {
                 let title = case["input"]["title"].as_str().map(ToOwned::to_owned);
-                let text = template(&title.unwrap_or_else(|| title_of_name(name.as_str())));
+                let text = template(&title.unwrap_or_else(|| title_from_name(name.as_str())));
                 assert!(text.starts_with("# Feature: "));
-                json!({ "file": format!("{}/{name}.md", Kind::Specification.folder()) })
+                json!({ "file": format!("{}/{name}.md", DocumentKind::Specification.folder()) })
             }
         };
         (ours, case["expect"].clone())
@@ -59,13 +60,13 @@ fn identifier() {
     hold_agent("identifier", &[], |case| {
         let input = &case["input"];
         if let Some(prefixed) = input["has_prefix"].as_str() {
-            let ours = json!({ "match": number(prefixed).is_some() });
+            let ours = json!({ "match": number_prefix(prefixed).is_some() });
             return (ours, case["expect"].clone());
         }
         let existing = texts(&input["existing"]);
-        let made = name(input["name"].as_str().unwrap()).and_then(|name| {
+        let made = Name::parse(input["name"].as_str().unwrap()).and_then(|name| {
             if input["method"] == "counter" {
-                return counted(&name, existing.iter().copied());
+                return numbered(&name, existing.iter().copied());
             }
             let now = input["now_utc"].as_str().unwrap();
             let now = DateTime::parse_from_rfc3339(now).unwrap().to_utc();
@@ -84,8 +85,8 @@ fn resolve_path() {
     hold_agent("resolve_path", &[], |case| {
         let input = &case["input"];
         let kind = match input["kind"].as_str().unwrap() {
-            "spec" => Kind::Specification,
-            _ => Kind::Plan,
+            "spec" => DocumentKind::Specification,
+            _ => DocumentKind::Plan,
         };
         let exists: Vec<PathBuf> = texts(&input["exists"]).iter().map(PathBuf::from).collect();
         let there = |path: &Path| exists.iter().any(|found| found == path);

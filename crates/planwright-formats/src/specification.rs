@@ -1,26 +1,27 @@
-//! Specifications: what somebody wants, from which a plan is written.
+//! Parses specifications, from which plans are written.
 //!
-//! Any text can be one: prose, an issue form, or our own [`template()`] filled in. What a template asks for and nobody has
-//! written counts as nothing, so that no agent takes `Add first requirement` for a requirement:
+//! Any text can be a specification: prose, an issue form, or our own [`template()`] filled in.
+//! Placeholders that nobody has replaced are ignored, so that no agent takes
+//! `Add first requirement` for a requirement:
 //!
-//! | what | counts as nothing |
+//! | placeholder | ignored |
 //! |---|---|
 //! | `Add first requirement`, `… constraint`, `… acceptance criterion` (`second`, … `fifth` too), with or without a box | everywhere |
 //! | `Add description for … here.` | below `Overview`, or where it names the specification |
-//! | `Add technical approach details`, `Add success metrics`, `Add non-goals` | below their own headings: elsewhere somebody may want just that |
+//! | `Add technical approach details`, `Add success metrics`, `Add non-goals` | below their own headings only; elsewhere they may be requirements |
 //! | `_No response_`, which GitHub writes into issue forms | below a heading |
-//! | HTML comments that are closed, items and boxes without words | everywhere |
+//! | closed HTML comments, items and boxes without words | everywhere |
 //!
-//! Capitals, a full stop at the end and emphasis make no difference. Only whole paragraphs, items of a list and comments
-//! go, and headings of a template or a form that nothing is left below when placeholders are gone. All else stays, byte for
-//! byte. Linear.
+//! Case, a full stop at the end and emphasis make no difference. Only whole paragraphs, list items and
+//! comments are removed, and headings of a template or form with nothing left below them. Everything
+//! else is kept byte for byte. Parsing takes linear time.
 
+mod locate;
 mod name;
-mod place;
+mod placeholders;
 mod template;
 #[cfg(test)]
 mod tests;
-mod vacant;
 
 use std::ops::Range;
 
@@ -28,56 +29,57 @@ use comrak::Arena;
 use comrak::nodes::NodeValue;
 
 use crate::markdown::{self, Lines};
-pub use name::{MAX_NAME, Name, NameError, counted, name, number, slug, timestamped};
-pub use place::{Kind, NotFound, candidates, resolve};
-pub use template::{template, title_of_name};
+pub use locate::{DocumentKind, NotFound, candidates, resolve};
+pub use name::{MAX_NAME_CHARS, Name, NameError, number_prefix, numbered, slug, timestamped};
+use placeholders::{Context, is_no_response, is_non_goal, is_template_heading};
+pub use template::{template, title_from_name};
 
-/// Points that make the highest [`complexity`].
-const MOST_POINTS: f64 = 25.0;
-/// Characters of text that count for one point: about 100 English words.
-const CHARS_A_POINT: f64 = 600.0;
+/// Number of points of the highest [`complexity`].
+const MAX_POINTS: f64 = 25.0;
+/// Number of characters for one point: about 100 English words.
+const CHARS_PER_POINT: f64 = 600.0;
 
-/// A specification as it was read.
+/// A parsed specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Specification {
-    /// Title as given.
+    /// The title, unchanged.
     pub title: String,
-    /// What stands before the first heading, then one section for each heading, in order.
+    /// The text before the first heading, then one section for each heading, in order.
     pub sections: Vec<Section>,
-    /// Words of a template that nobody replaced, as they stand there. Comments are not among them.
+    /// Placeholders that nobody replaced, verbatim. Comments are not included.
     pub placeholders: Vec<String>,
     text: String,
 }
 
-/// A heading and what stands below it, up to the next heading of any level.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A heading and the text below it, up to the next heading of any level.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Section {
-    /// 1 to 6; 0 for what stands before the first heading.
+    /// Level from 1 to 6; 0 for the text before the first heading.
     pub level: u8,
-    /// Heading without markup; empty before the first one.
+    /// Heading without markup; empty before the first heading.
     pub title: String,
-    /// The source below the heading, as it stands there.
+    /// Source of the text below the heading, verbatim.
     pub text: String,
-    /// Items of its lists that say something, without those within other items.
+    /// Number of items with content in its lists, without nested ones.
     pub items: usize,
-    /// Nothing real stands below the heading, those of lower levels included.
+    /// Whether the heading and its subheadings have no content below them.
     pub empty: bool,
 }
 
 impl Specification {
-    /// Nothing in it says what is wanted. The title does not count, nor do headings alone, though [`Self::text`] keeps
-    /// those.
+    /// Whether the specification has no content. Title and headings do not count, although
+    /// [`Self::text`] keeps headings.
     pub fn is_empty(&self) -> bool {
         self.sections.iter().all(|section| section.empty)
     }
 
-    /// The specification as it is given to a planner: what is real of it, in order, as it stands in the source. No line
-    /// ends around it.
+    /// Returns the specification for a planner: the source without placeholders and without line breaks
+    /// around it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Headings that nothing real stands below, in order.
+    /// Returns the headings without content, in order.
     pub fn empty_sections(&self) -> Vec<&str> {
         self.sections
             .iter()
@@ -87,115 +89,114 @@ impl Specification {
     }
 }
 
-/// How much there is to plan, from 0 to 1.
+/// Returns how much there is to plan, from 0 to 1.
 ///
-/// One point for each item of a list, those of non-goals aside, and one for 600 characters of text; 25 points and more
-/// are 1. So the template with three requirements and three criteria is about 0.3, and a page of prose about 0.2.
+/// Each list item, except non-goals, and every 600 characters of text count one point; 25 points or
+/// more are 1. The template with three requirements and three criteria has about 0.3, a page of prose
+/// about 0.2.
 pub fn complexity(specification: &Specification) -> f64 {
     let items: usize = specification
         .sections
         .iter()
-        .filter(|section| !vacant::is_non_goal(&section.title))
+        .filter(|section| !is_non_goal(&section.title))
         .map(|section| section.items)
         .sum();
     let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-    let points = count(items) + count(specification.text.chars().count()) / CHARS_A_POINT;
-    (points / MOST_POINTS).min(1.0)
+    let points = count(items) + count(specification.text.chars().count()) / CHARS_PER_POINT;
+    (points / MAX_POINTS).min(1.0)
 }
 
-/// What the tree says of one top-level block.
-struct Piece {
-    kind: PieceKind,
-    /// Lines, 1-based, the last one not included.
+/// A top-level block of a specification.
+struct Block {
+    kind: BlockKind,
+    /// Lines of the block, 1-based, end exclusive.
     lines: Range<usize>,
 }
 
-enum PieceKind {
+enum BlockKind {
     Heading {
         level: u8,
         title: String,
     },
-    /// Something real; items of a list that say something, and the lines of those that do not. `words`: a placeholder
-    /// is among these.
-    Real {
+    /// A block with content of its own.
+    Content {
+        /// Number of list items with content.
         items: usize,
-        vacant: Vec<Range<usize>>,
-        words: bool,
+        /// Lines of the list items without content.
+        empty_items: Vec<Range<usize>>,
+        /// Whether any of these is a placeholder.
+        has_placeholder: bool,
     },
-    /// Nothing of it is real. `words`: there is a placeholder in it, not only comments and items without words; `form`:
-    /// it is what a form puts below a question.
-    Vacant {
-        words: bool,
-        form: bool,
+    /// A block without content.
+    Empty {
+        /// Whether it has a placeholder, not only comments and items without words.
+        has_placeholder: bool,
+        /// Whether it is the placeholder of an issue form.
+        is_form: bool,
     },
-    /// A rule: neither.
-    Neutral,
+    /// A thematic break, which is neither.
+    Rule,
 }
 
-/// Reads the body of a specification. Whatever it is, it is one.
-pub fn read(title: &str, body: &str) -> Specification {
+/// Parses the body of a specification. Any text is valid.
+pub fn parse(title: &str, body: &str) -> Specification {
     let lines = Lines::new(body);
+    let text_of = |lines_of_text: Range<usize>| {
+        trim(lines.between(lines_of_text.start, lines_of_text.end)).to_owned()
+    };
     let mut placeholders = Vec::new();
-    let pieces = pieces(title, body, &lines, &mut placeholders);
-    let fates = fates(&pieces);
-    let mut sections = vec![Section {
-        level: 0,
-        title: String::new(),
-        text: String::new(),
-        items: 0,
+    let blocks = classify(title, body, &lines, &mut placeholders);
+    let headings = evaluate_headings(&blocks);
+    let mut sections = Vec::new();
+    let mut section = Section {
         empty: true,
-    }];
-    let mut starts = vec![1];
-    let mut gone: Vec<(Range<usize>, bool)> = Vec::new();
-    for (piece, fate) in pieces.iter().zip(&fates) {
-        match &piece.kind {
-            PieceKind::Heading { level, title } => {
-                sections.push(Section {
-                    level: *level,
-                    title: title.clone(),
-                    text: String::new(),
-                    items: 0,
-                    empty: fate.empty,
-                });
-                starts.push(piece.lines.end);
-                if fate.gone {
-                    gone.push((piece.lines.clone(), true));
+        ..Section::default()
+    };
+    let mut start = 1;
+    let mut removed: Vec<(Range<usize>, bool)> = Vec::new();
+    for (block, heading) in blocks.into_iter().zip(headings) {
+        match block.kind {
+            BlockKind::Heading { level, title } => {
+                section.text = text_of(start..block.lines.start);
+                start = block.lines.end;
+                let next = Section {
+                    level,
+                    title,
+                    empty: heading.empty,
+                    ..Section::default()
+                };
+                sections.push(std::mem::replace(&mut section, next));
+                if heading.removed {
+                    removed.push((block.lines, true));
                 }
             }
-            PieceKind::Real { items, vacant, .. } => {
-                if let Some(section) = sections.last_mut() {
-                    section.items += items;
-                    section.empty = false;
-                }
-                gone.extend(vacant.iter().cloned().map(|lines| (lines, false)));
+            BlockKind::Content {
+                items, empty_items, ..
+            } => {
+                section.items += items;
+                section.empty = false;
+                removed.extend(empty_items.into_iter().map(|lines| (lines, false)));
             }
-            PieceKind::Vacant { .. } => gone.push((piece.lines.clone(), true)),
-            PieceKind::Neutral => {}
+            BlockKind::Empty { .. } => removed.push((block.lines, true)),
+            BlockKind::Rule => {}
         }
     }
-    let headings: Vec<usize> = pieces
-        .iter()
-        .filter(|piece| matches!(piece.kind, PieceKind::Heading { .. }))
-        .map(|piece| piece.lines.start)
-        .chain([lines.count() + 1])
-        .collect();
-    for ((section, from), to) in sections.iter_mut().zip(starts).zip(headings) {
-        trim(lines.between(from, to)).clone_into(&mut section.text);
-    }
+    section.text = text_of(start..lines.count() + 1);
+    sections.push(section);
     Specification {
         title: title.to_owned(),
         sections,
         placeholders,
-        text: without(&lines, &gone),
+        text: without(&lines, &removed),
     }
 }
 
-/// Everything but the lines in `gone` (in order), with the blank lines behind them. `true`: a block of its own, whose
-/// neighbours must not become one paragraph.
-fn without(lines: &Lines<'_>, gone: &[(Range<usize>, bool)]) -> String {
+/// Returns the text without the lines in `removed` (in order) and the blank lines after them. `true`
+/// marks a whole block, whose neighbours must not become one paragraph.
+fn without(lines: &Lines<'_>, removed: &[(Range<usize>, bool)]) -> String {
     let mut text = String::new();
     let mut at = 1;
-    for (range, block) in gone {
+    for (range, block) in removed {
         text.push_str(lines.between(at, range.start));
         at = range.end.max(at);
         while at <= lines.count() && lines.text(at).trim().is_empty() {
@@ -209,149 +210,158 @@ fn without(lines: &Lines<'_>, gone: &[(Range<usize>, bool)]) -> String {
     trim(&text).to_owned()
 }
 
-/// Without blank lines before and white space behind; what the first line is indented by stays.
+/// Removes blank lines at the start and white space at the end. The first line stays indented.
 fn trim(text: &str) -> &str {
     let text = text.trim_end();
     let blank = text.len() - text.trim_start().len();
-    let start = text[..blank]
-        .rfind(['\n', '\r'])
-        .map_or(0, |line_end| line_end + 1);
-    &text[start..]
+    let start = text[..blank].rfind(['\n', '\r']);
+    &text[start.map_or(0, |line_break| line_break + 1)..]
 }
 
-/// The top-level blocks of `body`, and the words of a template among them.
-fn pieces(
+/// Classifies the top-level blocks of `body` and collects the placeholders in them.
+fn classify(
     title: &str,
     body: &str,
     lines: &Lines<'_>,
     placeholders: &mut Vec<String>,
-) -> Vec<Piece> {
+) -> Vec<Block> {
     let arena = Arena::new();
     let root = markdown::parse(&arena, body);
-    let mut context = vacant::Context::of(title);
-    let mut found = Vec::new();
+    let mut context = Context::new(title);
+    let mut blocks = Vec::new();
     for node in root.children() {
         let position = node.data().sourcepos;
+        let range = position.start.line..position.end.line.max(position.start.line) + 1;
         let before = placeholders.len();
-        let block = position.start.line..position.end.line.max(position.start.line) + 1;
-        let heading = match &node.data().value {
-            NodeValue::Heading(heading) => Some(heading.level),
-            _ => None,
-        };
-        let kind = if let Some(level) = heading {
-            let title = node.collect_text().trim().to_owned();
-            context.enter(level, &title);
-            PieceKind::Heading { level, title }
-        } else if matches!(node.data().value, NodeValue::List(_)) {
-            let items: Vec<_> = node.children().collect();
-            let starts = items.iter().map(|item| item.data().sourcepos.start.line);
-            let ends = starts.clone().skip(1).chain([block.end]);
-            let mut empty = Vec::new();
-            for ((item, from), to) in items.iter().zip(starts).zip(ends) {
-                if let Some(words) = context.vacant(item)
-                    && !defines(lines.between(from, to))
-                {
-                    placeholders.extend(words);
-                    empty.push(from..to);
+        let kind = match &node.data().value {
+            NodeValue::Heading(heading) => {
+                let title = node.collect_text().trim().to_owned();
+                context.enter(heading.level, &title);
+                BlockKind::Heading {
+                    level: heading.level,
+                    title,
                 }
             }
-            let words = placeholders.len() > before;
-            if empty.len() == items.len() {
-                PieceKind::Vacant { words, form: false }
-            } else {
-                PieceKind::Real {
-                    items: items.len() - empty.len(),
-                    vacant: empty,
-                    words,
+            NodeValue::ThematicBreak => BlockKind::Rule,
+            NodeValue::List(_) => {
+                let mut items = 0;
+                let mut empty_items = Vec::new();
+                for item in node.children() {
+                    let next = item.next_sibling();
+                    let end = next.map_or(range.end, |next| next.data().sourcepos.start.line);
+                    let item_lines = item.data().sourcepos.start.line..end;
+                    match context.placeholders(item) {
+                        Some(words) if !may_define_link(lines, &item_lines) => {
+                            placeholders.extend(words);
+                            empty_items.push(item_lines);
+                        }
+                        _ => items += 1,
+                    }
+                }
+                let has_placeholder = placeholders.len() > before;
+                if items == 0 {
+                    BlockKind::Empty {
+                        has_placeholder,
+                        is_form: false,
+                    }
+                } else {
+                    BlockKind::Content {
+                        items,
+                        empty_items,
+                        has_placeholder,
+                    }
                 }
             }
-        } else if matches!(node.data().value, NodeValue::ThematicBreak) {
-            PieceKind::Neutral
-        } else if let Some(words) = context.vacant(node)
-            && (matches!(node.data().value, NodeValue::HtmlBlock(_))
-                || !(lines.text(block.start).trim_start().starts_with('[')
-                    && defines(lines.between(block.start, block.end))))
-        {
-            placeholders.extend(words);
-            let new = &placeholders[before..];
-            PieceKind::Vacant {
-                words: !new.is_empty(),
-                form: new.iter().any(|words| vacant::is_no_response(words)),
-            }
-        } else {
-            PieceKind::Real {
-                items: 0,
-                vacant: Vec::new(),
-                words: false,
+            value => {
+                let defines_link = !matches!(value, NodeValue::HtmlBlock(_))
+                    && lines.text(range.start).trim_start().starts_with('[')
+                    && may_define_link(lines, &range);
+                match context.placeholders(node) {
+                    Some(words) if !defines_link => {
+                        let is_form = words.iter().any(|words| is_no_response(words));
+                        placeholders.extend(words);
+                        BlockKind::Empty {
+                            has_placeholder: placeholders.len() > before,
+                            is_form,
+                        }
+                    }
+                    _ => BlockKind::Content {
+                        items: 0,
+                        empty_items: Vec::new(),
+                        has_placeholder: false,
+                    },
+                }
             }
         };
-        found.push(Piece { kind, lines: block });
+        blocks.push(Block { kind, lines: range });
     }
-    found
+    blocks
 }
 
-/// There may be a link's definition, which the tree does not hold.
-fn defines(source: &str) -> bool {
-    source.contains("]:")
+/// Whether these lines may contain a link definition, which has no node in the tree.
+fn may_define_link(lines: &Lines<'_>, range: &Range<usize>) -> bool {
+    lines.between(range.start, range.end).contains("]:")
 }
 
 /// What becomes of a heading.
 #[derive(Clone, Copy, Default)]
-struct Fate {
-    /// Nothing real is below it.
+struct HeadingStatus {
+    /// Whether it has no content.
     empty: bool,
-    /// A placeholder was taken out below it, nothing is left, and it is a template's or a form's itself.
-    gone: bool,
+    /// Whether it is removed: placeholders below it were removed, nothing is left, and the heading
+    /// itself belongs to a template or an issue form.
+    removed: bool,
 }
 
-/// The fate of each piece that is a heading, from the last one up: for each level what has been seen below it.
-fn fates(pieces: &[Piece]) -> Vec<Fate> {
+/// Evaluates each block that is a heading, from the last one up.
+fn evaluate_headings(blocks: &[Block]) -> Vec<HeadingStatus> {
+    /// What has been seen below a heading.
     #[derive(Clone, Copy, Default)]
-    struct Seen {
-        real: bool,
+    struct Below {
+        content: bool,
+        /// Content, or a heading that is not removed.
         kept: bool,
-        words: bool,
+        placeholder: bool,
     }
     // At `level`: what a heading of that level would have below it.
-    let mut below = [Seen::default(); 7];
-    // Since the last heading.
+    let mut below = [Below::default(); 7];
+    // Whether a placeholder of an issue form has been seen since the last heading.
     let mut form = false;
-    let mut fates = vec![Fate::default(); pieces.len()];
-    for (piece, fate) in pieces.iter().zip(&mut fates).rev() {
-        match &piece.kind {
-            PieceKind::Heading { level, title } => {
+    let mut statuses = vec![HeadingStatus::default(); blocks.len()];
+    for (block, status) in blocks.iter().zip(&mut statuses).rev() {
+        match &block.kind {
+            BlockKind::Heading { level, title } => {
                 let level = usize::from(*level).min(6);
                 let own = below[level];
-                fate.empty = !own.real;
-                let theirs = form || vacant::is_of_template(title);
-                fate.gone = own.words && !own.kept && theirs;
+                let of_template = form || is_template_heading(title);
+                status.empty = !own.content;
+                status.removed = own.placeholder && !own.kept && of_template;
                 form = false;
-                for (upper, seen) in below.iter_mut().enumerate() {
-                    if upper < level {
-                        seen.kept |= !fate.gone;
-                    } else {
-                        *seen = Seen::default();
-                    }
+                below[level..].fill(Below::default());
+                for upper in &mut below[..level] {
+                    upper.kept |= !status.removed;
                 }
             }
-            PieceKind::Real { words, .. } => {
-                for seen in &mut below {
-                    seen.real = true;
-                    seen.kept = true;
-                    seen.words |= words;
-                }
-            }
-            PieceKind::Vacant {
-                words,
-                form: of_form,
+            BlockKind::Content {
+                has_placeholder, ..
             } => {
-                form |= of_form;
-                for seen in &mut below {
-                    seen.words |= words;
+                for level in &mut below {
+                    level.content = true;
+                    level.kept = true;
+                    level.placeholder |= has_placeholder;
                 }
             }
-            PieceKind::Neutral => {}
+            BlockKind::Empty {
+                has_placeholder,
+                is_form,
+            } => {
+                form |= is_form;
+                for level in &mut below {
+                    level.placeholder |= has_placeholder;
+                }
+            }
+            BlockKind::Rule => {}
         }
     }
-    fates
+    statuses
 }

@@ -1,5 +1,5 @@
-//! YAML as far as metadata blocks need it: read into JSON values as PyYAML reads it, written as
-//! erk's emitter writes it.
+//! The YAML of metadata blocks: parsed into JSON values as PyYAML parses it, written as erk's
+//! emitter writes it.
 
 use serde_json::Value;
 
@@ -14,15 +14,15 @@ mod tests;
 
 pub use write::write;
 
-/// Reads one YAML document as PyYAML's `safe_load` does, which is what erk uses.
+/// Parses one YAML document as PyYAML's `safe_load` does, which is what erk uses.
 ///
-/// Three things differ, so that a block stays readable where PyYAML gives up: times without quotes,
-/// numbers that JSON cannot hold and scalars under an unknown tag are read as text. Aliases and
-/// nesting are limited, so a small text cannot become a large value; the last of equal keys wins.
-/// The error is one line, for people.
+/// It differs in three ways, so that a block stays readable where PyYAML fails: unquoted
+/// timestamps, numbers that JSON cannot represent and scalars with an unknown tag become strings.
+/// Aliases and nesting are limited, so a small text cannot expand to a large value. The last of
+/// several equal keys wins. The error is a single line for people.
 pub fn read(text: &str) -> Result<Value, String> {
-    match flat::read(text) {
+    match flat::parse(text) {
         Some(fields) => Ok(Value::Object(fields)),
-        None => load::read(text),
+        None => load::parse(text),
     }
 }

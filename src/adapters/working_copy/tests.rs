@@ -26,22 +26,22 @@ fn files_folders_and_nothing_are_told_apart() {
     fs::write(root.join("nul"), b"a\0b").unwrap();
     fs::write(root.join("empty"), b"").unwrap();
     let found = [
-        ("docs/a.md", Found::File("one\r\ntwo\n")),
-        ("empty", Found::File("")),
-        ("docs", Found::Folder),
-        ("latin", Found::Binary),
-        ("nul", Found::Binary),
-        ("none", Found::Missing),
-        ("none/deep", Found::Missing),
-        ("docs/a.md/deep", Found::Missing),
+        ("docs/a.md", PathState::File("one\r\ntwo\n")),
+        ("empty", PathState::File("")),
+        ("docs", PathState::Folder),
+        ("latin", PathState::Binary),
+        ("nul", PathState::Binary),
+        ("none", PathState::Missing),
+        ("none/deep", PathState::Missing),
+        ("docs/a.md/deep", PathState::Missing),
     ];
     let loaded = load(root, &found.map(|(name, _)| name));
     for (name, there) in found {
-        assert_eq!(loaded.look(&path(name)), there, "{name}");
+        assert_eq!(loaded.get(&path(name)), there, "{name}");
     }
     assert_eq!(
-        loaded.look(&path("docs/b.md")),
-        Found::Unreadable("it was not looked at")
+        loaded.get(&path("docs/b.md")),
+        PathState::Unreadable("it was not looked at")
     );
 }
 
@@ -54,8 +54,8 @@ fn a_file_is_read_up_to_the_limit_and_not_beyond() {
         io::Write::write_all(&mut &file, text.as_bytes()).unwrap();
     }
     let loaded = load(folder.path(), &["fits", "over"]);
-    assert!(matches!(loaded.look(&path("fits")), Found::File(_)));
-    assert_eq!(loaded.look(&path("over")), Found::TooLarge);
+    assert!(matches!(loaded.get(&path("fits")), PathState::File(_)));
+    assert_eq!(loaded.get(&path("over")), PathState::TooLarge);
     let copy = WorkingCopy::open(folder.path()).unwrap();
     assert!(matches!(
         copy.look(&path("fits"), MAX_FILE_BYTES - 1),
@@ -77,8 +77,8 @@ mod links {
 
     use super::*;
 
-    const OUT: Found<'_> =
-        Found::Unreadable("a symbolic link on the way leads out of the project's folder");
+    const OUT: PathState<'_> =
+        PathState::Unreadable("a symbolic link on the way leads out of the project's folder");
 
     #[test]
     fn links_are_followed_inside_and_refused_when_they_lead_out() {
@@ -99,9 +99,9 @@ mod links {
         symlink("nothing", root.join("dangling")).unwrap();
         symlink("circle", root.join("circle")).unwrap();
         let found = [
-            ("good", Found::File("inside")),
-            ("docs/again/a.md", Found::File("inside")),
-            ("dangling", Found::Missing),
+            ("good", PathState::File("inside")),
+            ("docs/again/a.md", PathState::File("inside")),
+            ("dangling", PathState::Missing),
             ("file", OUT),
             ("up", OUT),
             ("up/secret", OUT),
@@ -113,10 +113,10 @@ mod links {
         ];
         let loaded = load(&root, &found.map(|(name, _)| name));
         for (name, there) in found {
-            assert_eq!(loaded.look(&path(name)), there, "{name}");
+            assert_eq!(loaded.get(&path(name)), there, "{name}");
         }
         let circle = load(&root, &["circle"]);
-        let Found::Unreadable(reason) = circle.look(&path("circle")) else {
+        let PathState::Unreadable(reason) = circle.get(&path("circle")) else {
             panic!("{circle:?}");
         };
         assert!(reason.contains("symbolic links"), "{reason}");
@@ -129,7 +129,7 @@ mod links {
         fs::write(folder.path().join("real/a"), "text").unwrap();
         symlink("real", folder.path().join("link")).unwrap();
         let loaded = load(&folder.path().join("link"), &["a"]);
-        assert_eq!(loaded.look(&path("a")), Found::File("text"));
+        assert_eq!(loaded.get(&path("a")), PathState::File("text"));
     }
 
     /// Opening a pipe that nobody writes to would wait for good.
@@ -140,8 +140,8 @@ mod links {
         let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
         let there = load(folder.path(), &["socket"]);
         assert_eq!(
-            there.look(&path("socket")),
-            Found::Unreadable("it is neither a file nor a folder")
+            there.get(&path("socket")),
+            PathState::Unreadable("it is neither a file nor a folder")
         );
         let pipe = folder.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
@@ -149,8 +149,8 @@ mod links {
         assert!(open(&copy.root, "pipe", Follow::Inside).is_ok());
         let there = load(folder.path(), &["pipe"]);
         assert_eq!(
-            there.look(&path("pipe")),
-            Found::Unreadable("it is neither a file nor a folder")
+            there.get(&path("pipe")),
+            PathState::Unreadable("it is neither a file nor a folder")
         );
     }
 }

@@ -5,7 +5,7 @@ use clap::builder::styling::{AnsiColor, Style};
 use super::verdict::{Checked, Verdict};
 use crate::cli::terminal::{self, Colours};
 use crate::formats::action_plan::check::Finding;
-use crate::formats::action_plan::{ActionPlan, ERRORS_SHOWN, Rejected, parse};
+use crate::formats::action_plan::{ActionPlan, MAX_ERRORS_SHOWN, Rejected, parse};
 
 /// Longest target of the table, in characters.
 const TARGET: usize = 80;
@@ -88,7 +88,7 @@ impl Report {
 
     fn errors(&self, name: &str, rejected: &Rejected) -> String {
         let mut out = String::new();
-        for error in rejected.errors.iter().take(ERRORS_SHOWN) {
+        for error in rejected.errors.iter().take(MAX_ERRORS_SHOWN) {
             let place = self.place(name, error.span.start);
             let message = terminal::one_line(&error.message());
             out.push_str(&format!("{place}: {message}\n"));
@@ -116,7 +116,7 @@ impl Report {
         let verdict = self.colours.paint(BAD, "would not work on these files");
         let title = terminal::one_line(&plan.title);
         let mut out = format!("{head}: {verdict}: {title}\n");
-        for finding in findings.iter().take(ERRORS_SHOWN) {
+        for finding in findings.iter().take(MAX_ERRORS_SHOWN) {
             let place = self.place(name, finding.span.start);
             let message = terminal::one_line(&finding.message());
             out.push_str(&format!("\n{place}: {message}\n"));
@@ -152,7 +152,7 @@ impl Report {
 
 /// How many are not shown.
 fn more(all: usize) -> String {
-    match all.saturating_sub(ERRORS_SHOWN) {
+    match all.saturating_sub(MAX_ERRORS_SHOWN) {
         0 => String::new(),
         1 => "\n... and 1 more error\n".to_owned(),
         more => format!("\n... and {more} more errors\n"),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::adapters::working_copy::WorkingCopy;
-use crate::formats::action_plan::check::{Finding, check, wanted};
+use crate::formats::action_plan::check::{Finding, check, required_paths};
 use crate::formats::action_plan::{ActionPlan, Rejected, fences, parse};
 use crate::formats::plan;
 
@@ -41,7 +41,7 @@ impl Checked {
                 mended: fences::repair(&text),
             },
             Ok(plan) => Verdict::Plan {
-                findings: root.map(|root| check(&plan, &root.load(&wanted(&plan)))),
+                findings: root.map(|root| check(&plan, &root.load(&required_paths(&plan)))),
                 plan,
             },
         };

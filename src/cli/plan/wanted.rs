@@ -5,7 +5,9 @@ use std::path::Path;
 use crate::cli::work::Project;
 use crate::cli::{Failure, input};
 use crate::formats::plan::title::title_of;
-use crate::formats::specification::{self, Kind, Specification, resolve, slug, title_of_name};
+use crate::formats::specification::{
+    self, DocumentKind, Specification, resolve, slug, title_from_name,
+};
 
 /// Longest specification in bytes.
 const MOST: u64 = 1024 * 1024;
@@ -38,8 +40,13 @@ impl Wanted {
                 "{arg} is a folder; name the file of a specification, or its name in {folder}"
             )));
         }
-        let found = resolve(arg, Kind::Specification, Path::new(folder), &is_file)
-            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let found = resolve(
+            arg,
+            DocumentKind::Specification,
+            Path::new(folder),
+            &is_file,
+        )
+        .map_err(|error| Failure::Usage(error.to_string()))?;
         let direct = here.join(&found);
         let given = found == Path::new(arg) && direct.is_file();
         let file = if given {
@@ -59,8 +66,8 @@ impl Wanted {
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        let title = title_of(text).unwrap_or_else(|| title_of_name(&stem));
-        let specification = specification::read(&title, text);
+        let title = title_of(text).unwrap_or_else(|| title_from_name(&stem));
+        let specification = specification::parse(&title, text);
         let path = within.unwrap_or_else(|| file.display().to_string());
         if specification.is_empty() {
             return Err(empty(&path, &specification));
@@ -126,7 +133,7 @@ mod tests {
     #[test]
     fn an_empty_specification_says_what_to_fill_in() {
         let text = specification::template("Export");
-        let read = specification::read("Export", &text);
+        let read = specification::parse("Export", &text);
         let said = empty("x.md", &read).to_string();
         assert!(
             said.starts_with(
@@ -134,7 +141,7 @@ mod tests {
             ) && said.contains("Requirements"),
             "{said}"
         );
-        let read = specification::read("x", "\n");
+        let read = specification::parse("x", "\n");
         assert_eq!(
             empty("x.md", &read).to_string(),
             "x.md says nothing yet; write what is wanted into it, in plain words; `planwright new NAME` makes one with headings"

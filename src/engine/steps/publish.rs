@@ -103,7 +103,7 @@ pub fn attachments(prepared: &Prepared) -> Vec<String> {
 /// and why).
 fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Result<String, Stop> {
     let created = context.progress.started.unwrap_or(context.trigger.at);
-    let comment = comment.filter(|_| context.settings.erk.version.takes_comment_id());
+    let comment = comment.filter(|_| context.settings.erk.version.accepts_comment_id());
     let fields = schema::fresh(
         &created.iso(),
         &context.trigger.actor.login,

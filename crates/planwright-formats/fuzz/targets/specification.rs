@@ -3,11 +3,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use planwright_formats::specification::{
-    Kind, candidates, complexity, name, read, slug, template,
+    DocumentKind, Name, candidates, complexity, parse, slug, template,
 };
 
 fuzz_target!(|text: &str| {
-    let found = read("T", text);
+    let found = parse("T", text);
     for line in found.text().split(['\n', '\r']) {
         assert!(text.contains(line), "{line:?}");
     }
@@ -22,14 +22,14 @@ fuzz_target!(|text: &str| {
 
     let title = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if !title.contains(char::is_control) {
-        assert!(read(&title, &template(&title)).sections.len() > 7);
+        assert!(parse(&title, &template(&title)).sections.len() > 7);
     }
     let once = slug(text, "project");
     assert_eq!(slug(&once, "project"), once);
-    match name(text) {
+    match Name::parse(text) {
         Ok(found) => {
-            assert_eq!(name(found.as_str()), Ok(found.clone()));
-            assert!(candidates(found.as_str(), Kind::Plan, "plans".as_ref()).len() == 3);
+            assert_eq!(Name::parse(found.as_str()), Ok(found.clone()));
+            assert!(candidates(found.as_str(), DocumentKind::Plan, "plans".as_ref()).len() == 3);
         }
         Err(error) => assert!(!error.to_string().contains('\n')),
     }

@@ -1,20 +1,20 @@
-//! What a plan is made of once it has been read.
+//! The types of a parsed plan.
 
 use serde::Serialize;
 
 use super::path::{ProjectPath, Resource};
 
-/// Lines of the plan's text, 1-based, both included.
+/// A range of lines of the plan, 1-based and inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct Span {
     /// First line.
     pub start: usize,
-    /// Last line; not before the first.
+    /// Last line, not before the first.
     pub end: usize,
 }
 
 impl Span {
-    /// From `start` to `end`.
+    /// Creates a range from `start` to `end`.
     pub fn new(start: usize, end: usize) -> Self {
         Self {
             start,
@@ -22,16 +22,16 @@ impl Span {
         }
     }
 
-    /// One line.
+    /// Creates a range of one line.
     pub fn line(line: usize) -> Self {
         Self::new(line, line)
     }
 }
 
-/// A plan that was read without a single error.
+/// A valid action plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ActionPlan {
-    /// Text of the first heading, markup removed.
+    /// Text of the first heading without markup.
     pub title: String,
     /// The list below the title.
     pub header: Header,
@@ -44,38 +44,18 @@ pub struct ActionPlan {
     pub actions: Vec<Step>,
 }
 
-/// What the list below the title says, in its order and the author's own Markdown. No key occurs twice.
+/// The metadata below the title, in order, as Markdown. Keys are unique.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Key and value of every item.
+    /// Key and value of each item.
     pub entries: Vec<(String, String)>,
 }
 
 impl Header {
-    /// `Status`, such as `Green 🟢`.
-    pub fn status(&self) -> Option<&str> {
-        self.get("Status")
-    }
-
-    /// `Plan Type`, such as `Implementation`.
-    pub fn plan_type(&self) -> Option<&str> {
-        self.get("Plan Type")
-    }
-
-    /// `Agent`: who wrote the plan.
-    pub fn agent(&self) -> Option<&str> {
-        self.get("Agent")
-    }
-
-    /// `Goal`.
-    pub fn goal(&self) -> Option<&str> {
-        self.get("Goal")
-    }
-
-    /// The value of any key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
-        let mut entries = self.entries.iter();
-        entries
+        self.entries
+            .iter()
             .find(|(name, _)| name == key)
             .map(|(_, value)| value.as_str())
     }
@@ -87,40 +67,40 @@ impl Serialize for Header {
     }
 }
 
-/// One action in its place.
+/// An action with its number and location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// 1-based.
     pub number: usize,
     /// From its heading to the last line that belongs to it.
     pub span: Span,
-    /// What is to be done.
+    /// The action.
     #[serde(flatten)]
     pub action: Action,
 }
 
-/// What is to be done. As JSON: the fields of the action and its name as `type`.
+/// An action. Serialized as its fields, with its name as `type`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "UPPERCASE")]
 pub enum Action {
     /// Write a new file.
     Create(Create),
-    /// Change a file in places.
+    /// Change parts of a file.
     Edit(Edit),
-    /// Look at something.
+    /// Read a resource.
     Read(Read),
-    /// Forget something that was read.
+    /// Forget a resource that was read.
     Prune(Prune),
     /// Run a command.
     Execute(Execute),
-    /// Look something up.
+    /// Answer questions by research.
     Research(Research),
-    /// Tell or ask the user something.
+    /// Send a message or a question to the user.
     #[serde(rename = "CHAT_WITH_USER")]
     Chat(Chat),
-    /// Hand on to another agent.
+    /// Hand over to another agent.
     Invoke(Invoke),
-    /// Hand back to the agent that invoked this one.
+    /// Return to the agent that invoked this one.
     Return(Return),
 }
 
@@ -129,10 +109,10 @@ pub enum Action {
 pub struct Create {
     /// The new file.
     pub path: ProjectPath,
-    /// Why.
+    /// Reason for the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The text of the file, without line ends at its end; empty for an empty file.
+    /// Text of the file without line breaks at its end; empty for an empty file.
     pub content: String,
     /// The code block, fences included.
     #[serde(skip)]
@@ -144,7 +124,7 @@ pub struct Create {
 pub struct Edit {
     /// The file.
     pub path: ProjectPath,
-    /// Why.
+    /// Reason for the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The changes in order; at least one.
@@ -154,9 +134,9 @@ pub struct Edit {
 /// One change of an `EDIT`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Replacement {
-    /// What is there, without line ends at its end; never empty.
+    /// The text to replace, without line breaks at its end; never empty.
     pub find: String,
-    /// What is to be there, without line ends at its end; empty deletes.
+    /// The replacement, without line breaks at its end; empty to delete.
     pub replace: String,
     /// The code block with [`Replacement::find`], fences included.
     #[serde(skip)]
@@ -169,9 +149,9 @@ pub struct Replacement {
 /// `READ`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Read {
-    /// What to look at.
+    /// The resource to read.
     pub resource: Resource,
-    /// Why.
+    /// Reason for the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -179,9 +159,9 @@ pub struct Read {
 /// `PRUNE`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Prune {
-    /// What to forget.
+    /// The resource to forget.
     pub resource: Resource,
-    /// Why.
+    /// Reason for the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -189,18 +169,18 @@ pub struct Prune {
 /// `EXECUTE`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Execute {
-    /// Shell text as it was written, without the `cd` and `export` lines at its top; trimmed, never empty.
+    /// Shell text without the `cd` and `export` lines at its top; trimmed, never empty.
     pub command: String,
-    /// What is run, and why.
+    /// The command in words, and its reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What should happen.
+    /// The expected result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_outcome: Option<String>,
-    /// Folder to run it in; the project's root without.
+    /// Folder to run it in; the root of the project if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<ProjectPath>,
-    /// Environment variables, names and values, in the order in which they are written; no name twice.
+    /// Environment variables in the order of the plan; names are unique.
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
     /// The code block, fences included.
@@ -211,39 +191,39 @@ pub struct Execute {
 /// `RESEARCH`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Research {
-    /// Why.
+    /// Reason for the action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// One for each code block; at least one, none blank.
+    /// The queries, one for each code block; at least one, none blank.
     pub queries: Vec<String>,
 }
 
 /// `CHAT_WITH_USER`, also written `PROMPT` or `MESSAGE`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chat {
-    /// The author's Markdown; never blank.
+    /// Markdown of the message; never blank.
     pub prompt: String,
 }
 
 /// `INVOKE`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Invoke {
-    /// Who.
+    /// Name of the agent.
     pub agent: String,
-    /// What it should read.
+    /// Resources that the agent should read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handoff_resources: Vec<Resource>,
-    /// The author's Markdown; never blank.
+    /// Markdown of the message; never blank.
     pub message: String,
 }
 
 /// `RETURN`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Return {
-    /// What the receiver should read.
+    /// Resources that the receiver should read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handoff_resources: Vec<Resource>,
-    /// The author's Markdown; never blank.
+    /// Markdown of the message; never blank.
     pub message: String,
 }
 
@@ -255,7 +235,7 @@ fn as_map<S: serde::Serializer>(
 }
 
 impl Action {
-    /// The name in the heading.
+    /// Returns the name in the heading.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Create(_) => "CREATE",
@@ -270,26 +250,29 @@ impl Action {
         }
     }
 
-    /// What `Description` says.
+    /// Returns the value of `Description`.
     pub fn description(&self) -> Option<&str> {
-        match self {
-            Self::Create(it) => it.description.as_deref(),
-            Self::Edit(it) => it.description.as_deref(),
-            Self::Read(it) => it.description.as_deref(),
-            Self::Prune(it) => it.description.as_deref(),
-            Self::Execute(it) => it.description.as_deref(),
-            Self::Research(it) => it.description.as_deref(),
-            Self::Chat(_) | Self::Invoke(_) | Self::Return(_) => None,
-        }
+        let (Self::Create(Create { description, .. })
+        | Self::Edit(Edit { description, .. })
+        | Self::Read(Read { description, .. })
+        | Self::Prune(Prune { description, .. })
+        | Self::Execute(Execute { description, .. })
+        | Self::Research(Research { description, .. })) = self
+        else {
+            return None;
+        };
+        description.as_deref()
     }
 
-    /// What it works on: a path, an address, a command, an agent; of several queries the first.
+    /// Returns what the action works on: a path, an address, a command, an agent, or the first query.
     pub fn target(&self) -> Option<&str> {
         match self {
-            Self::Create(it) => Some(it.path.as_str()),
-            Self::Edit(it) => Some(it.path.as_str()),
-            Self::Read(it) => Some(it.resource.as_str()),
-            Self::Prune(it) => Some(it.resource.as_str()),
+            Self::Create(Create { path, .. }) | Self::Edit(Edit { path, .. }) => {
+                Some(path.as_str())
+            }
+            Self::Read(Read { resource, .. }) | Self::Prune(Prune { resource, .. }) => {
+                Some(resource.as_str())
+            }
             Self::Execute(it) => Some(&it.command),
             Self::Research(it) => it.queries.first().map(String::as_str),
             Self::Invoke(it) => Some(&it.agent),

@@ -1,134 +1,118 @@
-//! What follows the heading of each action, and the typed action that it makes.
+//! Parses what follows the heading of an action into a typed [`Action`].
 
 use super::action::{
     Action, Chat, Create, Edit, Execute, Invoke, Prune, Read, Replacement, Research, Return, Span,
 };
-use super::blocks::{Document, Kind, Node, preview};
+use super::blocks::{Block, BlockKind, preview};
 use super::error::{ErrorKind, PlanError};
-use super::execute::{self, Why};
+use super::execute::{self, Problem};
 use super::fences;
-use super::grammar::{ActionSpec, Body, List, Name};
+use super::grammar::{ActionName, ActionSpec, KeyList};
 use super::keys::{self, Fields};
 use super::parse::{Parser, Stop};
 
-/// What follows the list of keys.
-#[derive(Default)]
-struct Content {
-    /// Code blocks.
-    code: Vec<(String, Span)>,
-    edits: Vec<Replacement>,
-    text: String,
-}
-
 impl<'d, 'a> Parser<'d, 'a> {
-    /// Everything behind the heading of an action. `None` when a part that it needs is among the errors.
+    /// Parses everything after the heading of an action. `None` if a required part is invalid and
+    /// has been reported.
     pub(super) fn action(
         &mut self,
         spec: &ActionSpec,
-        heading: &Node<'a>,
+        heading: &Block<'a>,
     ) -> Result<Option<Action>, Stop> {
-        let fields = self.fields(spec)?;
-        let mut content = Content::default();
-        match spec.body {
-            Body::Nothing => {}
-            Body::Fence(what) => {
-                let node = self.fence(spec, what)?;
-                content.code.push((Document::code(node), node.span));
-                self.short(&fields, &[node]);
-            }
-            Body::Pairs => content.edits = self.pairs(&fields)?,
-            Body::Fences => content.code = self.queries(spec)?,
-            Body::Text => content.text = self.message(spec, heading)?,
-        }
-        Ok(self.build(spec.name, fields, content))
-    }
-
-    fn build(&mut self, name: Name, fields: Fields, content: Content) -> Option<Action> {
-        let Content { code, edits, text } = content;
-        let description = fields.description;
-        Some(match name {
-            Name::Create => {
-                let (content, content_span) = code.into_iter().next()?;
-                Action::Create(Create {
-                    path: fields.path?,
-                    description,
-                    content,
-                    content_span,
+        let mut fields = self.fields(spec)?;
+        let description = fields.description.take();
+        Ok(match spec.name {
+            ActionName::Create => {
+                let block = self.fence(spec, "content")?;
+                self.check_fence_length(&fields, &[block]);
+                fields.path.map(|path| {
+                    Action::Create(Create {
+                        path,
+                        description,
+                        content: block.take_code(),
+                        content_span: block.span,
+                    })
                 })
             }
-            Name::Edit => Action::Edit(Edit {
-                path: fields.path?,
-                description,
-                edits,
-            }),
-            Name::Read => Action::Read(Read {
-                resource: fields.resource?,
-                description,
-            }),
-            Name::Prune => Action::Prune(Prune {
-                resource: fields.resource?,
-                description,
-            }),
-            Name::Execute => {
-                let (block, span) = code.into_iter().next()?;
-                Action::Execute(self.execute(
-                    &block,
-                    span,
-                    Fields {
+            ActionName::Edit => {
+                let edits = self.pairs(&fields)?;
+                fields.path.map(|path| {
+                    Action::Edit(Edit {
+                        path,
                         description,
-                        ..fields
-                    },
-                )?)
+                        edits,
+                    })
+                })
             }
-            Name::Research => Action::Research(Research {
+            ActionName::Read => fields.resource.map(|resource| {
+                Action::Read(Read {
+                    resource,
+                    description,
+                })
+            }),
+            ActionName::Prune => fields.resource.map(|resource| {
+                Action::Prune(Prune {
+                    resource,
+                    description,
+                })
+            }),
+            ActionName::Execute => {
+                let block = self.fence(spec, "command")?;
+                self.execute(block, description, fields)
+                    .map(Action::Execute)
+            }
+            ActionName::Research => Some(Action::Research(Research {
                 description,
-                queries: code.into_iter().map(|(query, _)| query).collect(),
-            }),
-            Name::Chat => Action::Chat(Chat { prompt: text }),
-            Name::Invoke => Action::Invoke(Invoke {
-                agent: fields.agent?,
+                queries: self.queries(spec)?,
+            })),
+            ActionName::Chat => Some(Action::Chat(Chat {
+                prompt: self.message(spec, heading)?,
+            })),
+            ActionName::Invoke => {
+                let message = self.message(spec, heading)?;
+                fields.agent.map(|agent| {
+                    Action::Invoke(Invoke {
+                        agent,
+                        handoff_resources: fields.handoff,
+                        message,
+                    })
+                })
+            }
+            ActionName::Return => Some(Action::Return(Return {
+                message: self.message(spec, heading)?,
                 handoff_resources: fields.handoff,
-                message: text,
-            }),
-            Name::Return => Action::Return(Return {
-                handoff_resources: fields.handoff,
-                message: text,
-            }),
+            })),
         })
     }
 
-    /// The one fence of an action.
-    fn fence(&mut self, spec: &ActionSpec, what: &str) -> Result<&'d Node<'a>, Stop> {
-        let expected = || format!("a CodeFence with the {what} of {}", spec.text);
-        match self.look()? {
-            Some((_, node)) if matches!(node.kind, Kind::Fence { .. }) => self.take(),
-            Some((_, node)) if node.kind == Kind::Indented => {
-                Err(self.mismatch(ErrorKind::IndentedCode, &expected()))
-            }
-            _ => Err(self.mismatch(ErrorKind::NoCode, &expected())),
-        }
+    /// Takes the only fence of an action.
+    fn fence(&mut self, spec: &ActionSpec, content: &str) -> Result<&'d Block<'a>, Stop> {
+        let kind = match self.peek()?.map(|block| &block.kind) {
+            Some(BlockKind::Fence { .. }) => return self.take(),
+            Some(BlockKind::Indented) => ErrorKind::IndentedCode,
+            _ => ErrorKind::NoCode,
+        };
+        let expected = format!("a CodeFence with the {content} of {}", spec.text);
+        Err(self.mismatch(kind, expected))
     }
 
-    /// A file of Markdown needs fences of four, as its examples have three.
-    fn short(&mut self, fields: &Fields, nodes: &[&Node<'a>]) {
+    /// Reports fences of three around the content of a Markdown file, whose examples would end them.
+    fn check_fence_length(&mut self, fields: &Fields, blocks: &[&Block<'a>]) {
         let path = fields.path.as_ref().map_or("", |path| path.as_str());
-        let (_, ending) = path.rsplit_once('.').unwrap_or_default();
-        if !["md", "markdown", "mdx"]
+        let (_, extension) = path.rsplit_once('.').unwrap_or_default();
+        let is_markdown = ["md", "markdown", "mdx"]
             .iter()
-            .any(|it| it.eq_ignore_ascii_case(ending))
-        {
-            return;
-        }
-        for node in nodes {
-            // Where the info string says so, it has been reported.
-            if let Kind::Fence {
+            .any(|it| it.eq_ignore_ascii_case(extension));
+        for block in blocks.iter().filter(|_| is_markdown) {
+            // If the info string says Markdown, this has been reported already.
+            if let BlockKind::Fence {
                 mark,
                 length: 3,
                 markdown: false,
                 ..
-            } = node.kind
+            } = block.kind
             {
-                self.report(fences::short(node, mark, 0));
+                self.report(fences::too_short(block, mark));
             }
         }
     }
@@ -136,50 +120,33 @@ impl<'d, 'a> Parser<'d, 'a> {
     fn pairs(&mut self, fields: &Fields) -> Result<Vec<Replacement>, Stop> {
         let mut edits = Vec::new();
         loop {
-            match self
-                .look()?
-                .map_or(Side::Other, |(_, node)| side(&node.kind))
-            {
-                Side::Find => {}
-                Side::Other if edits.is_empty() => {
-                    return Err(
-                        self.mismatch(ErrorKind::NoPairs, "a Level 4 Heading `FIND:` of EDIT")
-                    );
-                }
-                Side::Other => return Ok(edits),
-                Side::Replace | Side::Nearly => {
-                    return Err(self.mismatch(
-                        ErrorKind::BadPairHeading,
-                        "a Level 4 Heading `FIND:` of EDIT",
-                    ));
-                }
+            let kind = match self.next_pair_heading()? {
+                PairHeading::Find => None,
+                PairHeading::Other if !edits.is_empty() => return Ok(edits),
+                PairHeading::Other => Some(ErrorKind::NoPairs),
+                PairHeading::Replace | PairHeading::Misspelled => Some(ErrorKind::BadPairHeading),
+            };
+            if let Some(kind) = kind {
+                return Err(self.mismatch(kind, "a Level 4 Heading `FIND:` of EDIT"));
             }
             self.take()?;
             let find = self.pair_code("FIND:")?;
-            match self
-                .look()?
-                .map_or(Side::Other, |(_, node)| side(&node.kind))
-            {
-                Side::Replace => self.take()?,
-                other => {
-                    let kind = if other == Side::Nearly {
-                        ErrorKind::BadPairHeading
-                    } else {
-                        ErrorKind::IncompletePair
-                    };
-                    return Err(self.mismatch(
-                        kind,
-                        &format!(
-                            "a Level 4 Heading `REPLACE:` for the `FIND:` of line {}",
-                            find.span.start
-                        ),
-                    ));
-                }
+            let kind = match self.next_pair_heading()? {
+                PairHeading::Replace => None,
+                PairHeading::Misspelled => Some(ErrorKind::BadPairHeading),
+                PairHeading::Find | PairHeading::Other => Some(ErrorKind::IncompletePair),
             };
+            if let Some(kind) = kind {
+                let line = find.span.start;
+                let expected =
+                    format!("a Level 4 Heading `REPLACE:` for the `FIND:` of line {line}");
+                return Err(self.mismatch(kind, expected));
+            }
+            self.take()?;
             let replace = self.pair_code("REPLACE:")?;
             let pair = Replacement {
-                find: Document::code(find),
-                replace: Document::code(replace),
+                find: find.take_code(),
+                replace: replace.take_code(),
                 find_span: find.span,
                 replace_span: replace.span,
             };
@@ -192,71 +159,66 @@ impl<'d, 'a> Parser<'d, 'a> {
                     "Write the lines that are in the file now. To make a new file, use `CREATE`.",
                 ));
             }
-            self.short(fields, &[find, replace]);
+            self.check_fence_length(fields, &[find, replace]);
             edits.push(pair);
         }
     }
 
-    fn pair_code(&mut self, of: &str) -> Result<&'d Node<'a>, Stop> {
-        match self.look()? {
-            Some((_, node)) if matches!(node.kind, Kind::Fence { .. } | Kind::Indented) => {
-                self.take()
-            }
-            _ => Err(self.mismatch(
-                ErrorKind::NoPairCode,
-                &format!("a CodeFence or BlockCode for `{of}`"),
-            )),
-        }
+    fn next_pair_heading(&mut self) -> Result<PairHeading, Stop> {
+        let next = self.peek()?;
+        Ok(next.map_or(PairHeading::Other, |block| PairHeading::of(&block.kind)))
     }
 
-    fn queries(&mut self, spec: &ActionSpec) -> Result<Vec<(String, Span)>, Stop> {
+    fn pair_code(&mut self, heading: &str) -> Result<&'d Block<'a>, Stop> {
+        if self.peek()?.is_some_and(|block| block.kind.is_code()) {
+            return self.take();
+        }
+        let expected = format!("a CodeFence or BlockCode for `{heading}`");
+        Err(self.mismatch(ErrorKind::NoPairCode, expected))
+    }
+
+    fn queries(&mut self, spec: &ActionSpec) -> Result<Vec<String>, Stop> {
         let mut queries = Vec::new();
         loop {
-            match self.look()? {
-                Some((_, node)) if matches!(node.kind, Kind::Fence { .. }) => {
-                    self.take()?;
-                    let query = Document::code(node);
+            let kind = match self.peek()?.map(|block| &block.kind) {
+                Some(BlockKind::Fence { .. }) => {
+                    let block = self.take()?;
+                    let query = block.take_code();
                     if query.trim().is_empty() {
                         self.report(PlanError::new(
                             ErrorKind::NoQueries,
                             "a query in the code block",
                             "nothing",
-                            node.span,
+                            block.span,
                             "Write the query into the block, or remove the block.",
                         ));
                     }
-                    queries.push((query, node.span));
+                    queries.push(query);
+                    continue;
                 }
-                next if queries.is_empty() => {
-                    let kind = match next {
-                        Some((_, node)) if node.kind == Kind::Indented => ErrorKind::IndentedCode,
-                        _ => ErrorKind::NoQueries,
-                    };
-                    let expected = format!("a CodeFence with a query of {}", spec.text);
-                    return Err(self.mismatch(kind, &expected));
-                }
-                _ => return Ok(queries),
-            }
+                _ if !queries.is_empty() => return Ok(queries),
+                Some(BlockKind::Indented) => ErrorKind::IndentedCode,
+                _ => ErrorKind::NoQueries,
+            };
+            let expected = format!("a CodeFence with a query of {}", spec.text);
+            return Err(self.mismatch(kind, expected));
         }
     }
 
-    fn message(&mut self, spec: &ActionSpec, heading: &Node<'a>) -> Result<String, Stop> {
+    fn message(&mut self, spec: &ActionSpec, heading: &Block<'a>) -> Result<String, Stop> {
         let after_list = self.line > heading.span.end;
         let from = self.line + 1;
-        let (text, any) = self.text()?;
-        if !any {
-            let what = if spec.list == List::None {
+        let Some(text) = self.text()? else {
+            let what = if spec.list == KeyList::None {
                 "prompt"
             } else {
                 "message"
             };
-            return Err(self.mismatch(
-                ErrorKind::NoMessage,
-                &format!("the {what} of {}", spec.text),
-            ));
-        }
+            let expected = format!("the {what} of {}", spec.text);
+            return Err(self.mismatch(ErrorKind::NoMessage, expected));
+        };
         if after_list && text.starts_with([' ', '\t']) {
-            let line = from + self.document.blank_from(from, usize::MAX);
+            let line = from + self.document.blank_lines(from, usize::MAX);
             self.report(PlanError::new(
                 ErrorKind::IndentedMessage,
                 "text that starts at the beginning of its line behind the list",
@@ -268,13 +230,19 @@ impl<'d, 'a> Parser<'d, 'a> {
         Ok(text.to_owned())
     }
 
-    fn execute(&mut self, block: &str, span: Span, fields: Fields) -> Option<Execute> {
-        let header = match execute::split(block) {
+    fn execute(
+        &mut self,
+        block: &Block<'a>,
+        description: Option<String>,
+        fields: Fields,
+    ) -> Option<Execute> {
+        let span = block.span;
+        let header = match execute::split(&block.take_code()) {
             Ok(header) => header,
-            Err(bad) => {
-                for bad in bad {
+            Err(bad_lines) => {
+                for bad in bad_lines {
                     let line = Span::line(span.start + 1 + bad.line);
-                    self.report(shell_error(&bad.text, &bad.why, line));
+                    self.report(shell_error(&bad.text, &bad.problem, line));
                 }
                 return None;
             }
@@ -289,7 +257,11 @@ impl<'d, 'a> Parser<'d, 'a> {
             ));
         }
         if let (Some(_), Some(second)) = (&fields.cwd, &header.cwd) {
-            self.report(shell_error(&format!("cd {second}"), &Why::Twice, span));
+            self.report(shell_error(
+                &format!("cd {second}"),
+                &Problem::Duplicate,
+                span,
+            ));
         }
         let mut env = fields.env;
         for (name, value) in header.env {
@@ -301,7 +273,7 @@ impl<'d, 'a> Parser<'d, 'a> {
         }
         Some(Execute {
             command: header.command,
-            description: fields.description,
+            description,
             expected_outcome: fields.expected_outcome,
             cwd: header.cwd.or(fields.cwd),
             env,
@@ -310,20 +282,20 @@ impl<'d, 'a> Parser<'d, 'a> {
     }
 }
 
-fn shell_error(text: &str, why: &Why, span: Span) -> PlanError {
-    let (found, hint) = match why {
-        Why::Form => (
+fn shell_error(text: &str, problem: &Problem, span: Span) -> PlanError {
+    let (found, hint) = match problem {
+        Problem::Form => (
             String::new(),
             "Write `cd FOLDER` or `export NAME=VALUE` alone on its line, the last word plain or in matching quotes: no \
              `&&`, `;`, `$`, backslash or comment. Or write it behind the first other command of the block, where \
              nothing is read but run.",
         ),
-        Why::Path(error) => (format!(": {error}"), error.remedy()),
-        Why::Name => (
+        Problem::Path(error) => (format!(": {error}"), error.remedy()),
+        Problem::Name => (
             ": no name of a variable".to_owned(),
             "Use letters, digits and `_`, no digit first, and no blank before the `=`.",
         ),
-        Why::Twice => (
+        Problem::Duplicate => (
             ", which is set already".to_owned(),
             "Set the folder and every variable once, in the list or at the top of the command.",
         ),
@@ -337,46 +309,45 @@ fn shell_error(text: &str, why: &Why, span: Span) -> PlanError {
     )
 }
 
-/// What a heading is to an `EDIT`.
-#[derive(PartialEq, Eq)]
-enum Side {
+/// What a block means among the pairs of an `EDIT`.
+enum PairHeading {
     Find,
     Replace,
-    /// Misspelled.
-    Nearly,
+    Misspelled,
+    /// Not part of a pair.
     Other,
 }
 
-fn side(kind: &Kind) -> Side {
-    let Kind::Heading {
-        level: 4..,
-        setext: false,
-        text,
-        ..
-    } = kind
-    else {
-        return Side::Other;
-    };
-    // `FIND: (block 1)`
-    let is = |name: &str| {
-        text.strip_prefix(name).is_some_and(|rest| {
-            let rest = rest.trim();
-            rest.is_empty() || rest.starts_with('(') && rest.ends_with(')')
-        })
-    };
-    if is("FIND:") {
-        Side::Find
-    } else if is("REPLACE:") {
-        Side::Replace
-    } else if begins(text, "FIND") || begins(text, "REPLACE") {
-        Side::Nearly
-    } else {
-        Side::Other
+impl PairHeading {
+    fn of(kind: &BlockKind) -> Self {
+        let BlockKind::Heading {
+            level: 4..,
+            setext: false,
+            text,
+            ..
+        } = kind
+        else {
+            return Self::Other;
+        };
+        // A remark in parentheses may follow: `FIND: (block 1)`.
+        let is = |name: &str| {
+            text.strip_prefix(name).is_some_and(|rest| {
+                let rest = rest.trim();
+                rest.is_empty() || rest.starts_with('(') && rest.ends_with(')')
+            })
+        };
+        let starts_with = |word: &str| {
+            text.get(..word.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(word))
+        };
+        if is("FIND:") {
+            Self::Find
+        } else if is("REPLACE:") {
+            Self::Replace
+        } else if starts_with("FIND") || starts_with("REPLACE") {
+            Self::Misspelled
+        } else {
+            Self::Other
+        }
     }
-}
-
-/// `text` begins with `word`, in capitals or not.
-fn begins(text: &str, word: &str) -> bool {
-    text.get(..word.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(word))
 }

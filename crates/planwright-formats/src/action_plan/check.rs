@@ -1,12 +1,12 @@
-//! Would a plan work on these files? Its actions are played through in order, on a copy that nobody sees; everything that
-//! would go wrong is told, and nothing is done.
+//! Checks whether a plan would work on a set of files. Its actions are applied in order to a copy in
+//! memory, and everything that would fail is reported.
 //!
-//! Unlike the original's validator, which looks at the files as they are (atte500/TeDDy, pre-flight validation), this one
-//! sees what earlier actions and earlier pairs leave: a file may be created and then edited, and a pair may build on the
-//! pair before it. What commands do cannot be foreseen and is not.
+//! The original validator checks each action against the files on disk (atte500/TeDDy, pre-flight
+//! validation). This one takes earlier actions and pairs into account: a file may be created and
+//! then edited, and a pair may build on the one before it. The effects of commands are unknown.
 //!
-//! A refused action or pair changes nothing. `PRUNE` forgets something that was read; it removes no file, and what it
-//! names need not exist any more, so it is never wrong. Addresses are not looked at.
+//! An invalid action or pair changes nothing. `PRUNE` only forgets something that was read, which need
+//! not exist any more, so it never fails. Web addresses are not checked.
 
 use std::collections::HashSet;
 
@@ -15,46 +15,50 @@ mod find;
 mod finding;
 mod near;
 mod overlay;
-mod text;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
-pub use finding::{Finding, FindingKind, NearMiss, Score};
-pub use text::{annotations, text};
+pub use finding::{Finding, FindingKind, NearMiss, Score, annotations, render};
 
 use super::action::{Action, ActionPlan};
 use super::path::{ProjectPath, Resource};
 
-/// What is at a path.
+/// State of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found<'a> {
-    /// A file and its text, line ends as they are.
+pub enum PathState<'a> {
+    /// A file and its unchanged text.
     File(&'a str),
-    /// A file that is no UTF-8 text.
+    /// A file that is not UTF-8 text.
     Binary,
-    /// A file that is longer than the caller wants to load.
+    /// A file that is too large for the caller to load.
     TooLarge,
     /// A folder.
     Folder,
-    /// Nothing.
+    /// The path does not exist.
     Missing,
-    /// It cannot be told, and why: half a sentence without a full stop.
+    /// The path cannot be read, with the reason: a phrase without a full stop.
     Unreadable(&'a str),
 }
 
-/// The files that a plan is checked against, loaded beforehand: [`wanted`] says which.
-pub trait Files {
-    /// What is at `path`.
-    fn look(&self, path: &ProjectPath) -> Found<'_>;
+impl PathState<'_> {
+    fn is_file(self) -> bool {
+        matches!(self, Self::File(_) | Self::Binary | Self::TooLarge)
+    }
 }
 
-/// The paths that [`check`] will look at, each once, in the order of their first use.
-pub fn wanted(plan: &ActionPlan) -> Vec<ProjectPath> {
+/// The files that a plan is checked against. They are loaded in advance; see [`required_paths`].
+pub trait ProjectFiles {
+    /// Returns the state of `path`.
+    fn get(&self, path: &ProjectPath) -> PathState<'_>;
+}
+
+/// Returns the paths that [`check`] needs, without duplicates, in the order of their first use.
+pub fn required_paths(plan: &ActionPlan) -> Vec<ProjectPath> {
     let mut seen = HashSet::new();
     let mut paths = Vec::new();
-    let mut want = |path: &ProjectPath| {
+    let mut add = |path: &ProjectPath| {
         if seen.insert(path.clone()) {
             paths.push(path.clone());
         }
@@ -62,29 +66,29 @@ pub fn wanted(plan: &ActionPlan) -> Vec<ProjectPath> {
     for step in &plan.actions {
         match &step.action {
             Action::Create(it) => {
-                want(&it.path);
-                it.path.ancestors().for_each(|folder| want(&folder));
+                add(&it.path);
+                it.path.ancestors().for_each(|folder| add(&folder));
             }
-            Action::Edit(it) => want(&it.path),
-            Action::Execute(it) => it.cwd.iter().for_each(&mut want),
-            other => local(other).for_each(&mut want),
+            Action::Edit(it) => add(&it.path),
+            Action::Execute(it) => it.cwd.iter().for_each(&mut add),
+            other => resource_paths(other).for_each(&mut add),
         }
     }
     paths
 }
 
-/// Plays `plan` through on `files` and tells everything that would go wrong, in the order of the actions. Empty: the plan
-/// would work, as far as files can show it.
+/// Applies `plan` to `files` and returns everything that would fail, in the order of the actions. An
+/// empty result means that the plan would work, as far as the files show.
 ///
-/// Bounds for hostile input: at most 4 GiB of text are looked through for `FIND` texts (then the rest is refused with
-/// [`FindingKind::TooMuchToSearch`]), and near misses are searched for the first ten only, in files up to 2 MiB, for texts
-/// up to 1,000 lines and 64 KiB. Seconds at worst.
-pub fn check(plan: &ActionPlan, files: &dyn Files) -> Vec<Finding> {
+/// Work on hostile input is limited to some seconds: at most 4 GiB of text are searched for `FIND`
+/// texts (then the rest is rejected with [`FindingKind::TooMuchToSearch`]), and near misses are
+/// searched for the first ten only, in files up to 2 MiB, for texts up to 1,000 lines and 64 KiB.
+pub fn check(plan: &ActionPlan, files: &dyn ProjectFiles) -> Vec<Finding> {
     walk::walk(plan, files).0
 }
 
-/// What of the project `action` wants to be read, by whomever.
-fn local(action: &Action) -> impl Iterator<Item = &ProjectPath> {
+/// Returns the paths of the project that `action` reads or hands over.
+fn resource_paths(action: &Action) -> impl Iterator<Item = &ProjectPath> {
     let resources = match action {
         Action::Read(it) => std::slice::from_ref(&it.resource),
         Action::Invoke(it) => &it.handoff_resources,

@@ -1,51 +1,53 @@
-//! A refused plan beside the expected structure: as text for people, as JSON for programs, as annotations for check runs.
+//! Compares a rejected plan with the expected structure: as text for people, as JSON for programs, as
+//! annotations for check runs.
 //!
-//! Everything quoted is text of the plan's author. Whoever posts it puts it into a fence ([`super::fences::around`]).
+//! The output quotes the plan, which is untrusted. To post it, enclose it in a fence
+//! ([`super::fences::around`]).
 
 use std::fmt;
 
 use serde::Serialize;
 
-use super::error::{PlanError, Rejected};
+use super::error::{PlanError, Rejected, Row};
 use super::grammar::{ACTIONS_BLUEPRINT, SLOTS};
 
-/// Most errors of a plan that texts for people show.
-pub const ERRORS_SHOWN: usize = 30;
-/// Blocks without an error that the text shows before and behind one with an error; the others are counted.
-const AROUND: usize = 6;
-/// Most remarks of one plan: twenty requests' worth for a check run, which takes 50 in each
+/// Maximum number of errors of a plan in texts for people.
+pub const MAX_ERRORS_SHOWN: usize = 30;
+/// Number of blocks shown before and after one with an error; the others are only counted.
+const CONTEXT_BLOCKS: usize = 6;
+/// Maximum number of annotations of one plan: twenty requests, as a check run takes 50 in each
 /// (<https://docs.github.com/rest/checks/runs#update-a-check-run>).
-pub(super) const ANNOTATIONS: usize = 1_000;
+pub(super) const MAX_ANNOTATIONS: usize = 1_000;
 
-/// What a block is in the comparison.
+/// Result of the comparison for one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// As expected.
+    /// The block is as expected.
     Ok,
-    /// In its place, with an error inside.
+    /// The block is in its place and contains an error.
     Error,
-    /// Not what is expected here.
+    /// Another block is expected here.
     Mismatch,
-    /// Behind a mismatch: may be right or wrong.
+    /// The block comes after a mismatch and may be right or wrong.
     NotChecked,
 }
 
 /// A line of the expected structure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Expected {
-    /// Three digits; followed by `...` when it repeats.
+    /// Three digits, followed by `...` if the line may repeat.
     pub index: String,
-    /// What is due.
+    /// The expected block.
     pub node: String,
 }
 
-/// A block of the refused text, or its end.
+/// A block of the rejected text, or its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Actual {
-    /// From 0.
+    /// Index of the block, 0-based.
     pub index: usize,
-    /// What it is, such as `List`; `EOF` at the end.
+    /// Type of the block, such as `List`; `EOF` at the end.
     pub node: String,
     /// Start of its text, on one line.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -54,77 +56,74 @@ pub struct Actual {
     pub line: usize,
     /// Last line, 1-based.
     pub end_line: usize,
-    /// How it compares.
+    /// Result of the comparison.
     pub mark: Mark,
-    /// Why it is an error.
+    /// What was expected, if there is an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The comparison. Its text form is for people, its JSON form for programs.
+/// The comparison of a rejected plan with the expected structure. `Display` is for people, JSON for
+/// programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diff {
-    /// What is wrong, in the order of the lines.
+    /// All errors, in the order of their lines.
     pub errors: Vec<PlanError>,
-    /// The structure that every plan has.
+    /// The structure of every plan.
     pub expected: Vec<Expected>,
-    /// The structure that the text has; empty when it was not even read as Markdown.
+    /// The structure of the text; empty if it was not parsed as Markdown.
     pub actual: Vec<Actual>,
 }
 
-/// A remark for a GitHub check run, without the path of the file, which the caller knows.
+/// An annotation for a GitHub check run, without the path of the file, which the caller knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Annotation {
     /// First line, 1-based.
     pub line: usize,
     /// Last line, 1-based.
     pub end_line: usize,
-    /// A few words; never longer than the 255 characters that GitHub takes.
+    /// A short title, within GitHub's limit of 255 characters.
     pub title: String,
-    /// What is wrong and what to do.
+    /// The error and how to fix it, as plain text.
     pub message: String,
 }
 
+impl Actual {
+    fn new(index: usize, row: &Row, checked: bool) -> Self {
+        Self {
+            index,
+            node: row.node.clone(),
+            preview: row.preview.clone(),
+            line: row.span.start,
+            end_line: row.span.end,
+            mark: if checked { Mark::Ok } else { Mark::NotChecked },
+            reason: None,
+        }
+    }
+}
+
 impl Rejected {
-    /// The comparison with the expected structure.
+    /// Compares the text with the expected structure.
     pub fn diff(&self) -> Diff {
-        let mut actual: Vec<Actual> = self
-            .rows
-            .iter()
-            .enumerate()
-            .map(|(index, row)| Actual {
-                index,
-                node: row.node.clone(),
-                preview: row.preview.clone(),
-                line: row.span.start,
-                end_line: row.span.end,
-                mark: if index < self.checked {
-                    Mark::Ok
-                } else {
-                    Mark::NotChecked
-                },
-                reason: None,
-            })
+        let rows = self.rows.iter().enumerate();
+        let mut actual: Vec<Actual> = rows
+            .map(|(index, row)| Actual::new(index, row, index < self.checked))
             .collect();
         for error in &self.errors {
             let Some(index) = error.index else { continue };
             if index >= actual.len() {
-                actual.push(Actual {
-                    index,
+                let end = Row {
                     node: "EOF".to_owned(),
                     preview: String::new(),
-                    line: error.span.start,
-                    end_line: error.span.end,
-                    mark: Mark::NotChecked,
-                    reason: None,
-                });
+                    span: error.span,
+                };
+                actual.push(Actual::new(index, &end, false));
             }
             let Some(row) = actual.get_mut(index) else {
                 continue;
             };
-            if row.reason.is_none() {
-                row.reason = Some(format!("expected {}", error.expected));
-            }
+            row.reason
+                .get_or_insert_with(|| format!("expected {}", error.expected));
             if error.structural {
                 row.mark = Mark::Mismatch;
             } else if row.mark != Mark::Mismatch {
@@ -138,15 +137,15 @@ impl Rejected {
         }
     }
 
-    /// The first errors as remarks for a check run, at most a thousand.
+    /// Returns the first errors as annotations for a check run, at most a thousand.
     pub fn annotations(&self) -> Vec<Annotation> {
-        let errors = self.errors.iter().take(ANNOTATIONS);
+        let errors = self.errors.iter().take(MAX_ANNOTATIONS);
         errors.map(PlanError::annotation).collect()
     }
 }
 
 impl PlanError {
-    /// The error as a remark at its lines.
+    /// Returns the error as an annotation of its lines.
     pub fn annotation(&self) -> Annotation {
         Annotation {
             line: self.span.start,
@@ -157,6 +156,7 @@ impl PlanError {
     }
 }
 
+/// Returns the structure of every plan.
 fn blueprint() -> Vec<Expected> {
     let slots = SLOTS.iter().enumerate().map(|(index, slot)| Expected {
         index: format!("{index:03}"),
@@ -172,7 +172,7 @@ fn blueprint() -> Vec<Expected> {
 
 impl fmt::Display for Diff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, error) in self.errors.iter().take(ERRORS_SHOWN).enumerate() {
+        for (index, error) in self.errors.iter().take(MAX_ERRORS_SHOWN).enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }
@@ -181,12 +181,8 @@ impl fmt::Display for Diff {
                 writeln!(f, "  Hint: {hint}")?;
             }
         }
-        if self.errors.len() > ERRORS_SHOWN {
-            writeln!(
-                f,
-                "\n... and {} more errors",
-                self.errors.len() - ERRORS_SHOWN
-            )?;
+        if let Some(more @ 1..) = self.errors.len().checked_sub(MAX_ERRORS_SHOWN) {
+            writeln!(f, "\n... and {more} more errors")?;
         }
         if !self.actual.is_empty() {
             writeln!(f)?;
@@ -195,55 +191,43 @@ impl fmt::Display for Diff {
     }
 }
 
-/// The structures of a [`Diff`] without its errors.
-struct Structure<'a>(&'a Diff);
-
-impl fmt::Display for Structure<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Diff {
-            errors,
-            expected,
-            actual,
-        } = self.0;
-        if errors.iter().any(|error| error.structural) {
-            writeln!(f, "--- Expected Document Structure ---")?;
-            for row in expected {
-                writeln!(f, "[{}] {}", row.index, row.node)?;
-            }
-            writeln!(f)?;
-        }
-        if !actual.is_empty() {
-            writeln!(f, "--- Actual Document Structure ---")?;
-            self.0.rows(f)?;
-        }
-        Ok(())
-    }
-}
-
 impl Diff {
-    /// Its text without the errors: the expected structure, when that is what is wrong, and the actual one with marks.
-    /// Empty when the text was not even read as Markdown.
+    /// Returns the text of the comparison without the errors: the expected structure, if a block is
+    /// out of place, and the actual one with marks. Empty if the text was not parsed as Markdown.
     pub fn structure(&self) -> impl fmt::Display {
-        Structure(self)
+        fmt::from_fn(|f| {
+            if self.errors.iter().any(|error| error.structural) {
+                writeln!(f, "--- Expected Document Structure ---")?;
+                for row in &self.expected {
+                    writeln!(f, "[{}] {}", row.index, row.node)?;
+                }
+                writeln!(f)?;
+            }
+            if self.actual.is_empty() {
+                return Ok(());
+            }
+            writeln!(f, "--- Actual Document Structure ---")?;
+            self.write_rows(f)
+        })
     }
 
-    fn rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wrong = |row: &Actual| matches!(row.mark, Mark::Error | Mark::Mismatch);
-        let mut near = vec![false; self.actual.len()];
-        for (index, _) in self.actual.iter().enumerate().filter(|(_, row)| wrong(row)) {
-            let to = (index + AROUND + 1).min(near.len());
-            near[index.saturating_sub(AROUND)..to].fill(true);
+    fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = vec![false; self.actual.len()];
+        for (index, row) in self.actual.iter().enumerate() {
+            if matches!(row.mark, Mark::Error | Mark::Mismatch) {
+                let to = (index + CONTEXT_BLOCKS + 1).min(shown.len());
+                shown[index.saturating_sub(CONTEXT_BLOCKS)..to].fill(true);
+            }
+            // The slots are always shown.
+            shown[index] |= index < SLOTS.len();
         }
-        // The slots are always shown.
-        let slots = near.len().min(SLOTS.len());
-        near[..slots].fill(true);
         let mut hidden = 0;
-        for (row, near) in self.actual.iter().zip(near) {
-            if !near {
+        for (row, shown) in self.actual.iter().zip(shown) {
+            if !shown {
                 hidden += 1;
                 continue;
             }
-            tell_hidden(f, &mut hidden)?;
+            write_hidden(f, std::mem::take(&mut hidden))?;
             write!(f, "[{:03}] {}", row.index, row.node)?;
             if !row.preview.is_empty() {
                 write!(f, ": \"{}\"", row.preview)?;
@@ -256,12 +240,12 @@ impl Diff {
                 Mark::Mismatch => writeln!(f, "  <-- MISMATCH (line {}): {reason}", row.line)?,
             }
         }
-        tell_hidden(f, &mut hidden)
+        write_hidden(f, hidden)
     }
 }
 
-fn tell_hidden(f: &mut fmt::Formatter<'_>, hidden: &mut usize) -> fmt::Result {
-    match std::mem::take(hidden) {
+fn write_hidden(f: &mut fmt::Formatter<'_>, hidden: usize) -> fmt::Result {
+    match hidden {
         0 => Ok(()),
         1 => writeln!(f, "... 1 more block"),
         many => writeln!(f, "... {many} more blocks"),

@@ -1,11 +1,58 @@
-//! Why a text is no plan: one type for every error, and what it needs to be shown.
+//! Errors of a text that is not a valid plan.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use super::action::Span;
-use super::kinds::kinds;
+
+/// Defines an enum whose variants have a stable name for programs and their doc comment as a
+/// description for people.
+macro_rules! kinds {
+    (
+        $(#[doc = $about:literal])+ $type:ident:
+        $($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $type {
+            $($(#[doc = $doc])+ $name,)+
+        }
+
+        impl $type {
+            /// All kinds.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// Returns the stable name for programs, in kebab case.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $code,)+
+                }
+            }
+
+            /// Returns its description, a sentence for people with code in back-ticks.
+            pub fn describe(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($doc),+).trim_start(),)+
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl ::serde::Serialize for $type {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+pub(super) use kinds;
 
 kinds! {
     /// What is wrong with the text of a plan. The name for programs is stable.
@@ -104,43 +151,44 @@ kinds! {
     IndentedMessage = "indented-message",
 }
 
-/// Most errors that are collected in lists of keys; behind as many, the rest of the text is not looked at.
+/// Maximum number of errors that are collected in lists of keys. The rest of the text is not parsed.
 pub(super) const MAX_ERRORS: usize = 100;
 
-/// An action of the refused text.
+/// The action of the rejected text that an error is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct InAction {
-    /// 1-based.
+pub struct ActionRef {
+    /// Number of the action, 1-based.
     pub number: usize,
-    /// As its heading has it.
+    /// Text of its heading.
     pub name: String,
 }
 
-/// One thing that is wrong. Its texts are one line each and quote the plan, so they are data of the plan's author.
+/// One error of a plan. Its texts are one line each. They quote the plan, so they are untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanError {
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: ErrorKind,
-    /// The action it is in.
+    /// The action that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub action: Option<Box<InAction>>,
-    /// What is due, as a noun.
+    pub action: Option<Box<ActionRef>>,
+    /// What the format requires, as a noun phrase.
     pub expected: String,
-    /// What is there, as a noun.
+    /// What the text has instead, as a noun phrase.
     pub found: String,
-    /// Which of the plan's top-level blocks it is in, from 0; their number when the plan ends too soon.
+    /// Index of the top-level block that contains it, from 0; the number of blocks if the text ends
+    /// too early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
-    /// Where.
+    /// Lines of the error.
     pub span: Span,
-    /// What to do, one sentence or two each.
+    /// How to fix it, one or two sentences each.
     pub hints: Vec<String>,
-    /// The order of the blocks is wrong here, so nothing behind it was looked at.
+    /// Whether a block is out of place. The blocks after it have not been checked.
     pub structural: bool,
 }
 
 impl PlanError {
-    /// An error in `span` that leaves the order of the blocks alone.
+    /// Creates an error that is not structural.
     pub(super) fn new(
         kind: ErrorKind,
         expected: impl Into<String>,
@@ -160,14 +208,14 @@ impl PlanError {
         }
     }
 
-    /// What is wrong in one sentence, without its place.
+    /// Returns the error as one sentence, without its line.
     pub fn message(&self) -> String {
         let start = match self.action.as_deref() {
-            Some(InAction { number, name }) if self.structural => {
+            Some(ActionRef { number, name }) if self.structural => {
                 format!("Plan structure is invalid in action {number} ({name}). ")
             }
             None if self.structural => "Plan structure is invalid. ".to_owned(),
-            Some(InAction { number, name }) => format!("Action {number} ({name}): "),
+            Some(ActionRef { number, name }) => format!("Action {number} ({name}): "),
             None => String::new(),
         };
         let verb = if start.is_empty() || self.structural {
@@ -180,25 +228,25 @@ impl PlanError {
 }
 
 impl fmt::Display for PlanError {
-    /// `line N: ` and the message.
+    /// Writes `line N: ` and the message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.span.start, self.message())
     }
 }
 
-/// A top-level block of the refused text.
+/// A top-level block of the rejected text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// What it is, such as `Heading (Level 2)`.
+    /// Type of the block, such as `Heading (Level 2)`.
     pub node: String,
-    /// Start of its text on one line; empty when it has none.
+    /// Start of its text on one line; empty if it has none.
     pub preview: String,
-    /// Where.
+    /// Lines of the block.
     pub span: Span,
 }
 
 impl Row {
-    /// What it is and how it starts.
+    /// Returns the type of the block and the start of its text.
     pub fn title(&self) -> String {
         if self.preview.is_empty() {
             self.node.clone()
@@ -208,19 +256,19 @@ impl Row {
     }
 }
 
-/// A text that is no plan: everything that is known to be wrong, and the blocks it is made of.
+/// A text that is not a valid plan: all known errors, and its blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
-    /// At least one; in the order of their lines.
+    /// At least one error, in the order of their lines.
     pub errors: Vec<PlanError>,
-    /// All top-level blocks; none when the text was not even read as Markdown.
+    /// All top-level blocks; none if the text was not parsed as Markdown.
     pub rows: Vec<Row>,
-    /// How many of the rows were looked at; the others may be right or wrong.
+    /// Number of rows that were checked; the others may be right or wrong.
     pub checked: usize,
 }
 
 impl fmt::Display for Rejected {
-    /// The first error.
+    /// Writes the first error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.errors.first() {
             Some(first) => first.fmt(f),

@@ -1,39 +1,41 @@
-//! The command of an `EXECUTE`: the plain `cd` and `export` lines at its top become folder and environment. No shell is
-//! imitated: a line there that is not plain is an error, and below the first other line nothing is looked at. Blank lines
-//! between them do not count.
+//! Parses the command of an `EXECUTE`: plain `cd` and `export` lines at its top become its folder
+//! and environment.
+//!
+//! No shell syntax is interpreted. A `cd` or `export` line at the top that is not plain is an error,
+//! and everything from the first other line on is the command. Blank lines before it are skipped.
 
 use super::path::{PathError, ProjectPath};
 
-/// What stands at the top of a command, and the rest.
+/// The folder and the variables set at the top of a command, and the rest of it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) cwd: Option<ProjectPath>,
     pub(super) env: Vec<(String, String)>,
-    /// Trimmed; may be empty.
+    /// The rest, trimmed; may be empty.
     pub(super) command: String,
 }
 
-/// A line at the top that cannot be taken.
+/// An invalid line at the top.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadLine {
-    /// From 0.
+    /// Line within the block, 0-based.
     pub(super) line: usize,
     pub(super) text: String,
-    pub(super) why: Why,
+    pub(super) problem: Problem,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Why {
-    /// Not the plain form.
+pub(super) enum Problem {
+    /// The line is not in the plain form.
     Form,
     Path(PathError),
-    /// No name of a variable.
+    /// The variable has an invalid name.
     Name,
-    /// Set before.
-    Twice,
+    /// The folder or variable is set already.
+    Duplicate,
 }
 
-/// Splits the text of a command block. All bad lines of the top come together.
+/// Splits the text of a command block. The error has all invalid lines of the top.
 pub(super) fn split(block: &str) -> Result<Header, Vec<BadLine>> {
     let mut header = Header::default();
     let mut bad = Vec::new();
@@ -50,19 +52,19 @@ pub(super) fn split(block: &str) -> Result<Header, Vec<BadLine>> {
             .split(char::is_whitespace)
             .next()
             .unwrap_or_default();
-        // `cd;`, `cd&&` and the like are the same command with something behind it.
+        // `cd;`, `cd&&` and the like are `cd` followed by something else.
         let word = word.split([';', '&', '|', '#']).next().unwrap_or_default();
-        let taken = match word {
-            "cd" => folder(line, &mut header),
-            "export" => variable(line, &mut header),
+        let result = match word {
+            "cd" => parse_cd(line, &mut header),
+            "export" => parse_export(line, &mut header),
             "" if trimmed.is_empty() => Ok(()),
             _ => break,
         };
-        if let Err(why) = taken {
+        if let Err(problem) = result {
             bad.push(BadLine {
                 line: number,
                 text: trimmed.to_owned(),
-                why,
+                problem,
             });
         }
         number += 1;
@@ -72,39 +74,39 @@ pub(super) fn split(block: &str) -> Result<Header, Vec<BadLine>> {
     if bad.is_empty() { Ok(header) } else { Err(bad) }
 }
 
-fn folder(line: &str, header: &mut Header) -> Result<(), Why> {
-    let argument = line.strip_prefix("cd ").ok_or(Why::Form)?;
-    let argument = word(argument.trim_end()).ok_or(Why::Form)?;
+fn parse_cd(line: &str, header: &mut Header) -> Result<(), Problem> {
+    let argument = line.strip_prefix("cd ").ok_or(Problem::Form)?;
+    let argument = word(argument.trim_end()).ok_or(Problem::Form)?;
     if argument.starts_with('-') || argument.is_empty() {
-        return Err(Why::Form);
+        return Err(Problem::Form);
     }
-    let path = cwd(argument).map_err(Why::Path)?;
+    let path = cwd(argument).map_err(Problem::Path)?;
     if header.cwd.replace(path).is_some() {
-        return Err(Why::Twice);
+        return Err(Problem::Duplicate);
     }
     Ok(())
 }
 
-fn variable(line: &str, header: &mut Header) -> Result<(), Why> {
-    let argument = line.strip_prefix("export ").ok_or(Why::Form)?;
-    let (name, value) = argument.trim_end().split_once('=').ok_or(Why::Form)?;
+fn parse_export(line: &str, header: &mut Header) -> Result<(), Problem> {
+    let argument = line.strip_prefix("export ").ok_or(Problem::Form)?;
+    let (name, value) = argument.trim_end().split_once('=').ok_or(Problem::Form)?;
     let value = if value.is_empty() {
         value
     } else {
-        word(value).ok_or(Why::Form)?
+        word(value).ok_or(Problem::Form)?
     };
-    if !is_name(name) {
-        return Err(Why::Name);
+    if !is_variable_name(name) {
+        return Err(Problem::Name);
     }
     if header.env.iter().any(|(known, _)| known == name) {
-        return Err(Why::Twice);
+        return Err(Problem::Duplicate);
     }
     header.env.push((name.to_owned(), value.to_owned()));
     Ok(())
 }
 
-/// A folder as it is written in a command or behind `cwd`: one that would be absolute to a shell is refused instead of
-/// being moved into the project.
+/// Parses the folder of a `cd` line or a `cwd` key. A path that a shell would take as absolute is
+/// rejected, not made relative to the project.
 pub(super) fn cwd(text: &str) -> Result<ProjectPath, PathError> {
     if text.starts_with(['/', '\\', '~']) {
         return Err(PathError::Absolute);
@@ -112,8 +114,8 @@ pub(super) fn cwd(text: &str) -> Result<ProjectPath, PathError> {
     ProjectPath::parse(text)
 }
 
-/// The name of an environment variable (POSIX.1-2017, 3.235, and lower case).
-pub(super) fn is_name(name: &str) -> bool {
+/// Whether `name` is a valid name of an environment variable (POSIX.1-2017, 3.235, and lower case).
+pub(super) fn is_variable_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes
         .next()
@@ -121,8 +123,8 @@ pub(super) fn is_name(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// One word that every shell takes as it is: plain characters, or a matching pair of quotes around characters that mean
-/// nothing inside of them.
+/// Returns the value of one word that every shell reads literally: plain characters, or matching
+/// quotes around characters without a special meaning inside them.
 fn word(text: &str) -> Option<&str> {
     for (quote, special) in [('\'', "'"), ('"', "\"$`\\!")] {
         if let Some(inner) = text.strip_prefix(quote) {

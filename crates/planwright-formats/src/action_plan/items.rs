@@ -1,93 +1,59 @@
-//! The items of a list of keys: `Key: value`, as slices of the source.
+//! The items of a list of keys, `Key: value`, as slices of the source.
 
 use std::borrow::Cow;
 
 use comrak::nodes::{AstNode, NodeValue};
 
 use super::action::Span;
-use super::blocks::{Document, first_text, preview, span};
+use super::blocks::{Document, block_span, first_text_line, preview};
 use super::error::{ErrorKind, MAX_ERRORS, PlanError};
 
 /// One item: `**Key:** value`, `**Key**: value` or `Key: value`.
 pub(super) struct Item<'a> {
+    /// Empty in a list without keys.
     pub(super) key: Cow<'a, str>,
-    /// The author's Markdown; lines joined by a blank.
+    /// Markdown of the value; its lines are joined by a blank.
     pub(super) value: Cow<'a, str>,
-    /// Only the item's own text.
+    /// Lines of the item without the list below it.
     pub(super) span: Span,
     pub(super) paragraph: &'a AstNode<'a>,
     /// The list below the text.
     pub(super) nested: Option<&'a AstNode<'a>>,
 }
 
-/// The text of one item, not split yet.
-pub(super) struct Entry<'a> {
-    pub(super) text: Cow<'a, str>,
-    pub(super) span: Span,
-    pub(super) paragraph: &'a AstNode<'a>,
-    pub(super) nested: Option<&'a AstNode<'a>>,
-}
-
-/// Reads the items of `list`; the ones that cannot be read are in `errors`.
+/// Parses the items of `list` as keys and values. Items that cannot be parsed are reported in
+/// `errors`.
 pub(super) fn items<'a>(
     document: &Document<'a>,
     list: &'a AstNode<'a>,
     errors: &mut Vec<PlanError>,
 ) -> Vec<Item<'a>> {
-    read(document, list, errors, |entry| {
-        let parts = match &entry.text {
-            Cow::Borrowed(text) => {
-                split(text).map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value)))
-            }
-            Cow::Owned(text) => split(text)
-                .map(|(key, value)| (Cow::Owned(key.to_owned()), Cow::Owned(value.to_owned()))),
-        };
-        let Some((key, value)) = parts else {
-            return Err(PlanError::new(
-                ErrorKind::MalformedItem,
-                "an item of the form `- **Key:** value`",
-                format!("\"{}\"", preview(&entry.text)),
-                entry.span,
-                "Write the key, a colon and the value on one line, or remove the item.",
-            ));
-        };
-        Ok(Item {
-            key,
-            value,
-            span: entry.span,
-            paragraph: entry.paragraph,
-            nested: entry.nested,
-        })
-    })
+    collect(document, list, errors, |item| split_key(&item))
 }
 
-/// Reads the items of `list` as texts.
-pub(super) fn entries<'a>(
+/// Parses the items of `list` as values without keys.
+pub(super) fn values<'a>(
     document: &Document<'a>,
     list: &'a AstNode<'a>,
     errors: &mut Vec<PlanError>,
-) -> Vec<Entry<'a>> {
-    read(document, list, errors, Ok)
+) -> Vec<Item<'a>> {
+    collect(document, list, errors, Ok)
 }
 
-fn read<'a, T>(
+fn collect<'a>(
     document: &Document<'a>,
     list: &'a AstNode<'a>,
     errors: &mut Vec<PlanError>,
-    make: impl Fn(Entry<'a>) -> Result<T, PlanError>,
-) -> Vec<T> {
-    let whole = span(document.lines, list);
+    finish: impl Fn(Item<'a>) -> Result<Item<'a>, PlanError>,
+) -> Vec<Item<'a>> {
+    let list_end = block_span(document.lines, list).end;
     let mut found = Vec::new();
     let mut items = list.children().peekable();
-    while let Some(item) = items.next() {
-        if errors.len() >= MAX_ERRORS {
-            break;
-        }
-        let start = item.data().sourcepos.start.line;
-        let next = items
-            .peek()
-            .map_or(whole.end + 1, |next| next.data().sourcepos.start.line);
-        match entry(document, item, start, next).and_then(&make) {
+    while errors.len() < MAX_ERRORS
+        && let Some(item) = items.next()
+    {
+        let next = items.peek().map(|next| next.data().sourcepos.start.line);
+        match parse_item(document, item, next.unwrap_or(list_end + 1)).and_then(&finish) {
             Ok(item) => found.push(item),
             Err(error) => errors.push(error),
         }
@@ -95,22 +61,42 @@ fn read<'a, T>(
     found
 }
 
-fn entry<'a>(
+fn split_key<'a>(item: &Item<'a>) -> Result<Item<'a>, PlanError> {
+    let parts = match &item.value {
+        Cow::Borrowed(text) => split(text).map(|(key, value)| (key.into(), value.into())),
+        Cow::Owned(text) => {
+            split(text).map(|(key, value)| (key.to_owned().into(), value.to_owned().into()))
+        }
+    };
+    let Some((key, value)) = parts else {
+        return Err(malformed(&item.value, item.span));
+    };
+    Ok(Item {
+        key,
+        value,
+        ..*item
+    })
+}
+
+fn malformed(text: &str, span: Span) -> PlanError {
+    PlanError::new(
+        ErrorKind::MalformedItem,
+        "an item of the form `- **Key:** value`",
+        format!("\"{}\"", preview(text)),
+        span,
+        "Write the key, a colon and the value on one line, or remove the item.",
+    )
+}
+
+/// Parses one item without splitting off its key. `next` is the line after it.
+fn parse_item<'a>(
     document: &Document<'a>,
     item: &'a AstNode<'a>,
-    start: usize,
     next: usize,
-) -> Result<Entry<'a>, PlanError> {
+) -> Result<Item<'a>, PlanError> {
     let lines = document.lines;
-    let malformed = || {
-        PlanError::new(
-            ErrorKind::MalformedItem,
-            "an item of the form `- **Key:** value`",
-            format!("\"{}\"", preview(lines.text(start).trim())),
-            Span::line(start),
-            "Write the key, a colon and the value on one line, or remove the item.",
-        )
-    };
+    let start = item.data().sourcepos.start.line;
+    let malformed = || malformed(lines.text(start).trim(), Span::line(start));
     if !matches!(item.data().value, NodeValue::Item(_)) {
         return Err(malformed());
     }
@@ -119,13 +105,12 @@ fn entry<'a>(
         .next()
         .filter(|child| matches!(child.data().value, NodeValue::Paragraph))
         .ok_or_else(malformed)?;
-    let own = span(lines, paragraph);
+    let span = block_span(lines, paragraph);
     let mut nested = None;
-    let mut end = own.end;
+    let mut end = span.end;
     for child in children {
-        let list = matches!(child.data().value, NodeValue::List(_)) && nested.is_none();
-        let at = span(lines, child);
-        if !list {
+        let at = block_span(lines, child);
+        if nested.is_some() || !matches!(child.data().value, NodeValue::List(_)) {
             return Err(PlanError::new(
                 ErrorKind::BlockInItem,
                 "only a key and its value in the item",
@@ -138,15 +123,15 @@ fn entry<'a>(
                  the list.",
             ));
         }
-        undefined(document, end + 1, at.start)?;
+        reject_definition(document, end + 1, at.start)?;
         end = at.end;
         nested = Some(child);
     }
-    undefined(document, end + 1, next)?;
+    reject_definition(document, end + 1, next)?;
     let column = paragraph.data().sourcepos.start.column.saturating_sub(1);
-    let first = lines.text(own.start);
+    let first = lines.text(span.start);
     let mut text = Cow::Borrowed(first.get(column..).ok_or_else(malformed)?.trim());
-    for line in own.start + 1..=own.end {
+    for line in span.start + 1..=span.end {
         let content = lines.text(line);
         let indent = content.len() - content.trim_start_matches([' ', '\t']).len();
         if indent < column && !content[..indent].contains('\t') {
@@ -165,23 +150,25 @@ fn entry<'a>(
         text.push(' ');
         text.push_str(content.trim());
     }
-    Ok(Entry {
-        text,
-        span: own,
+    Ok(Item {
+        key: Cow::Borrowed(""),
+        value: text,
+        span,
         paragraph,
         nested,
     })
 }
 
-/// Refuses a link definition in a list; it leaves no block, so it is only seen as a line that nothing accounts for.
-fn undefined(document: &Document<'_>, from: usize, to: usize) -> Result<(), PlanError> {
-    match first_text(document.lines, from, to) {
+/// Rejects a link definition between two lines of a list. It has no node in the tree, so it shows up
+/// as a non-blank line that belongs to no block.
+fn reject_definition(document: &Document<'_>, from: usize, to: usize) -> Result<(), PlanError> {
+    match first_text_line(document.lines, from, to) {
         Some(line) => Err(definition(document, line)),
         None => Ok(()),
     }
 }
 
-/// The error for a link definition.
+/// Returns the error for a link definition on `line`.
 pub(super) fn definition(document: &Document<'_>, line: usize) -> PlanError {
     PlanError::new(
         ErrorKind::LinkDefinition,
@@ -195,20 +182,20 @@ pub(super) fn definition(document: &Document<'_>, line: usize) -> PlanError {
     )
 }
 
-/// Key and value; both trimmed.
+/// Splits an item into key and value, both trimmed.
 pub(super) fn split(text: &str) -> Option<(&str, &str)> {
-    if let Some((inner, after)) = bold(text) {
-        let (key, value) = match inner.trim_end().strip_suffix(':') {
+    let (key, value) = match bold(text) {
+        Some((inner, after)) => match inner.trim_end().strip_suffix(':') {
             Some(key) => (key, after),
             None => (inner, after.trim_start().strip_prefix(':')?),
-        };
-        return key_value(key, value);
-    }
-    let (key, value) = text.split_once(':')?;
-    key_value(key, value)
+        },
+        None => text.split_once(':')?,
+    };
+    let key = key.trim();
+    (!key.is_empty()).then(|| (key, value.trim()))
 }
 
-/// Inside of the bold words that `text` begins with, and what follows them.
+/// Returns the content of the strong emphasis that `text` starts with, and the rest.
 fn bold(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let mark = *bytes.first().filter(|byte| matches!(byte, b'*' | b'_'))?;
@@ -220,32 +207,27 @@ fn bold(text: &str) -> Option<(&str, &str)> {
     Some((&text[2..end], &text[end + 2..]))
 }
 
-fn key_value<'t>(key: &'t str, value: &'t str) -> Option<(&'t str, &'t str)> {
-    let key = key.trim();
-    (!key.is_empty()).then(|| (key, value.trim()))
-}
-
-/// What a value is written as, for those that are paths and names.
-pub(super) enum Written<'v> {
+/// Notation of a value that is a path or an address.
+pub(super) enum Notation<'v> {
     /// The target of the only link.
     Link(Cow<'v, str>),
-    /// The inside of a code span, or the text itself.
+    /// The content of a code span or an autolink, or the text itself.
     Bare(&'v str),
 }
 
-/// Reads a value that is one link, one code span, or bare text.
-pub(super) fn written<'a, 'v>(
+/// Parses a value that is one link, one code span, or bare text. The error describes what was found.
+pub(super) fn notation<'a, 'v>(
     value: &'v str,
     paragraph: &'a AstNode<'a>,
-) -> Result<Written<'v>, &'static str> {
+) -> Result<Notation<'v>, &'static str> {
     if value.starts_with('`') {
         return code_span(value)
-            .map(Written::Bare)
+            .map(Notation::Bare)
             .ok_or("something beside the code span");
     }
     if let Some(inner) = value.strip_prefix('<') {
         return match inner.strip_suffix('>') {
-            Some(inner) if !inner.contains(['<', '>']) => Ok(Written::Bare(inner)),
+            Some(inner) if !inner.contains(['<', '>']) => Ok(Notation::Bare(inner)),
             _ => Err("something beside the address"),
         };
     }
@@ -253,14 +235,14 @@ pub(super) fn written<'a, 'v>(
         if value.contains("](") {
             return Err("text beside a link");
         }
-        return if shows(value, paragraph) {
-            Ok(Written::Bare(value))
+        return if is_shown_verbatim(value, paragraph) {
+            Ok(Notation::Bare(value))
         } else {
             Err("markup in it, so that a reader sees something else; write it in `back-ticks`")
         };
     }
     if let Some(target) = plain_link(value) {
-        return Ok(Written::Link(Cow::Borrowed(target)));
+        return Ok(Notation::Link(Cow::Borrowed(target)));
     }
     if !value.ends_with(')') {
         return Err("a link without its target in parentheses, or text beside the link");
@@ -276,7 +258,8 @@ pub(super) fn written<'a, 'v>(
             }
             NodeValue::Strong if links == 0 => {}
             NodeValue::Text(text) if links == 0 => {
-                // The key without bold letters, or the colon behind it; nothing else precedes a value that starts with `[`.
+                // The key, or the colon after a bold key. Nothing else precedes a value that starts
+                // with `[`.
                 other |= !text.trim_end().ends_with(':') && !text.trim().is_empty();
             }
             NodeValue::Text(text) if text.trim().is_empty() => {}
@@ -288,16 +271,16 @@ pub(super) fn written<'a, 'v>(
             if has_escape(value) {
                 return Err("a backslash before punctuation, which Markdown drops");
             }
-            Ok(Written::Link(Cow::Owned(url)))
+            Ok(Notation::Link(Cow::Owned(url)))
         }
         Some(_) => Err("more than one link, or text beside the link"),
         None => Err("brackets that are no link"),
     }
 }
 
-/// The bare text `value` at the end of `paragraph` is shown as it is written. Markdown drops a
-/// backslash before punctuation, decodes `&amp;` and takes `__init__` for bold.
-fn shows<'a>(value: &str, paragraph: &'a AstNode<'a>) -> bool {
+/// Whether the bare text `value` at the end of `paragraph` is rendered as it is written. Markdown
+/// drops a backslash before punctuation, decodes `&amp;` and reads `__init__` as strong emphasis.
+fn is_shown_verbatim<'a>(value: &str, paragraph: &'a AstNode<'a>) -> bool {
     let markup = |byte: u8| matches!(byte, b'\\' | b'&' | b'*' | b'_' | b'~' | b'`' | b'<' | b'[');
     if !value.bytes().any(markup) {
         return true;
@@ -313,7 +296,7 @@ fn shows<'a>(value: &str, paragraph: &'a AstNode<'a>) -> bool {
     shown.ends_with(value)
 }
 
-/// Inside of a text that is one code span (CommonMark 0.31, 6.1).
+/// Returns the content of a text that is one code span (CommonMark 0.31, 6.1).
 pub(super) fn code_span(value: &str) -> Option<&str> {
     let ticks = value.bytes().take_while(|byte| *byte == b'`').count();
     let inner = value.get(ticks..value.len().checked_sub(ticks)?)?;
@@ -321,15 +304,8 @@ pub(super) fn code_span(value: &str) -> Option<&str> {
     if ticks == 0 || inner.is_empty() || !value.ends_with(fence) {
         return None;
     }
-    let mut rest = inner;
-    while let Some(at) = rest.find('`') {
-        let run = rest[at..].bytes().take_while(|byte| *byte == b'`').count();
-        if run == ticks {
-            return None;
-        }
-        rest = &rest[at + run..];
-    }
-    if inner.ends_with('`') || inner.starts_with('`') {
+    let mut runs = inner.split(|c| c != '`').map(str::len);
+    if runs.any(|run| run == ticks) || inner.ends_with('`') || inner.starts_with('`') {
         return None;
     }
     let padded = inner.starts_with(' ') && inner.ends_with(' ') && !inner.trim().is_empty();
@@ -340,8 +316,8 @@ pub(super) fn code_span(value: &str) -> Option<&str> {
     })
 }
 
-/// The target of a link of letters, digits and the signs of usual paths: no other reading of it is possible, so the tree
-/// need not be asked.
+/// Returns the target of a link that consists of letters, digits and the punctuation of common
+/// paths. Such a link cannot mean anything else, so the tree need not be searched.
 fn plain_link(value: &str) -> Option<&str> {
     let inner = value.strip_prefix('[')?.strip_suffix(')')?;
     let (text, target) = inner.split_at(memchr::memchr(b']', inner.as_bytes())?);
@@ -351,7 +327,7 @@ fn plain_link(value: &str) -> Option<&str> {
     (!text.is_empty() && text.bytes().all(plain) && target.bytes().all(plain)).then_some(target)
 }
 
-/// A backslash in the target of the link that Markdown takes for an escape and drops.
+/// Whether the target of the link has a backslash that Markdown drops as an escape.
 fn has_escape(value: &str) -> bool {
     if memchr::memchr(b'\\', value.as_bytes()).is_none() {
         return false;

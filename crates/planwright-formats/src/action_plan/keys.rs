@@ -1,15 +1,13 @@
-//! The list of keys below an action's heading, and the one below the title: exact keys, each once, each with its value.
-
-use std::borrow::Cow;
+//! The lists of keys below the title and below the heading of an action.
 
 use comrak::nodes::AstNode;
 
 use super::action::{Header, Span};
-use super::blocks::{Document, Node, preview};
+use super::blocks::{Block, Document, block_span, preview};
 use super::error::{ErrorKind, MAX_ERRORS, PlanError};
 use super::execute;
-use super::grammar::{self, ActionSpec, Body, Field, Key};
-use super::items::{self, Item, Written, written};
+use super::grammar::{self, ActionSpec, Field, KeySpec};
+use super::items::{self, Item, Notation};
 use super::path::{PathError, ProjectPath, Resource};
 
 /// The values of an action's keys.
@@ -25,10 +23,10 @@ pub(super) struct Fields {
     pub(super) handoff: Vec<Resource>,
 }
 
-/// Reads the list below the title. Every key is kept; the known ones must be spelled as they are.
+/// Parses the list below the title. Every key is kept; the known ones must have their exact spelling.
 pub(super) fn header<'a>(
     document: &Document<'a>,
-    list: &Node<'a>,
+    list: &Block<'a>,
     errors: &mut Vec<PlanError>,
 ) -> Header {
     let mut header = Header::default();
@@ -40,7 +38,7 @@ pub(super) fn header<'a>(
             errors.push(miscased(&item, key));
         } else if header.get(&item.key).is_some() {
             errors.push(duplicate(&item));
-        } else if let Some(error) = no_list(document, &item).or_else(|| no_value(&item)) {
+        } else if let Err(error) = check_scalar(document, &item) {
             errors.push(error);
         } else {
             header
@@ -51,50 +49,45 @@ pub(super) fn header<'a>(
     header
 }
 
-/// Reads the list of an action. Keys that are wrong are all in `errors`.
+/// Parses the list of keys of an action and reports every invalid key in `errors`.
 pub(super) fn fields<'a>(
     document: &Document<'a>,
     spec: &ActionSpec,
-    list: &Node<'a>,
+    list: &Block<'a>,
     errors: &mut Vec<PlanError>,
 ) -> Fields {
     let mut fields = Fields::default();
-    // One bit for each key of the action.
-    let mut seen = 0_u32;
+    let mut seen = vec![false; spec.keys.len()];
     let before = errors.len();
     let items = items::items(document, list.ast, errors);
-    // A key may be in an item that cannot be read.
-    let unread = errors.len() > before;
+    // A required key may be in an item that could not be parsed.
+    let incomplete = errors.len() > before;
     for item in items {
         if errors.len() >= MAX_ERRORS {
             break;
         }
         let Some(at) = spec.keys.iter().position(|key| key.text == item.key) else {
-            let near = spec
-                .keys
-                .iter()
-                .position(|key| key.text.eq_ignore_ascii_case(&item.key));
-            match near {
-                Some(at) => {
-                    // It is there, only misspelled: not missing as well.
-                    seen |= 1 << at;
-                    errors.push(miscased(&item, spec.keys[at].text));
+            let mut keys = spec.keys.iter().zip(&mut seen);
+            match keys.find(|(key, _)| key.text.eq_ignore_ascii_case(&item.key)) {
+                Some((key, seen)) => {
+                    // A misspelled key is not reported as missing as well.
+                    *seen = true;
+                    errors.push(miscased(&item, key.text));
                 }
                 None => errors.push(unknown(&item, spec)),
             }
             continue;
         };
-        if seen & (1 << at) != 0 {
+        if std::mem::replace(&mut seen[at], true) {
             errors.push(duplicate(&item));
             continue;
         }
-        seen |= 1 << at;
-        if let Err(error) = value(document, &spec.keys[at], item, &mut fields, errors) {
+        if let Err(error) = set_field(document, &spec.keys[at], item, &mut fields, errors) {
             errors.push(error);
         }
     }
-    for (at, key) in spec.keys.iter().enumerate() {
-        if key.required && !unread && seen & (1 << at) == 0 {
+    for (key, seen) in spec.keys.iter().zip(seen) {
+        if key.required && !incomplete && !seen {
             errors.push(PlanError::new(
                 ErrorKind::MissingKey,
                 format!("the key `{}`", key.text),
@@ -104,7 +97,7 @@ pub(super) fn fields<'a>(
             ));
         }
     }
-    if spec.body == Body::Text {
+    if spec.has_text() {
         for error in &mut errors[before..] {
             if matches!(error.kind, ErrorKind::MalformedItem | ErrorKind::UnknownKey) {
                 error.hints.push(
@@ -118,98 +111,65 @@ pub(super) fn fields<'a>(
     fields
 }
 
-fn value<'a>(
+fn set_field<'a>(
     document: &Document<'a>,
-    key: &Key,
+    key: &KeySpec,
     item: Item<'a>,
     fields: &mut Fields,
     errors: &mut Vec<PlanError>,
 ) -> Result<(), PlanError> {
-    if matches!(key.field, Field::Env | Field::Handoff) {
-        let list = below(key, &item)?;
-        match key.field {
-            Field::Env => fields.env = variables(document, list, errors),
-            _ => fields.handoff = resources(document, list, errors),
-        }
-        return Ok(());
-    }
-    if let Some(error) = no_list(document, &item).or_else(|| no_value(&item)) {
-        return Err(error);
+    if !matches!(key.field, Field::Env | Field::Handoff) {
+        check_scalar(document, &item)?;
     }
     match key.field {
         Field::Description => fields.description = Some(item.value.into_owned()),
         Field::ExpectedOutcome => fields.expected_outcome = Some(item.value.into_owned()),
-        Field::Agent => fields.agent = Some(name(&item.value)),
+        Field::Agent => fields.agent = Some(agent_name(&item.value)),
         Field::FilePath => {
-            fields.path = Some(read(
-                &item.key,
-                &item.value,
-                item.paragraph,
-                item.span,
-                ProjectPath::parse,
-                ProjectPath::from_link,
-            )?);
+            fields.path = Some(target(&item, ProjectPath::parse, ProjectPath::from_link)?);
         }
-        Field::Resource => fields.resource = Some(resource(&item)?),
+        Field::Resource => {
+            fields.resource = Some(target(&item, Resource::parse, Resource::from_link)?);
+        }
         Field::Cwd => {
-            fields.cwd = Some(read(
-                &item.key,
-                &item.value,
-                item.paragraph,
-                item.span,
-                execute::cwd,
-                ProjectPath::from_link,
-            )?);
+            fields.cwd = Some(target(&item, execute::cwd, ProjectPath::from_link)?);
         }
-        Field::Env | Field::Handoff => {}
+        Field::Env => fields.env = variables(document, nested_list(key, &item)?, errors),
+        Field::Handoff => fields.handoff = resources(document, nested_list(key, &item)?, errors),
     }
     Ok(())
 }
 
-/// A name, out of its code span when it is in one.
-fn name(value: &str) -> String {
+/// Returns the name of an agent, without the code span around it.
+fn agent_name(value: &str) -> String {
     match items::code_span(value) {
         Some(inner) if !inner.contains('`') && !inner.trim().is_empty() => inner.trim().to_owned(),
         _ => value.to_owned(),
     }
 }
 
-fn resource(item: &Item<'_>) -> Result<Resource, PlanError> {
-    read(
-        &item.key,
-        &item.value,
-        item.paragraph,
-        item.span,
-        Resource::parse,
-        Resource::from_link,
-    )
-}
-
-/// Reads a value that names something, by the way in which it is written.
-fn read<'a, T>(
-    key: &str,
-    value: &str,
-    paragraph: &'a AstNode<'a>,
-    span: Span,
+/// Parses a value that names a path or an address, with the parser for its notation.
+fn target<T>(
+    item: &Item<'_>,
     bare: impl Fn(&str) -> Result<T, PathError>,
     link: impl Fn(&str) -> Result<T, PathError>,
 ) -> Result<T, PlanError> {
-    let of = || {
-        if key.is_empty() {
-            String::new()
-        } else {
-            format!(" of `{}`", preview(key))
-        }
+    let of_key = || match item.key.as_ref() {
+        "" => String::new(),
+        key => format!(" of `{}`", preview(key)),
     };
-    let result = match written(value, paragraph) {
-        Ok(Written::Link(target)) => link(&target),
-        Ok(Written::Bare(text)) => bare(text),
+    let result = match items::notation(&item.value, item.paragraph) {
+        Ok(Notation::Link(target)) => link(&target),
+        Ok(Notation::Bare(text)) => bare(text),
         Err(found) => {
             return Err(PlanError::new(
                 ErrorKind::MalformedValue,
-                format!("one link, one code span or bare text as the value{}", of()),
-                format!("{found} in \"{}\"", preview(value)),
-                span,
+                format!(
+                    "one link, one code span or bare text as the value{}",
+                    of_key()
+                ),
+                format!("{found} in \"{}\"", preview(&item.value)),
+                item.span,
                 "Write only the link, such as `[docs/a.md](/docs/a.md)`.",
             ));
         }
@@ -217,16 +177,19 @@ fn read<'a, T>(
     result.map_err(|error| {
         PlanError::new(
             ErrorKind::BadPath,
-            format!("something that an action can work on as the value{}", of()),
-            format!("\"{}\": {error}", preview(value)),
-            span,
+            format!(
+                "something that an action can work on as the value{}",
+                of_key()
+            ),
+            format!("\"{}\": {error}", preview(&item.value)),
+            item.span,
             error.remedy(),
         )
     })
 }
 
-/// The list below `key`, which must have no value of its own.
-fn below<'a>(key: &Key, item: &Item<'a>) -> Result<&'a AstNode<'a>, PlanError> {
+/// Returns the list below `key`, which must have no value of its own.
+fn nested_list<'a>(key: &KeySpec, item: &Item<'a>) -> Result<&'a AstNode<'a>, PlanError> {
     let hint = match key.field {
         Field::Env => "Write one indented item for each variable below the key: `  - NAME: value`.",
         _ => {
@@ -259,15 +222,10 @@ fn resources<'a>(
     errors: &mut Vec<PlanError>,
 ) -> Vec<Resource> {
     let mut found = Vec::new();
-    for entry in items::entries(document, list, errors) {
-        let item = Item {
-            key: Cow::Borrowed(""),
-            value: entry.text,
-            span: entry.span,
-            paragraph: entry.paragraph,
-            nested: entry.nested,
-        };
-        match no_list(document, &item).map_or_else(|| resource(&item), Err) {
+    for item in items::values(document, list, errors) {
+        let resource = check_no_list(document, &item)
+            .and_then(|()| target(&item, Resource::parse, Resource::from_link));
+        match resource {
             Ok(resource) => found.push(resource),
             Err(error) => errors.push(error),
         }
@@ -283,26 +241,30 @@ fn variables<'a>(
     let mut found: Vec<(String, String)> = Vec::new();
     for item in items::items(document, list, errors) {
         let name = items::code_span(&item.key).unwrap_or(&item.key);
-        let value = ['"', '\'']
+        let quoted = ['"', '\'']
             .iter()
             .find_map(|quote| item.value.strip_prefix(*quote)?.strip_suffix(*quote));
-        if let Some(error) = no_list(document, &item) {
-            errors.push(error);
-        } else if !execute::is_name(name) {
-            errors.push(bad_variable(name, "which is no such name", item.span));
+        let result = if let Err(error) = check_no_list(document, &item) {
+            Err(error)
+        } else if !execute::is_variable_name(name) {
+            Err(bad_variable(name, "which is no such name", item.span))
         } else if found.iter().any(|(known, _)| known == name) {
-            errors.push(bad_variable(name, "which is set already", item.span));
-        } else if value.is_none() && item.value.is_empty() {
-            errors.push(no_value(&item).unwrap_or_else(|| duplicate(&item)));
+            Err(bad_variable(name, "which is set already", item.span))
         } else {
-            let value = value.unwrap_or(&item.value).to_owned();
-            found.push((name.to_owned(), value));
+            check_value(&item)
+        };
+        match result {
+            Ok(()) => {
+                let value = quoted.unwrap_or(&item.value);
+                found.push((name.to_owned(), value.to_owned()));
+            }
+            Err(error) => errors.push(error),
         }
     }
     found
 }
 
-/// The error for an environment variable.
+/// Returns the error for an environment variable.
 pub(super) fn bad_variable(name: &str, why: &str, span: Span) -> PlanError {
     PlanError::new(
         ErrorKind::BadVariable,
@@ -313,10 +275,18 @@ pub(super) fn bad_variable(name: &str, why: &str, span: Span) -> PlanError {
     )
 }
 
-fn no_list(document: &Document<'_>, item: &Item<'_>) -> Option<PlanError> {
-    let list = item.nested?;
-    let at = super::blocks::span(document.lines, list);
-    Some(PlanError::new(
+/// Rejects an item that has a list below it or no value.
+fn check_scalar(document: &Document<'_>, item: &Item<'_>) -> Result<(), PlanError> {
+    check_no_list(document, item)?;
+    check_value(item)
+}
+
+fn check_no_list(document: &Document<'_>, item: &Item<'_>) -> Result<(), PlanError> {
+    let Some(list) = item.nested else {
+        return Ok(());
+    };
+    let at = block_span(document.lines, list);
+    Err(PlanError::new(
         ErrorKind::BlockInItem,
         "only a key and its value in the item",
         format!(
@@ -328,16 +298,17 @@ fn no_list(document: &Document<'_>, item: &Item<'_>) -> Option<PlanError> {
     ))
 }
 
-fn no_value(item: &Item<'_>) -> Option<PlanError> {
-    item.value.is_empty().then(|| {
-        PlanError::new(
-            ErrorKind::EmptyValue,
-            format!("a value behind the key `{}`", preview(&item.key)),
-            "nothing",
-            item.span,
-            "Write the value behind the colon, or remove the item.",
-        )
-    })
+fn check_value(item: &Item<'_>) -> Result<(), PlanError> {
+    if !item.value.is_empty() {
+        return Ok(());
+    }
+    Err(PlanError::new(
+        ErrorKind::EmptyValue,
+        format!("a value behind the key `{}`", preview(&item.key)),
+        "nothing",
+        item.span,
+        "Write the value behind the colon, or remove the item.",
+    ))
 }
 
 fn miscased(item: &Item<'_>, key: &str) -> PlanError {

@@ -1,59 +1,51 @@
-//! One pass over the top-level blocks: the slots of the grammar, then action after action.
+//! Parses the top-level blocks in one pass: the slots of the grammar, then the actions.
 //!
-//! What is wrong inside of a list of keys is collected; the first block out of place ends the pass, since nothing behind
-//! it can be trusted.
-
-use std::iter::{Enumerate, Peekable};
-use std::slice::Iter;
+//! Errors inside a list of keys are collected. The first block out of place ends the pass, because
+//! nothing after it can be trusted.
 
 use super::action::{ActionPlan, Header, Span, Step};
-use super::blocks::{Document, Kind, Node};
-use super::error::{ErrorKind, InAction, MAX_ERRORS, PlanError, Rejected};
-use super::grammar::{self, ActionSpec, List, Need, SLOTS};
+use super::blocks::{Block, BlockKind, Document};
+use super::error::{ActionRef, ErrorKind, MAX_ERRORS, PlanError, Rejected};
+use super::grammar::{self, ActionSpec, KeyList, Presence, SLOTS};
 use super::keys::{self, Fields};
 use super::{fences, items};
 
-/// The pass has ended; the reason is among the errors.
+/// Ends the pass; the reason is among the errors.
 pub(super) struct Stop;
 
-/// The stream of blocks and what has been found out.
+/// The position in the blocks of a plan, and the errors so far.
 pub(super) struct Parser<'d, 'a> {
     pub(super) document: &'d Document<'a>,
-    stream: Peekable<Enumerate<Iter<'d, Node<'a>>>>,
     pub(super) errors: Vec<PlanError>,
-    /// The action that is being read.
+    /// Number and name of the current action.
     current: Option<(usize, &'d str)>,
-    /// What leaves no block before the next one belongs to a text.
-    free: bool,
-    /// How many blocks have been taken.
+    /// Whether free text is being parsed, which may contain link definitions.
+    in_text: bool,
+    /// Number of blocks that have been taken; index of the next one.
     taken: usize,
     /// Last line that has been taken.
     pub(super) line: usize,
 }
 
-/// Reads the plan in `document`.
+/// Parses the plan in `document`.
 pub(super) fn plan(document: &Document<'_>) -> Result<ActionPlan, Rejected> {
     let mut parser = Parser {
         document,
-        stream: document.nodes.iter().enumerate().peekable(),
         errors: Vec::new(),
         current: None,
-        free: false,
+        in_text: false,
         taken: 0,
         line: 0,
     };
-    match parser.document() {
+    match parser.plan() {
         Ok(plan) if parser.errors.is_empty() => Ok(plan),
         _ => {
             let mut errors = parser.errors;
             errors.sort_by_key(|error| error.span.start);
+            let blocks = document.blocks.iter();
             Err(Rejected {
                 errors,
-                rows: document
-                    .nodes
-                    .iter()
-                    .map(|node| document.row(node))
-                    .collect(),
+                rows: blocks.map(|block| document.row(block)).collect(),
                 checked: parser.taken,
             })
         }
@@ -61,39 +53,37 @@ pub(super) fn plan(document: &Document<'_>) -> Result<ActionPlan, Rejected> {
 }
 
 impl<'d, 'a> Parser<'d, 'a> {
-    fn document(&mut self) -> Result<ActionPlan, Stop> {
-        let mut filled: [Option<&Node<'a>>; SLOTS.len()] = [None; SLOTS.len()];
+    fn plan(&mut self) -> Result<ActionPlan, Stop> {
+        let mut filled: [Option<&Block<'a>>; SLOTS.len()] = [None; SLOTS.len()];
         for (at, slot) in SLOTS.iter().enumerate() {
-            if slot.need == Need::WithPrevious && filled[at - 1].is_none() {
+            if slot.presence == Presence::WithPrevious && filled[at - 1].is_none() {
                 continue;
             }
-            match self.look()? {
-                Some((_, node)) if (slot.accepts)(&node.kind) => filled[at] = Some(self.take()?),
-                _ if slot.need == Need::Never => {}
+            match self.peek()? {
+                Some(block) if (slot.accepts)(&block.kind) => filled[at] = Some(self.take()?),
+                _ if slot.presence == Presence::Optional => {}
                 _ => return Err(self.mismatch(slot.missing, slot.description)),
             }
         }
         let [title, list, _, rationale, _, memos, _] = filled;
         let mut plan = ActionPlan {
-            title: title.map_or_else(String::new, |node| self.title(node)),
-            header: list.map_or_else(Header::default, |node| self.header(node)),
-            rationale: rationale.map_or_else(String::new, Document::code),
-            memos: memos.map(Document::code),
+            title: title.map_or_else(String::new, |block| self.title(block)),
+            header: list.map_or_else(Header::default, |block| self.header(block)),
+            rationale: rationale.map_or_else(String::new, Block::take_code),
+            memos: memos.map(Block::take_code),
             actions: Vec::new(),
         };
         let mut number = 0;
-        while let Some((_, node)) = self.look()? {
+        while let Some(heading) = self.peek()? {
             number += 1;
-            let spec = self.spec(node)?;
+            let (spec, text) = self.action_spec(heading)?;
             self.take()?;
-            if let Kind::Heading { text, .. } = &node.kind {
-                self.current = Some((number, text));
-            }
-            let action = self.action(spec, node)?;
+            self.current = Some((number, text));
+            let action = self.action(spec, heading)?;
             self.current = None;
             plan.actions.extend(action.map(|action| Step {
                 number,
-                span: Span::new(node.span.start, self.line),
+                span: Span::new(heading.span.start, self.line),
                 action,
             }));
         }
@@ -103,8 +93,8 @@ impl<'d, 'a> Parser<'d, 'a> {
         Ok(plan)
     }
 
-    fn title(&mut self, node: &Node<'a>) -> String {
-        let Kind::Heading { text, .. } = &node.kind else {
+    fn title(&mut self, block: &Block<'a>) -> String {
+        let BlockKind::Heading { text, .. } = &block.kind else {
             return String::new();
         };
         if text.is_empty() {
@@ -112,229 +102,199 @@ impl<'d, 'a> Parser<'d, 'a> {
                 ErrorKind::EmptyTitle,
                 "a title behind the `#`",
                 "nothing",
-                node.span,
+                block.span,
                 "Write what the plan does, in one line.",
             );
-            self.errors.push(PlanError {
-                index: Some(0),
-                ..error
-            });
+            let index = Some(0);
+            self.errors.push(PlanError { index, ..error });
         }
         text.clone()
     }
 
-    fn header(&mut self, node: &Node<'a>) -> Header {
+    fn header(&mut self, block: &Block<'a>) -> Header {
         let before = self.errors.len();
-        let header = keys::header(self.document, node, &mut self.errors);
+        let header = keys::header(self.document, block, &mut self.errors);
         for error in &mut self.errors[before..] {
             error.index = Some(1);
         }
         header
     }
 
-    /// The list of keys of an action, where it has one.
+    /// Parses the list of keys of an action, if it has one.
     pub(super) fn fields(&mut self, spec: &ActionSpec) -> Result<Fields, Stop> {
-        let node = match self.look()? {
-            Some((_, node)) if spec.list != List::None && matches!(node.kind, Kind::List) => node,
-            _ if spec.list == List::Required => {
-                return Err(self.mismatch(
-                    ErrorKind::NoKeys,
-                    &format!("a List with the keys of {}", spec.text),
-                ));
-            }
-            _ => return Ok(Fields::default()),
+        let list = self.peek()?.filter(|block| block.kind == BlockKind::List);
+        if list.is_none() && spec.list == KeyList::Required {
+            let expected = format!("a List with the keys of {}", spec.text);
+            return Err(self.mismatch(ErrorKind::NoKeys, expected));
+        }
+        let Some(list) = list.filter(|_| spec.list != KeyList::None) else {
+            return Ok(Fields::default());
         };
         self.take()?;
         let before = self.errors.len();
-        let fields = keys::fields(self.document, spec, node, &mut self.errors);
-        self.place(before);
+        let fields = keys::fields(self.document, spec, list, &mut self.errors);
+        self.locate_errors(before);
         if self.errors.len() >= MAX_ERRORS {
             return Err(Stop);
         }
         Ok(fields)
     }
 
-    /// Writes the place, the block taken last, into the errors from `before` on.
-    fn place(&mut self, before: usize) {
+    /// Sets the location of the errors from `before` on to the block that was taken last.
+    fn locate_errors(&mut self, before: usize) {
+        let action = self.action_ref();
         for error in &mut self.errors[before..] {
             error.index = Some(self.taken.saturating_sub(1));
-            error.action = in_action(self.current);
+            error.action.clone_from(&action);
         }
     }
 
-    /// Reports something about the block taken last.
+    /// Reports an error in the block that was taken last.
     pub(super) fn report(&mut self, error: PlanError) {
         self.errors.push(error);
-        self.place(self.errors.len() - 1);
+        self.locate_errors(self.errors.len() - 1);
     }
 
-    /// The next block and its index. Refuses a link definition before it.
-    pub(super) fn look(&mut self) -> Result<Option<(usize, &'d Node<'a>)>, Stop> {
-        let next = self.stream.peek().copied();
-        let gap = match next {
-            Some((_, node)) => node.gap,
-            None => self.document.tail,
-        };
-        match gap {
-            Some(line) if !self.free => {
-                let error = items::definition(self.document, line);
-                self.errors.push(PlanError {
-                    index: Some(self.taken),
-                    structural: true,
-                    ..error
-                });
-                Err(Stop)
-            }
-            _ => Ok(next),
-        }
-    }
-
-    /// The next block, taken. Its fence must be sound.
-    pub(super) fn take(&mut self) -> Result<&'d Node<'a>, Stop> {
-        let Some((index, node)) = self.stream.next() else {
-            return Err(Stop);
-        };
-        self.free = false;
-        self.taken = index + 1;
-        self.line = node.span.end;
-        match fences::trouble(self.document, node, index) {
-            Some(error) => {
-                let action = in_action(self.current);
-                // A short fence says nothing about where blocks end.
-                let goes_on = error.kind == ErrorKind::ShortFence;
-                self.errors.push(PlanError { action, ..error });
-                if goes_on { Ok(node) } else { Err(Stop) }
-            }
-            None => Ok(node),
-        }
-    }
-
-    /// Takes everything up to the next action or a heading of level 1 or 2. Gives its text, and whether any block is in
-    /// it.
-    pub(super) fn text(&mut self) -> Result<(&'a str, bool), Stop> {
-        let from = self.line + 1;
-        self.free = true;
-        let mut any = false;
-        while let Some((_, node)) = self.look()? {
-            let ends = match &node.kind {
-                Kind::Heading { level, .. } => *level < 3 || attempt(&node.kind).is_some(),
-                _ => false,
-            };
-            if ends {
-                break;
-            }
-            self.take()?;
-            self.free = true;
-            any = true;
-        }
-        let to = match self.stream.peek() {
-            Some((_, node)) => node.span.start,
-            None => self.document.last_line + 1,
-        };
-        let text = self.document.text(from, to);
-        if any {
-            let blank = from + self.document.blank_from(from, to);
-            self.line = blank + text.bytes().filter(|byte| *byte == b'\n').count();
-        }
-        Ok((text, any))
-    }
-
-    /// The action that a heading names.
-    fn spec(&mut self, node: &Node<'a>) -> Result<&'static ActionSpec, Stop> {
-        let Some(name) = attempt(&node.kind) else {
-            let kind = match &node.kind {
-                Kind::Heading { .. } => ErrorKind::StrayHeading,
-                Kind::Paragraph => ErrorKind::StrayText,
-                Kind::Fence { .. } | Kind::Indented => ErrorKind::StrayCode,
-                _ => ErrorKind::StrayBlock,
-            };
-            return Err(self.mismatch(kind, grammar::ACTION_DUE));
-        };
-        if let Some(spec) = grammar::action(name) {
-            return Ok(spec);
-        }
-        let names = grammar::ACTIONS.iter().map(|spec| spec.text);
-        Err(self.mismatch(
-            ErrorKind::UnknownAction,
-            &format!("one of the actions {}", grammar::listed(names)),
-        ))
-    }
-
-    /// Something else is due than the next block, or the end: the pass ends.
-    pub(super) fn mismatch(&mut self, kind: ErrorKind, expected: &str) -> Stop {
-        // Whoever indents a block into a list misses it behind the list.
-        let last = self.errors.last();
-        if last.is_some_and(|it| {
-            it.kind == ErrorKind::BlockInItem && it.action == in_action(self.current)
-        }) {
-            return Stop;
-        }
-        let index = self.taken;
-        let before = index.checked_sub(1).map(|at| &self.document.nodes[at]);
-        let error = match self.document.nodes.get(index) {
-            None => PlanError {
-                index: Some(index),
-                ..PlanError::new(
-                    kind,
-                    expected,
-                    "EOF",
-                    Span::line(self.document.last_line),
-                    hint(kind, None),
-                )
-            },
-            Some(node) => {
-                let kind = match &node.kind {
-                    Kind::Heading { setext: true, .. } => ErrorKind::SetextHeading,
-                    Kind::Rule => ErrorKind::ThematicBreak,
-                    _ => kind,
-                };
-                let row = self.document.row(node);
-                let mut error = PlanError::new(
-                    kind,
-                    expected,
-                    row.title(),
-                    node.span,
-                    hint(kind, Some(&node.kind)),
-                );
-                if kind != ErrorKind::ThematicBreak && before.is_some_and(|it| nests(it, node)) {
-                    error.hints.push(NESTING.to_owned());
-                }
-                error.index = Some(index);
-                error
-            }
-        };
+    /// Reports an error in the order of the blocks, at the next block.
+    fn report_structural(&mut self, error: PlanError) -> Stop {
         self.errors.push(PlanError {
-            action: in_action(self.current),
+            index: Some(self.taken),
             structural: true,
             ..error
         });
         Stop
     }
-}
 
-fn in_action(current: Option<(usize, &str)>) -> Option<Box<InAction>> {
-    current.map(|(number, name)| {
-        Box::new(InAction {
-            number,
-            name: name.to_owned(),
-        })
-    })
+    fn action_ref(&self) -> Option<Box<ActionRef>> {
+        let (number, name) = self.current?;
+        let name = name.to_owned();
+        Some(Box::new(ActionRef { number, name }))
+    }
+
+    /// Returns the next block. Rejects a link definition before it.
+    pub(super) fn peek(&mut self) -> Result<Option<&'d Block<'a>>, Stop> {
+        let next = self.document.blocks.get(self.taken);
+        let gap = next.map_or(self.document.tail, |block| block.gap);
+        match gap {
+            Some(line) if !self.in_text => {
+                Err(self.report_structural(items::definition(self.document, line)))
+            }
+            _ => Ok(next),
+        }
+    }
+
+    /// Takes the next block and checks its fence.
+    pub(super) fn take(&mut self) -> Result<&'d Block<'a>, Stop> {
+        let block = self.document.blocks.get(self.taken).ok_or(Stop)?;
+        self.in_text = false;
+        self.taken += 1;
+        self.line = block.span.end;
+        if let Some(error) = fences::find_problem(self.document, block) {
+            // A short fence does not affect where blocks end.
+            let recoverable = error.kind == ErrorKind::ShortFence;
+            self.report(error);
+            if !recoverable {
+                return Err(Stop);
+            }
+        }
+        Ok(block)
+    }
+
+    /// Takes everything up to the next action or a heading of level 1 or 2, and returns its text;
+    /// `None` if there is no block.
+    pub(super) fn text(&mut self) -> Result<Option<&'a str>, Stop> {
+        let from = self.line + 1;
+        let first = self.taken;
+        self.in_text = true;
+        while let Some(block) = self.peek()? {
+            if let BlockKind::Heading { level, .. } = block.kind
+                && (level < 3 || action_heading(&block.kind).is_some())
+            {
+                break;
+            }
+            self.take()?;
+            self.in_text = true;
+        }
+        if self.taken == first {
+            return Ok(None);
+        }
+        let next = self.document.blocks.get(self.taken);
+        let to = next.map_or(self.document.last_line + 1, |block| block.span.start);
+        let text = self.document.text(from, to);
+        let start = from + self.document.blank_lines(from, to);
+        self.line = start + text.bytes().filter(|byte| *byte == b'\n').count();
+        Ok(Some(text))
+    }
+
+    /// Returns the action that a heading names, and the text of the heading.
+    fn action_spec(
+        &mut self,
+        block: &'d Block<'a>,
+    ) -> Result<(&'static ActionSpec, &'d str), Stop> {
+        let Some(name) = action_heading(&block.kind) else {
+            let kind = match &block.kind {
+                BlockKind::Heading { .. } => ErrorKind::StrayHeading,
+                BlockKind::Paragraph => ErrorKind::StrayText,
+                kind if kind.is_code() => ErrorKind::StrayCode,
+                _ => ErrorKind::StrayBlock,
+            };
+            return Err(self.mismatch(kind, grammar::ACTION_DUE));
+        };
+        if let Some(spec) = grammar::action(name) {
+            return Ok((spec, name));
+        }
+        let names = grammar::listed(grammar::ACTIONS.iter().map(|spec| spec.text));
+        let expected = format!("one of the actions {names}");
+        Err(self.mismatch(ErrorKind::UnknownAction, expected))
+    }
+
+    /// Reports that the next block, or the end, is not what is expected, and ends the pass.
+    pub(super) fn mismatch(&mut self, kind: ErrorKind, expected: impl Into<String>) -> Stop {
+        let action = self.action_ref();
+        // A block that is wrongly indented into a list is reported there, not as missing as well.
+        let last = self.errors.last();
+        if last.is_some_and(|it| it.kind == ErrorKind::BlockInItem && it.action == action) {
+            return Stop;
+        }
+        let (before, next) = self.document.blocks.split_at(self.taken);
+        let next = next.first();
+        let kind = match next.map(|block| &block.kind) {
+            Some(BlockKind::Heading { setext: true, .. }) => ErrorKind::SetextHeading,
+            Some(BlockKind::Rule) => ErrorKind::ThematicBreak,
+            _ => kind,
+        };
+        let (found, span) = match next {
+            Some(block) => (self.document.row(block).title(), block.span),
+            None => ("EOF".to_owned(), Span::line(self.document.last_line)),
+        };
+        let hint = hint(kind, next.map(|block| &block.kind));
+        let mut error = PlanError::new(kind, expected, found, span, hint);
+        error.action = action;
+        if let (Some(before), Some(next)) = (before.last(), next)
+            && kind != ErrorKind::ThematicBreak
+            && may_belong_to_fence(before, next)
+        {
+            error.hints.push(NESTING.to_owned());
+        }
+        self.report_structural(error)
+    }
 }
 
 /// The hint when a fence may have ended too early.
 const NESTING: &str = "If it is meant to be content of the code block above it, that block ended too early: make its outer \
                        fence longer than any fence inside, or of tildes (~~~~~~) where there are none inside.";
 
-/// `node` may be what a fence should have held: it is one itself, or follows one without a blank line.
-fn nests(before: &Node<'_>, node: &Node<'_>) -> bool {
-    matches!(node.kind, Kind::Fence { .. })
-        || matches!(before.kind, Kind::Fence { .. }) && node.span.start == before.span.end + 1
+/// Whether `block` may be content of a fence that ended too early: it is a fence itself, or follows
+/// one without a blank line.
+fn may_belong_to_fence(before: &Block<'_>, block: &Block<'_>) -> bool {
+    let is_fence = |block: &Block<'_>| matches!(block.kind, BlockKind::Fence { .. });
+    is_fence(block) || is_fence(before) && block.span.start == before.span.end + 1
 }
 
-/// The text of a heading that is meant to be an action: a level 3 heading that starts with code, names an action, or
-/// nearly does.
-fn attempt(kind: &Kind) -> Option<&str> {
-    let Kind::Heading {
+/// Returns the text of a heading that is meant to be an action: a level 3 heading that starts with
+/// code or resembles the name of an action.
+fn action_heading(kind: &BlockKind) -> Option<&str> {
+    let BlockKind::Heading {
         level: 3,
         setext: false,
         text,
@@ -347,7 +307,8 @@ fn attempt(kind: &Kind) -> Option<&str> {
     (*code || grammar::action(name).is_some() || grammar::is_nearly_action(name)).then_some(text)
 }
 
-fn hint(kind: ErrorKind, found: Option<&Kind>) -> String {
+/// Returns the hint for a block of kind `found` (`None` at the end) where another one is required.
+fn hint(kind: ErrorKind, found: Option<&BlockKind>) -> String {
     match kind {
         ErrorKind::NoTitle => "Start the plan with its title, `# …`, and put nothing before it.",
         ErrorKind::NoMetadata => {
@@ -377,7 +338,7 @@ fn hint(kind: ErrorKind, found: Option<&Kind>) -> String {
         ErrorKind::NoMessage => "Write the text below the heading, or below the list of keys.",
         ErrorKind::UnknownAction => {
             let near = match found {
-                Some(Kind::Heading { text, .. }) => grammar::nearest_action(text),
+                Some(BlockKind::Heading { text, .. }) => grammar::nearest_action(text),
                 _ => None,
             };
             return match near {
@@ -385,7 +346,7 @@ fn hint(kind: ErrorKind, found: Option<&Kind>) -> String {
                 None => "Use one of these actions; for a heading in a text, use level 4.".to_owned(),
             };
         }
-        ErrorKind::StrayHeading if matches!(found, Some(Kind::Heading { level: 4.., .. })) => {
+        ErrorKind::StrayHeading if matches!(found, Some(BlockKind::Heading { level: 4.., .. })) => {
             "An action's heading has level 3: `### READ`. Otherwise remove it."
         }
         _ => "Remove it, or move it into the action that it belongs to.",

@@ -1,4 +1,4 @@
-//! Paths inside the project and addresses, as actions name them.
+//! Paths inside the project and web addresses.
 
 use std::fmt;
 
@@ -7,28 +7,28 @@ use serde::{Serialize, Serializer};
 
 use crate::hidden;
 
-/// A path relative to the project's root: components joined by `/`, none of them empty, `.` or `..`; no drive letter, no
-/// control character, no invisible character. Whether something is there, and whether a symbolic
-/// link leads out, is for whoever opens it.
+/// A path relative to the root of the project: components joined by `/`, none of them empty, `.` or
+/// `..`, without a drive letter, control characters or invisible characters. The path may not exist,
+/// and a symbolic link may lead out of the project; whoever opens it must check that.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectPath(String);
 
-/// Why a text is no [`ProjectPath`].
+/// Error of a text that is not a valid path or address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// Nothing is left of it.
+    /// The path has no components.
     #[error("it names nothing below the project's root")]
     Empty,
     /// A component is `..`.
     #[error("`..` leads out of where it stands")]
     Parent,
-    /// `C:` and the like.
+    /// The path has a drive letter such as `C:`.
     #[error("a drive letter names a place outside of the project")]
     Drive,
-    /// `scheme:` where only paths are allowed, or another scheme than `http` and `https`.
+    /// An address where only paths are allowed.
     #[error("it is an address, and only a path in the project is allowed here")]
     Url,
-    /// Another scheme than `http` and `https` where addresses are allowed.
+    /// An address with a scheme other than `http` and `https`.
     #[error("its scheme is neither `http` nor `https`")]
     Scheme,
     /// An address without a host, or with white space.
@@ -37,22 +37,22 @@ pub enum PathError {
     /// NUL or another control character.
     #[error("it contains a control character")]
     Control,
-    /// A character that is not shown, or that turns the direction of the text around it.
+    /// A character that is invisible or changes the writing direction.
     #[error("it contains a character that cannot be seen, {}", code_point(*.0))]
     Invisible(char),
-    /// Percent-decoding gives no UTF-8.
+    /// The percent-encoding does not decode to UTF-8.
     #[error("its percent-encoding does not decode to UTF-8")]
     Encoding,
-    /// A backslash before punctuation in a link: Markdown would drop it.
+    /// A backslash before punctuation in a link, which Markdown would drop.
     #[error("Markdown drops a backslash before punctuation, so the path is ambiguous")]
     Escape,
-    /// It starts with a slash where a path of the whole machine could be meant.
+    /// A leading slash where an absolute path could be meant.
     #[error("it is absolute")]
     Absolute,
 }
 
 impl PathError {
-    /// What to write instead.
+    /// Returns what to write instead.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Empty => "Name a file or a folder of the project, such as `src/main.rs`.",
@@ -72,8 +72,8 @@ impl PathError {
 }
 
 impl ProjectPath {
-    /// Reads a path as it was written. Backslashes count as slashes; slashes at the start, `.` and doubled or trailing
-    /// slashes are dropped.
+    /// Parses a path. Backslashes count as slashes; leading, trailing and repeated slashes and `.` are
+    /// dropped.
     ///
     /// ```
     /// use planwright_formats::action_plan::ProjectPath;
@@ -82,13 +82,13 @@ impl ProjectPath {
     /// assert!(ProjectPath::parse("docs/../../etc").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        if is_settled(text) {
+        if is_normalized(text) {
             return Ok(Self(text.to_owned()));
         }
         if text.chars().any(char::is_control) {
             return Err(PathError::Control);
         }
-        visible(text)?;
+        check_visible(text)?;
         if has_scheme(text) {
             return Err(PathError::Url);
         }
@@ -112,7 +112,7 @@ impl ProjectPath {
         if path.is_empty() {
             return Err(PathError::Empty);
         }
-        // Blanks at the ends cannot be written in any of the forms that a path has in a plan.
+        // No notation of a plan can express blanks at the ends of a path.
         let path = path.trim();
         if has_scheme(path) {
             return Err(PathError::Url);
@@ -120,10 +120,10 @@ impl ProjectPath {
         Ok(Self(path.to_owned()))
     }
 
-    /// Reads the target of a link: percent-decoded once, then as [`ProjectPath::parse`] does.
+    /// Parses the target of a link: decodes percent-encoding once, then like [`ProjectPath::parse`].
     pub fn from_link(target: &str) -> Result<Self, PathError> {
         let path = target.strip_prefix('/').unwrap_or(target);
-        if is_settled(path) {
+        if is_normalized(path) {
             return Ok(Self(path.to_owned()));
         }
         if has_scheme(target) {
@@ -139,17 +139,12 @@ impl ProjectPath {
         Self::parse(&decoded)
     }
 
-    /// The path, with `/` between its components and none at its ends.
+    /// Returns the path with `/` between its components and none at its ends.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The last component.
-    pub fn name(&self) -> &str {
-        self.0.rsplit('/').next().unwrap_or(&self.0)
-    }
-
-    /// The folders it is in, from the nearest to the outermost; the project's root is not among them.
+    /// Returns the parent folders from the nearest to the outermost, without the root of the project.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         let slashes = self.0.rmatch_indices('/');
         slashes.map(|(at, _)| Self(self.0[..at].to_owned()))
@@ -162,46 +157,40 @@ impl fmt::Display for ProjectPath {
     }
 }
 
-impl AsRef<str> for ProjectPath {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
 impl Serialize for ProjectPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
     }
 }
 
-/// What an action reads or hands on: something of the project, or a page of the web. As JSON: its text.
+/// Something that an action reads or hands on. Serialized as its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Resource {
     /// A file or a folder.
     Path(ProjectPath),
-    /// An `http` or `https` address, as it was written.
+    /// An `http` or `https` address, unchanged.
     Url(String),
 }
 
 impl Resource {
-    /// Reads a path or an address as it was written.
+    /// Parses a path or an address.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        match url(text)? {
+        match parse_url(text)? {
             Some(url) => Ok(Self::Url(url)),
             None => ProjectPath::parse(text).map(Self::Path),
         }
     }
 
-    /// Reads the target of a link; only a path is percent-decoded.
+    /// Parses the target of a link. Only a path is percent-decoded.
     pub fn from_link(target: &str) -> Result<Self, PathError> {
-        match url(target)? {
+        match parse_url(target)? {
             Some(url) => Ok(Self::Url(url)),
             None => ProjectPath::from_link(target).map(Self::Path),
         }
     }
 
-    /// The path or the address.
+    /// Returns the path or the address.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Path(path) => path.as_str(),
@@ -216,8 +205,8 @@ impl fmt::Display for Resource {
     }
 }
 
-/// `Some` for a usable address, `None` for what is none at all.
-fn url(text: &str) -> Result<Option<String>, PathError> {
+/// Returns a valid address, or `None` if `text` is not an address.
+fn parse_url(text: &str) -> Result<Option<String>, PathError> {
     if !has_scheme(text) || is_drive(text) {
         return Ok(None);
     }
@@ -226,34 +215,30 @@ fn url(text: &str) -> Result<Option<String>, PathError> {
         return Err(PathError::Scheme);
     }
     let odd = |c: char| c.is_whitespace() || c.is_control() || c == '<' || c == '>' || c == '\\';
-    match url::Url::parse(text) {
-        Ok(parsed) if parsed.host_str().is_some_and(|host| !host.is_empty()) => {
-            visible(text)?;
-            if text.contains(odd) || !text[scheme.len()..].starts_with("://") {
-                return Err(PathError::BadUrl);
-            }
-            Ok(Some(text.to_owned()))
-        }
-        _ => Err(PathError::BadUrl),
+    let parsed = url::Url::parse(text).map_err(|_| PathError::BadUrl)?;
+    if parsed.host_str().is_none_or(str::is_empty) {
+        return Err(PathError::BadUrl);
     }
+    check_visible(text)?;
+    if text.contains(odd) || !text[scheme.len()..].starts_with("://") {
+        return Err(PathError::BadUrl);
+    }
+    Ok(Some(text.to_owned()))
 }
 
-/// What is approved must be what is done, so nothing may stand in a path that a reader does not
-/// see.
-fn visible(text: &str) -> Result<(), PathError> {
-    match text.chars().find(|c| hidden::is_invisible(*c)) {
-        Some(c) => Err(PathError::Invisible(c)),
-        None => Ok(()),
-    }
+/// Rejects invisible characters: a reader who approves a path must see all of it.
+fn check_visible(text: &str) -> Result<(), PathError> {
+    let invisible = text.chars().find(|c| hidden::is_invisible(*c));
+    invisible.map_or(Ok(()), |c| Err(PathError::Invisible(c)))
 }
 
 fn code_point(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
-/// Most paths: parts of ASCII letters, digits, `_` and `-`, with single dots inside, between single slashes. Nothing has to
-/// be done to them.
-fn is_settled(path: &str) -> bool {
+/// Whether a path consists of ASCII letters, digits, `_` and `-`, with single dots inside and single
+/// slashes between its components. Most paths do, and they need no further parsing.
+fn is_normalized(path: &str) -> bool {
     let mut before = b'/';
     for byte in path.bytes() {
         let inside = before != b'/' && before != b'.';
@@ -269,23 +254,18 @@ fn is_settled(path: &str) -> bool {
     before != b'/'
 }
 
-/// It starts like an address (RFC 3986, 3.1): letter, letters, digits, `+`, `-`, `.`, then a colon.
+/// Whether `text` starts with a URI scheme of two or more characters (RFC 3986, 3.1).
 fn has_scheme(text: &str) -> bool {
-    match text.split_once(':') {
-        Some((scheme, _)) => {
-            scheme.len() > 1
-                && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-                && scheme
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-        }
-        None => false,
-    }
+    text.split_once(':').is_some_and(|(scheme, _)| {
+        let valid = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+        scheme.len() > 1
+            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(valid)
+    })
 }
 
 fn is_drive(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':'
+    matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 #[cfg(test)]

@@ -1,78 +1,72 @@
-//! A plan written out, such that [`super::parse`] gives the same plan again; and its actions as a table for people.
+//! Renders a plan such that [`super::parse`] returns the same plan, and its actions as a table for
+//! people.
 
 use std::fmt::Write as _;
 
-use super::action::{Action, ActionPlan};
-use super::fences::fence_of;
+use super::action::{Action, ActionPlan, Prune, Read};
+use super::fences::{fence_for, longest_backticks};
 use super::items;
 use super::path::{ProjectPath, Resource};
 use crate::block;
 
-/// Shortest fence that is written: three would be refused around Markdown.
-const FENCE: usize = 4;
-/// Longest target and description of the table, in Unicode code points.
-const CELL: usize = 100;
+/// Minimum length of a fence. Three would be rejected around Markdown.
+const MIN_FENCE: usize = 4;
+/// Maximum length of a target or description in the table, in Unicode code points.
+const MAX_CELL: usize = 100;
 
-/// Writes a plan that was parsed. Languages of code blocks are those of the files' names, since the plan does not keep
-/// others.
+/// Renders a parsed plan. The info strings of code blocks follow from the file names, because the
+/// plan does not keep the original ones.
 pub fn render(plan: &ActionPlan) -> String {
     let mut out = format!("# {}\n\n", escaped(&plan.title));
     for (key, value) in &plan.header.entries {
-        item(&mut out, '-', key, value);
+        write_item(&mut out, '-', key, value);
     }
     out.push_str("\n## Rationale\n\n");
-    code(&mut out, "text", &plan.rationale);
+    write_code(&mut out, "text", &plan.rationale);
     if let Some(memos) = &plan.memos {
         out.push_str("\n## Memos\n\n");
-        code(&mut out, "text", memos);
+        write_code(&mut out, "text", memos);
     }
     out.push_str("\n## Action Plan\n");
     for step in &plan.actions {
         let _ = write!(out, "\n### `{}`\n\n", step.action.name());
-        body(&mut out, &step.action);
+        write_action(&mut out, &step.action);
     }
     out
 }
 
-fn body(out: &mut String, action: &Action) {
-    let description = action.description();
-    let described = |out: &mut String| {
-        if let Some(description) = description {
-            item(out, '-', "Description", description);
+fn write_action(out: &mut String, action: &Action) {
+    match action {
+        Action::Create(it) => write_item(out, '-', "File Path", &path(&it.path)),
+        Action::Edit(it) => write_item(out, '-', "File Path", &path(&it.path)),
+        Action::Read(Read { resource: it, .. }) | Action::Prune(Prune { resource: it, .. }) => {
+            write_item(out, '-', "Resource", &resource(it));
         }
-    };
+        _ => {}
+    }
+    if let Some(description) = action.description() {
+        write_item(out, '-', "Description", description);
+    }
     match action {
         Action::Create(it) => {
-            item(out, '-', "File Path", &path(&it.path));
-            described(out);
             out.push('\n');
-            code(out, &language(it.path.as_str()), &it.content);
+            write_code(out, &language(it.path.as_str()), &it.content);
         }
         Action::Edit(it) => {
-            item(out, '-', "File Path", &path(&it.path));
-            described(out);
             for pair in &it.edits {
                 out.push_str("\n#### `FIND:`\n");
-                code(out, &language(it.path.as_str()), &pair.find);
+                write_code(out, &language(it.path.as_str()), &pair.find);
                 out.push_str("#### `REPLACE:`\n");
-                code(out, &language(it.path.as_str()), &pair.replace);
+                write_code(out, &language(it.path.as_str()), &pair.replace);
             }
         }
-        Action::Read(it) => {
-            item(out, '-', "Resource", &resource(&it.resource));
-            described(out);
-        }
-        Action::Prune(it) => {
-            item(out, '-', "Resource", &resource(&it.resource));
-            described(out);
-        }
+        Action::Read(_) | Action::Prune(_) => {}
         Action::Execute(it) => {
-            described(out);
             if let Some(outcome) = &it.expected_outcome {
-                item(out, '-', "Expected Outcome", outcome);
+                write_item(out, '-', "Expected Outcome", outcome);
             }
             if let Some(cwd) = &it.cwd {
-                item(out, '-', "cwd", &code_span(cwd.as_str()));
+                write_item(out, '-', "cwd", &code_span(cwd.as_str()));
             }
             if !it.env.is_empty() {
                 out.push_str("- **env:**\n");
@@ -81,54 +75,51 @@ fn body(out: &mut String, action: &Action) {
                 }
             }
             if out.ends_with("\n\n") {
-                // The list is required, and all of its keys may be absent only in a plan that was not parsed.
-                item(out, '-', "Description", "Run a command.");
+                // The list is required. Only a plan that was not parsed can have none of its keys.
+                write_item(out, '-', "Description", "Run a command.");
             }
             out.push('\n');
-            code(out, "shell", &it.command);
+            write_code(out, "shell", &it.command);
         }
         Action::Research(it) => {
-            described(out);
             for query in &it.queries {
                 out.push('\n');
-                code(out, "text", query);
+                write_code(out, "text", query);
             }
         }
-        Action::Chat(it) => text(out, &it.prompt),
+        Action::Chat(it) => {
+            let _ = writeln!(out, "{}", it.prompt);
+        }
         Action::Invoke(it) => {
-            let bullet = bullet(&it.message);
-            item(out, bullet, "Agent", &it.agent);
-            resources(out, bullet, &it.handoff_resources);
-            out.push('\n');
-            text(out, &it.message);
+            write_item(out, bullet(&it.message), "Agent", &it.agent);
+            write_message(out, &it.handoff_resources, &it.message);
         }
-        Action::Return(it) => {
-            if !it.handoff_resources.is_empty() {
-                resources(out, bullet(&it.message), &it.handoff_resources);
-                out.push('\n');
-            }
-            text(out, &it.message);
-        }
+        Action::Return(it) => write_message(out, &it.handoff_resources, &it.message),
     }
 }
 
-/// The bullet of a list before `message`: another one than that of a list which the message starts with, or the two
-/// would be one list.
+/// Appends the resources of a handoff and its message.
+fn write_message(out: &mut String, resources: &[Resource], message: &str) {
+    if !resources.is_empty() {
+        let _ = writeln!(out, "{} **Handoff Resources:**", bullet(message));
+    }
+    for it in resources {
+        let _ = writeln!(out, "  - {}", resource(it));
+    }
+    if !out.ends_with("\n\n") {
+        out.push('\n');
+    }
+    let _ = writeln!(out, "{message}");
+}
+
+/// Returns the bullet for a list before `message`. It differs from that of a list at the start of the
+/// message, because the two would otherwise be one list.
 fn bullet(message: &str) -> char {
     if message.starts_with('-') { '*' } else { '-' }
 }
 
-fn resources(out: &mut String, bullet: char, resources: &[Resource]) {
-    if resources.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "{bullet} **Handoff Resources:**");
-    for it in resources {
-        let _ = writeln!(out, "  - {}", resource(it));
-    }
-}
-
-fn item(out: &mut String, bullet: char, key: &str, value: &str) {
+/// Appends an item with a bold key, or a plain key if the bold one would be parsed differently.
+fn write_item(out: &mut String, bullet: char, key: &str, value: &str) {
     let bold = format!("**{key}:** {value}");
     if items::split(&bold) == Some((key, value)) {
         let _ = writeln!(out, "{bullet} {bold}");
@@ -137,20 +128,15 @@ fn item(out: &mut String, bullet: char, key: &str, value: &str) {
     }
 }
 
-fn code(out: &mut String, language: &str, content: &str) {
-    let fence = fence_of(content, FENCE);
+fn write_code(out: &mut String, language: &str, content: &str) {
+    let fence = fence_for(content, MIN_FENCE);
     let end = if content.is_empty() { "" } else { "\n" };
     let _ = writeln!(out, "{fence}{language}\n{content}{end}{fence}");
 }
 
-fn text(out: &mut String, text: &str) {
-    out.push_str(text);
-    out.push('\n');
-}
-
 fn path(path: &ProjectPath) -> String {
     let text = path.as_str();
-    // What Markdown might read otherwise is written as code.
+    // A path with characters that Markdown may interpret is written as code.
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     if text.chars().all(plain) && !text.contains("www.") {
         format!("[{text}](/{text})")
@@ -167,10 +153,9 @@ fn resource(it: &Resource) -> String {
     }
 }
 
-/// `text`, one line, as a code span.
+/// Renders `text`, a single line, as a code span.
 pub(super) fn code_span(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
+    let fence = "`".repeat(longest_backticks(text) + 1);
     if text.contains('`') || text.starts_with(' ') {
         format!("{fence} {text} {fence}")
     } else {
@@ -178,7 +163,7 @@ pub(super) fn code_span(text: &str) -> String {
     }
 }
 
-/// Text of one line with everything escaped that could be markup or a link.
+/// Escapes everything in a single line that could be markup or a link.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -198,14 +183,14 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Info string for the content of a file, by its name: the usual name of the language, or the name's ending.
+/// Returns the info string for a file by its name: the name of its language, or the extension.
 pub fn language(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let ending = match name.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() => ending.to_ascii_lowercase(),
+    let extension = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => extension.to_ascii_lowercase(),
         _ => String::new(),
     };
-    match ending.as_str() {
+    match extension.as_str() {
         "rs" => "rust",
         "py" => "python",
         "js" => "javascript",
@@ -222,8 +207,8 @@ pub fn language(path: &str) -> String {
     .to_owned()
 }
 
-/// The actions as a Markdown table that shows the plan's texts as they are: no link, mention, command or HTML of theirs
-/// works in it.
+/// Renders the actions as a Markdown table in which no link, mention, command or HTML of the plan is
+/// active.
 pub fn table(plan: &ActionPlan) -> String {
     let mut out = "| # | Action | Target | Description |\n| --: | --- | --- | --- |\n".to_owned();
     for step in &plan.actions {
@@ -231,13 +216,13 @@ pub fn table(plan: &ActionPlan) -> String {
             Some(target) => cell_code(&one_line(target)),
             None => String::new(),
         };
-        let said = match &step.action {
+        let text = match &step.action {
             Action::Chat(it) => Some(it.prompt.as_str()),
             Action::Invoke(it) => Some(it.message.as_str()),
             Action::Return(it) => Some(it.message.as_str()),
             other => other.description(),
         };
-        let description = block::quiet(&escaped(&one_line(said.unwrap_or_default())));
+        let description = block::quiet(&escaped(&one_line(text.unwrap_or_default())));
         let _ = writeln!(
             out,
             "| {} | `{}` | {target} | {description} |",
@@ -248,8 +233,8 @@ pub fn table(plan: &ActionPlan) -> String {
     out
 }
 
-/// A code span in a cell, where a pipe is escaped even in code. A backslash before a pipe cannot be written there (parsers
-/// disagree), so such a text is shown without code.
+/// Renders a code span in a table cell, where a pipe is escaped even in code. Parsers disagree about
+/// a backslash before a pipe, so such a text is rendered without code.
 fn cell_code(text: &str) -> String {
     if text.contains("\\|") {
         return block::quiet(&escaped(text));
@@ -257,7 +242,7 @@ fn cell_code(text: &str) -> String {
     code_span(&text.replace('|', "\\|"))
 }
 
-/// White space collapsed, cut.
+/// Collapses white space and cuts the text at the maximum length of a cell.
 pub(super) fn one_line(text: &str) -> String {
     let mut out = String::new();
     let mut chars = 0;
@@ -267,7 +252,7 @@ pub(super) fn one_line(text: &str) -> String {
             chars += 1;
         }
         for c in word.chars() {
-            if chars == CELL {
+            if chars == MAX_CELL {
                 out.push('…');
                 return out;
             }

@@ -121,9 +121,9 @@ fn a_repair_makes_outer_fences_longer_and_nothing_else() {
     let text = plan(&format!(
         "### CREATE\n- File Path: a.md\n```markdown\n{body}```\n"
     ));
-    let found = fences::check(&text);
-    assert_eq!(found[0].kind, ErrorKind::FenceLookalike);
-    assert_eq!(found[0].span, Span::line(18));
+    let rejected = parse(&text).unwrap_err();
+    assert_eq!(rejected.errors[0].kind, ErrorKind::FenceLookalike);
+    assert_eq!(rejected.errors[0].span, Span::line(18));
     let mended = fences::repair(&text).unwrap();
     let parsed = parse(&mended).unwrap();
     assert_eq!(parsed.actions.len(), 1);

@@ -1,6 +1,6 @@
-//! The specification that `planwright new` writes: headings, what belongs below them, and boxes.
+//! The template that `planwright new` writes.
 
-/// A new specification with this title. Nothing in it counts as written: [`read`](super::read) finds it empty.
+/// Returns the template with this title. [`parse`](super::parse) reports it as empty.
 pub fn template(title: &str) -> String {
     format!(
         "\
@@ -55,8 +55,8 @@ Add description for {title} here.
     )
 }
 
-/// A title from the name of a specification: `csv-export_v2` is `Csv Export V2`.
-pub fn title_of_name(name: &str) -> String {
+/// Returns a title for the name of a specification: `csv-export_v2` becomes `Csv Export V2`.
+pub fn title_from_name(name: &str) -> String {
     let words = name.split(['-', '_']).filter(|word| !word.is_empty());
     let words = words.map(|word| {
         let mut letters = word.chars();

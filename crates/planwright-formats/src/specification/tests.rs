@@ -1,6 +1,8 @@
 //! What counts as written in a specification, what does not, and that nothing written is lost.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+use std::path::{Path, PathBuf};
+
 use proptest::prelude::*;
 
 use super::*;
@@ -36,7 +38,7 @@ Add technical approach details
 #[test]
 fn the_template_counts_as_nothing_until_something_is_written() {
     let template = template("CSV export");
-    let empty = read("CSV export", &template);
+    let empty = parse("CSV export", &template);
     assert!(empty.is_empty());
     assert_eq!(empty.text(), "");
     assert_eq!(
@@ -56,14 +58,14 @@ fn the_template_counts_as_nothing_until_something_is_written() {
     assert!((complexity(&empty) - 0.0).abs() < f64::EPSILON);
     let filled = template.replace("Add first constraint", "No new dependencies");
     assert_eq!(
-        read("CSV export", &filled).text(),
+        parse("CSV export", &filled).text(),
         "# Feature: CSV export\n\n## Constraints\n\n- No new dependencies"
     );
 }
 
 #[test]
 fn what_people_filled_in_is_left_and_placeholders_go() {
-    let read = read("Export", SEED);
+    let read = parse("Export", SEED);
     assert!(!read.is_empty());
     assert_eq!(
         read.text(),
@@ -110,7 +112,7 @@ fn an_empty_body_is_empty_whatever_the_title_says() {
         "[ ] Add first requirement\n[ ] Add second requirement",
         "\u{feff}<!-- x --> <!-- y -->",
     ] {
-        assert!(read("Export reports as CSV", body).is_empty(), "{body:?}");
+        assert!(parse("Export reports as CSV", body).is_empty(), "{body:?}");
     }
 }
 
@@ -143,7 +145,7 @@ fn real_words_are_never_taken_for_placeholders() {
         "- Add first requirement\n\n  [a]: b",
         "# Only\n## headings\n### here",
     ] {
-        let read = read("T", body);
+        let read = parse("T", body);
         assert_eq!(read.text(), body, "{body:?}");
         assert_eq!(read.is_empty(), body.starts_with("# Only"), "{body:?}");
         assert_eq!(read.placeholders, [""; 0], "{body:?}");
@@ -186,13 +188,13 @@ fn what_is_left_out_changes_nothing_beside_it() {
         ),
         ("# T\n\nAdd description for t here.\n\ntext", "# T\n\ntext"),
     ] {
-        assert_eq!(read("T", body).text(), left, "{body:?}");
+        assert_eq!(parse("T", body).text(), left, "{body:?}");
     }
 }
 
 #[test]
 fn sections_hold_their_own_text_in_order() {
-    let read = read("T", "intro\n\n## A\n\na\n\n### B\n- one\n- two\n\n## C");
+    let read = parse("T", "intro\n\n## A\n\na\n\n### B\n- one\n- two\n\n## C");
     let found: Vec<_> = read
         .sections
         .iter()
@@ -220,7 +222,7 @@ fn sections_hold_their_own_text_in_order() {
 #[test]
 fn complexity_is_a_point_for_each_item_and_each_600_characters() {
     let close = |body: &str, want: f64| {
-        let found = complexity(&read("T", body));
+        let found = complexity(&parse("T", body));
         assert!((found - want).abs() < 0.005, "{found} {want} {body:.60}");
     };
     close("", 0.0);
@@ -244,7 +246,7 @@ fn long_bodies_take_no_longer_than_they_are() {
     ] {
         let body = part.repeat(60_000 / part.len());
         let started = std::time::Instant::now();
-        let _ = read("T", &body);
+        let _ = parse("T", &body);
         assert!(started.elapsed().as_secs() < 5, "{part:?}");
     }
 }
@@ -257,7 +259,7 @@ fn titles_come_from_names() {
         ("--", ""),
         ("x__y", "X Y"),
     ] {
-        assert_eq!(title_of_name(name), title);
+        assert_eq!(title_from_name(name), title);
     }
 }
 
@@ -296,12 +298,67 @@ fn bodies() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }
 
+#[test]
+fn our_own_folders_come_before_those_of_old() {
+    let shown = |arg: &str, kind: DocumentKind| -> Vec<String> {
+        let found = candidates(arg, kind, Path::new(kind.folder()));
+        found
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect()
+    };
+    assert_eq!(
+        shown("x", DocumentKind::Specification),
+        [
+            "x",
+            ".planwright/specs/x",
+            ".planwright/specs/x.md",
+            ".spektacular/specs/x",
+            ".spektacular/specs/x.md"
+        ]
+    );
+    assert_eq!(
+        shown("x.md", DocumentKind::Specification),
+        ["x.md", ".planwright/specs/x.md", ".spektacular/specs/x.md"]
+    );
+    assert_eq!(
+        shown("x", DocumentKind::Plan),
+        ["x", ".planwright/plans/x", ".spektacular/plans/x"]
+    );
+    for arg in ["../x", "/etc/x", "a/../../x", ""] {
+        assert_eq!(shown(arg, DocumentKind::Specification), [arg]);
+    }
+}
+
+#[test]
+fn what_is_not_found_says_where_it_was_looked_for() {
+    let none = |_: &Path| false;
+    let folder = Path::new("docs");
+    assert_eq!(
+        resolve("x.md", DocumentKind::Specification, folder, &none)
+            .unwrap_err()
+            .to_string(),
+        "specification not found: tried x.md, docs/x.md, .spektacular/specs/x.md; give the path of a file, or make one with `planwright new NAME`"
+    );
+    assert_eq!(
+        resolve("x", DocumentKind::Plan, folder, &none)
+            .unwrap_err()
+            .to_string(),
+        "plan.md not found: tried x, docs/x, .spektacular/plans/x; give the folder that holds it"
+    );
+    let there = |path: &Path| path == Path::new("docs/x/plan.md");
+    assert_eq!(
+        resolve("x", DocumentKind::Plan, folder, &there),
+        Ok(PathBuf::from("docs/x"))
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
     fn a_text_without_placeholders_keeps_every_word(body in bodies()) {
-        let read = read("T", &body);
+        let read = parse("T", &body);
         let words = |text: &str| -> Vec<String> {
             // Marks of items without words go with the items.
             let marks = ["-", "*", "1.", "[x]", "\\", "#"];
@@ -315,15 +372,15 @@ proptest! {
     fn the_template_of_any_title_counts_as_nothing(title in "[ -~é]{0,20}") {
         let title = format!("A{title}");
         let template = template(&title);
-        prop_assert!(read(&title, &template).is_empty());
-        let other = read("other", &template);
+        prop_assert!(parse(&title, &template).is_empty());
+        let other = parse("other", &template);
         prop_assert_eq!(other.text(), "");
     }
 
     #[test]
     fn placeholders_go_and_what_is_around_them_stays(before in bodies(), after in bodies()) {
         let body = format!("{before}\n\n\u{2063}\n\n## Constraints\n\n- Add first constraint\n\n## Why\n\n{after}");
-        let read = read("T", &body);
+        let read = parse("T", &body);
         for word in before.split_whitespace().chain(after.split_whitespace()).filter(|word| word.chars().all(char::is_alphanumeric)) {
             prop_assert!(read.text().contains(word), "{}", word);
         }
@@ -336,15 +393,15 @@ proptest! {
         "\r\n", "    ", "\t", "\n---\n", "\n===\n", "*", "<b>", "\n<div>", "[a]: b", "\n[^1]: ", "`",
     ]), 0..25)) {
         let body = parts.concat();
-        let found = read("T", &body);
+        let found = parse("T", &body);
         prop_assert_eq!(found.text().matches("word").count(), body.matches("word").count());
-        let again = read("T", found.text());
+        let again = parse("T", found.text());
         prop_assert_eq!(again.is_empty(), found.is_empty());
     }
 
     #[test]
     fn every_line_that_is_left_is_a_line_of_the_source(body in "(?s)(- Add first requirement\n|<!-- c -->\n|.{0,20}){0,8}") {
-        let read = read("T", &body);
+        let read = parse("T", &body);
         for line in read.text().lines() {
             prop_assert!(body.contains(line), "{:?}", line);
         }

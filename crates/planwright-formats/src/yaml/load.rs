@@ -8,14 +8,15 @@ use serde_json::{Map, Value};
 
 use super::resolve;
 
-/// How deep lists and maps may be nested. Metadata has three levels at most.
+/// Maximum nesting depth of lists and maps. Metadata has three levels at most.
 const MAX_DEPTH: usize = 64;
 
-/// What all aliases together may add, in values plus bytes of text: far more than metadata needs.
+/// Maximum size that all aliases together may add, in values plus bytes of text. Far more than
+/// metadata needs.
 const MAX_ALIASED: usize = 1 << 20;
 
-/// Reads one document; the error is one line.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+/// Parses one document. The error is a single line.
+pub(super) fn parse(text: &str) -> Result<Value, String> {
     let text = line_breaks(text.strip_prefix('\u{feff}').unwrap_or(text));
     let options = granit_parser::options! {
         flow_nesting_limit: MAX_DEPTH,
@@ -33,7 +34,7 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
         }
         let line = span.start.line();
         loader
-            .take(event)
+            .handle(event)
             .map_err(|problem| format!("{problem} at line {line}"))?;
     }
     Ok(loader.document.unwrap_or(Value::Null))
@@ -47,14 +48,13 @@ fn describe(error: &ScanError) -> String {
     format!("{info} at line {line} column {column}")
 }
 
-/// Whether YAML 1.1, unlike YAML 1.2, ends a line at `c` and keeps `c`.
+/// Whether `c` is a line separator that YAML 1.1 keeps in the scalar and YAML 1.2 does not know.
 fn separator(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// `text` with the line breaks that only YAML 1.1 knows made readable for a parser of YAML 1.2:
-/// U+0085 is a line break like any other; U+2028 and U+2029 stay in the scalar, the blanks around
-/// them belong to the layout.
+/// Rewrites the line breaks that only YAML 1.1 has for a YAML 1.2 parser: U+0085 becomes an
+/// ordinary line break; U+2028 and U+2029 stay in the scalar without the blanks around them.
 fn line_breaks(text: &str) -> Cow<'_, str> {
     if !text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
         return Cow::Borrowed(text);
@@ -69,7 +69,7 @@ fn line_breaks(text: &str) -> Cow<'_, str> {
             out.push_str(before.trim_end_matches([' ', '\t']));
             out.push(c);
             rest = rest.trim_start_matches([' ', '\t']);
-            // Line ends behind it are kept as well; a parser of YAML 1.2 folds the first one.
+            // Line breaks after it are kept as well; a YAML 1.2 parser folds the first one.
             if rest.starts_with(['\n', '\r']) {
                 out.push('\n');
             }
@@ -82,40 +82,43 @@ fn line_breaks(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A list or map that has not ended.
-enum Open {
+/// A list or map whose end event has not been seen yet.
+enum Collection {
     List(Vec<Value>),
     Map {
         fields: Map<String, Value>,
         key: Option<Key>,
-        /// Values of `<<`, in order.
+        /// Values of `<<` keys, in order.
         merged: Vec<Map<String, Value>>,
     },
 }
 
+#[derive(Clone)]
 struct Key {
     text: String,
-    /// `<<` without quotes.
+    /// Whether this is an unquoted `<<`.
     merge: bool,
 }
 
-/// A finished node, and its text as written if it is a scalar.
+/// A complete node.
+#[derive(Clone)]
 struct Node {
     value: Value,
+    /// What the node is as a key; `None` for lists and maps.
     key: Option<Key>,
 }
 
 #[derive(Default)]
 struct Loader {
-    /// Each with its anchor, 0 for none.
-    open: Vec<(Open, usize)>,
+    /// Enclosing collections, each with its anchor (0 for none).
+    open: Vec<(Collection, usize)>,
     anchors: HashMap<usize, Node>,
     aliased: usize,
     document: Option<Value>,
 }
 
 impl Loader {
-    fn take(&mut self, event: Event<'_>) -> Result<(), &'static str> {
+    fn handle(&mut self, event: Event<'_>) -> Result<(), &'static str> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let merge = style == ScalarStyle::Plain && tag.is_none() && text == "<<";
@@ -125,11 +128,11 @@ impl Loader {
                 self.finish(Node { value, key }, anchor)
             }
             Event::SequenceStart(_, anchor, _) => {
-                self.open.push((Open::List(Vec::new()), anchor));
+                self.open.push((Collection::List(Vec::new()), anchor));
                 Ok(())
             }
             Event::MappingStart(_, anchor, _) => {
-                let map = Open::Map {
+                let map = Collection::Map {
                     fields: Map::new(),
                     key: None,
                     merged: Vec::new(),
@@ -142,8 +145,8 @@ impl Loader {
                     return Ok(());
                 };
                 let value = match open {
-                    Open::List(items) => Value::Array(items),
-                    Open::Map { fields, merged, .. } => Value::Object(merge(fields, merged)),
+                    Collection::List(items) => Value::Array(items),
+                    Collection::Map { fields, merged, .. } => Value::Object(merge(fields, merged)),
                 };
                 self.finish(Node { value, key: None }, anchor)
             }
@@ -156,7 +159,7 @@ impl Loader {
                 if self.aliased > MAX_ALIASED {
                     return Err("aliases make the value too large");
                 }
-                let node = node.copy();
+                let node = node.clone();
                 self.finish(node, 0)
             }
             _ => Ok(()),
@@ -165,21 +168,27 @@ impl Loader {
 
     fn finish(&mut self, node: Node, anchor: usize) -> Result<(), &'static str> {
         if anchor != 0 {
-            self.anchors.insert(anchor, node.copy());
+            self.anchors.insert(anchor, node.clone());
         }
         match self.open.last_mut().map(|(open, _)| open) {
             None => self.document = Some(node.value),
-            Some(Open::List(items)) => items.push(node.value),
-            Some(Open::Map {
+            Some(Collection::List(items)) => items.push(node.value),
+            Some(Collection::Map {
                 fields,
                 key,
                 merged,
             }) => match key.take() {
                 None => *key = Some(node.key.ok_or("a list or map cannot be a key")?),
-                Some(name) => match maps(node.value, name.merge) {
-                    Ok(mut maps) => merged.append(&mut maps),
-                    Err(value) => {
-                        fields.insert(name.text, value);
+                Some(key) => match node.value {
+                    Value::Object(map) if key.merge => merged.push(map),
+                    Value::Array(items) if key.merge && items.iter().all(Value::is_object) => {
+                        merged.extend(items.into_iter().filter_map(|item| match item {
+                            Value::Object(map) => Some(map),
+                            _ => None,
+                        }));
+                    }
+                    value => {
+                        fields.insert(key.text, value);
                     }
                 },
             },
@@ -188,34 +197,8 @@ impl Loader {
     }
 }
 
-impl Node {
-    fn copy(&self) -> Self {
-        let key = self.key.as_ref().map(|key| Key {
-            text: key.text.clone(),
-            merge: key.merge,
-        });
-        let value = self.value.clone();
-        Self { value, key }
-    }
-}
-
-/// The maps that `<<: value` merges; the value itself where it is something else.
-fn maps(value: Value, merge: bool) -> Result<Vec<Map<String, Value>>, Value> {
-    match value {
-        Value::Object(map) if merge => Ok(vec![map]),
-        Value::Array(items) if merge && items.iter().all(Value::is_object) => {
-            let map = |item| match item {
-                Value::Object(map) => Some(map),
-                _ => None,
-            };
-            Ok(items.into_iter().filter_map(map).collect())
-        }
-        other => Err(other),
-    }
-}
-
-/// Merged fields come first; a map's own fields win over them, and earlier merged maps over later
-/// ones.
+/// Adds merged maps to `fields`. Merged fields come first; a map's own fields override them, and
+/// earlier merged maps override later ones.
 fn merge(fields: Map<String, Value>, merged: Vec<Map<String, Value>>) -> Map<String, Value> {
     if merged.is_empty() {
         return fields;
@@ -228,6 +211,7 @@ fn merge(fields: Map<String, Value>, merged: Vec<Map<String, Value>>) -> Map<Str
     all
 }
 
+/// Resolves a scalar by its style and tag.
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     let Some(tag) = tag else {
         return match style {
@@ -241,7 +225,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
         Some("float") => resolved.is_number(),
         Some("bool") => resolved.is_boolean(),
         Some("null") => true,
-        // The tag `!` alone asks for what a plain scalar would be.
+        // The non-specific tag `!` resolves like a plain scalar.
         _ => tag.original() == "!",
     };
     match tag.core_suffix() {
@@ -251,7 +235,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     }
 }
 
-/// Number of values in `value` plus the bytes of their texts.
+/// Returns the number of values in `value` plus the bytes of their strings and keys.
 fn weight(value: &Value) -> usize {
     1 + match value {
         Value::String(text) => text.len(),

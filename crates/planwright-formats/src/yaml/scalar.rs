@@ -1,52 +1,43 @@
-//! Writes one string as PyYAML's emitter does: its choice of quotes, its folding of long lines, its escapes.
+//! Writes one string as PyYAML's emitter does, with its choice of quotes, folding and escapes.
 //!
-//! Sources of the rules: `analyze_scalar`, `write_plain`, `write_single_quoted` and `write_double_quoted` in PyYAML's
-//! `emitter.py`, the patterns of its `resolver.py`. Three things differ, all read the same by PyYAML: a string that could
-//! end the frame around the YAML is escaped, one that another reader would see as another type is
-//! quoted, and line ends
-//! that only YAML 1.1 knows are escaped.
+//! The rules come from `analyze_scalar`, `write_plain`, `write_single_quoted` and
+//! `write_double_quoted` in PyYAML's `emitter.py` and from the patterns of its `resolver.py`. The
+//! output differs in three ways that PyYAML parses to the same string: text that could end the
+//! block around the YAML is escaped, a string that another parser would give another type is
+//! quoted, and line breaks that only YAML 1.1 has are escaped.
 
 use std::fmt::Write as _;
 
 use super::resolve;
 
-/// Lines longer than this fold at the next blank.
-const WIDTH: usize = 80;
+/// Maximum width of a line, in characters; longer ones are folded at the next blank.
+const MAX_WIDTH: usize = 80;
 
-/// Where a scalar stands.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
-    /// Column in which it begins, 0-based.
-    pub(super) column: usize,
-    /// Column in which its further lines begin.
-    pub(super) indent: usize,
-    /// A key stays on one line.
-    pub(super) key: bool,
-}
-
-/// Appends `text`.
-pub(super) fn write(text: &str, place: Place, out: &mut String) {
+/// Appends `text` at `column` (0-based), with continuation lines at column `indent`. A key is never
+/// split over lines.
+pub(super) fn write(text: &str, column: usize, indent: usize, key: bool, out: &mut String) {
     let mut writer = Writer {
         out,
-        column: place.column,
-        indent: place.indent,
-        split: !place.key,
+        column,
+        indent,
+        split: !key,
     };
     let analysis = analyse(text);
     if breaks_frame(text) {
         writer.double(text, true);
     } else if text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
         writer.double(text, false);
-    } else if !text.is_empty() && analysis.plain && !typed(text, place.key) {
+    } else if !text.is_empty() && analysis.plain && !typed(text, key) {
         writer.plain(text);
-    } else if analysis.single && !(place.key && analysis.multiline) {
+    } else if analysis.single && !(key && analysis.multiline) {
         writer.single(text);
     } else {
         writer.double(text, false);
     }
 }
 
-/// Whatever could end the fence, the element or the block around the YAML must not appear as such.
+/// Whether `text` contains something that could end the fence, the HTML element or the metadata
+/// block around the YAML.
 fn breaks_frame(text: &str) -> bool {
     if !text.contains(['`', '<']) {
         return false;
@@ -61,19 +52,27 @@ fn line_break(c: char) -> bool {
     matches!(c, '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-fn white(c: Option<char>) -> bool {
+fn blank_or_edge(c: Option<char>) -> bool {
     c.is_none_or(|c| matches!(c, '\0' | ' ' | '\t' | '\r') || line_break(c))
 }
 
-/// Stands for itself outside double quotes.
+/// Whether `c` can be written without an escape.
 fn printable(c: char) -> bool {
-    matches!(c, '\n' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}' | '\u{10000}'..='\u{10fffe}')
+    matches!(c, '\n' | '\u{85}' | '\u{10000}'..='\u{10fffe}') || printable_in_plane_0(c)
+}
+
+fn printable_in_plane_0(c: char) -> bool {
+    matches!(
+        c,
+        ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}'
+    )
 }
 
 struct Analysis {
     multiline: bool,
-    /// May stand without quotes as far as its characters go.
+    /// Whether its characters allow the string without quotes.
     plain: bool,
+    /// Whether its characters allow single quotes.
     single: bool,
 }
 
@@ -84,7 +83,7 @@ fn analyse(text: &str) -> Analysis {
     let mut before = None;
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
-        let followed = white(rest.peek().copied());
+        let followed = blank_or_edge(rest.peek().copied());
         indicators |= match (c, before) {
             (
                 '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%'
@@ -92,7 +91,7 @@ fn analyse(text: &str) -> Analysis {
                 None,
             ) => true,
             ('?' | '-', None) | (':', _) => followed,
-            ('#', _) => white(before),
+            ('#', _) => blank_or_edge(before),
             _ => false,
         };
         multiline |= line_break(c);
@@ -101,7 +100,8 @@ fn analyse(text: &str) -> Analysis {
         break_space |= c == ' ' && before.is_some_and(line_break);
         before = Some(c);
     }
-    // PyYAML minds blanks alone, but whoever takes the block's text between its fences strips all white space.
+    // PyYAML checks only for blanks, but readers that cut the YAML out of its fence strip all white
+    // space.
     let edge = |c: char| c.is_whitespace() || line_break(c);
     let padded = text.starts_with(edge) || text.ends_with(edge);
     Analysis {
@@ -111,7 +111,7 @@ fn analyse(text: &str) -> Analysis {
     }
 }
 
-/// Whether some reader sees something else than this string when it stands without quotes.
+/// Whether some YAML parser would not return this string if it were written without quotes.
 fn typed(text: &str, key: bool) -> bool {
     let typed = match text.as_bytes() {
         [b'=' | b'~'] | [b'<', b'<'] => true,
@@ -131,23 +131,23 @@ fn typed(text: &str, key: bool) -> bool {
     typed || !read_back()
 }
 
-/// Words that YAML 1.1 defines and PyYAML leaves out, or that other readers take for floats.
+/// Words that YAML 1.1 defines and PyYAML does not, or that other parsers read as floats.
 fn word_elsewhere(text: &str) -> bool {
     ["y", "n", "nan", "inf", "infinity"]
         .iter()
         .any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// Numbers to other readers than PyYAML: those of YAML 1.2 (`1e5`, `08`, `0o17`) and those that
-/// allow signs, dots, commas and underscores in more places.
+/// Whether parsers other than PyYAML read `text` as a number: those of YAML 1.2 (`1e5`, `08`,
+/// `0o17`) and those that allow signs, dots, commas and underscores in more places.
 fn number_elsewhere(text: &str) -> bool {
     let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
     let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(&digits);
-    let prefixed = |prefix: &str, base: u32| {
-        let start = unsigned
-            .get(..2)
-            .filter(|start| start.eq_ignore_ascii_case(prefix));
-        start.is_some() && unsigned[2..].chars().all(|c| c.is_digit(base))
+    let prefixed = |(prefix, base): (&str, u32)| {
+        let digits = unsigned.split_at_checked(2);
+        digits.is_some_and(|(start, digits)| {
+            start.eq_ignore_ascii_case(prefix) && digits.chars().all(|c| c.is_digit(base))
+        })
     };
     let times = unsigned.contains(':')
         && unsigned
@@ -155,70 +155,54 @@ fn number_elsewhere(text: &str) -> bool {
             .all(|c| c.is_ascii_digit() || matches!(c, ':' | '.'));
     digits.parse::<f64>().is_ok()
         || unsigned.strip_prefix('.').is_some_and(word_elsewhere)
-        || prefixed("0b", 2)
-        || prefixed("0o", 8)
-        || prefixed("0x", 16)
+        || [("0b", 2), ("0o", 8), ("0x", 16)].into_iter().any(prefixed)
         || times
 }
 
-/// PyYAML's `timestamp`.
+/// Whether `text` matches the pattern `timestamp` of PyYAML's `resolver.py`.
 fn timestamp(text: &str) -> bool {
-    let take = |text: &mut &str, least: usize, most: usize| {
-        let digits = text
-            .bytes()
-            .take(most)
-            .take_while(u8::is_ascii_digit)
-            .count();
-        *text = &text[digits..];
-        digits >= least
-    };
-    let skip = |text: &mut &str, what: &str| match text.strip_prefix(what) {
-        Some(rest) => {
-            *text = rest;
-            true
-        }
-        None => false,
-    };
-    let blanks = |text: &mut &str| *text = text.trim_start_matches([' ', '\t']);
-    let mut rest = text;
-    let dated = take(&mut rest, 4, 4)
-        && skip(&mut rest, "-")
-        && take(&mut rest, 1, 2)
-        && skip(&mut rest, "-")
-        && take(&mut rest, 1, 2);
-    if !dated {
-        return false;
-    }
+    after_timestamp(text).is_some_and(str::is_empty)
+}
+
+/// Returns the rest of `text` after a timestamp. A date alone needs two digits for month and day.
+fn after_timestamp(text: &str) -> Option<&str> {
+    let rest = after_digits(text, 4, 4)?.strip_prefix('-')?;
+    let rest = after_digits(rest, 1, 2)?.strip_prefix('-')?;
+    let rest = after_digits(rest, 1, 2)?;
     if rest.is_empty() {
-        return text.len() == 10;
+        return (text.len() == 10).then_some(rest);
     }
-    let apart = rest.len();
-    if !(skip(&mut rest, "T") || skip(&mut rest, "t")) {
-        blanks(&mut rest);
-    }
-    let timed = rest.len() < apart
-        && take(&mut rest, 1, 2)
-        && skip(&mut rest, ":")
-        && take(&mut rest, 2, 2)
-        && skip(&mut rest, ":")
-        && take(&mut rest, 2, 2);
-    if !timed {
-        return false;
-    }
-    if skip(&mut rest, ".") {
-        rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    }
+    let time = match rest.strip_prefix(['T', 't']) {
+        Some(time) => time,
+        None if rest.starts_with([' ', '\t']) => rest.trim_start_matches([' ', '\t']),
+        None => return None,
+    };
+    let rest = after_digits(time, 1, 2)?.strip_prefix(':')?;
+    let rest = after_digits(rest, 2, 2)?.strip_prefix(':')?;
+    let rest = after_digits(rest, 2, 2)?;
+    let rest = match rest.strip_prefix('.') {
+        Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => rest,
+    };
     if rest.is_empty() {
-        return true;
+        return Some(rest);
     }
-    blanks(&mut rest);
-    if rest == "Z" {
-        return true;
+    let zone = rest.trim_start_matches([' ', '\t']);
+    if let Some(rest) = zone.strip_prefix('Z') {
+        return Some(rest);
     }
-    if !(skip(&mut rest, "-") || skip(&mut rest, "+")) || !take(&mut rest, 1, 2) {
-        return false;
+    let rest = after_digits(zone.strip_prefix(['-', '+'])?, 1, 2)?;
+    match rest.strip_prefix(':') {
+        Some(minutes) => after_digits(minutes, 2, 2),
+        None => Some(rest),
     }
-    rest.is_empty() || (skip(&mut rest, ":") && take(&mut rest, 2, 2) && rest.is_empty())
+}
+
+/// Returns the rest of `text` after `min` to `max` ASCII digits.
+fn after_digits(text: &str, min: usize, max: usize) -> Option<&str> {
+    let digits = text.bytes().take(max).take_while(u8::is_ascii_digit);
+    let count = digits.count();
+    (count >= min).then(|| &text[count..])
 }
 
 struct Writer<'a> {
@@ -240,10 +224,10 @@ impl Writer<'_> {
         self.column = indent;
     }
 
-    /// A single blank folds once the line is full; more than one never.
+    /// Only single blanks are folded.
     fn plain(&mut self, text: &str) {
         for (blanks, word) in words(text, |c| c == ' ') {
-            if blanks.len() == 1 && self.column > WIDTH && self.split {
+            if blanks.len() == 1 && self.column > MAX_WIDTH && self.split {
                 self.new_line();
             } else {
                 self.put(blanks);
@@ -258,10 +242,10 @@ impl Writer<'_> {
         for (gap, word) in words(text, |c| c == ' ' || line_break(c)) {
             let edge = at == 0 || at + gap.len() == text.len();
             at += gap.len() + word.len();
-            if gap == " " && self.column > WIDTH && self.split && !edge {
+            if gap == " " && self.column > MAX_WIDTH && self.split && !edge {
                 self.new_line();
             } else if gap.starts_with(line_break) {
-                // One line end in quotes is a blank; n of them are written as n + 1.
+                // A single line break in quotes means a blank, so n breaks are written as n + 1.
                 if gap.starts_with('\n') {
                     self.out.push('\n');
                 }
@@ -277,7 +261,7 @@ impl Writer<'_> {
         self.put("'");
     }
 
-    /// `frame`: also what could be taken for the frame is escaped.
+    /// `frame`: also escapes the characters that could end the block around the YAML.
     fn double(&mut self, text: &str, frame: bool) {
         self.put("\"");
         let chars: Vec<char> = text.chars().collect();
@@ -295,7 +279,7 @@ impl Writer<'_> {
                 from = end + 1;
             }
             let inside = end > 0 && end + 1 < chars.len();
-            let full = self.column + end.saturating_sub(from) > WIDTH;
+            let full = self.column + end.saturating_sub(from) > MAX_WIDTH;
             if inside && (c == Some(' ') || from >= end) && full && self.split {
                 let part: String = chars.get(from..end).unwrap_or_default().iter().collect();
                 self.put(&part);
@@ -311,7 +295,8 @@ impl Writer<'_> {
     }
 }
 
-/// `text` as pairs of a gap (characters of one kind that `gap` accepts; at first perhaps none) and what follows it.
+/// Splits `text` into pairs of a gap (blanks or line breaks that `gap` accepts; the first may be
+/// empty) and the word after it.
 fn words(text: &str, gap: impl Fn(char) -> bool) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -330,7 +315,7 @@ fn words(text: &str, gap: impl Fn(char) -> bool) -> impl Iterator<Item = (&str, 
     })
 }
 
-/// How `c` is written in double quotes, if not as it is.
+/// Returns the escape sequence of `c` in double quotes, or `None` if it needs none.
 fn escape(c: char, frame: bool) -> Option<String> {
     let short = match c {
         '\0' => "\\0",
@@ -348,9 +333,7 @@ fn escape(c: char, frame: bool) -> Option<String> {
         '\u{2028}' => "\\L",
         '\u{2029}' => "\\P",
         '<' | '>' | '`' if frame => "",
-        ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}' => {
-            return None;
-        }
+        c if printable_in_plane_0(c) => return None,
         _ => "",
     };
     let code = u32::from(c);

@@ -193,7 +193,7 @@ fn a_commit_id_like_1234e56_is_read_as_text() {
     for id in ["1234e56", "0898123", "791e558", "12e4567", "00e1234"] {
         let fields = json!({ "commit_sha": id });
         assert_eq!(read(&format!("commit_sha: {id}\n")), Ok(fields.clone()));
-        assert_eq!(load::read(&format!("commit_sha: {id}\n")), Ok(fields));
+        assert_eq!(load::parse(&format!("commit_sha: {id}\n")), Ok(fields));
         assert_eq!(write_one(id), format!("k: '{id}'\n"));
     }
 }
@@ -356,15 +356,15 @@ proptest! {
 
     #[test]
     fn the_simple_form_is_read_as_the_parser_reads_it(text in header()) {
-        if let Some(fields) = flat::read(&text) {
-            prop_assert_eq!(load::read(&text), Ok(Value::Object(fields)), "{:?}", text);
+        if let Some(fields) = flat::parse(&text) {
+            prop_assert_eq!(load::parse(&text), Ok(Value::Object(fields)), "{:?}", text);
         }
     }
 
     #[test]
     fn what_is_written_reads_the_same_either_way(fields in prop::collection::vec(("[a-z_]{1,9}", json_value()), 0..5)) {
         let fields: Map<String, Value> = fields.into_iter().collect();
-        prop_assert_eq!(load::read(&write(&fields)), Ok(Value::Object(fields)));
+        prop_assert_eq!(load::parse(&write(&fields)), Ok(Value::Object(fields)));
     }
 }
 
@@ -377,8 +377,8 @@ fn machine_written_headers_need_no_parser() {
         "validation_results:\n  issue_is_open: true\n  more:\n    x: z\nnodes:\n- id: '1.1'\n  pr: null\n  depends_on:\n  - '1'\n- id: '2'\n\nlast: 1",
     ] {
         assert_eq!(
-            flat::read(text).map(Value::Object),
-            Some(load::read(text).unwrap()),
+            flat::parse(text).map(Value::Object),
+            Some(load::parse(text).unwrap()),
             "{text}"
         );
     }

@@ -1,14 +1,15 @@
-//! Writes block-style YAML byte for byte like PyYAML's `safe_dump(…, allow_unicode=True, sort_keys=False)`: keys in
-//! order, lists not indented, lines folded at 80 columns, quotes where a reader would otherwise see something else than
-//! the string. Keys always stand before their colon on one line; PyYAML writes empty and very long ones as `? key`.
+//! Writes block-style YAML byte for byte like PyYAML's
+//! `safe_dump(…, allow_unicode=True, sort_keys=False)`: keys in order, lists not indented, lines
+//! folded at 80 columns, quotes where a parser would otherwise not return the same string. A key is
+//! always on one line with its colon; PyYAML writes empty and very long keys as `? key`.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
 
-use super::scalar::{self, Place};
+use super::scalar;
 
-/// `fields` as a YAML document, ended by a line end.
+/// Renders `fields` as a YAML document that ends with a line break.
 pub fn write(fields: &Map<String, Value>) -> String {
     let mut text = String::new();
     if fields.is_empty() {
@@ -19,7 +20,8 @@ pub fn write(fields: &Map<String, Value>) -> String {
     text
 }
 
-/// The first line begins where `out` ends, the others at column `indent`.
+/// Appends a map whose first line continues the last line of `out` and whose other lines start at
+/// column `indent`.
 fn map(fields: &Map<String, Value>, indent: usize, out: &mut String) {
     for (index, (key, value)) in fields.iter().enumerate() {
         if index > 0 {
@@ -45,7 +47,7 @@ fn map(fields: &Map<String, Value>, indent: usize, out: &mut String) {
     }
 }
 
-/// The first line begins where `out` ends, the others at column `indent`.
+/// Appends a list in the same way as [`map`].
 fn list(items: &[Value], indent: usize, out: &mut String) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
@@ -77,22 +79,14 @@ fn leaf(value: &Value, indent: usize, out: &mut String) {
 fn string(text: &str, indent: usize, key: bool, out: &mut String) {
     let line = out.rfind('\n').map_or(0, |end| end + 1);
     let column = out[line..].chars().count();
-    scalar::write(
-        text,
-        Place {
-            column,
-            indent,
-            key,
-        },
-        out,
-    );
+    scalar::write(text, column, indent, key, out);
 }
 
-/// As Python writes it: an exponent has two digits and a sign, and a float keeps its point, without which PyYAML reads
-/// `1e20` as a string.
+/// Renders a number as Python does: an exponent has a sign and at least two digits, and a float
+/// keeps its decimal point, without which PyYAML reads `1e20` as a string.
 fn number_text(number: &Number) -> String {
     let text = number.to_string();
-    // Python turns to exponents one digit earlier.
+    // Python switches to exponents one digit earlier.
     let text = match text.trim_start_matches('-').strip_prefix("0.0000") {
         Some(digits) if number.is_f64() && !digits.starts_with('0') => {
             let (first, rest) = digits.split_at(1);

@@ -47,7 +47,7 @@ pub(super) fn plan(
         ),
         Some(first) => (
             format!("line {}: {}", first.span.start, first.message()),
-            plain(&cut(&check::text(&findings))),
+            plain(&cut(&check::render(&findings))),
         ),
     };
     Judged {

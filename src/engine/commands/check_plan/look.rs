@@ -12,7 +12,7 @@ use crate::engine::forge::{
 };
 use crate::engine::model::trigger::Repo;
 use crate::engine::say::check as sentences;
-use crate::formats::action_plan::check::{Files, Found, wanted};
+use crate::formats::action_plan::check::{PathState, ProjectFiles, required_paths};
 use crate::formats::action_plan::{ActionPlan, ProjectPath};
 
 /// The newest commit of the default branch.
@@ -161,19 +161,19 @@ fn not_read(error: ReadError) -> NotRead {
 #[derive(Debug, Default)]
 pub(super) struct Loaded(HashMap<ProjectPath, Arc<Content>>);
 
-impl Files for Loaded {
-    fn look(&self, path: &ProjectPath) -> Found<'_> {
+impl ProjectFiles for Loaded {
+    fn get(&self, path: &ProjectPath) -> PathState<'_> {
         match self.0.get(path).map(AsRef::as_ref) {
-            Some(Content::Text(text)) => Found::File(text),
-            Some(Content::Binary) => Found::Binary,
-            Some(Content::TooLarge { .. }) => Found::TooLarge,
-            Some(Content::NotAFile(Kind::Directory)) => Found::Folder,
-            Some(Content::NotAFile(Kind::Submodule)) => Found::Unreadable("it is a submodule"),
+            Some(Content::Text(text)) => PathState::File(text),
+            Some(Content::Binary) => PathState::Binary,
+            Some(Content::TooLarge { .. }) => PathState::TooLarge,
+            Some(Content::NotAFile(Kind::Directory)) => PathState::Folder,
+            Some(Content::NotAFile(Kind::Submodule)) => PathState::Unreadable("it is a submodule"),
             Some(Content::NotAFile(Kind::Link)) => {
-                Found::Unreadable("it is a symbolic link to nowhere")
+                PathState::Unreadable("it is a symbolic link to nowhere")
             }
-            Some(Content::Missing) => Found::Missing,
-            None => Found::Unreadable("it was not looked at"),
+            Some(Content::Missing) => PathState::Missing,
+            None => PathState::Unreadable("it was not looked at"),
         }
     }
 }
@@ -190,7 +190,7 @@ pub(super) async fn load(
     name: &str,
     notes: &mut Vec<String>,
 ) -> Result<Loaded, NotRead> {
-    let paths = wanted(plan);
+    let paths = required_paths(plan);
     if paths.len() > most {
         notes.push(sentences::not_all_looked_at(name, paths.len(), most));
     }

@@ -111,7 +111,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
         ("needs_agent", planning::needs_agent(Command::Research)),
         (
             "empty_specification",
-            planning::empty_specification(&specification::read(
+            planning::empty_specification(&specification::parse(
                 "Cache it",
                 &specification::template("Cache it"),
             )),

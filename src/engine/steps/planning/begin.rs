@@ -130,7 +130,7 @@ async fn specification(trigger: &Trigger, thread: Thread) -> Result<Specificatio
     }
     let body = opening.map(|post| post.body.clone()).unwrap_or_default();
     let title = thread.title;
-    let read = prepare::computing(move || specification::read(&title, &body)).await?;
+    let read = prepare::computing(move || specification::parse(&title, &body)).await?;
     if read.is_empty() {
         return Err(Stop::Failed(sentences::empty_specification(&read)));
     }

@@ -1,23 +1,23 @@
-//! Two texts side by side, line by line, short enough to be read.
+//! Compares two texts by lines and renders the comparison in a limited size.
 
 use std::collections::HashMap;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-/// Longest line that is shown, in Unicode code points.
-const COLUMNS: usize = 160;
-/// Of a longer line that differs late, this much is shown before the difference.
-const BEFORE: usize = 40;
-/// Most lines of a comparison.
-const DIFF_LINES: usize = 40;
-/// Equal lines that are shown around those that differ.
-const CONTEXT: usize = 2;
-/// Most lines of an excerpt.
-const EXCERPT_LINES: usize = 12;
+/// Maximum length of a line, in Unicode code points.
+const MAX_COLUMNS: usize = 160;
+/// Number of code points shown before the difference in a longer line.
+const COLUMNS_BEFORE: usize = 40;
+/// Maximum number of lines of a comparison.
+const MAX_DIFF_LINES: usize = 40;
+/// Number of equal lines shown around a difference.
+const CONTEXT_LINES: usize = 2;
+/// Maximum number of lines of an excerpt.
+const MAX_EXCERPT_LINES: usize = 12;
 
-/// The steps from `old` to `new`, line by line.
-pub(super) fn steps(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
-    // Numbers are compared faster than lines, which may begin alike.
+/// Returns the operations that turn `old` into `new`, line by line.
+pub(super) fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    // Numbers compare faster than lines with a common prefix.
     let mut numbers = HashMap::new();
     let mut number = |line| {
         let next = numbers.len();
@@ -28,76 +28,69 @@ pub(super) fn steps(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, &old, &new)
 }
 
-/// The comparison for people: `- ` before lines of `old`, `+ ` before lines of `new`, two blanks before lines of both,
-/// `...` for what is left out.
-pub(super) fn shown_steps(old: &[&str], new: &[&str], steps: Vec<DiffOp>) -> String {
+/// Renders operations for people: `- ` before lines of `old`, `+ ` before lines of `new`, two blanks
+/// before lines of both, `...` for omitted lines.
+pub(super) fn render(old: &[&str], new: &[&str], operations: Vec<DiffOp>) -> String {
     let mut lines = Vec::new();
-    let mut behind = 0;
-    for group in group_diff_ops(steps, CONTEXT) {
-        if group
-            .first()
-            .is_some_and(|op| op.old_range().start > behind)
-        {
+    let mut end = 0;
+    for group in group_diff_ops(operations, CONTEXT_LINES) {
+        if group.first().is_some_and(|op| op.old_range().start > end) {
             lines.push("...".to_owned());
         }
         for op in group {
-            behind = op.old_range().end;
-            let (gone, come) = (&old[op.old_range()], &new[op.new_range()]);
+            end = op.old_range().end;
+            let (removed, added) = (&old[op.old_range()], &new[op.new_range()]);
             if matches!(op, DiffOp::Equal { .. }) {
-                lines.extend(gone.iter().map(|line| format!("  {}", cut(line, 0))));
+                lines.extend(removed.iter().map(|line| format!("  {}", cut(line, 0))));
                 continue;
             }
-            let start = |index: usize| match (gone.get(index), come.get(index)) {
-                (Some(one), Some(other)) => start(one, other),
-                _ => 0,
-            };
-            let minus = gone.iter().enumerate();
-            lines.extend(minus.map(|(index, line)| format!("- {}", cut(line, start(index)))));
-            let plus = come.iter().enumerate();
-            lines.extend(plus.map(|(index, line)| format!("+ {}", cut(line, start(index)))));
+            for (sign, side) in [('-', removed), ('+', added)] {
+                lines.extend(side.iter().enumerate().map(|(index, line)| {
+                    let start = match (removed.get(index), added.get(index)) {
+                        (Some(one), Some(other)) => first_column(one, other),
+                        _ => 0,
+                    };
+                    format!("{sign} {}", cut(line, start))
+                }));
+            }
         }
     }
-    if behind < old.len() {
+    if end < old.len() {
         lines.push("...".to_owned());
     }
-    shortened(lines, DIFF_LINES)
-}
-
-/// The first lines of a text, as [`shown`].
-pub(super) fn excerpt(text: &str) -> String {
-    let lines = text.split('\n').map(|line| cut(line, 0));
-    // One more than are shown is enough to know that there are more.
-    let total = 1 + memchr::memchr_iter(b'\n', text.as_bytes()).count();
-    let mut lines: Vec<String> = lines.take(EXCERPT_LINES).collect();
-    if total > EXCERPT_LINES {
-        lines.push(format!("... {} more lines", total - EXCERPT_LINES));
+    let total = lines.len();
+    if total > MAX_DIFF_LINES {
+        lines.truncate(MAX_DIFF_LINES);
+        lines.push(format!("... {} more lines", total - MAX_DIFF_LINES));
     }
     lines.join("\n")
 }
 
-/// One line of somebody's text, cut, with control characters made visible.
+/// Returns the first lines of a text, each like [`shown`].
+pub(super) fn excerpt(text: &str) -> String {
+    let lines = text.split('\n').map(shown);
+    let total = 1 + memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let mut lines: Vec<String> = lines.take(MAX_EXCERPT_LINES).collect();
+    if total > MAX_EXCERPT_LINES {
+        lines.push(format!("... {} more lines", total - MAX_EXCERPT_LINES));
+    }
+    lines.join("\n")
+}
+
+/// Returns a line cut to the maximum length, with visible control characters.
 pub(super) fn shown(line: &str) -> String {
     cut(line, 0)
 }
 
-fn shortened(mut lines: Vec<String>, most: usize) -> String {
-    let total = lines.len();
-    if total > most {
-        lines.truncate(most);
-        lines.push(format!("... {} more lines", total - most));
-    }
-    lines.join("\n")
-}
-
-/// Where two lines are to be shown from, so that what differs is seen.
-fn start(one: &str, other: &str) -> usize {
-    let long = |line: &str| line.chars().nth(COLUMNS).is_some();
+/// Returns the first column to show of two lines, so that their difference is visible.
+fn first_column(one: &str, other: &str) -> usize {
+    let long = |line: &str| line.chars().nth(MAX_COLUMNS).is_some();
     if !long(one) && !long(other) {
         return 0;
     }
     let pairs = one.chars().zip(other.chars());
     let same = pairs.take_while(|(one, other)| one == other).count();
-    same.saturating_sub(BEFORE)
+    same.saturating_sub(COLUMNS_BEFORE)
 }
 
 fn cut(line: &str, from: usize) -> String {
@@ -106,14 +99,14 @@ fn cut(line: &str, from: usize) -> String {
         out.push('…');
     }
     let mut rest = line.chars().skip(from);
-    out.extend(rest.by_ref().take(COLUMNS).map(visible));
+    out.extend(rest.by_ref().take(MAX_COLUMNS).map(visible));
     if rest.next().is_some() {
         out.push('…');
     }
     out
 }
 
-/// Control characters by their pictures (Unicode block "Control Pictures"); tabs stay.
+/// Replaces control characters except tabs by their symbols (Unicode block "Control Pictures").
 fn visible(c: char) -> char {
     match c {
         '\t' => c,

@@ -1,103 +1,64 @@
-//! Where a text is in another one, exactly.
+//! Exact search for the text of a `FIND`.
 
 use memchr::{memchr_iter, memmem};
 
-/// Most bytes of files that one check looks through for `FIND` texts, over all pairs (the documentation of
-/// [`super::check`] tells it). A plan of 2 MiB can hold tens of thousands of pairs; this is some thousand of them in a file
-/// of 1 MB, and takes seconds at worst.
-pub(super) const MOST_SEARCHED: u64 = 4 << 30;
+/// Maximum number of bytes that one check searches for `FIND` texts, over all pairs.
+///
+/// A plan of 2 MiB can hold tens of thousands of pairs. The limit allows some thousand of them in a
+/// file of 1 MB, which takes seconds at worst.
+pub(super) const MAX_SEARCHED_BYTES: u64 = 4 << 30;
 
-/// Most line numbers that are told.
-const LINES: usize = 10;
+/// Maximum number of lines that are listed.
+const MAX_LINES: usize = 10;
 
-/// Where a text is.
+/// Result of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Matches {
-    /// Nowhere.
     None,
-    /// Once, from this byte on.
+    /// One match, at this byte.
     One(usize),
-    /// Several times.
     Many {
-        /// How many; of those that overlap, only as many as make two.
+        /// Number of matches without overlaps; at least two.
         count: usize,
-        /// The lines of the first ones, 1-based, each once.
+        /// Lines of the first matches, 1-based, without duplicates.
         lines: Vec<usize>,
-        /// There are more lines.
+        /// Whether there are matches in further lines.
         more: bool,
     },
 }
 
-/// Looks for `find`, which is not empty, in `text`. Linear in both.
+/// Searches for `find`, which is not empty, in `text`. Linear in both.
 pub(super) fn matches(text: &str, find: &str) -> Matches {
     let (text, find) = (text.as_bytes(), find.as_bytes());
     let finder = memmem::Finder::new(find);
-    let mut counter = Counter::new(text);
-    finder.find_iter(text).for_each(|at| counter.add(at));
-    if counter.count == 0 {
+    let Some(first) = finder.find(text) else {
         return Matches::None;
-    }
-    if counter.count == 1 {
-        let first = counter.at;
-        // `aa` is once in `aaa` when counted one behind the other, but which of two is meant cannot be told.
-        match finder.find(&text[first + 1..]) {
-            Some(overlapping) => counter.add(first + 1 + overlapping),
-            None => return Matches::One(first),
+    };
+    let Some(second) = finder.find(&text[first + 1..]) else {
+        return Matches::One(first);
+    };
+    // `aa` occurs once in `aaa` without overlaps, but it is ambiguous which one is meant.
+    let mut others = finder.find_iter(text).skip(1).peekable();
+    let overlapping = others.peek().is_none().then_some(first + 1 + second);
+    let (mut count, mut lines, mut more) = (0, Vec::new(), false);
+    let (mut line, mut counted) = (1, 0);
+    for at in std::iter::once(first).chain(others).chain(overlapping) {
+        count += 1;
+        if more {
+            continue;
+        }
+        line += memchr_iter(b'\n', &text[counted..at]).count();
+        counted = at;
+        if lines.last() != Some(&line) {
+            more = lines.len() == MAX_LINES;
+            lines.extend((!more).then_some(line));
         }
     }
-    Matches::Many {
-        count: counter.count,
-        lines: counter.lines,
-        more: counter.more,
-    }
+    Matches::Many { count, lines, more }
 }
 
-/// The first place of `find`, which is not empty.
-pub(super) fn first(text: &str, find: &str) -> Option<usize> {
-    memmem::find(text.as_bytes(), find.as_bytes())
-}
-
-/// The line of the byte at `at`, 1-based.
-pub(super) fn line_of(text: &str, at: usize) -> usize {
-    1 + memchr_iter(b'\n', &text.as_bytes()[..at]).count()
-}
-
-struct Counter<'a> {
-    text: &'a [u8],
-    count: usize,
-    lines: Vec<usize>,
-    more: bool,
-    /// Where the last counted line number was, and that number.
-    at: usize,
-    line: usize,
-}
-
-impl<'a> Counter<'a> {
-    fn new(text: &'a [u8]) -> Self {
-        Self {
-            text,
-            count: 0,
-            lines: Vec::new(),
-            more: false,
-            at: 0,
-            line: 1,
-        }
-    }
-
-    fn add(&mut self, at: usize) {
-        self.count += 1;
-        if self.more {
-            return;
-        }
-        self.line += memchr_iter(b'\n', &self.text[self.at..at]).count();
-        self.at = at;
-        if self.lines.last() == Some(&self.line) {
-            return;
-        }
-        if self.lines.len() == LINES {
-            self.more = true;
-        } else {
-            self.lines.push(self.line);
-        }
-    }
+/// Returns the line of the first match of `find`, which is not empty, 1-based.
+pub(super) fn first_line(text: &str, find: &str) -> Option<usize> {
+    let at = memmem::find(text.as_bytes(), find.as_bytes())?;
+    Some(1 + memchr_iter(b'\n', &text.as_bytes()[..at]).count())
 }

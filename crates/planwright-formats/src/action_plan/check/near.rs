@@ -1,12 +1,14 @@
-//! The lines of a file that are most like a text that is not in it.
+//! Finds the lines of a file that are most similar to a text that is not in it.
 //!
-//! In two passes. The first slides a window as tall as the text over the file and counts which pairs of neighbouring
-//! bytes both have: linear in the file, whatever is in it. The second compares the few best windows line by line and
-//! character by character, within a fixed number of steps.
+//! The search has two passes. The first slides a window of the height of the text over the file and
+//! counts the pairs of adjacent bytes that both have in common; it is linear in the file for any
+//! input. The second compares the few best windows by lines and characters, within a fixed number of
+//! steps.
 //!
-//! Bounds: files up to [`FILE`] and texts up to [`FIND_LINES`] and [`FIND`]; at most [`CANDIDATES`] windows twice over,
-//! [`STEPS`] steps each; [`SEARCHES`] searches for one plan. All of them together take two seconds at worst (a file
-//! of 1 MB, ten times 1,000 lines that it holds in reverse).
+//! Limits: files up to [`MAX_FILE_BYTES`], texts up to [`MAX_FIND_LINES`] and [`MAX_FIND_BYTES`],
+//! twice [`MAX_CANDIDATES`] windows with [`MAX_STEPS`] steps each, and [`MAX_SEARCHES`] searches for
+//! one plan. Together they take two seconds at worst (a file of 1 MB, and ten times 1,000 lines of it
+//! in reverse order).
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,50 +18,49 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::diff;
 use super::finding::{NearMiss, Score};
 
-/// Most searches for one plan: more near misses than that nobody reads.
-pub(super) const SEARCHES: usize = 10;
-/// Longest file that is searched, in bytes.
-pub(super) const FILE: usize = 2 * 1024 * 1024;
-/// Longest text that is searched for, in bytes.
-pub(super) const FIND: usize = 64 * 1024;
-/// Longest text that is searched for, in lines.
-pub(super) const FIND_LINES: usize = 1000;
-/// Windows that are compared exactly.
-const CANDIDATES: usize = 3;
-/// Steps of the comparison of one window: product of the lengths of what is compared, in characters.
-const STEPS: usize = 1_000_000;
-/// What is less alike is no near miss, unless only white space differs; the customary bound (`get_close_matches` of Python's difflib).
-const LEAST: u8 = 60;
+/// Maximum number of searches for one plan; nobody reads more near misses.
+pub(super) const MAX_SEARCHES: usize = 10;
+/// Maximum size of a file that is searched, in bytes.
+pub(super) const MAX_FILE_BYTES: usize = 2 * 1024 * 1024;
+/// Maximum size of a text that is searched for, in bytes.
+pub(super) const MAX_FIND_BYTES: usize = 64 * 1024;
+/// Maximum height of a text that is searched for, in lines.
+pub(super) const MAX_FIND_LINES: usize = 1000;
+/// Maximum number of windows per criterion that are compared exactly.
+const MAX_CANDIDATES: usize = 3;
+/// Maximum cost of comparing one window: the product of the lengths of the texts, in characters.
+const MAX_STEPS: usize = 1_000_000;
+/// Minimum similarity of a near miss in hundredths, unless only white space differs. The default of
+/// `get_close_matches` in Python's difflib.
+const MIN_SCORE: u8 = 60;
 
-/// The window of `text` that is most like `find`, one that differs in white space only before all others, and the first
-/// of equals; `None` when nothing is similar or one of them is
-/// too long.
+/// Returns the lines of `text` that are most similar to `find`.
+///
+/// Lines that differ in white space only are preferred, then the first of equals. `None` if nothing is
+/// similar or one of the texts is too long.
 pub(super) fn search(text: &str, find: &str) -> Option<NearMiss> {
-    if text.is_empty() || text.len() > FILE || find.len() > FIND {
+    if text.is_empty() || text.len() > MAX_FILE_BYTES || find.len() > MAX_FIND_BYTES {
         return None;
     }
     let find: Vec<&str> = find.split('\n').collect();
-    if find.len() > FIND_LINES {
+    if find.len() > MAX_FIND_LINES {
         return None;
     }
-    let text: Vec<&str> = text
-        .strip_suffix('\n')
-        .unwrap_or(text)
-        .split('\n')
-        .collect();
-    let spaced = |near: &[&str]| {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let text: Vec<&str> = text.split('\n').collect();
+    let differs_in_space = |near: &[&str]| {
         let mut chars = without_spaces(&find).peekable();
         chars.peek().is_some() && chars.eq(without_spaces(near))
     };
     let ranked = candidates(&text, &find).into_iter().map(|window| {
         let near = &text[window.clone()];
-        let steps = diff::steps(&find, near);
-        let rank = (spaced(near), score(&find, near, &steps));
-        (rank, window, steps)
+        let operations = diff::operations(&find, near);
+        let rank = (differs_in_space(near), score(&find, near, &operations));
+        (rank, window, operations)
     });
     let best = ranked.reduce(|best, next| if next.0 > best.0 { next } else { best });
-    let ((only_spaces, score), window, steps) = best?;
-    if !only_spaces && score.hundredths() < LEAST {
+    let ((only_spaces, score), window, operations) = best?;
+    if !only_spaces && score.hundredths() < MIN_SCORE {
         return None;
     }
     Some(NearMiss {
@@ -67,7 +68,7 @@ pub(super) fn search(text: &str, find: &str) -> Option<NearMiss> {
         line: window.start + 1,
         end_line: window.end,
         only_spaces,
-        diff: diff::shown_steps(&find, &text[window], steps),
+        diff: diff::render(&find, &text[window], operations),
     })
 }
 
@@ -76,14 +77,13 @@ fn without_spaces<'a>(lines: &'a [&str]) -> impl Iterator<Item = char> + 'a {
     chars.filter(|c| !c.is_whitespace())
 }
 
-/// The windows that may be most alike, in the order of the file.
+/// Returns the windows that may be most similar, in the order of the file.
 fn candidates(text: &[&str], find: &[&str]) -> Vec<Range<usize>> {
     let height = find.len().min(text.len());
-    let mut wanted = Pairs::new();
-    wanted.add(find);
-    let mut seen = Pairs::new();
-    // Of what both have, how much it is of both together; for a single line, which may be a part of a longer one, also
-    // how much it is of the text.
+    let wanted = BytePairs::new(find);
+    let mut seen = BytePairs::new(&[]);
+    // Ranks windows by the share of common pairs in both texts. A single line may be part of a longer
+    // one, so it is also ranked by the share in `find` alone.
     let (mut alike, mut within) = (Best::default(), Best::default());
     for (index, line) in text.iter().enumerate() {
         seen.enter(line, &wanted);
@@ -110,19 +110,19 @@ fn per_million(part: usize, whole: usize) -> usize {
     (part * 1_000_000).checked_div(whole).unwrap_or(0)
 }
 
-/// The best few places, the first of equals.
+/// The best few windows, the first of equals.
 #[derive(Default)]
 struct Best(Vec<(Reverse<usize>, usize)>);
 
 impl Best {
-    fn offer(&mut self, likeness: usize, start: usize) {
-        let it = (Reverse(likeness), start);
-        if self.0.len() == CANDIDATES && self.0.last().is_some_and(|last| it > *last) {
+    fn offer(&mut self, similarity: usize, start: usize) {
+        let it = (Reverse(similarity), start);
+        if self.0.len() == MAX_CANDIDATES && self.0.last().is_some_and(|last| it > *last) {
             return;
         }
         self.0
             .insert(self.0.partition_point(|other| *other < it), it);
-        self.0.truncate(CANDIDATES);
+        self.0.truncate(MAX_CANDIDATES);
     }
 
     fn starts(&self) -> impl Iterator<Item = usize> + '_ {
@@ -130,29 +130,28 @@ impl Best {
     }
 }
 
-/// How often each pair of neighbouring bytes is in some lines, without white space at the lines' ends. A line end counts
-/// as a byte, so that lines of one character count as well.
-struct Pairs {
+/// Number of occurrences of each pair of adjacent bytes in a set of lines, without white space at
+/// their ends. A line break counts as a byte, so that lines of one character count as well.
+struct BytePairs {
     counts: Vec<u32>,
     total: usize,
-    /// How many of them the wanted lines have as well.
+    /// Number of pairs that the wanted lines have as well.
     common: usize,
 }
 
-impl Pairs {
-    fn new() -> Self {
-        Self {
+impl BytePairs {
+    /// Counts the pairs of `lines`.
+    fn new(lines: &[&str]) -> Self {
+        let mut counted = Self {
             counts: vec![0; 1 << 16],
             total: 0,
             common: 0,
-        }
-    }
-
-    fn add(&mut self, lines: &[&str]) {
+        };
         for pair in lines.iter().flat_map(|line| pairs(line)) {
-            self.counts[pair] += 1;
-            self.total += 1;
+            counted.counts[pair] += 1;
+            counted.total += 1;
         }
+        counted
     }
 
     fn enter(&mut self, line: &str, wanted: &Self) {
@@ -182,30 +181,32 @@ fn pairs(line: &str) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// How many characters two groups of lines have in common, of all of both, line ends left out. Around a single line
-/// what the other one has more at its ends does not count: the text may be a part of that line.
-fn score(find: &[&str], near: &[&str], steps: &[DiffOp]) -> Score {
-    let mut left = STEPS;
+/// Returns the share of characters that two groups of lines have in common, without line breaks.
+///
+/// For a single line, additional characters at the ends of `near` do not count, because `find` may be
+/// a part of that line.
+fn score(find: &[&str], near: &[&str], operations: &[DiffOp]) -> Score {
+    let mut steps_left = MAX_STEPS;
     let (mut same, mut all) = (0, 0);
     let (mut rough_old, mut rough_new) = (Vec::new(), Vec::new());
-    for step in steps {
-        let (old, new) = (&find[step.old_range()], &near[step.new_range()]);
+    for operation in operations {
+        let (old, new) = (&find[operation.old_range()], &near[operation.new_range()]);
         let (old_chars, new_chars) = (chars(old), chars(new));
         all += old_chars.len() + new_chars.len();
-        match step {
+        match operation {
             DiffOp::Equal { .. } => same += old_chars.len() + new_chars.len(),
             DiffOp::Replace { .. } => {
                 let cost = old_chars.len().saturating_mul(new_chars.len());
-                if cost > left {
+                if cost > steps_left {
                     rough_old.extend_from_slice(old);
                     rough_new.extend_from_slice(new);
                     continue;
                 }
-                left -= cost;
+                steps_left -= cost;
                 let ops = capture_diff_slices(Algorithm::Myers, &old_chars, &new_chars);
                 same += 2 * equal(&ops);
                 if find.len() == 1 && near.len() == 1 {
-                    all -= more_at_ends(&ops);
+                    all -= inserted_at_ends(&ops);
                 }
             }
             DiffOp::Delete { .. } | DiffOp::Insert { .. } => {}
@@ -214,7 +215,7 @@ fn score(find: &[&str], near: &[&str], steps: &[DiffOp]) -> Score {
     if !rough_old.is_empty() {
         same += roughly_same(&rough_old, &rough_new);
     }
-    Score::of(same, all)
+    Score::new(same, all)
 }
 
 fn chars(lines: &[&str]) -> Vec<char> {
@@ -226,26 +227,26 @@ fn equal(ops: &[DiffOp]) -> usize {
     equal.map(|op| op.old_range().len()).sum()
 }
 
-/// What is only in the second text, before and behind everything of the first.
-fn more_at_ends(ops: &[DiffOp]) -> usize {
-    let more = |op: Option<&DiffOp>| match op {
-        Some(DiffOp::Insert { new_len, .. }) => *new_len,
+/// Returns the number of characters that only the second text has, before and after the first one.
+fn inserted_at_ends(ops: &[DiffOp]) -> usize {
+    let inserted = |op: &DiffOp| match op {
+        DiffOp::Insert { new_len, .. } => *new_len,
         _ => 0,
     };
     match ops {
-        [only] => more(Some(only)),
-        ops => more(ops.first()) + more(ops.last()),
+        [] => 0,
+        [only] => inserted(only),
+        [first, .., last] => inserted(first) + inserted(last),
     }
 }
 
-/// How many characters of both are probably the same, when comparing them would take too long.
+/// Estimates the number of common characters of texts that are too long to compare.
 fn roughly_same(old: &[&str], new: &[&str]) -> usize {
-    let mut wanted = Pairs::new();
-    wanted.add(old);
-    let mut seen = Pairs::new();
+    let wanted = BytePairs::new(old);
+    let mut seen = BytePairs::new(&[]);
     for line in new {
         seen.enter(line, &wanted);
     }
-    // A pair of bytes begins at most one character.
+    // At most one character starts in a pair of bytes.
     2 * seen.common.min(chars(old).len()).min(chars(new).len())
 }

@@ -16,13 +16,13 @@ fn tree() -> Tree {
     Tree::default()
         .with(
             "src/a.rs",
-            Found::File("fn a() {\n    one();\n    two();\n}\n"),
+            PathState::File("fn a() {\n    one();\n    two();\n}\n"),
         )
-        .with("src/dos.rs", Found::File("one\r\ntwo\r\nthree\r\n"))
-        .with("dup.txt", Found::File("dup\nother\ndup\n"))
-        .with("logo.png", Found::Binary)
-        .with("huge.json", Found::TooLarge)
-        .with("secret", Found::Unreadable("permission denied"))
+        .with("src/dos.rs", PathState::File("one\r\ntwo\r\nthree\r\n"))
+        .with("dup.txt", PathState::File("dup\nother\ndup\n"))
+        .with("logo.png", PathState::Binary)
+        .with("huge.json", PathState::TooLarge)
+        .with("secret", PathState::Unreadable("permission denied"))
 }
 
 /// Number of the action and what is wrong with it.
@@ -187,7 +187,7 @@ fn find_is_there_exactly_once() {
 
 #[test]
 fn matches_that_overlap_are_ambiguous() {
-    let files = Tree::default().with("a", Found::File("aaa"));
+    let files = Tree::default().with("a", PathState::File("aaa"));
     let findings = check(&plan(vec![edit("a", &[("aa", "b")])]), &files);
     assert_eq!(findings[0].kind, K::FindAmbiguous);
 }
@@ -258,10 +258,10 @@ fn findings_name_their_lines() {
 #[test]
 fn wanted_names_everything_that_is_looked_at() {
     struct Watched(std::cell::RefCell<Vec<ProjectPath>>);
-    impl Files for Watched {
-        fn look(&self, path: &ProjectPath) -> Found<'_> {
+    impl ProjectFiles for Watched {
+        fn get(&self, path: &ProjectPath) -> PathState<'_> {
             self.0.borrow_mut().push(path.clone());
-            Found::Missing
+            PathState::Missing
         }
     }
     let plan = plan(vec![
@@ -274,7 +274,7 @@ fn wanted_names_everything_that_is_looked_at() {
         invoke(&["h", "e"]),
         hand_back(&["i"]),
     ]);
-    let wanted = wanted(&plan);
+    let wanted = required_paths(&plan);
     let names: Vec<_> = wanted.iter().map(ProjectPath::as_str).collect();
     assert_eq!(names, ["a/b/c", "a/b", "a", "d", "e", "f/g", "h", "i"]);
     let files = Watched(std::cell::RefCell::default());

@@ -87,23 +87,30 @@ fn what_a_shell_would_interpret_is_refused() {
     ] {
         let bad = split(&format!("{line}\nls")).unwrap_err();
         assert_eq!((bad.len(), bad[0].line), (1, 0), "{line:?}");
-        assert!(matches!(bad[0].why, Why::Form), "{line:?} {bad:?}");
+        assert!(matches!(bad[0].problem, Problem::Form), "{line:?} {bad:?}");
     }
-    for (line, why) in [
-        ("cd ..", Why::Path(PathError::Parent)),
-        ("cd /opt", Why::Path(PathError::Absolute)),
-        ("cd C:/a", Why::Path(PathError::Drive)),
-        ("cd .", Why::Path(PathError::Empty)),
-        ("export 1A=b", Why::Name),
-        ("export A =b", Why::Name),
+    for (line, problem) in [
+        ("cd ..", Problem::Path(PathError::Parent)),
+        ("cd /opt", Problem::Path(PathError::Absolute)),
+        ("cd C:/a", Problem::Path(PathError::Drive)),
+        ("cd .", Problem::Path(PathError::Empty)),
+        ("export 1A=b", Problem::Name),
+        ("export A =b", Problem::Name),
     ] {
-        assert_eq!(split(line).unwrap_err()[0].why, why, "{line:?}");
+        assert_eq!(split(line).unwrap_err()[0].problem, problem, "{line:?}");
     }
 }
 
 #[test]
 fn all_bad_lines_come_together_with_their_numbers() {
     let bad = split("\ncd a\ncd b\nexport X=1\nexport X=2\ncd $Y\nls").unwrap_err();
-    let found: Vec<_> = bad.iter().map(|bad| (bad.line, &bad.why)).collect();
-    assert_eq!(found, [(2, &Why::Twice), (4, &Why::Twice), (5, &Why::Form)]);
+    let found: Vec<_> = bad.iter().map(|bad| (bad.line, &bad.problem)).collect();
+    assert_eq!(
+        found,
+        [
+            (2, &Problem::Duplicate),
+            (4, &Problem::Duplicate),
+            (5, &Problem::Form)
+        ]
+    );
 }

@@ -59,9 +59,9 @@ fn names_that_are_refused_say_what_to_do() {
             "name contains unsupported character '計'; use a to z and digits, e.g. my-feature",
         ),
     ] {
-        assert_eq!(name(raw).unwrap_err().to_string(), error, "{raw:?}");
+        assert_eq!(Name::parse(raw).unwrap_err().to_string(), error, "{raw:?}");
     }
-    let full = counted(&name("a").unwrap(), ["999999_z"]).unwrap_err();
+    let full = numbered(&Name::parse("a").unwrap(), ["999999_z"]).unwrap_err();
     assert_eq!(
         full.to_string(),
         "the number 999999 is taken and there is none after it; use --id timestamp or none"
@@ -82,15 +82,15 @@ fn names_are_the_same_on_every_computer() {
         (&"a".repeat(64), &"a".repeat(64)),
         (&format!("{}.md", "a".repeat(64)), &"a".repeat(64)),
     ] {
-        assert_eq!(name(raw).unwrap().as_str(), want);
-        assert_eq!(name(want).unwrap().as_str(), want);
+        assert_eq!(Name::parse(raw).unwrap().as_str(), want);
+        assert_eq!(Name::parse(want).unwrap().as_str(), want);
     }
 }
 
 #[test]
 fn ids_go_on_behind_what_is_there() {
-    let export = name("export").unwrap();
-    let count = |existing: &[&str]| counted(&export, existing.iter().copied()).unwrap();
+    let export = Name::parse("export").unwrap();
+    let count = |existing: &[&str]| numbered(&export, existing.iter().copied()).unwrap();
     assert_eq!(count(&[]), "000001_export");
     assert_eq!(
         count(&[
@@ -103,8 +103,8 @@ fn ids_go_on_behind_what_is_there() {
         ]),
         "000008_export"
     );
-    assert_eq!(number("34_feature"), None);
-    assert_eq!(number("000034_"), None);
+    assert_eq!(number_prefix("34_feature"), None);
+    assert_eq!(number_prefix("000034_"), None);
     let now = DateTime::from_timestamp(1_778_288_523, 0).unwrap();
     assert_eq!(
         timestamped(&export, now, &|_| false),
@@ -120,8 +120,8 @@ proptest! {
         let once = slug(&text, "project");
         prop_assert!(!once.is_empty());
         prop_assert_eq!(slug(&once, "project"), once.clone());
-        if let Ok(name) = super::name(&text) {
-            prop_assert_eq!(super::name(name.as_str()).unwrap(), name);
+        if let Ok(name) = Name::parse(&text) {
+            prop_assert_eq!(Name::parse(name.as_str()).unwrap(), name);
         }
     }
 }
@@ -136,6 +136,6 @@ fn a_name_with_accents_keeps_its_letters() {
     ] {
         assert_eq!(slug(text, "project"), want);
     }
-    let refused = name("Übersicht").unwrap_err().to_string();
+    let refused = Name::parse("Übersicht").unwrap_err().to_string();
     assert!(refused.contains("ubersicht"), "{refused}");
 }

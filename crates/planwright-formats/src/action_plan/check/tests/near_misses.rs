@@ -143,7 +143,7 @@ fn a_long_line_is_shown_where_it_differs() {
 
 #[test]
 fn a_near_miss_is_never_applied() {
-    let files = Tree::default().with("a", Found::File("This is the original content"));
+    let files = Tree::default().with("a", PathState::File("This is the original content"));
     let actions = vec![
         edit("a", &[("This is the orignal content", "New")]),
         edit("a", &[("New", "Newer")]),
@@ -157,7 +157,7 @@ fn a_near_miss_is_never_applied() {
 
 #[test]
 fn lines_of_the_near_miss_are_those_that_earlier_pairs_leave() {
-    let files = Tree::default().with("a", Found::File("top\nlet answer = 42;\n"));
+    let files = Tree::default().with("a", PathState::File("top\nlet answer = 42;\n"));
     let pairs = [("top", "top\nnew\nnewer"), ("let answer = 43;", "x")];
     let findings = check(&plan(vec![edit("a", &pairs)]), &files);
     assert_eq!(findings[0].near_miss.as_ref().unwrap().line, 4);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::action_plan::check::{Files, Found};
+use crate::action_plan::check::{PathState, ProjectFiles};
 use crate::action_plan::{
     Action, ActionPlan, Create, Edit, Execute, Header, Invoke, ProjectPath, Prune, Read,
     Replacement, Resource, Return, Span, Step,
@@ -10,25 +10,25 @@ use crate::action_plan::{
 
 /// Files by their paths; the folders that they are in are there as well.
 #[derive(Default)]
-pub(super) struct Tree(BTreeMap<String, Found<'static>>);
+pub(super) struct Tree(BTreeMap<String, PathState<'static>>);
 
 impl Tree {
-    pub(super) fn with(mut self, path: &str, found: Found<'static>) -> Self {
+    pub(super) fn with(mut self, path: &str, found: PathState<'static>) -> Self {
         self.0.insert(path.to_owned(), found);
         self
     }
 }
 
-impl Files for Tree {
-    fn look(&self, path: &ProjectPath) -> Found<'_> {
+impl ProjectFiles for Tree {
+    fn get(&self, path: &ProjectPath) -> PathState<'_> {
         if let Some(found) = self.0.get(path.as_str()) {
             return *found;
         }
         let below = format!("{path}/");
         if self.0.keys().any(|other| other.starts_with(&below)) {
-            Found::Folder
+            PathState::Folder
         } else {
-            Found::Missing
+            PathState::Missing
         }
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::super::overlay::unix;
+use super::super::overlay::normalize_line_breaks;
 use super::super::walk::walk;
 use super::*;
 use crate::markdown::{self, Kind};
@@ -54,11 +54,11 @@ proptest! {
         }
         let list: Vec<_> = list.iter().map(|(find, replace)| (find.as_str(), replace.as_str())).collect();
         let plan = plan(vec![edit("a", &list)]);
-        let files = Tree::default().with("a", Found::File(leak(text)));
+        let files = Tree::default().with("a", PathState::File(leak(text)));
         let (findings, state) = walk(&plan, &files);
         prop_assert_eq!(findings.len(), refused, "{:?}", findings);
-        let Found::File(after) = state.look(&path("a")) else { panic!("no file") };
-        prop_assert_eq!(unix(after), model);
+        let PathState::File(after) = state.get(&path("a")) else { panic!("no file") };
+        prop_assert_eq!(normalize_line_breaks(after), model);
     }
 
     #[test]
@@ -71,7 +71,7 @@ proptest! {
             edit("b`c``d", &[(&near, &find)]),
             read("e`<!--`"),
         ]);
-        let files = Tree::default().with("a", Found::File(leak(text)));
+        let files = Tree::default().with("a", PathState::File(leak(text)));
         let findings = check(&plan, &files);
         serde_json::to_string(&findings).unwrap();
         for finding in &findings {
@@ -91,6 +91,6 @@ proptest! {
 }
 
 fn text_is_short_enough(findings: &[Finding]) {
-    let text = super::text(findings);
+    let text = super::render(findings);
     assert!(text.len() <= findings.len() * 40_000, "{}", text.len());
 }

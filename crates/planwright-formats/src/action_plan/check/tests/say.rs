@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn every_finding_says_what_to_do() {
-    let files = tree().with("ticks", Found::File("a\n```\nb\n````\n"));
+    let files = tree().with("ticks", PathState::File("a\n```\nb\n````\n"));
     let fourteen: Vec<_> = (1..=14)
         .map(|number| format!("missing line {number}"))
         .collect();
@@ -69,11 +69,11 @@ fn too_much_to_search() {
 fn the_report_counts_what_it_leaves_out() {
     let actions = (0..33).map(|number| read(&format!("no/{number}")));
     let findings = check(&plan(actions.collect()), &tree());
-    let report = text(&findings);
+    let report = render(&findings);
     assert_eq!(report.matches("does not exist").count(), 30);
     assert!(report.ends_with("\n\n... and 3 more errors"), "{report}");
-    assert!(text(&findings[..31]).ends_with("\n\n... and 1 more error"));
-    assert_eq!(text(&[]), "");
+    assert!(render(&findings[..31]).ends_with("\n\n... and 1 more error"));
+    assert_eq!(render(&[]), "");
 }
 
 #[test]

@@ -1,19 +1,19 @@
-//! What a template asks for and nobody has written.
+//! Recognizes placeholders of templates and issue forms.
 
 use comrak::nodes::{AstNode, NodeValue};
 
-/// Words for which a template has an example, with a number before them: `Add first requirement`.
+/// Words that follow an ordinal in a placeholder: `Add first requirement`.
 const NUMBERED: [&str; 3] = ["requirement", "constraint", "acceptance criterion"];
-const NUMBERS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
+const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
 
-/// Sentences that stand for nothing below one heading alone.
-const BELOW: [(&str, &str); 3] = [
+/// Headings, and sentences that are placeholders only below them.
+const BELOW_HEADING: [(&str, &str); 3] = [
     ("technical approach", "add technical approach details"),
     ("success metrics", "add success metrics"),
     ("non-goals", "add non-goals"),
 ];
 
-/// The template's headings, but for the first.
+/// Headings of the template, except the first one.
 const HEADINGS: [&str; 7] = [
     OVERVIEW,
     "requirements",
@@ -24,66 +24,67 @@ const HEADINGS: [&str; 7] = [
     "non-goals",
 ];
 
-/// What its first heading begins with.
+/// Start of the first heading of the template.
 const FEATURE: &str = "feature: ";
 
-/// The heading that [`DESCRIPTION`] stands below.
+/// The heading above [`DESCRIPTION`].
 const OVERVIEW: &str = "overview";
+/// Start and end of the placeholder for the description.
 const DESCRIPTION: (&str, &str) = ("add description for ", " here");
 
-/// What GitHub puts into an issue form for a field that was left out. It is emphasised there.
+/// GitHub's text for an empty field of an issue form, emphasized there.
 const NO_RESPONSE: &str = "no response";
 
-/// Whether a heading is about what is not wanted.
+/// Whether a heading introduces non-goals.
 pub(super) fn is_non_goal(heading: &str) -> bool {
-    let heading = normal(heading);
+    let heading = normalize(heading);
     ["non-goals", "out of scope", "not in scope"].contains(&heading.as_str())
 }
 
-/// Whether a heading is one of the template's.
-pub(super) fn is_of_template(heading: &str) -> bool {
-    let heading = normal(heading);
+/// Whether a heading belongs to the template.
+pub(super) fn is_template_heading(heading: &str) -> bool {
+    let heading = normalize(heading);
     HEADINGS.contains(&heading.as_str()) || heading.starts_with(FEATURE)
 }
 
-/// Whether a placeholder is a form's.
+/// Whether a placeholder comes from an issue form.
 pub(super) fn is_no_response(words: &str) -> bool {
-    normal(words) == NO_RESPONSE
+    normalize(words) == NO_RESPONSE
 }
 
-/// Where in a specification a text stands.
+/// The position in a specification, which determines what is a placeholder.
 pub(super) struct Context {
-    /// What the specification is called: the title given, then top headings.
+    /// Titles of the specification: the given one, then top-level headings.
     titles: Vec<String>,
     /// The nearest heading; `None` before the first one.
     heading: Option<String>,
 }
 
 impl Context {
-    pub(super) fn of(title: &str) -> Self {
+    pub(super) fn new(title: &str) -> Self {
         Self {
-            titles: vec![bare_title(title)],
+            titles: vec![feature_title(title)],
             heading: None,
         }
     }
 
-    /// Goes on below a heading.
+    /// Continues below a heading.
     pub(super) fn enter(&mut self, level: u8, title: &str) {
         if level == 1 && self.heading.is_none() {
-            self.titles.push(bare_title(title));
+            self.titles.push(feature_title(title));
         }
-        self.heading = Some(normal(title));
+        self.heading = Some(normalize(title));
     }
 
-    /// When nothing in a block is real: the words of a template in it.
-    pub(super) fn vacant<'a>(&self, block: &'a AstNode<'a>) -> Option<Vec<String>> {
+    /// Returns the placeholders in a block without other content; `None` if it has content.
+    pub(super) fn placeholders<'a>(&self, block: &'a AstNode<'a>) -> Option<Vec<String>> {
         let mut words = Vec::new();
         for node in block.descendants() {
             match &node.data().value {
                 NodeValue::List(_) | NodeValue::Item(_) | NodeValue::TaskItem(_) => {}
-                NodeValue::Paragraph => words.extend(self.paragraph(node)?),
+                NodeValue::Paragraph => words.extend(self.paragraph_placeholders(node)?),
                 NodeValue::HtmlBlock(html) if only_comments(&html.literal) => {}
-                // Those of paragraphs were looked at with them.
+                // Inlines are handled with their paragraph.
                 value if !value.block() => {}
                 _ => return None,
             }
@@ -91,11 +92,11 @@ impl Context {
         Some(words)
     }
 
-    /// When each line of a paragraph is a placeholder or has no words: the placeholders.
-    fn paragraph<'a>(&self, paragraph: &'a AstNode<'a>) -> Option<Vec<String>> {
+    /// Returns the placeholders if each line of a paragraph is one or has no words.
+    fn paragraph_placeholders<'a>(&self, paragraph: &'a AstNode<'a>) -> Option<Vec<String>> {
         let mut text = String::new();
         let mut emphasis = false;
-        // Code, links and the like: words of a title, or not ours.
+        // Code, links and the like may be part of a title, but not of other placeholders.
         let mut plain = true;
         for node in paragraph.descendants().skip(1) {
             match &node.data().value {
@@ -117,7 +118,7 @@ impl Context {
             if line.is_empty() {
                 continue;
             }
-            let bare = normal(line);
+            let bare = normalize(line);
             let sentence = self.is_sentence(&bare)
                 || emphasis && self.heading.is_some() && bare == NO_RESPONSE;
             let known = self.is_description(&bare) || plain && sentence;
@@ -133,8 +134,8 @@ impl Context {
         let numbered = line
             .strip_prefix("add ")
             .and_then(|rest| rest.split_once(' '))
-            .is_some_and(|(number, what)| NUMBERS.contains(&number) && NUMBERED.contains(&what));
-        let below = BELOW.iter().any(|(heading, sentence)| {
+            .is_some_and(|(ordinal, what)| ORDINALS.contains(&ordinal) && NUMBERED.contains(&what));
+        let below = BELOW_HEADING.iter().any(|(heading, sentence)| {
             *sentence == line && self.heading.as_deref() == Some(heading)
         });
         numbered || below
@@ -151,22 +152,19 @@ impl Context {
     }
 }
 
-/// Lower case, one blank between words, no full stop or colon at the end.
-fn normal(text: &str) -> String {
+/// Normalizes case, white space, and a full stop or colon at the end.
+fn normalize(text: &str) -> String {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let line = words.join(" ");
     line.trim_end_matches(['.', ':']).to_owned()
 }
 
-fn bare_title(title: &str) -> String {
-    let title = normal(title);
-    match title.strip_prefix(FEATURE) {
-        Some(bare) => bare.to_owned(),
-        None => title,
-    }
+fn feature_title(title: &str) -> String {
+    let title = normalize(title);
+    title.strip_prefix(FEATURE).unwrap_or(&title).to_owned()
 }
 
-/// A line without a box that is no item of a list.
+/// Removes a check box from the start of a line.
 fn without_box(line: &str) -> &str {
     ["[ ]", "[x]", "[X]"]
         .iter()
@@ -174,17 +172,14 @@ fn without_box(line: &str) -> &str {
         .map_or(line, str::trim_start)
 }
 
-/// Nothing but white space and comments, each with its end.
+/// Whether `html` has only white space and closed comments.
 fn only_comments(html: &str) -> bool {
     let mut rest = html.trim();
-    while !rest.is_empty() {
-        let end = rest
-            .strip_prefix("<!--")
-            .and_then(|comment| comment.find("-->").map(|at| &comment[at + 3..]));
-        match end {
-            Some(behind) => rest = behind.trim_start(),
-            None => return false,
-        }
+    while let Some(comment) = rest.strip_prefix("<!--") {
+        let Some(end) = comment.find("-->") else {
+            return false;
+        };
+        rest = comment[end + 3..].trim_start();
     }
-    true
+    rest.is_empty()
 }
