@@ -8,7 +8,7 @@ mod payload;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Millis;
-use crate::formats::command::{Command, Given, read_options};
+use crate::formats::command::{Command, RawOption, read_options};
 
 pub use decide::{Decision, Facts, decide};
 pub use payload::PayloadError;
@@ -114,7 +114,7 @@ pub struct Trigger {
     pub origin: Origin,
     /// Options of the command as they were typed; `formats::command::read_options` judges them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<Given>,
+    pub options: Vec<RawOption>,
     /// Free text behind the command; empty when there is none.
     pub guidance: String,
     /// Commands that stand directly behind this one in the same comment and are answered together

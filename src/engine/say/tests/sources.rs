@@ -5,7 +5,7 @@ use super::super::super::progress::LogPlan;
 use super::super::sources::{self, Log};
 use super::super::{Exists, failed, plan_issue_begun, saved};
 use super::{prepared, run, saved_issue, steps, trigger};
-use crate::formats::command::{Command, Given, RepositoryFile, read_options};
+use crate::formats::command::{Command, RawOption, RepositoryFile, read_options};
 use crate::formats::session::scan;
 
 fn log() -> Log {
@@ -32,7 +32,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     let mut all = Vec::new();
     let save = trigger(Command::SavePlan);
     let option = |name: &str, value: &str| {
-        let given = [Given {
+        let given = [RawOption {
             name: name.to_owned(),
             value: value.to_owned(),
         }];
