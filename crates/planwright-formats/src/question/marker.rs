@@ -21,6 +21,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::{Choice, Question};
+use crate::hidden::{self, InvisibleKind};
 use crate::markdown;
 
 #[cfg(test)]
@@ -405,7 +406,7 @@ fn option(entry: &Value) -> Option<Choice> {
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<String> = text
         .split(|c: char| c.is_whitespace() || c.is_control())
-        .map(|word| word.chars().filter(|c| !unseen(*c)).collect::<String>())
+        .map(|word| word.chars().filter(|c| !is_hidden(*c)).collect::<String>())
         .filter(|word| !word.is_empty())
         .collect();
     words.join(" ")
@@ -421,20 +422,9 @@ fn lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Characters without a shape of their own that mislead readers: those that turn the direction of what follows, blanks
-/// without width, tags. Joiners stay, as words and emoji need them.
-fn unseen(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{200b}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
+/// Returns whether `c` cannot be seen and is not a joiner, which words and emoji need.
+fn is_hidden(c: char) -> bool {
+    hidden::invisible_kind(c).is_some_and(|kind| kind != InvisibleKind::Joiner)
 }
 
 /// `text` with at most `most` characters, the last of which is an ellipsis where something is cut off.
