@@ -1,5 +1,5 @@
 //! Removes text from Markdown that people do not see on GitHub but that a reader of the source does, before an agent
-//! reads it. Whoever wants to give an agent instructions behind people's backs writes them there.
+//! reads it. That is where instructions to an agent are put that people are not meant to notice.
 //!
 //! | hidden | what happens to it |
 //! |---|---|

@@ -8,12 +8,8 @@ use serde_json::{Map, Value};
 use super::schema::{self, SchemaError};
 use super::{Block, Content, neutralise, parse, restore};
 
-mod describe;
-
 #[cfg(test)]
 mod tests;
-
-pub use describe::describe;
 
 /// Put before a title that would begin a fence: it is invisible and not a blank.
 const ZWSP: char = '\u{200b}';

@@ -1,8 +1,7 @@
 //! Finds commands of other bots, which parse the source of a comment line by line.
 //!
-//! Prow looks for `(?mi)^/close\s*$` in the whole body, probot's commands for `^/(\w+)` at any
-//! line, bors for `^bors`. None of them knows Markdown, so a line in a fence is a command to them
-//! as well.
+//! Prow looks for `(?mi)^/close\s*$` in the whole body, probot's commands for `^/(\w+)` at any line, bors for `^bors`. None
+//! of them parses Markdown, so a line in a fence is a command to them as well.
 
 use super::context::MarkdownContext;
 

@@ -45,7 +45,7 @@ impl MarkdownContext {
         let mut options = markdown::options();
         let root = parse_document(&arena, &inside, &options);
         let lines = Lines::new(&inside);
-        // Like every other reader, this takes a text that is too complex for text without markup.
+        // A text that is too complex has no code anywhere else in this crate either.
         let code = if markdown::too_complex(&inside) {
             Vec::new()
         } else {

@@ -58,23 +58,14 @@ pub(super) fn open_at_end(html: &str) -> OpenHtml {
     }
 }
 
-/// Tags that GitHub shows as text: <https://github.github.com/gfm/#disallowed-raw-html-extension->.
-const FILTERED: &[&str] = &[
-    "iframe",
-    "noembed",
-    "noframes",
-    "plaintext",
-    "script",
-    "style",
-    "textarea",
-    "title",
-    "xmp",
-];
+/// Tags, separated by blanks, that GitHub shows as text:
+/// <https://github.github.com/gfm/#disallowed-raw-html-extension->.
+const FILTERED: &str = "iframe noembed noframes plaintext script style textarea title xmp";
 
 /// Returns whether GitHub shows the tag, of which `text` is what follows the `<`, as text.
 fn is_filtered(text: &str) -> bool {
     let name = text.strip_prefix('/').unwrap_or(text);
-    FILTERED.iter().any(|filtered| {
+    FILTERED.split(' ').any(|filtered| {
         let rest = name.strip_prefix(filtered);
         rest.is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '>', '/']))
     })

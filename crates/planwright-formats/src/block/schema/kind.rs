@@ -143,21 +143,10 @@ impl Kind {
     }
 
     fn takes_null(self) -> bool {
-        match self {
-            Kind::Text | Kind::Positive | Kind::AtLeast(_) | Kind::Map | Kind::Word(_) => false,
-            Kind::Any
-            | Kind::TextOrNull
-            | Kind::FilledOrNull
-            | Kind::SlugOrNull
-            | Kind::RunIdOrNull
-            | Kind::RepoOrNull
-            | Kind::PositiveOrNull
-            | Kind::WordOrNull(_)
-            | Kind::EitherOrNull(..)
-            | Kind::TextsOrNull
-            | Kind::FilledTextsOrNull
-            | Kind::PositivesOrNull => true,
-        }
+        !matches!(
+            self,
+            Kind::Text | Kind::Positive | Kind::AtLeast(_) | Kind::Map | Kind::Word(_)
+        )
     }
 }
 
