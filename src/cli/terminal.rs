@@ -1,4 +1,5 @@
-//! Other people's text on a terminal: nothing in it may move the cursor, change colours, or turn the reading order.
+//! Other people's text on a terminal: nothing in it may move the cursor, change colours, or turn
+//! the reading order.
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write as _};
@@ -14,7 +15,8 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Only on a terminal that knows them, and not when `NO_COLOR` is set to anything (<https://no-color.org>).
+    /// Only on a terminal that knows them, and not when `NO_COLOR` is set to anything
+    /// (<https://no-color.org>).
     pub(super) fn of(stream: &impl IsTerminal) -> Self {
         let variable = |name| std::env::var_os(name).unwrap_or_default();
         Self::when(
@@ -49,7 +51,8 @@ pub(super) fn tell(text: &str) {
         .and_then(|()| stream.flush());
 }
 
-/// Returns `text` on one line: every character that controls a terminal becomes U+FFFD, and a line end or tab a blank.
+/// Returns `text` on one line: every character that controls a terminal becomes U+FFFD, and a line
+/// end or tab a blank.
 pub(super) fn one_line(text: &str) -> String {
     lines(text).replace(['\n', '\t'], " ")
 }
@@ -66,7 +69,8 @@ pub(super) fn lines(text: &str) -> String {
     text.chars().map(safe).collect()
 }
 
-/// Like [`lines`], for serialised JSON: control characters occur only in its strings and are escaped there.
+/// Like [`lines`], for serialised JSON: control characters occur only in its strings and are
+/// escaped there.
 pub(super) fn json(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -79,7 +83,8 @@ pub(super) fn json(text: &str) -> String {
     safe
 }
 
-/// Returns whether `c` can control a terminal or the direction of writing. Line feeds and tabs do not count.
+/// Returns whether `c` can control a terminal or the direction of writing. Line feeds and tabs do
+/// not count.
 fn is_control(c: char) -> bool {
     use InvisibleKind::{Control, Direction};
     matches!(hidden::invisible_kind(c), Some(Control | Direction))

@@ -1,9 +1,10 @@
 //! Parses, renders and replaces erk's metadata blocks.
 //!
-//! A block is a pair of HTML comments around a `<details>` element with YAML or text inside. The data is visible, so it
-//! survives readers that drop comments. The parser is tolerant (every era's closing marker, `<code>` or not, open or not,
-//! CRLF, stacked warnings); rendered is the form that the team's version of erk accepts ([`PlanForm`]). A block in code
-//! is text. A block proves nothing about its author: the caller checks who wrote the text.
+//! A block is a pair of HTML comments around a `<details>` element with YAML or text inside. The
+//! data is visible, so it survives readers that drop comments. The parser is tolerant (every era's
+//! closing marker, `<code>` or not, open or not, CRLF, stacked warnings); rendered is the form that
+//! the team's version of erk accepts ([`PlanForm`]). A block in code is text. A block proves
+//! nothing about its author: the caller checks who wrote the text.
 
 use std::fmt;
 use std::ops::Range;
@@ -48,11 +49,12 @@ pub const TEXT_KEYS: &[&str] = &[
 /// Keys of blocks that contain a plan, in erk's order of preference.
 pub const PLAN_KEYS: &[&str] = &["plan-body", ORIGINAL_PLAN, PLAN_CONTENT];
 
-/// Key of a plan between the markers `<!-- erk:plan-content -->` and `<!-- /erk:plan-content -->`, which erk used before
-/// it had blocks.
+/// Key of a plan between the markers `<!-- erk:plan-content -->` and `<!-- /erk:plan-content -->`,
+/// which erk used before it had blocks.
 const PLAN_CONTENT: &str = "plan-content";
 
-/// Key of a plan in the description of a pull request: `<details>` with the summary `original-plan` and no markers.
+/// Key of a plan in the description of a pull request: `<details>` with the summary `original-plan`
+/// and no markers.
 const ORIGINAL_PLAN: &str = "original-plan";
 
 /// A block in a text.
@@ -62,8 +64,8 @@ pub struct Block {
     pub key: String,
     /// Byte range from the first of its warning lines to the end of its closing marker.
     pub span: Range<usize>,
-    /// Byte range of its content without markers and frame: the lines in the YAML fence, or the text. If the content
-    /// cannot be parsed: everything between the markers, trimmed.
+    /// Byte range of its content without markers and frame: the lines in the YAML fence, or the
+    /// text. If the content cannot be parsed: everything between the markers, trimmed.
     pub inner: Range<usize>,
     /// The content.
     pub content: Content,
@@ -124,8 +126,8 @@ pub fn find<'a>(parsed: &'a Parsed, key: &str) -> Option<&'a Block> {
     parsed.blocks.iter().find(|block| block.key == key)
 }
 
-/// Returns the plans in a text's blocks, as they were before they were framed: in order, all those with the first of
-/// [`PLAN_KEYS`] that has a block with text.
+/// Returns the plans in a text's blocks, as they were before they were framed: in order, all those
+/// with the first of [`PLAN_KEYS`] that has a block with text.
 pub fn plans(text: &str) -> Vec<String> {
     let plan = |block: Block| match block.content {
         Content::Text(plan) if !plan.trim().is_empty() => Some((block.key, plan)),

@@ -1,7 +1,7 @@
 //! Slash commands: the registry, and the parser that finds commands in a comment.
 //!
-//! The registry is the only list of commands; the parser, the help text, the documentation and the labels are derived from
-//! it.
+//! The registry is the only list of commands; the parser, the help text, the documentation and the
+//! labels are derived from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -240,7 +240,8 @@ impl Command {
         self.spec().name
     }
 
-    /// Returns the command with this name or alias (without slash). ASCII case does not matter: phones capitalise.
+    /// Returns the command with this name or alias (without slash). ASCII case does not matter:
+    /// phones capitalise.
     pub fn named(name: &str) -> Option<Self> {
         REGISTRY
             .iter()
@@ -255,7 +256,8 @@ impl Command {
     }
 }
 
-/// Returns the command for `label` under the configured `names`. ASCII case does not matter, as on GitHub.
+/// Returns the command for `label` under the configured `names`. ASCII case does not matter, as on
+/// GitHub.
 pub fn for_label(label: &str, names: &[(Command, String)]) -> Option<Command> {
     names
         .iter()

@@ -1,5 +1,5 @@
-//! Removes text from Markdown that people do not see on GitHub but that a reader of the source does, before an agent
-//! reads it. That is where instructions to an agent are put that people are not meant to notice.
+//! Removes text from Markdown that people do not see on GitHub but that a reader of the source
+//! does, before an agent reads it. Hidden text is a common place for prompt injection.
 //!
 //! | hidden | what happens to it |
 //! |---|---|
@@ -13,11 +13,12 @@
 //! | unused footnotes | removed |
 //! | words after the language of a fence | removed |
 //!
-//! Code stays as it is except for its invisible characters: `<` and `>` in a fence belong to a program
-//! (github/gh-aw#18310). Line ends become `\n`. Where this module and GitHub parse a text differently (odd nesting of
-//! quotes and tags), too much is removed rather than too little.
+//! Code stays as it is except for its invisible characters: `<` and `>` in a fence belong to a
+//! program (github/gh-aw#18310). Line ends become `\n`. Where this module and GitHub parse a text
+//! differently (odd nesting of quotes and tags), too much is removed rather than too little.
 //!
-//! Not hidden in this sense, and kept: URLs of links and images, the content of `<details>`, white space.
+//! Not hidden in this sense, and kept: URLs of links and images, the content of `<details>`, white
+//! space.
 
 mod html;
 mod invisible;
@@ -38,8 +39,8 @@ use comrak::nodes::NodeValue;
 use crate::markdown::{self, Lines};
 pub use invisible::{InvisibleKind, invisible_kind, is_invisible};
 
-/// Maximum number of rounds until nothing hidden is left. Removing something can uncover something else; texts that need
-/// more rounds were made for it.
+/// Maximum number of rounds until nothing hidden is left. Removing something can uncover something
+/// else; texts that need more rounds were made for it.
 const MAX_ROUNDS: usize = 4;
 
 /// Maximum number of removed parts that [`Cleaned::parts`] keeps.
@@ -56,8 +57,8 @@ pub struct Cleaned {
     pub parts: Vec<String>,
 }
 
-/// Returns `text` as people see it. The result has no hidden parts: cleaning it again changes nothing. Linear in
-/// practice.
+/// Returns `text` as people see it. The result has no hidden parts: cleaning it again changes
+/// nothing. Linear in practice.
 pub fn visible(text: &str) -> Cleaned {
     let mut cleaned = Cleaned {
         text: invisible::lines(text),
@@ -89,7 +90,8 @@ pub fn visible(text: &str) -> Cleaned {
     cleaned
 }
 
-/// Returns the hidden parts of a plan with their invisible characters made visible; empty if nothing is hidden.
+/// Returns the hidden parts of a plan with their invisible characters made visible; empty if
+/// nothing is hidden.
 ///
 /// The markers of metadata blocks do not count: their fixed form has no room for a sentence.
 pub fn in_plan(text: &str) -> Vec<String> {
@@ -123,8 +125,8 @@ fn is_marker(comment: &str) -> bool {
         || (known && words.len() <= 2 && words.iter().all(|word| word.chars().all(plain)))
 }
 
-/// Returns `text` without its invisible characters, except line ends and those that join an emoji: for names and titles,
-/// which are not Markdown.
+/// Returns `text` without its invisible characters, except line ends and those that join an emoji:
+/// for names and titles, which are not Markdown.
 pub fn without_invisible(text: &str) -> Cow<'_, str> {
     let edits = invisible::pass(text);
     if edits.0.is_empty() {
@@ -220,8 +222,8 @@ impl Regions {
                 }
                 NodeValue::Code(code) => {
                     let range = lines.exact(data.sourcepos);
-                    // The parser's position is wrong after a link reference definition. A span that is not found
-                    // is shown as code elsewhere, so it is not hidden.
+                    // The parser's position is wrong after a link reference definition. A span that
+                    // is not found is shown as code elsewhere, so it is not hidden.
                     if text
                         .get(range.clone())
                         .is_some_and(|span| shows(span, code.num_backticks, &code.literal))
@@ -257,8 +259,8 @@ impl Regions {
     }
 }
 
-/// Returns whether `span` is the source of a code span that shows `literal`, apart from white space and the marks of
-/// block quotes.
+/// Returns whether `span` is the source of a code span that shows `literal`, apart from white space
+/// and the marks of block quotes.
 fn shows(span: &str, ticks: usize, literal: &str) -> bool {
     let letters = |text: &str| {
         text.chars()

@@ -1,7 +1,8 @@
 //! Markdown as GitHub parses it: top-level blocks with their exact source slices.
 //!
-//! Everything that is decided from text (titles, sections, commands, fences) is decided from this tree, never by
-//! matching patterns on lines. Spans are byte ranges of the source as given, so a slice is always the author's own text.
+//! Everything that is decided from text (titles, sections, commands, fences) is decided from this
+//! tree, never by matching patterns on lines. Spans are byte ranges of the source as given, so a
+//! slice is always the author's own text.
 
 use std::ops::Range;
 
@@ -82,9 +83,9 @@ pub struct Block {
 
 /// Parses `source` into a tree.
 ///
-/// Untrusted text is parsed with this function only, because its time and memory are proportional to the length of the
-/// text: a text that is [`too_complex`] is parsed as plain paragraphs, and bare URLs are not linked where one word holds
-/// thousands of them.
+/// Untrusted text is parsed with this function only, because its time and memory are proportional
+/// to the length of the text: a text that is [`too_complex`] is parsed as plain paragraphs, and
+/// bare URLs are not linked where one word holds thousands of them.
 pub fn parse<'a>(arena: &'a Arena<'a>, source: &str) -> &'a AstNode<'a> {
     let mut options = options();
     options.extension.autolink = bounds::bare_urls_are_few(source);
@@ -93,7 +94,8 @@ pub fn parse<'a>(arena: &'a Arena<'a>, source: &str) -> &'a AstNode<'a> {
 
 /// Returns the parse options used everywhere: GitHub Flavored Markdown.
 ///
-/// Alerts are off because comrak searches the whole rest of the line for one at each level of nested quotes.
+/// Alerts are off because comrak searches the whole rest of the line for one at each level of
+/// nested quotes.
 pub fn options() -> Options<'static> {
     let mut options = Options::default();
     options.extension.strikethrough = true;
@@ -132,7 +134,8 @@ impl<'a> Lines<'a> {
         Self { source, starts }
     }
 
-    /// Returns the byte offset where 1-based `line` begins; the source's length for a line past the end.
+    /// Returns the byte offset where 1-based `line` begins; the source's length for a line past the
+    /// end.
     pub fn start(&self, line: usize) -> usize {
         self.starts
             .get(line.saturating_sub(1))
@@ -185,8 +188,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Appends the offset after every `\n` to `starts`. Lines are short, so testing eight bytes at a time is faster than
-/// `memchr`, which has a fixed cost per match.
+/// Appends the offset after every `\n` to `starts`. Lines are short, so testing eight bytes at a
+/// time is faster than `memchr`, which has a fixed cost per match.
 fn newlines(bytes: &[u8], starts: &mut Vec<usize>) {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let (words, rest) = bytes.as_chunks::<8>();

@@ -87,8 +87,8 @@ fn details(inner: &str) -> Option<&str> {
     rest.strip_suffix("</details>")
 }
 
-/// Returns the text inside a frame. One blank line at each end belongs to the frame, everything else to the author; where
-/// that blank line is missing, all white space at that end is dropped.
+/// Returns the text inside a frame. One blank line at each end belongs to the frame, everything
+/// else to the author; where that blank line is missing, all white space at that end is dropped.
 fn unframed(text: &str) -> &str {
     let (text, framed) = ["\n\n", "\r\n\r\n"]
         .iter()
@@ -104,7 +104,8 @@ fn unframed(text: &str) -> &str {
     }
 }
 
-/// Returns the lines of the YAML fence that `text` begins with. It ends at the first line that is only a fence.
+/// Returns the lines of the YAML fence that `text` begins with. It ends at the first line that is
+/// only a fence.
 fn fence(text: &str) -> Option<&str> {
     let start = text.find('\n')? + 1;
     let mut at = start;

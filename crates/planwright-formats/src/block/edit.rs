@@ -30,8 +30,9 @@ pub enum EditError {
     },
 }
 
-/// Replaces the first block of `key` in `text`, including its warning lines, by `rendered`; `None` when there is no such
-/// block. No other byte changes. The new block gets the line ends of the old one.
+/// Replaces the first block of `key` in `text`, including its warning lines, by `rendered`; `None`
+/// when there is no such block. No other byte changes. The new block gets the line ends of the old
+/// one.
 pub fn replace(text: &str, key: &str, rendered: &str) -> Option<String> {
     let parsed = parse(text);
     Some(replace_block(text, find(&parsed, key)?, rendered))
@@ -45,11 +46,12 @@ fn replace_block(text: &str, block: &Block, rendered: &str) -> String {
     [&text[..span.start], &rendered, &text[span.end..]].concat()
 }
 
-/// Inserts the block `rendered` into `text` where erk does: before the last line `---` (the separator of the footer), else
-/// at the end, with one blank line above. The block gets the line ends of the text.
+/// Inserts the block `rendered` into `text` where erk does: before the last line `---` (the
+/// separator of the footer), else at the end, with one blank line above. The block gets the line
+/// ends of the text.
 ///
-/// A separator in code or in another block does not count. If a fence is open at the end of `text`, the block goes to the
-/// start instead, because it could not be found below the fence.
+/// A separator in code or in another block does not count. If a fence is open at the end of `text`,
+/// the block goes to the start instead, because it could not be found below the fence.
 pub fn add(text: &str, rendered: &str) -> String {
     let rendered = with_line_ends(text, rendered);
     let gap = with_line_ends(text, "\n\n");
@@ -61,8 +63,9 @@ pub fn add(text: &str, rendered: &str) -> String {
     }
 }
 
-/// Applies `change` to the fields of the first block of `key` in `text`. Fields that `change` leaves alone, known or not,
-/// keep their value and their position. If nothing changes, `text` is returned as it is.
+/// Applies `change` to the fields of the first block of `key` in `text`. Fields that `change`
+/// leaves alone, known or not, keep their value and their position. If nothing changes, `text` is
+/// returned as it is.
 ///
 /// # Errors
 /// Fails if there is no such block, or it cannot be parsed or has no fields.

@@ -1,7 +1,8 @@
-//! Event comments, which record what happened to a plan: a title, a block for programs, a separator, and a description
-//! for people.
+//! Event comments, which record what happened to a plan: a title, a block for programs, a
+//! separator, and a description for people.
 //!
-//! The layout is that of erk's `render_erk_issue_event`. In what is parsed, any of the three parts may be missing.
+//! The layout is that of erk's `render_erk_issue_event`. In what is parsed, any of the three parts
+//! may be missing.
 
 use serde_json::{Map, Value};
 
@@ -25,8 +26,8 @@ pub struct Event {
     pub description: String,
 }
 
-/// Renders an event comment from parts that are safe as they are. `block` is a rendered block. Without a description the
-/// text ends in `---` and a line end.
+/// Renders an event comment from parts that are safe as they are. `block` is a rendered block.
+/// Without a description the text ends in `---` and a line end.
 pub fn render(title: &str, block: Option<&str>, description: &str) -> String {
     let mut lines = vec![title, ""];
     lines.extend(block.into_iter().flat_map(|block| [block, ""]));
@@ -39,8 +40,8 @@ pub fn render(title: &str, block: Option<&str>, description: &str) -> String {
 
 /// Renders an event comment with a block `key`, whose fields are checked by [`schema::write`].
 ///
-/// Title and description may be untrusted: rendered, they mention nobody, close nothing and contain no markers. [`read`]
-/// returns them unchanged, except that the title is on one line.
+/// Title and description may be untrusted: rendered, they mention nobody, close nothing and contain
+/// no markers. [`read`] returns them unchanged, except that the title is on one line.
 ///
 /// # Errors
 /// Fails if erk would not accept `fields`.
@@ -96,8 +97,8 @@ fn change_plans(text: &str, change: impl Fn(usize) -> usize) -> String {
     changed
 }
 
-/// Parses an event comment; `None` if `text` has neither a block with fields nor the separator between title and
-/// description.
+/// Parses an event comment; `None` if `text` has neither a block with fields nor the separator
+/// between title and description.
 pub fn read(text: &str) -> Option<Event> {
     let block = parse(text)
         .blocks

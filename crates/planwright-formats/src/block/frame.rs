@@ -1,9 +1,10 @@
 //! Keeps user text from breaking the frame around it, in a way that is reversible and invisible.
 //!
-//! A text without anything from the table is left alone. Any other is changed in place and ends with a comment, the
-//! *mark*, which says so. [`restore`] changes only texts with the mark, so a text that was never neutralised stays as it
-//! is, byte for byte. Each rule adds one to a count: where a text already has *n* of the characters that a rule adds, it
-//! gets *n* + 1, so removing one always restores the original.
+//! A text without anything from the table is left alone. Any other is changed in place and ends
+//! with a comment, the *mark*, which says so. [`restore`] changes only texts with the mark, so a
+//! text that was never neutralised stays as it is, byte for byte. Each rule adds one to a count:
+//! where a text already has *n* of the characters that a rule adds, it gets *n* + 1, so removing
+//! one always restores the original.
 //!
 //! | in the text | becomes | because |
 //! |---|---|---|
@@ -19,13 +20,14 @@
 //! | `<!--`, `<?`, `<!X`, `<![CDATA[`, `<pre>`, `<script>`, a tag or an attribute open at the end | is closed by the mark | it would swallow the frame's end |
 //! | `<details>`, `<table>`, `<b>` and similar tags open at the end | are closed after the mark | the frame's end would close them instead of itself |
 //!
-//! Mentions and keywords in code and in the URLs of links are left alone because they have no effect there, unless a
-//! block of raw HTML ends inside a tag, so that a browser continues it in what Markdown made code or a link. `#1` alone
-//! stays as well: it only links. Bidirectional and zero-width characters, line ends of every kind and control characters
-//! other than NUL belong to the author and stay.
+//! Mentions and keywords in code and in the URLs of links are left alone because they have no
+//! effect there, unless a block of raw HTML ends inside a tag, so that a browser continues it in
+//! what Markdown made code or a link. `#1` alone stays as well: it only links. Bidirectional and
+//! zero-width characters, line ends of every kind and control characters other than NUL belong to
+//! the author and stay.
 //!
-//! Not handled: a `</details>` that the text never opened closes the frame early, as it would close any element around
-//! it. Nothing is lost, but what follows it does not fold.
+//! Not handled: a `</details>` that the text never opened closes the frame early, as it would close
+//! any element around it. Nothing is lost, but what follows it does not fold.
 
 mod commands;
 mod context;
@@ -60,8 +62,8 @@ pub fn neutralise(text: &str) -> String {
     safe
 }
 
-/// Undoes [`neutralise`]. A text that was never neutralised is returned unchanged. Linear, and nearly as fast as a copy
-/// when there is nothing to undo.
+/// Undoes [`neutralise`]. A text that was never neutralised is returned unchanged. Linear, and
+/// nearly as fast as a copy when there is nothing to undo.
 pub fn restore(text: &str) -> String {
     tail::strip(text)
         .and_then(|(safe, nul_list)| tail::restore_nul(unmarked(&safe), nul_list))
@@ -73,7 +75,8 @@ pub(super) fn mark(text: &str) -> String {
     marked(text, &MarkdownContext::new(text)).into_owned()
 }
 
-/// Returns whether HTML is open at the end of `text`, or would be if more text followed on the same line.
+/// Returns whether HTML is open at the end of `text`, or would be if more text followed on the same
+/// line.
 pub(super) fn leaves_html_open(text: &str) -> bool {
     let inline = [("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")]
         .iter()

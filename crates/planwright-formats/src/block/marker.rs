@@ -16,7 +16,8 @@ pub(super) enum Name<'a> {
     Any,
     /// `erk:plan-content`, from before there were blocks.
     PlanContent,
-    /// `<details>` with the summary `original-plan`, in the description of a pull request. Has no closing marker.
+    /// `<details>` with the summary `original-plan`, in the description of a pull request. Has no
+    /// closing marker.
     OriginalPlan,
 }
 
@@ -60,7 +61,8 @@ pub(super) struct Markers<'a> {
     pub(super) tags: Vec<Tag>,
 }
 
-/// Finds the markers of `text` from byte `from` on. Which of them are in code is determined only with `detect_code`.
+/// Finds the markers of `text` from byte `from` on. Which of them are in code is determined only
+/// with `detect_code`.
 pub(super) fn scan(text: &str, from: usize, detect_code: bool) -> Markers<'_> {
     let mut found = Markers::default();
     comments(text, from, &mut found);
@@ -83,14 +85,15 @@ pub(super) fn scan(text: &str, from: usize, detect_code: bool) -> Markers<'_> {
     found
 }
 
-/// Returns whether `text` has no marker of any kind. This is the cheap check that decides most texts.
+/// Returns whether `text` has no marker of any kind. This is the cheap check that decides most
+/// texts.
 pub(super) fn is_unmarked(text: &str) -> bool {
     memmem::find(text.as_bytes(), b"erk:").is_none()
         && memmem::find(text.as_bytes(), SUMMARY).is_none()
 }
 
-/// Returns where the footer of `text` begins, which is the line end before its last line `---` outside code and `blocks`,
-/// and whether the end of `text` is in code.
+/// Returns where the footer of `text` begins, which is the line end before its last line `---`
+/// outside code and `blocks`, and whether the end of `text` is in code.
 pub(super) fn footer(text: &str, blocks: &[Block]) -> (Option<usize>, bool) {
     let mut separators: Vec<(usize, bool)> = memmem::find_iter(text.as_bytes(), b"\n---")
         .filter(|at| {
@@ -117,8 +120,8 @@ pub(super) fn footer(text: &str, blocks: &[Block]) -> (Option<usize>, bool) {
     (at, end)
 }
 
-/// Sets the flag of each of `places` that is in code. Their byte offsets are in order and refer to the whole text, of
-/// which `text` is the part from `from` on.
+/// Sets the flag of each of `places` that is in code. Their byte offsets are in order and refer to
+/// the whole text, of which `text` is the part from `from` on.
 fn mark(text: &str, from: usize, places: &mut [(usize, &mut bool)]) {
     let offsets: Vec<usize> = places.iter().map(|(at, _)| at - from).collect();
     for ((_, flag), code) in places.iter_mut().zip(markdown::in_code(text, &offsets)) {
@@ -172,7 +175,8 @@ fn marker(name: Name<'_>, start: usize, end: usize) -> Marker<'_> {
     }
 }
 
-/// Returns the key that `rest` begins with and where the marker ends, which is on the same line, with ` -->`.
+/// Returns the key that `rest` begins with and where the marker ends, which is on the same line,
+/// with ` -->`.
 fn name_end(rest: &str) -> Option<(&str, usize)> {
     let end = rest
         .bytes()

@@ -80,9 +80,10 @@ impl<'a> Closers<'a> {
 
     /// Returns the end of the block that `opener` begins.
     ///
-    /// This is the first closing marker outside code, because a plan may quote a marker in a fence. If there is none, or
-    /// if another block opens before it, a fence was left open inside the block and the end is the first closing marker
-    /// in code that is not a quotation: one that closes a block quoted there, or one inside a line, is.
+    /// This is the first closing marker outside code, because a plan may quote a marker in a fence.
+    /// If there is none, or if another block opens before it, a fence was left open inside the
+    /// block and the end is the first closing marker in code that is not a quotation: one that
+    /// closes a block quoted there, or one inside a line, is.
     pub(super) fn after(&self, opener: &Marker<'_>) -> Option<End> {
         let from = opener.span.end;
         let next = |starts: &[usize], at: usize| {
@@ -113,8 +114,8 @@ impl<'a> Closers<'a> {
         Some(if between { first } else { visible })
     }
 
-    /// Returns the first closing marker, in code or not. If the block has a frame, a marker in code must follow the
-    /// frame's `</details>`.
+    /// Returns the first closing marker, in code or not. If the block has a frame, a marker in code
+    /// must follow the frame's `</details>`.
     fn hidden(&self, name: Name<'_>, from: usize) -> Option<End> {
         let first = first(&self.all, name, from)?;
         if !first.code || !self.opens_frame(from) {
@@ -138,8 +139,8 @@ impl<'a> Closers<'a> {
             .take(MAX_TRIES)
     }
 
-    /// Returns the first closing marker outside code. If one of the next ones follows the frame's `</details>`, that one
-    /// is preferred, because the text inside may quote a marker.
+    /// Returns the first closing marker outside code. If one of the next ones follows the frame's
+    /// `</details>`, that one is preferred, because the text inside may quote a marker.
     fn framed(&self, name: Name<'_>, from: usize) -> Option<End> {
         let plain = first(&self.visible, name, from)?;
         let rival = self
@@ -169,7 +170,8 @@ fn begins_line(text: &str, at: usize) -> bool {
     before.is_empty() || before.ends_with(['\n', '\r'])
 }
 
-/// Maximum number of closing markers that are tried for one that closes the frame. Keeps the work linear.
+/// Maximum number of closing markers that are tried for one that closes the frame. Keeps the work
+/// linear.
 const MAX_TRIES: usize = 8;
 
 /// Returns the first closing marker for `name`, or for any key, from byte `from` on.
@@ -200,7 +202,8 @@ struct Tags<'a> {
     found: &'a [Tag],
     /// The index of the closing tag of each opening tag outside code.
     closed_by: HashMap<usize, usize>,
-    /// Closing tags outside code, and those in code that begin a line and close nothing that is quoted there.
+    /// Closing tags outside code, and those in code that begin a line and close nothing that is
+    /// quoted there.
     all: Vec<usize>,
     /// Closing tags outside code.
     closing: Vec<usize>,
@@ -255,9 +258,11 @@ impl<'a> Tags<'a> {
         })
     }
 
-    /// Returns the closing tag between `from` and `limit` that ends a plan in which a fence was left open.
+    /// Returns the closing tag between `from` and `limit` that ends a plan in which a fence was
+    /// left open.
     ///
-    /// This is the last one with a blank line above it, as in a frame; those above it are quoted in the fence.
+    /// This is the last one with a blank line above it, as in a frame; those above it are quoted in
+    /// the fence.
     fn hidden(&self, text: &str, from: usize, limit: Option<usize>) -> Option<End> {
         let start = self
             .all
@@ -281,8 +286,9 @@ impl<'a> Tags<'a> {
 
     /// Returns the tag outside code that closes the element opened at `at`.
     ///
-    /// Unbalanced tags belong to the plan: then it is the last closing tag before `next`, where another block begins. If
-    /// there is none before `next`, that block is quoted in the plan, provided that the element is closed after it.
+    /// Unbalanced tags belong to the plan: then it is the last closing tag before `next`, where
+    /// another block begins. If there is none before `next`, that block is quoted in the plan,
+    /// provided that the element is closed after it.
     fn closing(&self, at: usize, next: Option<usize>) -> Option<End> {
         let ends = |index: usize| next.is_none_or(|next| self.found[index].at < next);
         let closing = self.closed_by.get(&at).copied();

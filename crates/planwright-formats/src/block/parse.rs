@@ -7,11 +7,13 @@ use super::pair::{Closers, DETAILS_END};
 use super::{Block, Diagnostic, Parsed, TEXT_KEYS, WARNING, body};
 use crate::markdown::Lines;
 
-/// Maximum number of times that the rest of a text is parsed anew after a block in which a fence was left open, which
-/// hides what follows. After that code is no longer detected. Keeps the work linear.
+/// Maximum number of times that the rest of a text is parsed anew after a block in which a fence
+/// was left open, which hides what follows. After that code is no longer detected. Keeps the work
+/// linear.
 const MAX_RESTARTS: usize = 8;
 
-/// Parses every block of `text`. What cannot be parsed is reported as a [`Diagnostic`]. Linear in the text's size.
+/// Parses every block of `text`. What cannot be parsed is reported as a [`Diagnostic`]. Linear in
+/// the text's size.
 pub fn parse(text: &str) -> Parsed {
     let mut parsed = Parsed::default();
     if marker::is_unmarked(text) {
@@ -37,7 +39,8 @@ struct Complaint<'a> {
     remedy: &'static str,
 }
 
-/// Parses from byte `from` on. Returns where to restart when a block ends in code that began inside it.
+/// Parses from byte `from` on. Returns where to restart when a block ends in code that began inside
+/// it.
 fn pass<'a>(
     text: &'a str,
     from: usize,
@@ -164,7 +167,8 @@ struct Rivals {
 impl Rivals {
     /// Returns the rival of a block, which ends at the closing marker for any key or at its own.
     ///
-    /// A text may quote opening markers, so only a block that directly follows the end of a frame is a rival to it.
+    /// A text may quote opening markers, so only a block that directly follows the end of a frame
+    /// is a rival to it.
     fn to(self, is_text: bool, any: bool) -> Option<usize> {
         match (is_text, any) {
             (false, true) => self.any,
@@ -202,8 +206,8 @@ fn rivals(text: &str, visible: &[&Marker<'_>]) -> Vec<Rivals> {
     found
 }
 
-/// Returns where to continue after a closing marker in code that ends at byte `at`. A fence there closes that code and
-/// must not be taken for the beginning of more.
+/// Returns where to continue after a closing marker in code that ends at byte `at`. A fence there
+/// closes that code and must not be taken for the beginning of more.
 fn after_code(text: &str, at: usize) -> usize {
     let mut lines = text[at..].split_inclusive('\n');
     let (rest, next) = (

@@ -2,12 +2,12 @@
 
 use super::frame::{self, leading_slash};
 
-/// Returns `text` for quoting in a message of the bot: it looks the same on GitHub, but mentions nobody, closes nothing,
-/// and contains no slash command, no block and no open fence.
+/// Returns `text` for quoting in a message of the bot: it looks the same on GitHub, but mentions
+/// nobody, closes nothing, and contains no slash command, no block and no open fence.
 ///
-/// Where `text` leaves HTML open, its tags are shown as text, because they would swallow the rest of the message. One
-/// line stays one line, wherever in a line it is put: a fence in it is shown as text, whereas in a longer text it is
-/// closed. This cannot be undone.
+/// Where `text` leaves HTML open, its tags are shown as text, because they would swallow the rest
+/// of the message. One line stays one line, wherever in a line it is put: a fence in it is shown as
+/// text, whereas in a longer text it is closed. This cannot be undone.
 pub fn quiet(text: &str) -> String {
     let one_line = !text.contains(['\n', '\r']);
     // This comes first because mentions in fenced code are not marked.
@@ -24,7 +24,8 @@ pub fn quiet(text: &str) -> String {
     // This summary would make a `<details>` element a plan.
     let marked = marked.replace("original-plan</", "original-plan\u{200b}</");
     let mut quiet = String::with_capacity(marked.len());
-    // At the start of a message a byte-order mark would vanish and expose what follows as the first line's start.
+    // At the start of a message a byte-order mark would vanish and expose what follows as the first
+    // line's start.
     if marked.starts_with('\u{feff}') {
         quiet.push('\u{200b}');
     }

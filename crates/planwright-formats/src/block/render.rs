@@ -1,12 +1,14 @@
-//! Renders blocks in the forms that erk reads: `<code>` in the summary of fields (required in 2025, allowed since), a
-//! closing marker with its key, and a plan in a plain `<details>` element unless the caller asks for another form.
+//! Renders blocks in the forms that erk reads: `<code>` in the summary of fields (required in 2025,
+//! allowed since), a closing marker with its key, and a plan in a plain `<details>` element unless
+//! the caller asks for another form.
 
 use serde_json::{Map, Value};
 
 use super::{WARNING, neutralise};
 use crate::yaml;
 
-/// Renders a block of fields, in the order of `fields`, without a line end after the closing marker.
+/// Renders a block of fields, in the order of `fields`, without a line end after the closing
+/// marker.
 pub fn render_yaml(key: &str, fields: &Map<String, Value>) -> String {
     let yaml = yaml::write(fields);
     let yaml = yaml.trim_end_matches('\n');
@@ -16,10 +18,11 @@ pub fn render_yaml(key: &str, fields: &Map<String, Value>) -> String {
     )
 }
 
-/// Renders a block of text under the summary `summary_html` (trusted HTML on one line), unfolded if `open`.
+/// Renders a block of text under the summary `summary_html` (trusted HTML on one line), unfolded if
+/// `open`.
 ///
-/// `text` is neutralised here; [`super::parse`] returns it byte for byte if `key` is one of [`super::TEXT_KEYS`]. Under
-/// another key, a text that is a YAML fence would be parsed as fields.
+/// `text` is neutralised here; [`super::parse`] returns it byte for byte if `key` is one of
+/// [`super::TEXT_KEYS`]. Under another key, a text that is a YAML fence would be parsed as fields.
 pub fn render_content(key: &str, summary_html: &str, text: &str, open: bool) -> String {
     let details = if open { "<details open>" } else { "<details>" };
     let text = neutralise(text);
@@ -32,11 +35,13 @@ pub fn render_content(key: &str, summary_html: &str, text: &str, open: bool) -> 
 /// The frame of a plan in its comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanForm {
-    /// A `plan-body` block with a plain `<details>` element, which every version of erk reads that has such blocks.
+    /// A `plan-body` block with a plain `<details>` element, which every version of erk reads that
+    /// has such blocks.
     Folded,
     /// The same with `<details open>`, in which erk before 15 January 2026 finds no plan.
     Unfolded,
-    /// `erk:plan-content` markers: the only form that erk of 25 November 2025 reads. Later versions read it as well.
+    /// `erk:plan-content` markers: the only form that erk of 25 November 2025 reads. Later versions
+    /// read it as well.
     Markers,
 }
 

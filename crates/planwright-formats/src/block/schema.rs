@@ -1,8 +1,10 @@
-//! Schemas of the fields of erk's blocks: strict for blocks that are written, tolerant for blocks that are read.
+//! Schemas of the fields of erk's blocks: strict for blocks that are written, tolerant for blocks
+//! that are read.
 //!
-//! erk rejects a block with a single unknown field, so a field that it used to write makes a plan impossible to update.
-//! Here [`check`], which applies before a block is written, is as strict as erk; [`review`], which applies after one is
-//! read, rejects nothing and reports what is odd. The schemas are tables, one per key and era.
+//! erk rejects a block with a single unknown field, so a field that it used to write makes a plan
+//! impossible to update. Here [`check`], which applies before a block is written, is as strict as
+//! erk; [`review`], which applies after one is read, rejects nothing and reports what is odd. The
+//! schemas are tables, one per key and era.
 
 use std::borrow::Cow;
 
@@ -187,8 +189,8 @@ impl Schema {
     }
 }
 
-/// Checks whether erk of `era` accepts `fields` in a block `key`. At least as strict as erk, with its messages. Where erk
-/// writes a block without a schema, the schema is ours.
+/// Checks whether erk of `era` accepts `fields` in a block `key`. At least as strict as erk, with
+/// its messages. Where erk writes a block without a schema, the schema is ours.
 ///
 /// # Errors
 /// Fails with the first thing that is wrong, or if there is no such block in that era.
@@ -201,8 +203,9 @@ pub fn check(key: &str, era: Era, fields: &Map<String, Value>) -> Result<(), Sch
 
 /// Renders the block `key` with `fields`, which are checked against the current era.
 ///
-/// The number of a plan should be given as `issue_number`: the current era renames it when it reads the block, the first
-/// era knows no other name. Run ids given as numbers are written as text, like erk does.
+/// The number of a plan should be given as `issue_number`: the current era renames it when it reads
+/// the block, the first era knows no other name. Run ids given as numbers are written as text, like
+/// erk does.
 ///
 /// # Errors
 /// Fails if erk would not accept `fields`.

@@ -5,10 +5,11 @@
 //! /save-plan session="my logs/search.jsonl" session-id=0b2f…
 //! ```
 //!
-//! A word is an option if its name is one of the command's, or differs from one in a single letter. The latter is an
-//! error, because the bot might otherwise save another plan than the one that was meant. The first other word begins the
-//! guidance, whatever it contains. Options are kept as typed and checked later by [`read_options`], so that the bot can
-//! reply to a comment with an invalid one.
+//! A word is an option if its name is one of the command's, or differs from one in a single letter.
+//! The latter is an error, because the bot might otherwise save another plan than the one that was
+//! meant. The first other word begins the guidance, whatever it contains. Options are kept as typed
+//! and checked later by [`read_options`], so that the bot can reply to a comment with an invalid
+//! one.
 
 use std::fmt;
 
@@ -18,8 +19,8 @@ use super::Command;
 
 /// Maximum length of a path, in characters. File systems accept no longer ones.
 const MAX_PATH: usize = 1_000;
-/// Maximum length of the name of a branch, tag or commit, in characters. Git stores refs in files, whose names have at
-/// most 255 bytes.
+/// Maximum length of the name of a branch, tag or commit, in characters. Git stores refs in files,
+/// whose names have at most 255 bytes.
 const MAX_REFERENCE: usize = 250;
 /// Maximum length of a session id, in bytes. They are UUIDs.
 const MAX_ID: usize = 100;
@@ -123,7 +124,8 @@ impl fmt::Display for OptionSpec {
 pub struct RawOption {
     /// The name before the `=`.
     pub name: String,
-    /// The value after the `=`, without quotes. A value whose quote is not closed keeps the opening one.
+    /// The value after the `=`, without quotes. A value whose quote is not closed keeps the opening
+    /// one.
     pub value: String,
 }
 
@@ -176,7 +178,8 @@ impl fmt::Display for Pointer {
 /// The text before the id in the URL of a comment on an issue or pull request.
 const COMMENT_ANCHOR: &str = "issuecomment-";
 
-/// Parses the URL or the id of a post: `https://…#issuecomment-42`, `#issuecomment-42`, `42`, `opening`.
+/// Parses the URL or the id of a post: `https://…#issuecomment-42`, `#issuecomment-42`, `42`,
+/// `opening`.
 ///
 /// # Errors
 /// Returns what is wrong with it, as the end of a sentence.
@@ -209,7 +212,8 @@ pub enum Hidden {
     Remove,
 }
 
-/// An option that cannot be used. `Display` yields a sentence for the person who typed it, without a full stop.
+/// An option that cannot be used. `Display` yields a sentence for the person who typed it, without
+/// a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the option `{}` cannot be used: {why}", given.name)]
 pub struct OptionError {
@@ -409,8 +413,8 @@ fn file(value: &str) -> Result<RepositoryFile, &'static str> {
     })
 }
 
-/// Checks the part of git's rules for refs (`git help check-ref-format`) that keeps a ref from being parsed as something
-/// else.
+/// Checks the part of git's rules for refs (`git help check-ref-format`) that keeps a ref from
+/// being parsed as something else.
 fn reference(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("behind its `@` there is no branch, tag or commit");
@@ -428,7 +432,8 @@ fn reference(name: &str) -> Result<(), &'static str> {
     {
         return Err("what stands behind its last `@` cannot be a branch, tag or commit");
     }
-    // The refs of a pull request may come from a fork, where anybody can write. Git also finds `refs/NAME` as `NAME`.
+    // The refs of a pull request may come from a fork, where anybody can write. Git also finds
+    // `refs/NAME` as `NAME`.
     let full = name.strip_prefix("refs/");
     let pull = full.unwrap_or(name).split('/').next() == Some("pull") && name.contains('/');
     let other = full.is_some_and(|rest| !rest.starts_with("heads/") && !rest.starts_with("tags/"));
@@ -441,7 +446,8 @@ fn reference(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Parses the login of an account, with or without a leading `@`. The login of an App ends in `[bot]`.
+/// Parses the login of an account, with or without a leading `@`. The login of an App ends in
+/// `[bot]`.
 fn login(value: &str) -> Result<&str, &'static str> {
     let login = value.strip_prefix('@').unwrap_or(value);
     let name = login.strip_suffix("[bot]").unwrap_or(login);

@@ -1,4 +1,5 @@
-//! Parses commands in a comment: the Markdown tree determines where they are, the source what they say.
+//! Parses commands in a comment: the Markdown tree determines where they are, the source what they
+//! say.
 
 use std::ops::Range;
 
@@ -18,7 +19,8 @@ pub struct Invocation {
     pub word: String,
     /// Line of the command, 1-based.
     pub line: usize,
-    /// Options between the command and its free text, as typed; [`super::read_options`] checks them.
+    /// Options between the command and its free text, as typed; [`super::read_options`] checks
+    /// them.
     pub options: Vec<RawOption>,
     /// Free text after the command, trimmed; empty if there is none.
     pub guidance: String,
@@ -39,12 +41,13 @@ pub(super) struct Word {
 
 /// Parses every command of `comment`, in order.
 ///
-/// A command starts a line of a paragraph that is a direct child of the document: not in a quote, list, heading, table,
-/// code, link, HTML or comment. The line's source must begin with the word itself, so that escapes and entities do not
-/// count, followed by white space or the end of the line.
+/// A command starts a line of a paragraph that is a direct child of the document: not in a quote,
+/// list, heading, table, code, link, HTML or comment. The line's source must begin with the word
+/// itself, so that escapes and entities do not count, followed by white space or the end of the
+/// line.
 ///
-/// Once a plan begins below a command that takes one, the rest of the comment is that plan: what looks like a command
-/// there is a line of the plan. A plan in a fence ends with the fence.
+/// Once a plan begins below a command that takes one, the rest of the comment is that plan: what
+/// looks like a command there is a line of the plan. A plan in a fence ends with the fence.
 pub fn parse(comment: &str) -> Vec<Invocation> {
     parts(comment)
         .into_iter()
@@ -59,8 +62,8 @@ pub fn parse(comment: &str) -> Vec<Invocation> {
         .collect()
 }
 
-/// Removes command lines and their guidance from `comment`. Everything else, including a plan that follows a command,
-/// stays byte for byte.
+/// Removes command lines and their guidance from `comment`. Everything else, including a plan that
+/// follows a command, stays byte for byte.
 pub fn without_commands(comment: &str) -> String {
     let mut kept = String::with_capacity(comment.len());
     let mut at = 0;
@@ -75,7 +78,8 @@ pub fn without_commands(comment: &str) -> String {
     kept
 }
 
-/// Returns the commands that begin a line of `comment`, whether that line is text, code or the continuation of a quote.
+/// Returns the commands that begin a line of `comment`, whether that line is text, code or the
+/// continuation of a quote.
 ///
 /// Linear and without the Markdown parser. Every command that [`parse`] finds is included.
 pub fn at_line_starts(comment: &str) -> Vec<Command> {
@@ -133,7 +137,8 @@ fn words<'a>(root: &'a AstNode<'a>, lines: &Lines<'_>) -> Vec<Word> {
     found
 }
 
-/// Returns the command that the text node `text` on `line` begins with, if the source of that line begins with it too.
+/// Returns the command that the text node `text` on `line` begins with, if the source of that line
+/// begins with it too.
 fn word(text: &str, lines: &Lines<'_>, line: usize) -> Option<Word> {
     if !text.starts_with('/') {
         return None;

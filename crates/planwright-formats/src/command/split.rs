@@ -26,7 +26,8 @@ enum Plan {
     Fence(Range<usize>),
 }
 
-/// Splits `comment` from `word` on. A plan must begin before `end`, where the next command begins or the comment ends.
+/// Splits `comment` from `word` on. A plan must begin before `end`, where the next command begins
+/// or the comment ends.
 pub(super) fn split(
     comment: &str,
     blocks: &[Block],
@@ -71,8 +72,8 @@ pub(super) fn split(
     }
 }
 
-/// Finds the plan of a command without guidance: everything after its line, if that has a list or a heading and does not
-/// begin with a fence that contains the plan.
+/// Finds the plan of a command without guidance: everything after its line, if that has a list or a
+/// heading and does not begin with a fence that contains the plan.
 fn whole(comment: &str, following: &[Block], next: usize, end: usize) -> Option<Plan> {
     let text = &comment[next..end];
     let from = next + (text.len() - text.trim_start_matches(['\n', '\r']).len());
@@ -85,8 +86,8 @@ fn whole(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
     (structured && !wrapped).then_some(Plan::From(from))
 }
 
-/// Finds a plan without a title: a list, or at least two paragraphs, below the command. A list after a colon at the end of
-/// the command's own line is guidance.
+/// Finds a plan without a title: a list, or at least two paragraphs, below the command. A list
+/// after a colon at the end of the command's own line is guidance.
 fn untitled(
     comment: &str,
     following: &[Block],
@@ -171,7 +172,8 @@ fn plan_fence(block: &Block) -> bool {
         .any(|name| language.eq_ignore_ascii_case(name))
 }
 
-/// Returns whether the first line of `text` is a title such as `Plan: …`, and more follows it in `all`.
+/// Returns whether the first line of `text` is a title such as `Plan: …`, and more follows it in
+/// `all`.
 fn title(text: &str, all: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     let Some(Block {
@@ -195,7 +197,8 @@ fn names_plan(plain: &str) -> bool {
     named.is_some_and(|name| !name.trim().is_empty())
 }
 
-/// Returns the lines inside the fenced code block `source`, without the indentation of the opening fence.
+/// Returns the lines inside the fenced code block `source`, without the indentation of the opening
+/// fence.
 fn fenced(source: &str) -> String {
     let block = markdown::blocks(source).into_iter().next();
     let closed = matches!(
@@ -214,7 +217,8 @@ fn fenced(source: &str) -> String {
     without_blank_end(&content).to_owned()
 }
 
-/// Returns `text` up to the end of its last line that is not blank, including that line's trailing blanks.
+/// Returns `text` up to the end of its last line that is not blank, including that line's trailing
+/// blanks.
 fn without_blank_end(text: &str) -> &str {
     let solid = text.trim_end().len();
     let line = text[solid..]

@@ -12,7 +12,8 @@ const VISIBLE_ATTRIBUTES: [&str; 13] = [
     "src", "start", "type", "width",
 ];
 
-/// Maximum length of an unknown tag's name, in bytes. Tags such as `<String>`, where backticks were forgotten, stay.
+/// Maximum length of an unknown tag's name, in bytes. Tags such as `<String>`, where backticks were
+/// forgotten, stay.
 const MAX_TAG_NAME: usize = 24;
 
 /// Finds what is hidden in the HTML of `text`.
@@ -76,7 +77,8 @@ impl Ends {
     }
 }
 
-/// Returns the end of the comment or other construct that begins at `at`. In raw HTML it need not be closed.
+/// Returns the end of the comment or other construct that begins at `at`. In raw HTML it need not
+/// be closed.
 fn construct(
     text: &str,
     at: usize,
@@ -112,8 +114,9 @@ fn construct(
 /// Maximum distance, in bytes, at which a `<` that lets raw HTML into a paragraph is searched for.
 const MAX_LOOK_BACK: usize = 2_000;
 
-/// Returns the end of a construct that began in raw HTML, as a browser finds it in the page: in raw HTML, or after a
-/// `<` in a paragraph. Elsewhere in a paragraph, Markdown escapes `close`, so it ends nothing.
+/// Returns the end of a construct that began in raw HTML, as a browser finds it in the page: in raw
+/// HTML, or after a `<` in a paragraph. Elsewhere in a paragraph, Markdown escapes `close`, so it
+/// ends nothing.
 fn end_in_page(text: &str, from: usize, close: &str, regions: &Regions) -> usize {
     for found in memmem::find_iter(&text.as_bytes()[from..], close) {
         let at = from + found;
@@ -128,8 +131,8 @@ fn end_in_page(text: &str, from: usize, close: &str, regions: &Regions) -> usize
     text.len()
 }
 
-/// Removes the hidden attributes of the tag at `at`, or all of it where its name is hidden text. Returns where it ends;
-/// `None` when there is no tag.
+/// Removes the hidden attributes of the tag at `at`, or all of it where its name is hidden text.
+/// Returns where it ends; `None` when there is no tag.
 fn tag(
     text: &str,
     at: usize,

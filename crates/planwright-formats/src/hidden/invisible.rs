@@ -41,7 +41,8 @@ pub(super) fn pass(text: &str) -> Edits {
     edits
 }
 
-/// Returns whether people would miss the invisible character `c`: a joiner between two emoji, or a selector after one.
+/// Returns whether people would miss the invisible character `c`: a joiner between two emoji, or a
+/// selector after one.
 fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
     match c {
         '\u{200d}' => {
@@ -59,7 +60,8 @@ fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
 /// What an invisible character does to the text around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvisibleKind {
-    /// A control character, which a terminal may obey. Tab and line feed are white space and do not count.
+    /// A control character, which a terminal may obey. Tab and line feed are white space and do not
+    /// count.
     Control,
     /// Steers the direction of writing or breaks a line.
     Direction,
@@ -69,10 +71,11 @@ pub enum InvisibleKind {
     Filler,
 }
 
-/// Returns what kind of invisible character `c` is; `None` if it can be seen or is common white space.
+/// Returns what kind of invisible character `c` is; `None` if it can be seen or is common white
+/// space.
 ///
-/// These are the characters with the property `Default_Ignorable_Code_Point` in Unicode 16, the controls, and the line
-/// and paragraph separators.
+/// These are the characters with the property `Default_Ignorable_Code_Point` in Unicode 16, the
+/// controls, and the line and paragraph separators.
 pub fn invisible_kind(c: char) -> Option<InvisibleKind> {
     match c {
         '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some(InvisibleKind::Control),
@@ -117,7 +120,8 @@ fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Returns `text` with its invisible characters as `<U+…>`, and tag characters as the ASCII characters that they encode.
+/// Returns `text` with its invisible characters as `<U+…>`, and tag characters as the ASCII
+/// characters that they encode.
 pub(super) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

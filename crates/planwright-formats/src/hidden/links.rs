@@ -1,4 +1,5 @@
-//! Hidden text in images, link titles, link reference definitions, footnotes and the info strings of fences.
+//! Hidden text in images, link titles, link reference definitions, footnotes and the info strings
+//! of fences.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -109,7 +110,8 @@ fn title_in_parentheses(text: &str, from: usize) -> Option<Range<usize>> {
     (text.as_bytes().get(skip_space(text, after)) == Some(&b')')).then_some(title)
 }
 
-/// Returns the range of the title at `from`, with the white space before it, and the offset after it.
+/// Returns the range of the title at `from`, with the white space before it, and the offset after
+/// it.
 fn title(text: &str, from: usize) -> Option<(Range<usize>, usize)> {
     let start = skip_space(text, from);
     if start == from {
@@ -189,7 +191,8 @@ struct Definition {
     title: Option<Range<usize>>,
 }
 
-/// Finds the lines that define a link, also where Markdown takes them for text because they continue a paragraph.
+/// Finds the lines that define a link, also where Markdown takes them for text because they
+/// continue a paragraph.
 fn definitions(text: &str, regions: &Regions) -> Vec<Definition> {
     let mut found = Vec::new();
     let mut start = 0;

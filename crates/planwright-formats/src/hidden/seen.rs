@@ -6,7 +6,8 @@ use comrak::nodes::NodeValue;
 
 use super::{is_invisible, markdown};
 
-/// Returns whether people read the same letters in `a` and `b`, below the same headings and in the same code blocks.
+/// Returns whether people read the same letters in `a` and `b`, below the same headings and in the
+/// same code blocks.
 ///
 /// White space, markup and whatever [`visible`](super::visible) removes do not count.
 pub fn reads_the_same(a: &str, b: &str) -> bool {
@@ -18,8 +19,8 @@ fn letters(text: &str) -> String {
     let arena = Arena::new();
     let root = markdown::parse(&arena, text);
     let mut out = String::new();
-    // Number of open nodes whose content is not read: images, whose text is shown only when the picture is missing,
-    // and footnotes, which are at the end of the page or nowhere.
+    // Number of open nodes whose content is not read: images, whose text is shown only when the
+    // picture is missing, and footnotes, which are at the end of the page or nowhere.
     let mut unread = 0_usize;
     for edge in root.traverse() {
         let (node, begins) = match edge {

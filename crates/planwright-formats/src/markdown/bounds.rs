@@ -2,47 +2,50 @@
 //!
 //! The parser is linear except in four cases:
 //!
-//! * Each line is matched against every open container (quote, list item, footnote), so deep nesting multiplies the cost
-//!   of all following lines.
-//! * The end of each list is searched for in everything inside it, so deep nesting also multiplies the cost of links,
-//!   emphasis and other inline markup.
-//! * Each row of a table is padded to the number of columns, so a wide header multiplies the cost and the memory of all
-//!   rows below it.
+//! * Each line is matched against every open container (quote, list item, footnote), so deep
+//!   nesting multiplies the cost of all following lines.
+//! * The end of each list is searched for in everything inside it, so deep nesting also multiplies
+//!   the cost of links, emphasis and other inline markup.
+//! * Each row of a table is padded to the number of columns, so a wide header multiplies the cost
+//!   and the memory of all rows below it.
 //! * A bare URL is followed to the next white space even where a `<` ends it.
 //!
-//! No document that people write comes near the limits here. A text that exceeds one of the first three is parsed as
-//! paragraphs of plain text; one that exceeds the last is parsed without links for bare URLs.
+//! No document that people write comes near the limits here. A text that exceeds one of the first
+//! three is parsed as paragraphs of plain text; one that exceeds the last is parsed without links
+//! for bare URLs.
 
 use std::borrow::Cow;
 
-/// Maximum depth of nested containers. Renderers stop indenting long before; cmark-gfm, which GitHub uses, parses no list
-/// deeper than 100.
+/// Maximum depth of nested containers. Renderers stop indenting long before; cmark-gfm, which
+/// GitHub uses, parses no list deeper than 100.
 pub const MAX_NESTING: usize = 50;
 
-/// Maximum number of steps that the parser takes through open containers, per byte of a text: with short lines far less
-/// nesting is enough to be slow. Nested lists of a few words take less than one step per byte. The first
-/// [`FREE_STEPS`] do not count.
+/// Maximum number of steps that the parser takes through open containers, per byte of a text: with
+/// short lines far less nesting is enough to be slow. Nested lists of a few words take less than
+/// one step per byte. The first [`FREE_STEPS`] do not count.
 const MAX_STEPS_PER_BYTE: usize = 4;
 const FREE_STEPS: usize = 10_000;
 
-/// Maximum number of punctuation marks inside open containers, times the depth of these containers, per byte of a text.
-/// Each mark may become a node of its own, and each list visits all nodes inside it. The first [`FREE_MARKS`] do not
-/// count.
+/// Maximum number of punctuation marks inside open containers, times the depth of these containers,
+/// per byte of a text. Each mark may become a node of its own, and each list visits all nodes
+/// inside it. The first [`FREE_MARKS`] do not count.
 const MAX_MARKS_PER_BYTE: usize = 4;
 const FREE_MARKS: usize = 20_000;
 
 /// Maximum number of table cells that the parser has to add, in all tables of a text together.
 pub const MAX_ADDED_CELLS: usize = 10_000;
 
-/// Maximum number of bytes that the parser scans after bare URLs, per byte of a text. A text shorter than
-/// [`MIN_COUNTED_LENGTH`] counts as that long.
+/// Maximum number of bytes that the parser scans after bare URLs, per byte of a text. A text
+/// shorter than [`MIN_COUNTED_LENGTH`] counts as that long.
 const MAX_URL_STEPS_PER_BYTE: usize = 32;
 const MIN_COUNTED_LENGTH: usize = 65_536;
 
-/// Returns whether `source` exceeds [`MAX_NESTING`] (or much less nesting above a great many short lines, or around a
-/// great deal of markup) or [`MAX_ADDED_CELLS`], so that its structure is not parsed.
+/// Returns whether `source` exceeds [`MAX_NESTING`] (or much less nesting above a great many short
+/// lines, or around a great deal of markup) or [`MAX_ADDED_CELLS`], so that its structure is not
+/// parsed.
 ///
-/// Linear. This is an upper bound of what the parser would find: containers and tables in code count as well.
+/// Linear. This is an upper bound of what the parser would find: containers and tables in code
+/// count as well.
 pub fn too_complex(source: &str) -> bool {
     let mut containers = Containers::default();
     let mut table = Table::default();
@@ -69,8 +72,8 @@ pub fn too_complex(source: &str) -> bool {
         || marks > FREE_MARKS + MAX_MARKS_PER_BYTE * source.len()
 }
 
-/// Returns `source`, or, where it is [`too_complex`], a text of the same length and lines without markup: ASCII
-/// punctuation and the white space at the start of lines become commas.
+/// Returns `source`, or, where it is [`too_complex`], a text of the same length and lines without
+/// markup: ASCII punctuation and the white space at the start of lines become commas.
 pub(super) fn bounded(source: &str) -> Cow<'_, str> {
     if !too_complex(source) {
         return Cow::Borrowed(source);
@@ -86,8 +89,8 @@ pub(super) fn bounded(source: &str) -> Cow<'_, str> {
     Cow::Owned(source.chars().map(plain).collect())
 }
 
-/// Returns whether linking the bare URLs of `source` takes linear time: comrak scans from each to the next white space
-/// and only then cuts it off at a `<`, so the next URL is scanned as far.
+/// Returns whether linking the bare URLs of `source` takes linear time: comrak scans from each to
+/// the next white space and only then cuts it off at a `<`, so the next URL is scanned as far.
 ///
 /// Linear, and an upper bound: URLs in code count as well.
 pub(super) fn bare_urls_are_few(source: &str) -> bool {
@@ -112,13 +115,14 @@ pub(super) fn bare_urls_are_few(source: &str) -> bool {
 
 /// The columns of the markers of all open containers, outermost first.
 ///
-/// A container ends only when a marker begins no further to the right, so there are at least as many as the parser has
-/// open.
+/// A container ends only when a marker begins no further to the right, so there are at least as
+/// many as the parser has open.
 #[derive(Default)]
 struct Containers(Vec<usize>);
 
 impl Containers {
-    /// Processes the markers at the start of `line` and returns whether the nesting is too deep now.
+    /// Processes the markers at the start of `line` and returns whether the nesting is too deep
+    /// now.
     fn exceed(&mut self, line: &[u8]) -> bool {
         let rule = rule_at_end(line);
         let (mut at, mut column) = (0, 0);

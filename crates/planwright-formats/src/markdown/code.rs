@@ -7,7 +7,8 @@ use comrak::nodes::{AstNode, NodeValue};
 
 use super::{Lines, outline, parse};
 
-/// For each of `places` (byte offsets of `source`, in order, none at a line end) returns whether it is in [`code`].
+/// For each of `places` (byte offsets of `source`, in order, none at a line end) returns whether it
+/// is in [`code`].
 ///
 /// Most texts are decided by their lines alone, about a hundred times as fast as by the parser.
 pub fn in_code(source: &str, places: &[usize]) -> Vec<bool> {
@@ -21,11 +22,11 @@ pub(super) fn in_parsed_code(source: &str, places: &[usize]) -> Vec<bool> {
     places.iter().map(is_code).collect()
 }
 
-/// Returns the byte ranges of `source` that are code, in order and without overlap: code blocks at any depth (whole
-/// lines) and code spans (with their backticks).
+/// Returns the byte ranges of `source` that are code, in order and without overlap: code blocks at
+/// any depth (whole lines) and code spans (with their backticks).
 ///
-/// A code span is left out where the parser reports a wrong position for it, as it does after a link reference
-/// definition: treating code as text is the safe mistake.
+/// A code span is left out where the parser reports a wrong position for it, as it does after a
+/// link reference definition: treating code as text is the safe mistake.
 pub fn code(source: &str) -> Vec<Range<usize>> {
     let arena = Arena::new();
     code_of(parse(&arena, source), source, &Lines::new(source))

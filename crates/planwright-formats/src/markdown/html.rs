@@ -1,4 +1,5 @@
-//! HTML as CommonMark and as browsers read it: tags, comments, character references, and the seven kinds of HTML blocks.
+//! HTML as CommonMark and as browsers read it: tags, comments, character references, and the seven
+//! kinds of HTML blocks.
 
 use std::ops::Range;
 
@@ -7,8 +8,8 @@ use memchr::memmem;
 /// Rules by which a tag is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// Inline HTML in Markdown, which is strict: <https://spec.commonmark.org/0.31.2/#raw-html>. A line break inside a
-    /// tag may be followed by the `>` of a block quote.
+    /// Inline HTML in Markdown, which is strict: <https://spec.commonmark.org/0.31.2/#raw-html>. A
+    /// line break inside a tag may be followed by the `>` of a block quote.
     CommonMark,
     /// The tokenizer of browsers, which accepts almost anything:
     /// <https://html.spec.whatwg.org/multipage/parsing.html#tag-open-state>.
@@ -102,7 +103,8 @@ pub(crate) fn tag(text: &[u8], at: usize, syntax: Syntax) -> Option<Tag> {
 
 /// Parses the attribute at byte `at`: the range of its name, and where it ends.
 ///
-/// Fails with the quotation mark that is not closed, or `None` where CommonMark allows no attribute.
+/// Fails with the quotation mark that is not closed, or `None` where CommonMark allows no
+/// attribute.
 fn attribute(text: &[u8], at: usize, syntax: Syntax) -> Result<(Range<usize>, usize), Option<u8>> {
     let strict = syntax == Syntax::CommonMark;
     let starts_name = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b':');
@@ -174,7 +176,8 @@ fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'\x0b'
 }
 
-/// Returns the length of the comment that begins `text`, which starts with `<!--`, as browsers find its end.
+/// Returns the length of the comment that begins `text`, which starts with `<!--`, as browsers find
+/// its end.
 pub(crate) fn comment(text: &str) -> Option<usize> {
     let text = text.as_bytes();
     let ends = |at: &usize| {
@@ -239,8 +242,8 @@ pub(crate) enum HtmlBlock {
 }
 
 impl HtmlBlock {
-    /// Returns the kind with this CommonMark number if its blocks may contain empty lines and do not end where a comment
-    /// ends.
+    /// Returns the kind with this CommonMark number if its blocks may contain empty lines and do
+    /// not end where a comment ends.
     pub(crate) fn multiline(number: u8) -> Option<Self> {
         match number {
             1 => Some(Self::Verbatim),
@@ -288,7 +291,8 @@ fn contains(names: &str, name: &[u8]) -> bool {
         .any(|known| known.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// Returns the kind of block that the line `rest` begins. `rest` has neither leading white space nor a line end.
+/// Returns the kind of block that the line `rest` begins. `rest` has neither leading white space
+/// nor a line end.
 ///
 /// An [`HtmlBlock::Tag`] does not interrupt a paragraph.
 pub(super) fn starts(rest: &[u8]) -> Option<HtmlBlock> {

@@ -4,9 +4,11 @@ use comrak::Arena;
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::NodeValue;
 
-/// Returns the URLs of all links of `source` in order, each once: inline, reference, `<…>` and bare links.
+/// Returns the URLs of all links of `source` in order, each once: inline, reference, `<…>` and bare
+/// links.
 ///
-/// Links in block quotes are left out because somebody else wrote them. Code and HTML contain no links.
+/// Links in block quotes are left out because somebody else wrote them. Code and HTML contain no
+/// links.
 pub fn links(source: &str) -> Vec<String> {
     let arena = Arena::new();
     let root = super::parse(&arena, source);

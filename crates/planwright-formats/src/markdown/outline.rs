@@ -1,15 +1,16 @@
 //! Decides line by line, without the Markdown parser, which places of a text are in code.
 //!
-//! Finding the metadata blocks of a body asks this about every marker, and parsing the whole body for it takes some
-//! milliseconds; the benchmarks of blocks hold only with this shortcut. Most texts do not need the parser: a line that
-//! begins in the first column ends every list and quote, so whether it is code depends on the fences and HTML blocks
-//! outside all containers, which can be tracked line by line. Where that is not certain, the result is `None` and the
-//! caller uses the parser. A result is always that of the parser; property tests compare the two.
+//! Finding the metadata blocks of a body asks this about every marker, and parsing the whole body
+//! for it takes some milliseconds; the benchmarks of blocks hold only with this shortcut. Most
+//! texts do not need the parser: a line that begins in the first column ends every list and quote,
+//! so whether it is code depends on the fences and HTML blocks outside all containers, which can be
+//! tracked line by line. Where that is not certain, the result is `None` and the caller uses the
+//! parser. A result is always that of the parser; property tests compare the two.
 
 use super::html::{self, HtmlBlock};
 
-/// For each of `places` (byte offsets, in order) returns whether it is in code; `None` when the lines alone do not
-/// decide it.
+/// For each of `places` (byte offsets, in order) returns whether it is in code; `None` when the
+/// lines alone do not decide it.
 pub(super) fn in_code(source: &str, places: &[usize]) -> Option<Vec<bool>> {
     if source.starts_with('\u{feff}') {
         return None;
@@ -69,8 +70,8 @@ struct Fence {
     length: usize,
 }
 
-/// The open container. Quotes and footnotes are not tracked: a line without their prefix ends them or continues a
-/// paragraph.
+/// The open container. Quotes and footnotes are not tracked: a line without their prefix ends them
+/// or continues a paragraph.
 #[derive(Debug, Default, Clone, Copy)]
 enum Container {
     #[default]
@@ -94,8 +95,8 @@ enum LineKind {
 }
 
 impl Outline {
-    /// Processes the next line, which begins at byte `start`. `None` means that the line depends on something that is
-    /// not tracked here.
+    /// Processes the next line, which begins at byte `start`. `None` means that the line depends on
+    /// something that is not tracked here.
     fn read_line(&mut self, line: &[u8], start: usize) -> Option<()> {
         let free = matches!(
             (self.open, self.container),
@@ -297,8 +298,8 @@ fn heading(rest: &[u8]) -> bool {
             .is_none_or(|byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// Returns whether `rest` is a thematic break. With `-` it may be the underline of a heading, which ends a paragraph as
-/// well.
+/// Returns whether `rest` is a thematic break. With `-` it may be the underline of a heading, which
+/// ends a paragraph as well.
 fn rule(rest: &[u8]) -> bool {
     let marks = memchr::memchr_iter(rest[0], rest).count();
     marks >= 3

@@ -1,12 +1,14 @@
 //! Finds commands of other bots, which parse the source of a comment line by line.
 //!
-//! Prow looks for `(?mi)^/close\s*$` in the whole body, probot's commands for `^/(\w+)` at any line, bors for `^bors`. None
-//! of them parses Markdown, so a line in a fence is a command to them as well.
+//! Prow looks for `(?mi)^/close\s*$` in the whole body, probot's commands for `^/(\w+)` at any
+//! line, bors for `^bors`. None of them parses Markdown, so a line in a fence is a command to them
+//! as well.
 
 use super::context::MarkdownContext;
 
-/// Commands that are neutralised in code as well, separated by blanks: those of Prow and of the bots modelled on it, as
-/// far as one line has an effect. Other words stay as they are in code, where `/health` is a route.
+/// Commands that are neutralised in code as well, separated by blanks: those of Prow and of the
+/// bots modelled on it, as far as one line has an effect. Other words stay as they are in code,
+/// where `/health` is a route.
 const KNOWN: &str = "approve area assign auto-cc backport build cc check-cla cherry-pick cherrypick close \
     close-issue committee deploy duplicate easycla good-first-issue help help-wanted hold honk \
     joke kind label language lgtm lifecycle lock meow merge milestone needs-sig ok-to-test \
@@ -46,7 +48,8 @@ pub(super) fn begins(text: &str, at: usize, context: &MarkdownContext) -> bool {
     }
 }
 
-/// Returns whether only blanks precede byte `at` on its line, for any bot's notion of blanks and line ends.
+/// Returns whether only blanks precede byte `at` on its line, for any bot's notion of blanks and
+/// line ends.
 fn starts_line(text: &str, at: usize) -> bool {
     const ENDS: [char; 7] = [
         '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
@@ -66,14 +69,15 @@ fn word(rest: &str) -> &str {
     }
 }
 
-/// Returns whether `after`, which follows a word, begins with a blank or the end of a sentence, so that the word is not a
-/// path such as `/src/main.rs` or `/file.txt`.
+/// Returns whether `after`, which follows a word, begins with a blank or the end of a sentence, so
+/// that the word is not a path such as `/src/main.rs` or `/file.txt`.
 fn ends_word(after: &str) -> bool {
     let rest = after.trim_start_matches(['.', ',', ';', '!', '?', ')']);
     rest.chars().next().is_none_or(is_blank)
 }
 
-/// Returns the byte offset of a slash that is the first character of `line` apart from white space and a byte-order mark.
+/// Returns the byte offset of a slash that is the first character of `line` apart from white space
+/// and a byte-order mark.
 ///
 /// Every slash command needs one, so this alone rules out most comments.
 pub(crate) fn leading_slash(line: &str) -> Option<usize> {

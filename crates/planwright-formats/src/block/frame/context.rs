@@ -17,12 +17,13 @@ pub(super) struct MarkdownContext {
     html_blocks: Vec<Range<usize>>,
     /// URLs of links, which are not shown as text.
     urls: Vec<Range<usize>>,
-    /// Whether a block of raw HTML ends inside a tag or a comment, so that a browser may parse what follows as something
-    /// else than Markdown does.
+    /// Whether a block of raw HTML ends inside a tag or a comment, so that a browser may parse what
+    /// follows as something else than Markdown does.
     derailed: bool,
     /// The line that closes a fence that is open at the end.
     pub(super) fence: Option<String>,
-    /// The HTML block that is open at the end, if it continues over blank lines and the end of a comment does not end it.
+    /// The HTML block that is open at the end, if it continues over blank lines and the end of a
+    /// comment does not end it.
     pub(super) html_block: Option<HtmlBlock>,
     /// What a browser has open at the end.
     pub(super) html: OpenHtml,
@@ -38,8 +39,8 @@ impl MarkdownContext {
         {
             return Self::default();
         }
-        // The text will be in the middle of a page: a byte-order mark at its start is a character there, and its last
-        // line has an end.
+        // The text will be in the middle of a page: a byte-order mark at its start is a character
+        // there, and its last line has an end.
         let inside = format!("\n{text}\n");
         let arena = Arena::new();
         let mut options = markdown::options();
@@ -107,7 +108,8 @@ impl MarkdownContext {
         range_at(&self.code, at).is_some()
     }
 
-    /// Returns whether a tag or comment at byte `at` of `text` is shown as written, because it is in code or escaped.
+    /// Returns whether a tag or comment at byte `at` of `text` is shown as written, because it is
+    /// in code or escaped.
     pub(super) fn is_literal(&self, text: &str, at: usize) -> bool {
         self.is_code(at) || !self.is_html(at) && markdown::is_escaped(text, at)
     }
@@ -128,7 +130,8 @@ impl MarkdownContext {
     }
 }
 
-/// Renders `source` without its footnotes, which come at the end of the page, after everything else.
+/// Renders `source` without its footnotes, which come at the end of the page, after everything
+/// else.
 fn without_footnotes(source: &str, mut options: Options<'_>) -> String {
     options.parse.leave_footnote_definitions = false;
     options.render.r#unsafe = true;
@@ -150,8 +153,8 @@ fn shifted(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 /// Returns the places of the links' URLs and of reference definitions.
 ///
-/// A place counts only when the source there matches what the parser reports: its positions are sometimes wrong, and
-/// treating a URL as text is the safe mistake.
+/// A place counts only when the source there matches what the parser reports: its positions are
+/// sometimes wrong, and treating a URL as text is the safe mistake.
 fn urls<'a>(root: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut blocks: Vec<Range<usize>> = Vec::new();

@@ -1,8 +1,9 @@
-//! Determines what a browser has open at the end of a rendered text, so that it can be closed before the frame is.
+//! Determines what a browser has open at the end of a rendered text, so that it can be closed
+//! before the frame is.
 //!
-//! This is not a whole HTML parser: tags, quotes and comments are parsed exactly, nesting by the rules for elements "in
-//! scope" of the HTML standard (§ 13.2.4.2). A closing tag too many or too few does no harm: it comes right before the
-//! frame's.
+//! This is not a whole HTML parser: tags, quotes and comments are parsed exactly, nesting by the
+//! rules for elements "in scope" of the HTML standard (§ 13.2.4.2). A closing tag too many or too
+//! few does no harm: it comes right before the frame's.
 
 use std::collections::HashMap;
 
@@ -17,8 +18,8 @@ pub(super) struct OpenHtml {
     pub(super) in_markup: bool,
     /// Whether an element is open that ends with the one around it.
     pub(super) in_element: bool,
-    /// Names of open elements, innermost first, that the end of an element around them would not close, or that it would
-    /// close instead of that element.
+    /// Names of open elements, innermost first, that the end of an element around them would not
+    /// close, or that it would close instead of that element.
     pub(super) names: Vec<String>,
 }
 

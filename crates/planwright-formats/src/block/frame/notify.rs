@@ -12,12 +12,15 @@ const KEYWORDS: &[&str] = &[
 /// Maximum length of a keyword, in bytes.
 const MAX_KEYWORD: usize = 8;
 
-/// Maximum length of a name in a reference, in bytes: a host has at most 253, an owner 39, a repository 100.
+/// Maximum length of a name in a reference, in bytes: a host has at most 253, an owner 39, a
+/// repository 100.
 const MAX_NAME: usize = 253;
 
-/// Returns where a zero width space must go to disable the mention or keyword that begins at byte `at`.
+/// Returns where a zero width space must go to disable the mention or keyword that begins at byte
+/// `at`.
 ///
-/// Linear: the conditions that look far ahead or back come last, and only where no other place looks at the same bytes.
+/// Linear: the conditions that look far ahead or back come last, and only where no other place
+/// looks at the same bytes.
 pub(super) fn insertion_point(text: &str, at: usize, context: &MarkdownContext) -> Option<usize> {
     let (end, live) = match text.as_bytes().get(at)? {
         b'@' => {
@@ -37,8 +40,8 @@ pub(super) fn insertion_point(text: &str, at: usize, context: &MarkdownContext) 
         }
         b'>' => {
             let rest = &text[at + 1..];
-            // Single letters in plain tags, such as `<b>s</b>`, are common; with no letter before the tag they are not
-            // part of a keyword.
+            // Single letters in plain tags, such as `<b>s</b>`, are common; with no letter before
+            // the tag they are not part of a keyword.
             let joins = rest.starts_with(|c: char| c.is_ascii_alphabetic())
                 && !(rest.get(1..).is_some_and(|rest| rest.starts_with("</"))
                     && follows_space(text, at));
@@ -56,7 +59,8 @@ pub(super) fn insertion_point(text: &str, at: usize, context: &MarkdownContext) 
     (live && !context.is_inert(at)).then_some(end)
 }
 
-/// Returns the character of the entity at byte `at`, if that is `@` or numeric, and where the entity ends.
+/// Returns the character of the entity at byte `at`, if that is `@` or numeric, and where the
+/// entity ends.
 fn entity(text: &str, at: usize, raw: bool) -> Option<(char, usize)> {
     const NAMED: &str = "&commat;";
     let rest = text.get(at..)?;
@@ -67,13 +71,14 @@ fn entity(text: &str, at: usize, raw: bool) -> Option<(char, usize)> {
     Some((reference.character, at + reference.length))
 }
 
-/// Returns whether `rest`, which follows an `@`, begins with a name or with something that may render as one.
+/// Returns whether `rest`, which follows an `@`, begins with a name or with something that may
+/// render as one.
 fn names(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphanumeric()) || hides(rest)
 }
 
-/// Returns whether `rest` begins with an entity, a comment or a tag, so that the next character shown is not the next one
-/// written.
+/// Returns whether `rest` begins with an entity, a comment or a tag, so that the next character
+/// shown is not the next one written.
 fn hides(rest: &str) -> bool {
     match rest.as_bytes() {
         [b'&', next, ..] => *next == b'#' || next.is_ascii_alphabetic(),
@@ -82,8 +87,8 @@ fn hides(rest: &str) -> bool {
     }
 }
 
-/// Returns whether no letter or digit is before byte `at`, except one that belongs to an entity, which needs no
-/// semicolon in raw HTML. (An underscore may be emphasis.)
+/// Returns whether no letter or digit is before byte `at`, except one that belongs to an entity,
+/// which needs no semicolon in raw HTML. (An underscore may be emphasis.)
 fn starts_a_word(text: &str, at: usize, context: &MarkdownContext) -> bool {
     let before = text.as_bytes().get(..at).unwrap_or_default();
     if !before.last().is_some_and(u8::is_ascii_alphanumeric) {
@@ -111,14 +116,16 @@ fn letters(text: &str) -> usize {
         .count()
 }
 
-/// Returns whether the `>` at byte `at` ends a tag without attributes that follows white space or begins the text.
+/// Returns whether the `>` at byte `at` ends a tag without attributes that follows white space or
+/// begins the text.
 fn follows_space(text: &str, at: usize) -> bool {
     let tag = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric());
     let before = tag.strip_suffix('<');
     before.is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
 }
 
-/// Returns whether `rest`, which follows an entity or a tag, begins with the end of a keyword that refers to something.
+/// Returns whether `rest`, which follows an entity or a tag, begins with the end of a keyword that
+/// refers to something.
 fn ends_a_keyword(rest: &str) -> bool {
     let (tail, after) = rest.split_at(letters(rest));
     let ends = |keyword: &&str| {
@@ -129,7 +136,8 @@ fn ends_a_keyword(rest: &str) -> bool {
     KEYWORDS.iter().any(ends) && refers(after)
 }
 
-/// Returns whether `rest`, which follows a keyword, leads to a reference, or to markup that may render as one.
+/// Returns whether `rest`, which follows a keyword, leads to a reference, or to markup that may
+/// render as one.
 fn refers(rest: &str) -> bool {
     // This `>` ends a tag or is shown as text; it is neither only at the start of a line.
     if rest.trim_start_matches([' ', '\t']).starts_with('>') {

@@ -1,7 +1,8 @@
 //! The mark at the end of a neutralised text, and the markup that closes what the text leaves open.
 //!
-//! It is one line, an HTML comment and closing tags. The comment is written so that it ends whatever a browser may be
-//! in: a comment, a declaration, a tag, an attribute in either kind of quotes.
+//! It is one line, an HTML comment and closing tags. The comment is written so that it ends
+//! whatever a browser may be in: a comment, a declaration, a tag, an attribute in either kind of
+//! quotes.
 
 use std::borrow::Cow;
 
@@ -12,7 +13,8 @@ use super::context::MarkdownContext;
 use crate::markdown;
 use crate::markdown::html::HtmlBlock;
 
-/// Begins the mark. No neutralised text contains it a second time, as the author's markers get two blanks.
+/// Begins the mark. No neutralised text contains it a second time, as the author's markers get two
+/// blanks.
 const MARK: &str = "<!-- planwright:made-safe";
 
 /// Precedes the list of the U+FFFD that were NUL.
@@ -21,7 +23,8 @@ const NUL: &str = " nul:";
 /// Says that the line above the mark closes a fence and is not the author's.
 const FENCE: &str = " fence";
 
-/// Says that the author's text ends with CR. Otherwise a CR there comes from a page that made all line ends CRLF.
+/// Says that the author's text ends with CR. Otherwise a CR there comes from a page that made all
+/// line ends CRLF.
 const CR: &str = " cr";
 
 /// Ends an attribute in either kind of quotes.
@@ -74,7 +77,8 @@ pub(super) fn append(safe: &mut String, text: &str, context: &MarkdownContext) {
 
 /// Returns whether byte `at` is in code.
 fn is_quoted(text: &str, at: usize) -> bool {
-    // Without a fence only a mark that does not begin its line could be in code, and that is not a mark of ours.
+    // Without a fence only a mark that does not begin its line could be in code, and that is not a
+    // mark of ours.
     let above = &text[..at];
     if !above.contains("```") && !above.contains("~~~") {
         return false;
@@ -84,10 +88,12 @@ fn is_quoted(text: &str, at: usize) -> bool {
     markdown::in_code(&inside, &[at + 1]).contains(&true)
 }
 
-/// Returns `text` without what [`append`] added, and the list for [`restore_nul`]; `None` when there is no mark.
+/// Returns `text` without what [`append`] added, and the list for [`restore_nul`]; `None` when
+/// there is no mark.
 ///
-/// Somebody may have edited the text on GitHub's page; then all line ends are CRLF and there may be more text below the
-/// mark. A mark in code is a quotation, because every fence above ours is closed.
+/// Somebody may have edited the text on GitHub's page; then all line ends are CRLF and there may be
+/// more text below the mark. A mark in code is a quotation, because every fence above ours is
+/// closed.
 pub(super) fn strip(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let at = memmem::find(text.as_bytes(), MARK.as_bytes())?;
     if is_quoted(text, at) {
@@ -137,10 +143,11 @@ pub(super) fn strip(text: &str) -> Option<(Cow<'_, str>, &str)> {
         .then(|| (Cow::Owned([before, rest].concat()), nuls))
 }
 
-/// Returns which of the NUL and U+FFFD in `text`, counted together from 0, are NUL, as ascending ranges: `0-2,7`.
+/// Returns which of the NUL and U+FFFD in `text`, counted together from 0, are NUL, as ascending
+/// ranges: `0-2,7`.
 ///
-/// The text itself could not tell them apart without another character beside each, which would change how Markdown
-/// parses the asterisks around it.
+/// The text itself could not tell them apart without another character beside each, which would
+/// change how Markdown parses the asterisks around it.
 fn nul_list(text: &str) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     let shown = |c: &char| matches!(*c, '\0' | char::REPLACEMENT_CHARACTER);
@@ -158,7 +165,8 @@ fn nul_list(text: &str) -> String {
     written.collect::<Vec<_>>().join(",")
 }
 
-/// Restores the NUL in `text` according to the list that [`nul_list`] made; `None` when it is not such a list.
+/// Restores the NUL in `text` according to the list that [`nul_list`] made; `None` when it is not
+/// such a list.
 pub(super) fn restore_nul(text: String, list: &str) -> Option<String> {
     if list.is_empty() {
         return Some(text);

@@ -181,7 +181,8 @@ const STATUS_WORD: Field = must(
     Word(&["complete", "failed", "in_progress", "pending"]),
 );
 
-/// Returns whether the fields announce an implementation: with a worktree or a branch, and nothing completed yet.
+/// Returns whether the fields announce an implementation: with a worktree or a branch, and nothing
+/// completed yet.
 fn starts(fields: &Map<String, Value>) -> bool {
     let has = |name: &str| fields.contains_key(name);
     fields.get("status").is_some_and(|word| word == "starting")

@@ -1,4 +1,5 @@
-//! The header of a plan: parses its fields whatever their age, makes a new header, and changes fields of an old one.
+//! The header of a plan: parses its fields whatever their age, makes a new header, and changes
+//! fields of an old one.
 
 use serde_json::{Map, Number, Value};
 
@@ -6,8 +7,8 @@ use super::SchemaError;
 use super::plan::{CURRENT, HEADER, IMMUTABLE, VERSION};
 use crate::block::{self, EditError};
 
-/// Returns a text field of a header of any era. A number counts as text; a field that is empty or has another type, as
-/// missing.
+/// Returns a text field of a header of any era. A number counts as text; a field that is empty or
+/// has another type, as missing.
 pub fn text_field(fields: &Map<String, Value>, name: &str) -> Option<String> {
     match fields.get(name)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -16,7 +17,8 @@ pub fn text_field(fields: &Map<String, Value>, name: &str) -> Option<String> {
     }
 }
 
-/// Returns a positive number in a header of any era. Digits count as a number; any other value, as missing.
+/// Returns a positive number in a header of any era. Digits count as a number; any other value, as
+/// missing.
 pub fn number_field(fields: &Map<String, Value>, name: &str) -> Option<u64> {
     let number = match fields.get(name)? {
         Value::String(digits) => digits.trim().parse().ok(),
@@ -27,9 +29,10 @@ pub fn number_field(fields: &Map<String, Value>, name: &str) -> Option<u64> {
 
 /// Returns the fields of a new header. `plan_comment_id` is left out while there is no comment.
 ///
-/// Without it, and with a worktree name, every version of erk accepts the header: the first one rejects fields it does
-/// not know, later ones leave out null. With it, erk until 23 December 2025 still reads the header but refuses to update
-/// it; later versions find the plan by it even if another comment came first.
+/// Without it, and with a worktree name, every version of erk accepts the header: the first one
+/// rejects fields it does not know, later ones leave out null. With it, erk until 23 December 2025
+/// still reads the header but refuses to update it; later versions find the plan by it even if
+/// another comment came first.
 pub fn new_header(
     created_at: &str,
     created_by: &str,
@@ -67,8 +70,8 @@ pub fn in_order(mut fields: Map<String, Value>) -> Map<String, Value> {
     ordered
 }
 
-/// Parses a change to a header from `key=value` as given on a command line: `null` is null, and an integer is a number
-/// unless the field holds text, as run ids do.
+/// Parses a change to a header from `key=value` as given on a command line: `null` is null, and an
+/// integer is a number unless the field holds text, as run ids do.
 ///
 /// # Errors
 /// Fails if there is no `=`.
@@ -87,8 +90,9 @@ pub fn header_set(pair: &str) -> Result<(String, Value), SchemaError> {
     Ok((name.to_owned(), value))
 }
 
-/// Sets all of `sets` in a header, or nothing. Only these fields are checked; all others, known to erk or not, keep their
-/// value and position. New fields come last, in erk's order; null is not added as a new field.
+/// Sets all of `sets` in a header, or nothing. Only these fields are checked; all others, known to
+/// erk or not, keep their value and position. New fields come last, in erk's order; null is not
+/// added as a new field.
 ///
 /// # Errors
 /// Fails if one of the fields is immutable, unknown or retired, or its value is not allowed.

@@ -1,4 +1,5 @@
-//! Schemas of the header of a plan, with its retired fields, and of the older comment that contained a plan.
+//! Schemas of the header of a plan, with its retired fields, and of the older comment that
+//! contained a plan.
 
 use super::kind::Kind::{
     EitherOrNull, FilledOrNull, FilledTextsOrNull, Positive, PositiveOrNull, PositivesOrNull,
@@ -122,7 +123,8 @@ pub(super) const CURRENT: &[Field] = &[
     ),
 ];
 
-/// Fields from December 2025 to March 2026. Existing plans have them, although erk rejects every plan that does.
+/// Fields from December 2025 to March 2026. Existing plans have them, although erk rejects every
+/// plan that does.
 const RETIRED: &[Field] = &[
     may("plan_type", WordOrNull(&["extraction", "standard"])),
     may("source_plan_issues", PositivesOrNull),

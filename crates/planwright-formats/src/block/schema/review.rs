@@ -28,7 +28,8 @@ pub enum Oddity {
     Unknown,
     /// erk used to write it and now rejects it.
     Retired,
-    /// A number where erk has text, or digits where it has a number; the content is the value that is used.
+    /// A number where erk has text, or digits where it has a number; the content is the value that
+    /// is used.
     Misspelt(String),
     /// Its value is not allowed; the content is a sentence about it.
     Wrong(String),
@@ -52,7 +53,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Returns what is odd about `fields` in a block `key`: missing fields first, then in the order of the fields.
+/// Returns what is odd about `fields` in a block `key`: missing fields first, then in the order of
+/// the fields.
 ///
 /// If eras differ, the one with the fewest findings counts. An unknown key has no findings.
 pub fn review(key: &str, fields: &Map<String, Value>) -> Vec<Finding> {
