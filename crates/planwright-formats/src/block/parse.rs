@@ -31,32 +31,24 @@ pub fn parse(text: &str) -> Parsed {
     parsed
 }
 
-/// A diagnostic whose line has not been determined yet.
-struct Complaint<'a> {
-    key: &'a str,
-    at: usize,
-    message: String,
-    remedy: &'static str,
-}
-
 /// Parses from byte `from` on. Returns where to restart when a block ends in code that began inside
 /// it.
-fn pass<'a>(
-    text: &'a str,
+fn pass(
+    text: &str,
     from: usize,
     detect_code: bool,
     blocks: &mut Vec<Block>,
-    complaints: &mut Vec<Complaint<'a>>,
+    complaints: &mut Vec<(usize, Diagnostic)>,
 ) -> Option<usize> {
     let markers = marker::scan(text, from, detect_code);
-    let mut complain = |key: &'a str, at: usize, (message, remedy): (&str, &'static str)| {
-        let message = message.to_owned();
-        complaints.push(Complaint {
-            key,
-            at,
-            message,
+    let mut complain = |key: &str, at: usize, (message, remedy): (&str, &'static str)| {
+        let diagnostic = Diagnostic {
+            key: key.to_owned(),
+            line: 0,
+            message: message.to_owned(),
             remedy,
-        });
+        };
+        complaints.push((at, diagnostic));
     };
     let Markers {
         openers,
@@ -65,7 +57,7 @@ fn pass<'a>(
         ..
     } = &markers;
     let pairs = Closers::new(text, &markers);
-    let visible: Vec<&Marker<'a>> = openers.iter().filter(|opener| !opener.code).collect();
+    let visible: Vec<&Marker<'_>> = openers.iter().filter(|opener| !opener.code).collect();
     // Without closing markers they are not used.
     let rivals = if closers.is_empty() {
         Vec::new()
@@ -73,7 +65,6 @@ fn pass<'a>(
         rivals(text, &visible)
     };
     let mut at = from;
-    let mut used = 0;
     let mut again = None;
     for (index, opener) in visible.iter().enumerate() {
         if opener.span.start < at {
@@ -93,15 +84,6 @@ fn pass<'a>(
             complain(key, opener.span.start, problem);
             continue;
         };
-        for stray in closers[used..]
-            .iter()
-            .take_while(|stray| stray.span.start < opener.span.start)
-        {
-            if !stray.code && stray.span.start >= at {
-                complain(stray.name.key(), stray.span.start, STRAY);
-            }
-        }
-        used = closers.partition_point(|other| other.span.start < end.span.end);
         let start = warnings(text, at, opener.span.start);
         let body = body::parse(opener.name, text, opener.span.end..end.span.start);
         if let Some((message, remedy)) = body.problem {
@@ -119,15 +101,13 @@ fn pass<'a>(
             break;
         }
     }
-    let seen = again.unwrap_or(text.len());
-    for stray in &closers[used..] {
-        if !stray.code && (at..seen).contains(&stray.span.start) {
-            complain(stray.name.key(), stray.span.start, STRAY);
-        }
-    }
-    for half in broken {
-        if !half.code && half.span.start < seen && !marker::is_inside(blocks, half.span.start) {
-            complain("", half.span.start, BROKEN);
+    let end = again.unwrap_or(text.len());
+    let strays = closers.iter().map(|stray| (stray, stray.name.key(), STRAY));
+    let broken = broken.iter().map(|broken| (broken, "", BROKEN));
+    for (marker, key, problem) in strays.chain(broken) {
+        let start = marker.span.start;
+        if !marker.code && start < end && !marker::is_inside(blocks, start) {
+            complain(key, start, problem);
         }
     }
     again
@@ -225,19 +205,18 @@ fn after_code(text: &str, at: usize) -> usize {
     }
 }
 
-fn diagnostics(text: &str, mut complaints: Vec<Complaint<'_>>) -> Vec<Diagnostic> {
+/// Returns the complaints, each with its offset, in order and with their lines.
+fn diagnostics(text: &str, mut complaints: Vec<(usize, Diagnostic)>) -> Vec<Diagnostic> {
     if complaints.is_empty() {
         return Vec::new();
     }
-    complaints.sort_by_key(|complaint| complaint.at);
+    complaints.sort_by_key(|(at, _)| *at);
     let lines = Lines::new(text);
-    let diagnostic = |complaint: Complaint<'_>| Diagnostic {
-        key: complaint.key.to_owned(),
-        line: lines.at(complaint.at),
-        message: complaint.message,
-        remedy: complaint.remedy,
+    let with_line = |(at, diagnostic)| Diagnostic {
+        line: lines.at(at),
+        ..diagnostic
     };
-    complaints.into_iter().map(diagnostic).collect()
+    complaints.into_iter().map(with_line).collect()
 }
 
 /// Returns the start of the warning lines directly above `opener`, but not before `floor`.

@@ -278,11 +278,11 @@ impl HtmlBlock {
 const VERBATIM: &str = "script pre textarea style";
 
 /// Elements of [`HtmlBlock::Block`].
-const BLOCK: &str = "address article aside base basefont blockquote body caption center col colgroup \
-    dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset \
-    h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main menu menuitem nav noframes \
-    ol optgroup option p param search section title summary \
-    table tbody td tfoot th thead tr track ul";
+const BLOCK: &str = "\
+    address article aside base basefont blockquote body caption center col colgroup dd details \
+    dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 \
+    h6 head header hr html iframe legend li link main menu menuitem nav noframes ol optgroup \
+    option p param search section title summary table tbody td tfoot th thead tr track ul";
 
 /// Whether `name` is one of `names`, which are separated by blanks; case does not matter.
 fn contains(names: &str, name: &[u8]) -> bool {

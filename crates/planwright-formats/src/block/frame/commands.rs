@@ -9,7 +9,8 @@ use super::context::MarkdownContext;
 /// Commands that are neutralised in code as well, separated by blanks: those of Prow and of the
 /// bots modelled on it, as far as one line has an effect. Other words stay as they are in code,
 /// where `/health` is a route.
-const KNOWN: &str = "approve area assign auto-cc backport build cc check-cla cherry-pick cherrypick close \
+const KNOWN: &str = "\
+    approve area assign auto-cc backport build cc check-cla cherry-pick cherrypick close \
     close-issue committee deploy duplicate easycla good-first-issue help help-wanted hold honk \
     joke kind label language lgtm lifecycle lock meow merge milestone needs-sig ok-to-test \
     override pipeline pony priority project rebase release-note release-note-none remove \
