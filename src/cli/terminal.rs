@@ -1,9 +1,12 @@
-//! Other people's text on a terminal: nothing in it may move the cursor, change colours, or turn the reading order.
+//! Other people's text on a terminal: nothing in it may move the cursor, change colours, or turn
+//! the reading order.
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write as _};
 
 use clap::builder::styling::Style;
+
+use crate::formats::hidden::{self, InvisibleKind};
 
 /// Whether a stream shows colours.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +15,8 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Only on a terminal that knows them, and not when `NO_COLOR` is set to anything (<https://no-color.org>).
+    /// Only on a terminal that knows them, and not when `NO_COLOR` is set to anything
+    /// (<https://no-color.org>).
     pub(super) fn of(stream: &impl IsTerminal) -> Self {
         let variable = |name| std::env::var_os(name).unwrap_or_default();
         Self::when(
@@ -47,46 +51,43 @@ pub(super) fn tell(text: &str) {
         .and_then(|()| stream.flush());
 }
 
-/// `text` on one line: every character that a terminal would obey becomes U+FFFD, and a line end or tab a blank.
+/// Returns `text` on one line: every character that controls a terminal becomes U+FFFD, and a line
+/// end or tab a blank.
 pub(super) fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => ' ',
-            c if obeyed(c) => char::REPLACEMENT_CHARACTER,
-            c => c,
-        })
-        .collect()
+    lines(text).replace(['\n', '\t'], " ")
 }
 
-/// The same for a text of many lines, which keeps its line ends and tabs.
+/// Like [`one_line`], for a text of many lines, which keeps its line ends and tabs.
 pub(super) fn lines(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => c,
-            c if obeyed(c) => char::REPLACEMENT_CHARACTER,
-            c => c,
-        })
-        .collect()
+    let safe = |c| {
+        if is_control(c) {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    text.chars().map(safe).collect()
 }
 
-/// The same for JSON that was written out: what would be obeyed can only stand in its strings, and is escaped there.
+/// Like [`lines`], for serialised JSON: control characters occur only in its strings and are
+/// escaped there.
 pub(super) fn json(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
-        if c == '\n' || !obeyed(c) {
-            safe.push(c);
-        } else {
+        if is_control(c) {
             safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            safe.push(c);
         }
     }
     safe
 }
 
-/// Control characters, line and paragraph separators, and what steers the direction of writing (Unicode's `Bidi_Control`).
-fn obeyed(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Returns whether `c` can control a terminal or the direction of writing. Line feeds and tabs do
+/// not count.
+fn is_control(c: char) -> bool {
+    use InvisibleKind::{Control, Direction};
+    matches!(hidden::invisible_kind(c), Some(Control | Direction))
 }
 
 #[cfg(test)]
@@ -106,7 +107,7 @@ mod tests {
     fn json_keeps_every_character_and_shows_none_that_steers() {
         let evil = serde_json::json!({"a\u{9b}": "\u{1b}[31m\u{202e}\u{7f}\n\té😀\\"});
         let shown = json(&format!("{evil:#}"));
-        assert!(!shown.contains(|c| c != '\n' && obeyed(c)), "{shown:?}");
+        assert!(!shown.contains(is_control), "{shown:?}");
         let back: serde_json::Value = serde_json::from_str(&shown).unwrap();
         assert_eq!(back, evil);
     }

@@ -7,7 +7,7 @@ use planwright::engine::forge::Reaction;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::Origin;
 use planwright::engine::store::Store;
-use planwright::formats::command::{Command, Given};
+use planwright::formats::command::{Command, RawOption};
 
 use crate::engine_agent::{GOOD, rig as rig_with_agent, say};
 use crate::support::fake_agent::FakeAgent;
@@ -17,7 +17,7 @@ use crate::support::rig::{HERE, Rig};
 /// `/save-plan` with options and guidance.
 async fn ask(rig: &Rig, command: Command, options: &[(&str, &str)], guidance: &str) -> RunId {
     let mut trigger = rig.trigger(command, "ada", 7, HERE);
-    let given = |(name, value): &(&str, &str)| Given {
+    let given = |(name, value): &(&str, &str)| RawOption {
         name: (*name).to_owned(),
         value: (*value).to_owned(),
     };

@@ -4,7 +4,7 @@ use planwright::engine::agent::Task;
 use planwright::engine::model::agent::{Document, Wrote};
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, digest};
-use planwright::formats::command::{Command, Given};
+use planwright::formats::command::{Command, RawOption};
 
 use crate::engine_agent::{ASKS, answers, document, now, rig, status};
 use crate::engine_research::report;
@@ -61,7 +61,7 @@ async fn ask(rig: &Rig, guidance: &str, options: &[(&str, &str)]) -> RunId {
     trigger.guidance = guidance.to_owned();
     trigger.options = options
         .iter()
-        .map(|(name, value)| Given {
+        .map(|(name, value)| RawOption {
             name: (*name).to_owned(),
             value: (*value).to_owned(),
         })
@@ -413,7 +413,7 @@ async fn research_is_not_lost_when_the_issue_changes_meanwhile() {
     let rig = rig(&agent).await;
     specify(&rig, "Start in a second.");
     let mut trigger = rig.trigger(Command::Plan, "ada", 7, SPECIFICATION);
-    trigger.options = vec![Given {
+    trigger.options = vec![RawOption {
         name: "research".to_owned(),
         value: "formats".to_owned(),
     }];

@@ -6,7 +6,7 @@ use std::time::Duration;
 use planwright::engine::clock::Clock;
 use planwright::engine::model::run::State;
 use planwright::engine::worker::Outcome;
-use planwright::formats::command::{Command, Given, parse};
+use planwright::formats::command::{Command, RawOption, parse};
 
 use crate::support::fake_forge::Fault;
 use crate::support::rig::{HERE, PLAN, Rig};
@@ -104,7 +104,7 @@ async fn a_misspelt_option_is_answered_at_once_while_another_command_waits_for_d
     assert_eq!(rig.state(&first).await, State::Waiting);
     let began = rig.clock.now();
     let mut trigger = rig.trigger(Command::SaveRawPlan, "ada", 7, HERE);
-    trigger.options = vec![Given {
+    trigger.options = vec![RawOption {
         name: "sesion".to_owned(),
         value: "logs/a.jsonl".to_owned(),
     }];

@@ -9,7 +9,7 @@ use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split::{Limits, join, split};
 use planwright::formats::question::{Choice, Question, boxes, marker};
 use planwright::formats::report::{check_report, degraded, handed, is_degraded, metadata};
-use planwright::formats::session::{Feed, scan};
+use planwright::formats::session::{Scanner, scan};
 use planwright::formats::{specification, yaml};
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
-//! Slash commands: one registry, and the parser that finds commands in a comment.
+//! Slash commands: the registry, and the parser that finds commands in a comment.
 //!
-//! The registry is the only list of commands there is: parser, help text, documentation and label matching read it.
+//! The registry is the only list of commands; the parser, the help text, the documentation and the
+//! labels are derived from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,34 +13,33 @@ mod split;
 mod tests;
 
 pub use options::{
-    Given, Hidden, OptionError, OptionSpec, Options, Pointer, RepositoryFile, read as read_options,
+    Hidden, OptionError, OptionSpec, Options, Pointer, RawOption, RepositoryFile, read_options,
 };
-pub(crate) use parse::slash;
 pub use parse::{Invocation, at_line_starts, parse, without_commands};
 
-/// What a user can ask for.
+/// A command that a user can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Command {
-    /// Extract, enrich, save.
+    /// Extracts, enriches and saves a plan.
     SavePlan,
-    /// Extract and save exactly as found.
+    /// Extracts a plan and saves it exactly as found.
     SaveRawPlan,
-    /// Write a plan for the specification here.
+    /// Writes a plan for the specification in this issue.
     Plan,
-    /// Research agents side by side.
+    /// Runs research agents in parallel.
     Research,
-    /// Check the action plan here.
+    /// Checks the action plan here.
     CheckPlan,
-    /// Answer the bot's questions.
+    /// Answers the bot's questions.
     Answer,
-    /// Stop the runs here.
+    /// Stops the runs here.
     Cancel,
-    /// Run again from the step that failed.
+    /// Runs again from the step that failed.
     Retry,
-    /// What is running here.
+    /// Shows what is running here.
     Status,
-    /// What can be said.
+    /// Lists the commands.
     Help,
 }
 
@@ -47,46 +47,46 @@ pub enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
-    /// May read.
+    /// Can read.
     Read,
-    /// May manage issues.
+    /// Can manage issues.
     Triage,
-    /// May push.
+    /// Can push.
     Write,
-    /// May manage the repository.
+    /// Can manage the repository.
     Maintain,
-    /// May do everything.
+    /// Can do everything.
     Admin,
 }
 
-/// Everything there is to know about one command.
+/// The definition of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandSpec {
     /// The command.
     pub command: Command,
-    /// What is typed behind the slash.
+    /// The word after the slash.
     pub name: &'static str,
-    /// Other names for the same, also typed behind a slash.
+    /// Other names for the same command, also after a slash.
     pub aliases: &'static [&'static str],
-    /// The least role that may ask for it.
+    /// The minimum role that it requires.
     pub permission: Permission,
-    /// What may stand between the command and its free text, as `name=value`.
+    /// The options that may follow the command, as `name=value`, before its free text.
     pub options: &'static [OptionSpec],
-    /// Name of the free text behind the command, for help; `None` when it takes none.
+    /// Name of the free text after the command, for help; `None` if it takes none.
     pub argument: Option<&'static str>,
     /// One line for help: what it does.
     pub summary: &'static str,
-    /// A line somebody could type.
+    /// An example of its use.
     pub example: &'static str,
-    /// Default name of the label that means the same; `None` when no label does.
+    /// Default name of the label with the same meaning; `None` if there is none.
     pub label: Option<&'static str>,
-    /// A plan may follow in the command's own comment.
+    /// Whether a plan may follow in the command's own comment.
     pub takes_plan: bool,
-    /// Waits its turn behind other runs at the same place.
+    /// Whether it waits for earlier runs at the same location.
     pub serial: bool,
 }
 
-/// All commands, in the order in which help lists them.
+/// All commands, in the order of the help text.
 pub const REGISTRY: &[CommandSpec] = &[
     CommandSpec {
         command: Command::SavePlan,
@@ -157,7 +157,7 @@ pub const REGISTRY: &[CommandSpec] = &[
         command: Command::Answer,
         name: "answer",
         aliases: &[],
-        // Who asked for the run may answer, too; the step judges that.
+        // The requester of the run may answer too; the step checks that.
         permission: Permission::Read,
         options: &[],
         argument: Some("answers"),
@@ -222,7 +222,7 @@ pub const REGISTRY: &[CommandSpec] = &[
 ];
 
 impl Command {
-    /// The command's entry in the registry.
+    /// Returns the command's definition in the registry.
     #[expect(clippy::missing_panics_doc, reason = "cannot panic, see below")]
     pub fn spec(self) -> &'static CommandSpec {
         #[expect(
@@ -235,12 +235,13 @@ impl Command {
             .expect("every command is registered")
     }
 
-    /// What is typed behind the slash.
+    /// Returns the word after the slash.
     pub fn name(self) -> &'static str {
         self.spec().name
     }
 
-    /// The command called `name` (no slash), by name or alias, in any ASCII case: telephones capitalise.
+    /// Returns the command with this name or alias (without slash). ASCII case does not matter:
+    /// phones capitalise.
     pub fn named(name: &str) -> Option<Self> {
         REGISTRY
             .iter()

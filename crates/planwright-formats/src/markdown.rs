@@ -1,28 +1,29 @@
-//! Markdown as GitHub reads it: top-level blocks with their exact source slices.
+//! Markdown as GitHub parses it: top-level blocks with their exact source slices.
 //!
-//! Everything the bot decides from text (titles, sections, commands, fences) is decided from this tree, never from
-//! pattern matching on lines. Spans are byte ranges of the source as given, so a slice is always the author's own text.
+//! Everything that is decided from text (titles, sections, commands, fences) is decided from this
+//! tree, never by matching patterns on lines. Spans are byte ranges of the source as given, so a
+//! slice is always the author's own text.
 
 use std::ops::Range;
 
-use comrak::nodes::{AstNode, ListType, NodeValue};
+use comrak::nodes::{AstNode, ListType, NodeValue, Sourcepos};
 use comrak::{Arena, Options, parse_document};
 
 mod bounds;
 mod code;
-mod html;
+pub(crate) mod html;
 mod links;
 mod outline;
 
 pub use bounds::{MAX_ADDED_CELLS, MAX_NESTING, too_complex};
-pub(crate) use code::united;
 pub use code::{code, in_code};
+pub(crate) use code::{code_of, merged, range_at};
 pub use links::links;
 
 #[cfg(test)]
 mod tests;
 
-/// What a top-level block is.
+/// The kind of a top-level block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A heading, ATX or setext, with its level (1-6) and its text without markup.
@@ -31,7 +32,7 @@ pub enum Kind {
         level: u8,
         /// Text content, inline markup removed.
         text: String,
-        /// Written with an underline (`===`, `---`) instead of `#`.
+        /// Whether it is written with an underline (`===`, `---`) instead of `#`.
         setext: bool,
     },
     /// A paragraph with its text without markup.
@@ -39,22 +40,22 @@ pub enum Kind {
         /// Text content, inline markup removed, lines joined by `\n`.
         text: String,
     },
-    /// A list; `items` counts its direct items.
+    /// A list.
     List {
-        /// Numbered list.
+        /// Whether the list is numbered.
         ordered: bool,
         /// Number of direct items.
         items: usize,
-        /// Items with a task box.
+        /// Number of direct items with a checkbox.
         tasks: usize,
     },
     /// Fenced or indented code.
     Code {
         /// Info string of the fence; empty for indented code.
         info: String,
-        /// A fence (not indented code).
+        /// Whether it is fenced, and not indented, code.
         fenced: bool,
-        /// The closing fence is there (always true for indented code).
+        /// Whether it has a closing fence; always true for indented code.
         closed: bool,
     },
     /// Block quote; an alert (`> [!NOTE]`) is one.
@@ -72,26 +73,29 @@ pub enum Kind {
 /// One top-level block of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
+    /// The kind of block.
     pub kind: Kind,
-    /// Byte range in the source, whole lines, without the final line end.
+    /// Byte range in the source: whole lines, without the final line end.
     pub span: Range<usize>,
     /// First line, 1-based.
     pub line: usize,
 }
 
-/// The tree of `source`. Texts of strangers are parsed by this function only: the time and the memory that it takes are
-/// in proportion to the length of the text. A text that is [`too_complex`] is read as plain paragraphs; bare addresses are
-/// no links where there are thousands of them in one word.
+/// Parses `source` into a tree.
+///
+/// Untrusted text is parsed with this function only, because its time and memory are proportional
+/// to the length of the text: a text that is [`too_complex`] is parsed as plain paragraphs, and
+/// bare URLs are not linked where one word holds thousands of them.
 pub fn parse<'a>(arena: &'a Arena<'a>, source: &str) -> &'a AstNode<'a> {
     let mut options = options();
-    options.extension.autolink = bounds::addresses_are_few(source);
+    options.extension.autolink = bounds::bare_urls_are_few(source);
     parse_document(arena, &bounds::bounded(source), &options)
 }
 
-/// The parse options used everywhere: GitHub Flavored Markdown.
+/// Returns the parse options used everywhere: GitHub Flavored Markdown.
 ///
-/// Without alerts: comrak looks for one at each level of nested quotes through the whole rest of the line.
+/// Alerts are off because comrak searches the whole rest of the line for one at each level of
+/// nested quotes.
 pub fn options() -> Options<'static> {
     let mut options = Options::default();
     options.extension.strikethrough = true;
@@ -104,7 +108,7 @@ pub fn options() -> Options<'static> {
     options
 }
 
-/// Byte offsets of line starts; comrak numbers lines from 1.
+/// Index of the lines of a text. Lines are numbered from 1, as in comrak.
 #[derive(Debug)]
 pub struct Lines<'a> {
     source: &'a str,
@@ -112,10 +116,10 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Indexes `source`. Line ends are `\n`, `\r\n` and a lone `\r`, as CommonMark has them.
+    /// Indexes `source`. Line ends are `\n`, `\r\n` and a lone `\r`, as in CommonMark.
     pub fn new(source: &'a str) -> Self {
         let bytes = source.as_bytes();
-        // Lines of some 32 bytes on average fit without growing.
+        // Does not grow for lines of 32 bytes on average.
         let mut starts = Vec::with_capacity(bytes.len() / 32 + 1);
         starts.push(0);
         if memchr::memchr(b'\r', bytes).is_none() {
@@ -130,7 +134,8 @@ impl<'a> Lines<'a> {
         Self { source, starts }
     }
 
-    /// Byte offset where 1-based `line` begins; the source's length for a line past the end.
+    /// Returns the byte offset where 1-based `line` begins; the source's length for a line past the
+    /// end.
     pub fn start(&self, line: usize) -> usize {
         self.starts
             .get(line.saturating_sub(1))
@@ -138,7 +143,7 @@ impl<'a> Lines<'a> {
             .unwrap_or(self.source.len())
     }
 
-    /// Byte range of 1-based `line` without its line end.
+    /// Returns the byte range of 1-based `line` without its line end.
     pub fn span(&self, line: usize) -> Range<usize> {
         let start = self.start(line);
         let mut end = self.start(line + 1);
@@ -149,36 +154,48 @@ impl<'a> Lines<'a> {
         start..end
     }
 
-    /// Text of 1-based `line` without its line end.
+    /// Returns the text of 1-based `line` without its line end.
     pub fn text(&self, line: usize) -> &'a str {
         &self.source[self.span(line)]
     }
 
-    /// Text of 1-based lines `from` up to, not including, `to`, with their line ends.
+    /// Returns the text of the 1-based lines `from..to` with their line ends.
     pub(crate) fn between(&self, from: usize, to: usize) -> &'a str {
         let start = self.start(from);
         &self.source[start..self.start(to).max(start)]
     }
 
-    /// Number of lines; a line end at the end begins one more.
+    /// Returns the number of lines. A line end at the very end of the text begins one more line.
     pub(crate) fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// 1-based line that holds byte `offset`.
+    /// Returns the 1-based line that holds byte `offset`.
     pub fn at(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }
+
+    /// Returns the byte range of a node from its first to its last character.
+    pub(crate) fn exact(&self, node: Sourcepos) -> Range<usize> {
+        let first = self.start(node.start.line) + node.start.column.saturating_sub(1);
+        first..self.start(node.end.line) + node.end.column
+    }
+
+    /// Returns the byte range of the whole lines of a node, without the last line end.
+    pub(crate) fn whole(&self, node: Sourcepos) -> Range<usize> {
+        let (first, last) = (node.start.line, node.end.line);
+        self.start(first)..self.span(last.max(first)).end
+    }
 }
 
-/// Puts the place behind every `\n` into `starts`. Lines are short, so looking at eight bytes at a time is faster than a
-/// search that starts anew for each of them.
+/// Appends the offset after every `\n` to `starts`. Lines are short, so testing eight bytes at a
+/// time is faster than `memchr`, which has a fixed cost per match.
 fn newlines(bytes: &[u8], starts: &mut Vec<usize>) {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let (words, rest) = bytes.as_chunks::<8>();
     let mut at = 0;
     for word in words {
-        // Zero where there is a line end; then the high bit of every byte that is zero, and of no other.
+        // Line ends become zero bytes; then exactly the high bits of the zero bytes are set.
         let word = u64::from_le_bytes(*word) ^ 0x0a0a_0a0a_0a0a_0a0a;
         let mut ends = !(((word & LOW) + LOW) | word | LOW);
         while ends != 0 {
@@ -194,64 +211,56 @@ fn newlines(bytes: &[u8], starts: &mut Vec<usize>) {
     );
 }
 
-/// Top-level blocks of `source` in order.
+/// Returns the top-level blocks of `source` in order.
 pub fn blocks(source: &str) -> Vec<Block> {
     let arena = Arena::new();
     blocks_of(parse(&arena, source), source)
 }
 
-/// [`blocks`] of `source` from its tree.
+/// Returns the top-level blocks of `source`, which was parsed to `root`.
 pub fn blocks_of<'a>(root: &'a AstNode<'a>, source: &str) -> Vec<Block> {
     let lines = Lines::new(source);
-    let mut found = Vec::new();
-    for node in root.children() {
-        let (kind, first, last) = {
-            let data = node.data();
-            let first = data.sourcepos.start.line;
-            let last = data.sourcepos.end.line.max(first);
-            (
-                match &data.value {
-                    NodeValue::Heading(heading) => Kind::Heading {
-                        level: heading.level,
-                        text: node.collect_text().trim().to_owned(),
-                        setext: heading.setext,
-                    },
-                    NodeValue::Paragraph => Kind::Paragraph { text: text(node) },
-                    NodeValue::List(items) => Kind::List {
-                        ordered: items.list_type == ListType::Ordered,
-                        items: node.children().count(),
-                        tasks: node
-                            .children()
-                            .filter(|item| matches!(item.data().value, NodeValue::TaskItem(_)))
-                            .count(),
-                    },
-                    NodeValue::CodeBlock(code) => Kind::Code {
-                        info: code.info.clone(),
-                        fenced: code.fenced,
-                        closed: code.closed || !code.fenced,
-                    },
-                    NodeValue::BlockQuote => Kind::Quote,
-                    NodeValue::HtmlBlock(_) => Kind::Html,
-                    NodeValue::Table(_) => Kind::Table,
-                    NodeValue::ThematicBreak => Kind::Rule,
-                    _ => Kind::Other,
-                },
-                first,
-                last,
-            )
-        };
-        let start = lines.start(first);
-        let end = lines.span(last).end.max(start);
-        found.push(Block {
-            kind,
-            span: start..end,
-            line: first,
-        });
-    }
-    found
+    let block = |node: &'a AstNode<'a>| {
+        let data = node.data();
+        Block {
+            kind: kind(node),
+            span: lines.whole(data.sourcepos),
+            line: data.sourcepos.start.line,
+        }
+    };
+    root.children().map(block).collect()
 }
 
-/// Text of a paragraph without markup, with its line ends kept as `\n`.
+fn kind<'a>(node: &'a AstNode<'a>) -> Kind {
+    match &node.data().value {
+        NodeValue::Heading(heading) => Kind::Heading {
+            level: heading.level,
+            text: node.collect_text().trim().to_owned(),
+            setext: heading.setext,
+        },
+        NodeValue::Paragraph => Kind::Paragraph { text: text(node) },
+        NodeValue::List(items) => Kind::List {
+            ordered: items.list_type == ListType::Ordered,
+            items: node.children().count(),
+            tasks: node
+                .children()
+                .filter(|item| matches!(item.data().value, NodeValue::TaskItem(_)))
+                .count(),
+        },
+        NodeValue::CodeBlock(code) => Kind::Code {
+            info: code.info.clone(),
+            fenced: code.fenced,
+            closed: code.closed || !code.fenced,
+        },
+        NodeValue::BlockQuote => Kind::Quote,
+        NodeValue::HtmlBlock(_) => Kind::Html,
+        NodeValue::Table(_) => Kind::Table,
+        NodeValue::ThematicBreak => Kind::Rule,
+        _ => Kind::Other,
+    }
+}
+
+/// Returns the text of a paragraph without markup; its line ends become `\n`.
 fn text<'a>(paragraph: &'a AstNode<'a>) -> String {
     let mut text = String::new();
     for node in paragraph.descendants() {
@@ -265,6 +274,12 @@ fn text<'a>(paragraph: &'a AstNode<'a>) -> String {
     text
 }
 
+/// Returns whether a backslash escapes the character at byte `at`.
+pub(crate) fn is_escaped(text: &str, at: usize) -> bool {
+    let before = text.as_bytes()[..at].iter().rev();
+    before.take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
 /// A heading with everything below it up to the next heading of the same or a higher level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
@@ -272,13 +287,13 @@ pub struct Section {
     pub level: u8,
     /// Heading text without markup.
     pub title: String,
-    /// From the heading's first byte to the end of the section's last block.
+    /// Byte range from the heading to the end of the section's last block.
     pub span: Range<usize>,
     /// First line, 1-based.
     pub line: usize,
 }
 
-/// Every section of `source` in order of its heading (nested ones too).
+/// Returns every section of `source`, nested ones included, in the order of their headings.
 pub fn sections(source: &str) -> Vec<Section> {
     let blocks = blocks(source);
     let mut found = Vec::new();

@@ -168,7 +168,7 @@ fn as_value(entry: &Entry) -> Value {
 }
 
 fn created_by(header: &Header) -> Option<String> {
-    schema::Header::read(header.fields.as_ref()?).created_by
+    schema::text_field(header.fields.as_ref()?, "created_by")
 }
 
 fn table(entries: &[Entry]) -> String {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::time::Millis;
-use crate::formats::command::{Command, Given, read_options};
+use crate::formats::command::{Command, RawOption, read_options};
 
 /// A repository as GitHub addresses it, within the installation that lets us in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ pub struct Trigger {
     pub origin: Origin,
     /// Options of the command as they were typed; `formats::command::read_options` judges them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<Given>,
+    pub options: Vec<RawOption>,
     /// Free text behind the command; empty when there is none.
     pub guidance: String,
     /// Commands that stand directly behind this one in the same comment and are answered together

@@ -99,12 +99,12 @@ pub fn attachments(prepared: &Prepared) -> Vec<String> {
     bodies
 }
 
-/// The `plan-header` block, in the fields that the team's erk takes ([`schema::fresh`] says which
+/// The `plan-header` block, in the fields that the team's erk takes ([`schema::new_header`] says which
 /// and why).
 fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Result<String, Stop> {
     let created = context.progress.started.unwrap_or(context.trigger.at);
     let comment = comment.filter(|_| context.settings.erk.version.accepts_comment_id());
-    let fields = schema::fresh(
+    let fields = schema::new_header(
         &created.iso(),
         &context.trigger.actor.login,
         &worktree_name(&prepared.title),

@@ -1,4 +1,4 @@
-//! Reads what stands between a block's markers.
+//! Parses what is between a block's markers.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use super::marker::Name;
 use super::{Content, TEXT_KEYS, frame};
 use crate::yaml;
 
-/// What stands between the markers of a block.
+/// The content between the markers of a block.
 pub(super) struct Body {
     pub(super) content: Content,
     /// Byte range of the content in the text, without its frame.
     pub(super) inner: Range<usize>,
-    /// Why it cannot be used, and what to do.
+    /// Why it cannot be used, and the remedy.
     pub(super) problem: Option<(String, &'static str)>,
 }
 
-/// Reads `text[range]`, the inside of the block `name`.
-pub(super) fn read(name: Name<'_>, text: &str, range: Range<usize>) -> Body {
+/// Parses `text[range]`, the inside of the block `name`.
+pub(super) fn parse(name: Name<'_>, text: &str, range: Range<usize>) -> Body {
     let inside = &text[range.clone()];
     // `part` is always a slice of `inside`.
     let place = |part: &str| {
@@ -58,23 +58,23 @@ pub(super) fn read(name: Name<'_>, text: &str, range: Range<usize>) -> Body {
                     format!("YAML content is not a dict, got {}", type_name(&other)),
                     WRITE_FIELDS,
                 ),
-                Err(error) => raw(format!("Failed to parse YAML content: {error}"), MEND_YAML),
+                Err(error) => raw(format!("Failed to parse YAML content: {error}"), FIX_YAML),
             }
         }
         _ => details.map_or_else(|| raw(NO_DETAILS.to_owned(), WRITE_DETAILS), framed),
     }
 }
 
-/// erk's wording, which its users may search for.
+/// This is erk's wording, for which its users may search.
 const NO_DETAILS: &str = "Body does not match expected <details> structure";
 
 const WRITE_DETAILS: &str = "between the markers write `<details>`, a line `<summary>KEY</summary>`, the content and `</details>`, \
      each on lines of its own";
 const CLOSE_FENCE: &str = "write a line of three back-ticks below the last field";
 const WRITE_FIELDS: &str = "write one `name: value` on each line between the fences";
-const MEND_YAML: &str = "correct the YAML at that line of the fence; put values with `: `, ` #` or quotes in them into quotes";
+const FIX_YAML: &str = "correct the YAML at that line of the fence; put values with `: `, ` #` or quotes in them into quotes";
 
-/// What follows `</summary>` in a `<details>` element that is all there is in `inner`.
+/// Returns what follows `</summary>` if `inner` is nothing but a `<details>` element.
 fn details(inner: &str) -> Option<&str> {
     let rest = inner.trim().strip_prefix("<details")?;
     let (attributes, rest) = rest.split_once('>')?;
@@ -87,8 +87,8 @@ fn details(inner: &str) -> Option<&str> {
     rest.strip_suffix("</details>")
 }
 
-/// The text of a frame: the one blank line at each end is the frame's, everything else the author's. Where the blank
-/// lines are missing, white space at that end is nobody's.
+/// Returns the text inside a frame. One blank line at each end belongs to the frame, everything
+/// else to the author; where that blank line is missing, all white space at that end is dropped.
 fn unframed(text: &str) -> &str {
     let (text, framed) = ["\n\n", "\r\n\r\n"]
         .iter()
@@ -104,7 +104,8 @@ fn unframed(text: &str) -> &str {
     }
 }
 
-/// Lines of the YAML fence that `text` begins with; it ends at the first line that is a fence and nothing else.
+/// Returns the lines of the YAML fence that `text` begins with. It ends at the first line that is
+/// only a fence.
 fn fence(text: &str) -> Option<&str> {
     let start = text.find('\n')? + 1;
     let mut at = start;
@@ -117,7 +118,7 @@ fn fence(text: &str) -> Option<&str> {
     None
 }
 
-/// Python's names, as in erk's messages.
+/// Returns Python's name of a value's type, as in erk's messages.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "NoneType",

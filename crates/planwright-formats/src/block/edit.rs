@@ -1,11 +1,11 @@
-//! Changes one block of a text; every other byte stays as it is.
+//! Changes one block of a text and leaves every other byte as it is.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::{Block, Content, Parsed, find, marker, parse, render_yaml};
 
-/// Why a block was not changed. Nothing has been written then.
+/// Why a block was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EditError {
     /// There is no such block.
@@ -14,7 +14,7 @@ pub enum EditError {
         /// The key looked for.
         key: String,
     },
-    /// The block is there and cannot be read, so writing it anew would lose what is in it.
+    /// The block cannot be parsed, so rewriting it would lose what is in it.
     #[error("Metadata block '{key}' cannot be read and was left as it is: {why}")]
     Unreadable {
         /// Its key.
@@ -22,7 +22,7 @@ pub enum EditError {
         /// The line, what is wrong there, and what to do.
         why: String,
     },
-    /// The block holds text.
+    /// The block contains text, not fields.
     #[error("Metadata block '{key}' holds text and has no fields: replace it as a whole")]
     NoFields {
         /// Its key.
@@ -30,14 +30,15 @@ pub enum EditError {
     },
 }
 
-/// `text` with its first block of `key`, warning lines included, replaced by `rendered`; `None` when there is none.
-/// No other byte changes. Where the block has CRLF line ends, so has the new one.
+/// Replaces the first block of `key` in `text`, including its warning lines, by `rendered`; `None`
+/// when there is no such block. No other byte changes. The new block gets the line ends of the old
+/// one.
 pub fn replace(text: &str, key: &str, rendered: &str) -> Option<String> {
     let parsed = parse(text);
-    Some(put(text, find(&parsed, key)?, rendered))
+    Some(replace_block(text, find(&parsed, key)?, rendered))
 }
 
-fn put(text: &str, block: &Block, rendered: &str) -> String {
+fn replace_block(text: &str, block: &Block, rendered: &str) -> String {
     let span = block.span.clone();
     let old = &text[span.clone()];
     let sample = if old.contains('\n') { old } else { text };
@@ -45,11 +46,12 @@ fn put(text: &str, block: &Block, rendered: &str) -> String {
     [&text[..span.start], &rendered, &text[span.end..]].concat()
 }
 
-/// `text` with the block `rendered` put in where erk puts one: before the last `---` that stands alone on its line (the
-/// separator of the footer), else at the end; one blank line above. Where the text has CRLF line ends, so has the block.
+/// Inserts the block `rendered` into `text` where erk does: before the last line `---` (the
+/// separator of the footer), else at the end, with one blank line above. The block gets the line
+/// ends of the text.
 ///
-/// A separator in code or in another block is text. Where a fence is open at the end of `text`, the block stands at the
-/// start instead: below the fence nobody would find it.
+/// A separator in code or in another block does not count. If a fence is open at the end of `text`,
+/// the block goes to the start instead, because it could not be found below the fence.
 pub fn add(text: &str, rendered: &str) -> String {
     let rendered = with_line_ends(text, rendered);
     let gap = with_line_ends(text, "\n\n");
@@ -61,11 +63,12 @@ pub fn add(text: &str, rendered: &str) -> String {
     }
 }
 
-/// `text` with `change` made to the fields of its first block of `key`. Fields that `change` leaves alone keep their
-/// value and their place, known or not. Where nothing changes, `text` comes back as it is.
+/// Applies `change` to the fields of the first block of `key` in `text`. Fields that `change`
+/// leaves alone, known or not, keep their value and their position. If nothing changes, `text` is
+/// returned as it is.
 ///
 /// # Errors
-/// The block is not there, cannot be read, or has no fields.
+/// Fails if there is no such block, or it cannot be parsed or has no fields.
 pub fn update(
     text: &str,
     key: &str,
@@ -87,12 +90,12 @@ pub fn update(
     if changed == *fields && changed.keys().eq(fields.keys()) {
         return Ok(text.to_owned());
     }
-    Ok(put(text, block, &render_yaml(key, &changed)))
+    Ok(replace_block(text, block, &render_yaml(key, &changed)))
 }
 
 fn missing(parsed: &Parsed, key: &str) -> EditError {
     let key = key.to_owned();
-    // A closing marker alone is no block.
+    // A closing marker alone is not a block.
     let mut found = parsed.diagnostics.iter();
     match found.find(|found| found.key == key && !found.is_stray()) {
         Some(found) => EditError::Unreadable {
@@ -103,7 +106,7 @@ fn missing(parsed: &Parsed, key: &str) -> EditError {
     }
 }
 
-/// `rendered` with the line ends of `sample`, which are those of its first line.
+/// Returns `rendered` with the line ends that the first line of `sample` has.
 fn with_line_ends(sample: &str, rendered: &str) -> String {
     let crlf = sample
         .find('\n')

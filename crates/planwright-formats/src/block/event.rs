@@ -1,26 +1,24 @@
-//! Comments that tell what happened to a plan: a title, a block for programs, a line, and a description for people.
+//! Event comments, which record what happened to a plan: a title, a block for programs, a
+//! separator, and a description for people.
 //!
-//! The layout is erk's `render_erk_issue_event`; any of the three parts may be missing in what is read.
+//! The layout is that of erk's `render_erk_issue_event`. In what is parsed, any of the three parts
+//! may be missing.
 
 use serde_json::{Map, Value};
 
 use super::schema::{self, SchemaError};
 use super::{Block, Content, neutralise, parse, restore};
 
-mod describe;
-
 #[cfg(test)]
 mod tests;
 
-pub use describe::describe;
-
-/// Stands before a title that would begin a fence; it cannot be seen and is no blank.
+/// Put before a title that would begin a fence: it is invisible and not a blank.
 const ZWSP: char = '\u{200b}';
 
-/// What an event comment says.
+/// The parts of an event comment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// One line; empty when there is none.
+    /// One line; empty if there is none.
     pub title: String,
     /// The first block with fields.
     pub block: Option<Block>,
@@ -28,8 +26,8 @@ pub struct Event {
     pub description: String,
 }
 
-/// An event comment of parts that are safe as they are. `block` is a rendered block. Without a description the text
-/// ends in `---` and a line end.
+/// Renders an event comment from parts that are safe as they are. `block` is a rendered block.
+/// Without a description the text ends in `---` and a line end.
 pub fn render(title: &str, block: Option<&str>, description: &str) -> String {
     let mut lines = vec![title, ""];
     lines.extend(block.into_iter().flat_map(|block| [block, ""]));
@@ -40,12 +38,13 @@ pub fn render(title: &str, block: Option<&str>, description: &str) -> String {
     lines.join("\n")
 }
 
-/// An event comment with a block `key`, whose fields are checked by [`schema::write`]. Title and description may be
-/// anybody's: they mention nobody, close nothing and hold no markers. [`read`] gives them back as they were, the title
-/// on one line.
+/// Renders an event comment with a block `key`, whose fields are checked by [`schema::write`].
+///
+/// Title and description may be untrusted: rendered, they mention nobody, close nothing and contain
+/// no markers. [`read`] returns them unchanged, except that the title is on one line.
 ///
 /// # Errors
-/// `fields` are not what erk reads.
+/// Fails if erk would not accept `fields`.
 pub fn write(
     key: &str,
     fields: &Map<String, Value>,
@@ -55,30 +54,32 @@ pub fn write(
     let block = schema::write(key, fields)?;
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut safe = neutralise(&title);
-    // At the start of a text a byte-order mark is none: a fence behind it would count.
+    // At the start of a text a byte-order mark is ignored, so a fence after it would count.
     if safe.contains('\n') || title.starts_with([ZWSP, '\u{feff}']) {
         safe = neutralise(&format!("{ZWSP}{title}"));
     }
     Ok(render(
-        &unplanned(&safe),
+        &escape_plans(&safe),
         Some(&block),
-        &unplanned(&neutralise(description)),
+        &escape_plans(&neutralise(description)),
     ))
 }
 
-/// What the summary that makes a `<details>` element a plan begins with, and what its end does.
+/// The text of the summary that makes a `<details>` element a plan, and what follows it.
 const PLAN: (&str, &str) = ("original-plan", "</");
 
-/// `text` with one more [`ZWSP`] in each summary that would make it a plan; [`planned`] takes it away.
-fn unplanned(text: &str) -> String {
-    each_plan(text, |zwsps| zwsps + 1)
+/// Adds a [`ZWSP`] to each summary that would make a `<details>` element of `text` a plan.
+fn escape_plans(text: &str) -> String {
+    change_plans(text, |zwsps| zwsps + 1)
 }
 
-fn planned(text: &str) -> String {
-    each_plan(text, |zwsps| zwsps.saturating_sub(1))
+/// Undoes [`escape_plans`].
+fn unescape_plans(text: &str) -> String {
+    change_plans(text, |zwsps| zwsps.saturating_sub(1))
 }
 
-fn each_plan(text: &str, change: impl Fn(usize) -> usize) -> String {
+/// Changes the number of [`ZWSP`] in each summary of a plan.
+fn change_plans(text: &str, change: impl Fn(usize) -> usize) -> String {
     let mut parts = text.split(PLAN.0);
     let mut changed = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -96,8 +97,8 @@ fn each_plan(text: &str, change: impl Fn(usize) -> usize) -> String {
     changed
 }
 
-/// Reads an event comment. `None` when `text` has neither a block with fields nor the line between title and
-/// description.
+/// Parses an event comment; `None` if `text` has neither a block with fields nor the separator
+/// between title and description.
 pub fn read(text: &str) -> Option<Event> {
     let block = parse(text)
         .blocks
@@ -116,13 +117,13 @@ pub fn read(text: &str) -> Option<Event> {
     };
     let title = title.trim();
     Some(Event {
-        title: restore(&planned(title.strip_prefix(ZWSP).unwrap_or(title))),
+        title: restore(&unescape_plans(title.strip_prefix(ZWSP).unwrap_or(title))),
         block,
-        description: restore(&planned(description)),
+        description: restore(&unescape_plans(description)),
     })
 }
 
-/// What stands below the `---` line with which `rest` begins, the blank line after it taken off.
+/// Returns what follows the line `---` at the start of `rest`, and the blank line after it.
 fn description(rest: &str) -> Option<&str> {
     let rest = rest.trim_start_matches(['\r', '\n']).strip_prefix("---")?;
     let rest = rest.trim_start_matches([' ', '\t']);

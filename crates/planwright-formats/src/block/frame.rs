@@ -1,46 +1,48 @@
-//! Keeps user text from breaking the frame around it, in a way that can be undone exactly and cannot be seen.
+//! Keeps user text from breaking the frame around it, in a way that is reversible and invisible.
 //!
-//! A text that holds nothing of the table is left alone. Any other one is changed in place and ends with a comment, the
-//! *mark*, which says so; [`restore`] heeds only texts with the mark, so what was never neutralised stays as it is, byte
-//! for byte. Every rule counts: where a text already has *n* of the characters that a rule adds, it gets *n* + 1, so
-//! taking one away always gives the original, whatever it was.
+//! A text without anything from the table is left alone. Any other is changed in place and ends
+//! with a comment, the *mark*, which says so. [`restore`] changes only texts with the mark, so a
+//! text that was never neutralised stays as it is, byte for byte. Each rule adds one to a count:
+//! where a text already has *n* of the characters that a rule adds, it gets *n* + 1, so removing
+//! one always restores the original.
 //!
 //! | in the text | becomes | because |
 //! |---|---|---|
 //! | `</details>` | `</details >` | the same tag for a browser; erk's readers stop at the first form |
 //! | `<!-- erk:…`, `<!-- /erk:…`, `<!-- planwright…`, `<!-- WARNING: Machine-generated…` | two blanks after `<!--` | markers have exactly one |
-//! | both of these in code or behind a backslash | U+200B instead of the blank | a blank could be seen there |
+//! | both of these in code or after a backslash | U+200B instead of the blank | a blank would be visible there |
 //! | `@name`, also as `&#64;name`, `@&#110;ame`, `@<!-- -->name`, in raw HTML `&#64name` | U+200B after the `@` | a mention notifies |
-//! | `fixes #1`, also with emphasis, line ends, entities, escapes or comments between, or within the keyword | U+200B after the keyword | a closing keyword closes |
-//! | `/close`, `!deploy`, `bors r+` at the start of a line; in code only the commands of [`commands::KNOWN`] | U+200B before it | other bots take commands from anybody's comment, and many read them in code, too |
-//! | U+200B, once or more in a row | one more | so that taking one away is exact |
-//! | NUL | U+FFFD; the mark says which ones it was | GitHub shows U+FFFD, and its API refuses NUL |
+//! | `fixes #1`, also with emphasis, line ends, entities, escapes or comments between, or inside the keyword | U+200B after the keyword | a closing keyword closes |
+//! | `/close`, `!deploy`, `bors r+` at the start of a line; in code only the commands of [`commands::KNOWN`] | U+200B before it | other bots take commands from anybody's comment, many of them in code as well |
+//! | U+200B, once or more in a row | one more | so that removing one is exact |
+//! | NUL | U+FFFD; the mark lists them | GitHub shows U+FFFD, and its API rejects NUL |
 //! | a fence open at the end | is closed above the mark | the rest of the page would be code |
 //! | `<!--`, `<?`, `<!X`, `<![CDATA[`, `<pre>`, `<script>`, a tag or an attribute open at the end | is closed by the mark | it would swallow the frame's end |
-//! | `<details>`, `<table>`, `<b>` and the like open at the end | are closed behind the mark | the frame's end would close them instead of itself |
+//! | `<details>`, `<table>`, `<b>` and similar tags open at the end | are closed after the mark | the frame's end would close them instead of itself |
 //!
-//! Mentions and keywords in code and in the addresses of links are left alone: they do nothing there, unless a block of
-//! raw HTML ends within a tag, and a browser reads on in it what Markdown made code or a link. `#1` alone stays,
-//! too: it notifies nobody, it only links. Bidirectional and zero-width characters, line ends of every kind and control
-//! characters other than NUL are the author's and stay.
+//! Mentions and keywords in code and in the URLs of links are left alone because they have no
+//! effect there, unless a block of raw HTML ends inside a tag, so that a browser continues it in
+//! what Markdown made code or a link. `#1` alone stays as well: it only links. Bidirectional and
+//! zero-width characters, line ends of every kind and control characters other than NUL belong to
+//! the author and stay.
 //!
-//! What is not done: a `</details>` that the text never opened closes the frame early, as it would close any element
-//! around it; nothing is lost, but what follows it does not fold.
+//! Not handled: a `</details>` that the text never opened closes the frame early, as it would close
+//! any element around it. Nothing is lost, but what follows it does not fold.
 
-mod angle;
 mod commands;
+mod context;
 mod html;
-mod look;
 mod notify;
-mod nul;
 mod tail;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use html::Open;
-use look::Look;
+pub(crate) use commands::leading_slash;
+use context::MarkdownContext;
+use html::OpenHtml;
 
 /// Zero width space.
 const ZWSP: &str = "\u{200b}";
@@ -48,58 +50,58 @@ const ZWSP: &str = "\u{200b}";
 /// What a browser shows for NUL.
 const REPLACEMENT: &str = "\u{fffd}";
 
-/// Makes `text` safe inside a block; [`restore`] gives exactly `text` back. Linear.
+/// Makes `text` safe inside a block; [`restore`] returns exactly `text`. Linear.
 pub fn neutralise(text: &str) -> String {
-    let look = Look::at(text);
-    let marked = marked(text, &look);
-    if matches!(marked, Cow::Borrowed(_)) && look.settled() {
+    let context = MarkdownContext::new(text);
+    let marked = marked(text, &context);
+    if matches!(marked, Cow::Borrowed(_)) && context.is_closed() {
         return text.to_owned();
     }
     let mut safe = marked.into_owned();
-    tail::close(&mut safe, text, &look);
+    tail::append(&mut safe, text, &context);
     safe
 }
 
-/// Undoes [`neutralise`]. Text that never was neutralised is given back as it is. Linear, and near the speed of a copy
-/// when there is nothing to undo.
+/// Undoes [`neutralise`]. A text that was never neutralised is returned unchanged. Linear, and
+/// nearly as fast as a copy when there is nothing to undo.
 pub fn restore(text: &str) -> String {
-    tail::without(text)
-        .and_then(|(safe, nuls)| nul::put_back(unmarked(&safe), nuls))
+    tail::strip(text)
+        .and_then(|(safe, nul_list)| tail::restore_nul(unmarked(&safe), nul_list))
         .unwrap_or_else(|| text.to_owned())
 }
 
-/// The rules that work in place alone, without the mark and what goes with it.
+/// Applies only the rules that work in place: without the mark and what it closes.
 pub(super) fn mark(text: &str) -> String {
-    marked(text, &Look::at(text)).into_owned()
+    marked(text, &MarkdownContext::new(text)).into_owned()
 }
 
-/// HTML that is open at the end of `text`, or would be if more text followed on the same line.
+/// Returns whether HTML is open at the end of `text`, or would be if more text followed on the same
+/// line.
 pub(super) fn leaves_html_open(text: &str) -> bool {
-    let inline = ["<!--", "<?", "<![CDATA["]
+    let inline = [("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")]
         .iter()
-        .zip(["-->", "?>", "]]>"])
-        .any(|(open, end)| match text.rfind(open) {
-            Some(at) => !text[at..].contains(end),
-            None => false,
+        .any(|(open, end)| {
+            let last = text.rfind(open);
+            last.is_some_and(|at| !text[at..].contains(end))
         });
-    let look = Look::at(text);
-    inline || look.html_block.is_some() || look.html != Open::default()
+    let context = MarkdownContext::new(text);
+    inline || context.html_block.is_some() || context.html != OpenHtml::default()
 }
 
-/// The line that closes a fence still open at the end of `text`.
+/// Returns the line that closes a fence that is open at the end of `text`.
 pub(super) fn open_fence(text: &str) -> Option<String> {
     if !text.contains("```") && !text.contains("~~~") {
         return None;
     }
-    Look::at(text).fence
+    MarkdownContext::new(text).fence
 }
 
-fn marked<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
+fn marked<'a>(text: &'a str, context: &MarkdownContext) -> Cow<'a, str> {
     let bytes = text.as_bytes();
     let mut copy = String::new();
     let mut copied = 0;
     let mut at = 0;
-    // Puts `added` before byte `place`.
+    // Replaces `skipped` bytes at byte `place` by `added`.
     let mut add = |place: usize, skipped: usize, added: &str| {
         copy.push_str(&text[copied..place]);
         copy.push_str(added);
@@ -114,21 +116,18 @@ fn marked<'a>(text: &'a str, look: &Look) -> Cow<'a, str> {
                 next = at + run(text, at) * ZWSP.len();
             }
             b'<' => {
-                if let Some(hit) = angle::hit(text, at) {
-                    let unit = if look.is_spelled_out(text, at) {
-                        ZWSP
-                    } else {
-                        " "
-                    };
-                    add(hit.blanks.start, 0, unit);
-                    next = hit.blanks.end;
+                if let Some(token) = frame_token(text, at) {
+                    let literal = context.is_literal(text, at);
+                    add(token.blanks.start, 0, if literal { ZWSP } else { " " });
+                    next = token.blanks.end;
                 }
             }
-            b'/' | b'!' | b'b' | b'B' if commands::begins(text, at, look) => add(at, 0, ZWSP),
+            b'/' | b'!' | b'b' | b'B' if commands::begins(text, at, context) => add(at, 0, ZWSP),
             _ => {
-                if let Some(end) = notify::spot(text, at, look).filter(|end| run(text, *end) == 0) {
-                    add(end, 0, ZWSP);
-                    next = end;
+                let place = notify::insertion_point(text, at, context);
+                if let Some(place) = place.filter(|place| run(text, *place) == 0) {
+                    add(place, 0, ZWSP);
+                    next = place;
                 }
             }
         }
@@ -150,9 +149,10 @@ fn unmarked(text: &str) -> String {
     while let Some(found) = memchr::memchr2(b'<', 0xE2, &bytes[at..]) {
         at += found;
         if bytes[at] == b'<' {
-            if let Some(hit) = angle::hit(text, at).filter(|hit| hit.blanks.len() > hit.least) {
-                copy.push_str(&text[copied..hit.blanks.start]);
-                copied = hit.blanks.start + 1;
+            let token = frame_token(text, at);
+            if let Some(token) = token.filter(|token| token.blanks.len() > token.min) {
+                copy.push_str(&text[copied..token.blanks.start]);
+                copied = token.blanks.start + 1;
             }
             at += 1;
             continue;
@@ -171,10 +171,44 @@ fn unmarked(text: &str) -> String {
     copy
 }
 
-/// How many zero width spaces stand from byte `from` on.
+/// Returns the number of consecutive zero width spaces from byte `from` on.
 fn run(text: &str, from: usize) -> usize {
     let rest = text.as_bytes().get(from..).unwrap_or_default();
     rest.chunks_exact(ZWSP.len())
         .take_while(|chunk| *chunk == ZWSP.as_bytes())
         .count()
+}
+
+/// A closing tag or marker that erk or this bot would take for part of a frame.
+struct FrameToken {
+    /// The blanks that are counted.
+    blanks: Range<usize>,
+    /// The number of blanks that the token has at least.
+    min: usize,
+}
+
+/// Returns the token of a frame whose `<` is at byte `at`.
+///
+/// Only blanks count: with a zero width space instead it is no token.
+fn frame_token(text: &str, at: usize) -> Option<FrameToken> {
+    const TAG: &[u8] = b"</details";
+    const MARKERS: &[&str] = &["erk:", "planwright", "WARNING: Machine-generated"];
+    let blanks = |from: usize| {
+        let rest = text.as_bytes()[from..].iter();
+        from..from + rest.take_while(|byte| **byte == b' ').count()
+    };
+    let bytes = &text.as_bytes()[at..];
+    if bytes.starts_with(b"<!--") {
+        let blanks = blanks(at + "<!--".len());
+        let rest = &text[blanks.end..];
+        let rest = rest.strip_prefix('/').unwrap_or(rest);
+        let marker = MARKERS.iter().any(|marker| rest.starts_with(marker));
+        (marker && !blanks.is_empty()).then_some(FrameToken { blanks, min: 1 })
+    } else if bytes.get(..TAG.len())?.eq_ignore_ascii_case(TAG) {
+        let blanks = blanks(at + TAG.len());
+        let closed = text.as_bytes().get(blanks.end) == Some(&b'>');
+        closed.then_some(FrameToken { blanks, min: 0 })
+    } else {
+        None
+    }
 }

@@ -1,4 +1,4 @@
-//! Finds the markers of blocks in a text: which there are, where, and whether they stand in code.
+//! Finds the markers of blocks in a text, and whether they are in code.
 
 use std::ops::Range;
 
@@ -7,21 +7,22 @@ use memchr::memmem;
 use super::Block;
 use crate::markdown;
 
-/// What a marker names.
+/// The kind of block that a marker begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Name<'a> {
     /// `erk:metadata-block:KEY`.
     Key(&'a str),
-    /// `/erk:metadata-block`, the closing marker of the first era, for any key.
+    /// `/erk:metadata-block`, the closing marker of the first era for every key.
     Any,
     /// `erk:plan-content`, from before there were blocks.
     PlanContent,
-    /// `<details>` with the summary `original-plan`, in the description of a pull request. Has no closing marker.
+    /// `<details>` with the summary `original-plan`, in the description of a pull request. Has no
+    /// closing marker.
     OriginalPlan,
 }
 
 impl<'a> Name<'a> {
-    /// The key of the block it begins.
+    /// Returns the key of the block.
     pub(super) fn key(self) -> &'a str {
         match self {
             Self::Key(key) => key.trim(),
@@ -32,11 +33,12 @@ impl<'a> Name<'a> {
     }
 }
 
-/// A marker. For [`Name::OriginalPlan`] the span is that of both opening tags with the summary.
+/// A marker. For [`Name::OriginalPlan`] the span covers both opening tags and the summary.
 #[derive(Debug, Clone)]
 pub(super) struct Marker<'a> {
     pub(super) name: Name<'a>,
     pub(super) span: Range<usize>,
+    /// Whether it is in code.
     pub(super) code: bool,
 }
 
@@ -55,18 +57,19 @@ pub(super) struct Markers<'a> {
     pub(super) closers: Vec<Marker<'a>>,
     /// Opening markers that are not complete.
     pub(super) broken: Vec<Marker<'a>>,
-    /// Only where the text has an [`Name::OriginalPlan`].
+    /// Found only where the text has an [`Name::OriginalPlan`].
     pub(super) tags: Vec<Tag>,
 }
 
-/// The markers of `text` from byte `from` on. `heed_code`: look which of them are in code.
-pub(super) fn scan(text: &str, from: usize, heed_code: bool) -> Markers<'_> {
+/// Finds the markers of `text` from byte `from` on. Which of them are in code is determined only
+/// with `detect_code`.
+pub(super) fn scan(text: &str, from: usize, detect_code: bool) -> Markers<'_> {
     let mut found = Markers::default();
     comments(text, from, &mut found);
     if plans(text, from, &mut found) {
         tags(text, from, &mut found);
     }
-    if heed_code
+    if detect_code
         && !(found.openers.is_empty() && found.broken.is_empty() && found.closers.is_empty())
     {
         let mut places: Vec<(usize, &mut bool)> =
@@ -82,14 +85,15 @@ pub(super) fn scan(text: &str, from: usize, heed_code: bool) -> Markers<'_> {
     found
 }
 
-/// True when `text` has no marker of any kind; the cheap way out for most texts.
-pub(super) fn none(text: &str) -> bool {
+/// Returns whether `text` has no marker of any kind. This is the cheap check that decides most
+/// texts.
+pub(super) fn is_unmarked(text: &str) -> bool {
     memmem::find(text.as_bytes(), b"erk:").is_none()
         && memmem::find(text.as_bytes(), SUMMARY).is_none()
 }
 
-/// Where the footer of `text` begins: at the line end before its last line `---` outside code and `blocks`; and whether
-/// the end of `text` is in code.
+/// Returns where the footer of `text` begins, which is the line end before its last line `---`
+/// outside code and `blocks`, and whether the end of `text` is in code.
 pub(super) fn footer(text: &str, blocks: &[Block]) -> (Option<usize>, bool) {
     let mut separators: Vec<(usize, bool)> = memmem::find_iter(text.as_bytes(), b"\n---")
         .filter(|at| {
@@ -98,7 +102,7 @@ pub(super) fn footer(text: &str, blocks: &[Block]) -> (Option<usize>, bool) {
         })
         .map(|at| (at, false))
         .collect();
-    // The place of the block, on a line of its own.
+    // A block at the end would begin on a line of its own.
     let ended = [text, "\n<!--"].concat();
     let mut end = false;
     let mut places: Vec<(usize, &mut bool)> = separators
@@ -107,70 +111,58 @@ pub(super) fn footer(text: &str, blocks: &[Block]) -> (Option<usize>, bool) {
         .collect();
     places.push((text.len() + 1, &mut end));
     mark(&ended, 0, &mut places);
-    let found = separators.into_iter().rev().find(|(at, code)| {
-        let next = blocks.partition_point(|block| block.span.start <= *at);
-        !code
-            && next
-                .checked_sub(1)
-                .is_none_or(|last| *at >= blocks[last].span.end)
-    });
+    let found = separators
+        .into_iter()
+        .rev()
+        .find(|(at, code)| !code && !is_inside(blocks, *at));
     // A line end is two bytes in CRLF texts.
     let at = found.map(|(at, _)| at - usize::from(text[..at].ends_with('\r')));
     (at, end)
 }
 
-/// Sets the mark of each of `places` (byte offset in the whole text, in order; `text` is its part from `from` on) that
-/// is in code.
+/// Sets the flag of each of `places` that is in code. Their byte offsets are in order and refer to
+/// the whole text, of which `text` is the part from `from` on.
 fn mark(text: &str, from: usize, places: &mut [(usize, &mut bool)]) {
     let offsets: Vec<usize> = places.iter().map(|(at, _)| at - from).collect();
-    for ((_, mark), code) in places.iter_mut().zip(markdown::in_code(text, &offsets)) {
-        **mark = code;
+    for ((_, flag), code) in places.iter_mut().zip(markdown::in_code(text, &offsets)) {
+        **flag = code;
     }
 }
 
+/// Finds the markers that are comments.
 fn comments<'a>(text: &'a str, from: usize, found: &mut Markers<'a>) {
     for hit in memmem::find_iter(&text.as_bytes()[from..], b"erk:") {
         let hit = from + hit;
         let before = &text[from..hit];
-        let rest = &text[hit + "erk:".len()..];
-        if before.ends_with("<!-- ") {
-            let start = hit - "<!-- ".len();
-            if let Some(key) = rest.strip_prefix("metadata-block:") {
-                match name_end(key) {
-                    Some((key, end)) => found.openers.push(marker(
-                        Name::Key(key),
-                        start,
-                        text.len() - rest.len() + "metadata-block:".len() + end,
-                    )),
-                    None => found.broken.push(marker(Name::Any, start, hit)),
-                }
-            } else if rest.starts_with("plan-content -->") {
-                found.openers.push(marker(
-                    Name::PlanContent,
-                    start,
-                    hit + "erk:plan-content -->".len(),
-                ));
-            }
+        let (start, closing) = if before.ends_with("<!-- ") {
+            (hit - "<!-- ".len(), false)
         } else if before.ends_with("<!-- /") {
-            let start = hit - "<!-- /".len();
-            if let Some(rest) = rest.strip_prefix("metadata-block") {
-                let at = text.len() - rest.len();
-                if rest.starts_with(" -->") {
-                    found
-                        .closers
-                        .push(marker(Name::Any, start, at + " -->".len()));
-                } else if let Some((key, end)) = rest.strip_prefix(':').and_then(name_end) {
-                    found
-                        .closers
-                        .push(marker(Name::Key(key), start, at + 1 + end));
+            (hit - "<!-- /".len(), true)
+        } else {
+            continue;
+        };
+        let rest = &text[hit + "erk:".len()..];
+        let end_of = |rest: &str| text.len() - rest.len();
+        let (name, end) = if let Some(rest) = rest.strip_prefix("plan-content -->") {
+            (Name::PlanContent, end_of(rest))
+        } else if let Some(rest) = rest.strip_prefix("metadata-block -->") {
+            (Name::Any, end_of(rest))
+        } else if let Some(rest) = rest.strip_prefix("metadata-block:") {
+            match name_end(rest) {
+                Some((key, end)) => (Name::Key(key), end_of(rest) + end),
+                None if closing => continue,
+                None => {
+                    found.broken.push(marker(Name::Any, start, hit));
+                    continue;
                 }
-            } else if rest.starts_with("plan-content -->") {
-                found.closers.push(marker(
-                    Name::PlanContent,
-                    start,
-                    hit + "erk:plan-content -->".len(),
-                ));
             }
+        } else {
+            continue;
+        };
+        if closing {
+            found.closers.push(marker(name, start, end));
+        } else if name != Name::Any {
+            found.openers.push(marker(name, start, end));
         }
     }
 }
@@ -183,7 +175,8 @@ fn marker(name: Name<'_>, start: usize, end: usize) -> Marker<'_> {
     }
 }
 
-/// The key that `rest` begins with and where the marker ends: on the same line, with ` -->`.
+/// Returns the key that `rest` begins with and where the marker ends, which is on the same line,
+/// with ` -->`.
 fn name_end(rest: &str) -> Option<(&str, usize)> {
     let end = rest
         .bytes()
@@ -192,24 +185,25 @@ fn name_end(rest: &str) -> Option<(&str, usize)> {
     (rest[end..].starts_with('>') && !key.trim().is_empty()).then_some((key, end + 1))
 }
 
-/// What the summary of [`Name::OriginalPlan`] ends with, whatever stands around it.
+/// The end of the summary of every [`Name::OriginalPlan`].
 const SUMMARY: &[u8] = b"original-plan</";
 
+/// What is before the text of the summary, and what is after [`SUMMARY`].
+const SUMMARY_TAGS: [(&str, &str); 2] = [
+    ("<summary>", "summary>"),
+    ("<summary><code>", "code></summary>"),
+];
+
+/// Finds the [`Name::OriginalPlan`] markers and returns whether there are any.
 fn plans<'a>(text: &'a str, from: usize, found: &mut Markers<'a>) -> bool {
     let known = found.openers.len();
     for hit in memmem::find_iter(&text.as_bytes()[from..], SUMMARY) {
         let hit = from + hit;
         let (before, after) = (&text[from..hit], &text[hit + SUMMARY.len()..]);
-        let parts = if after.starts_with("summary>") {
-            before.strip_suffix("<summary>").zip(Some("summary>"))
-        } else if after.starts_with("code></summary>") {
-            before
-                .strip_suffix("<summary><code>")
-                .zip(Some("code></summary>"))
-        } else {
-            None
-        };
-        let Some((before, tail)) = parts else {
+        let Some((before, tail)) = SUMMARY_TAGS.iter().find_map(|(open, close)| {
+            let before = before.strip_suffix(open)?;
+            after.starts_with(close).then_some((before, close))
+        }) else {
             continue;
         };
         let before = before.trim_end();
@@ -232,6 +226,7 @@ fn plans<'a>(text: &'a str, from: usize, found: &mut Markers<'a>) -> bool {
     any
 }
 
+/// Finds the `<details>` and `</details>` tags.
 fn tags(text: &str, from: usize, found: &mut Markers<'_>) {
     for hit in memmem::find_iter(&text.as_bytes()[from..], b"details") {
         let hit = from + hit;
@@ -251,4 +246,11 @@ fn tags(text: &str, from: usize, found: &mut Markers<'_>) {
             });
         }
     }
+}
+
+/// Returns whether byte `at` is inside one of `blocks`, which are in order.
+pub(super) fn is_inside(blocks: &[Block], at: usize) -> bool {
+    let next = blocks.partition_point(|block| block.span.start <= at);
+    next.checked_sub(1)
+        .is_some_and(|last| at < blocks[last].span.end)
 }

@@ -1,4 +1,4 @@
-//! Which closing marker belongs to an opening one.
+//! Determines which closing marker belongs to an opening one.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,26 +8,27 @@ use super::marker::{Marker, Markers, Name, Tag};
 /// The end of a block.
 #[derive(Debug, Clone)]
 pub(super) struct End {
-    /// Of the closing marker or tag.
+    /// Byte range of the closing marker or tag.
     pub(super) span: Range<usize>,
-    /// It stands in code that began inside the block.
+    /// Whether it is in code that began inside the block.
     pub(super) code: bool,
-    /// It is the closing marker for any key.
+    /// Whether it is the closing marker for any key.
     pub(super) any: bool,
 }
 
-/// Closing markers by name, those outside code apart; and the closing tags.
+/// The closing markers and closing tags of a text.
 pub(super) struct Closers<'a> {
     text: &'a str,
+    /// Closing markers outside code, by name.
     visible: HashMap<Name<'a>, Vec<&'a Marker<'a>>>,
-    /// Those in code that may be meant as well.
+    /// The same with those in code that are not quotations.
     all: HashMap<Name<'a>, Vec<&'a Marker<'a>>>,
-    /// Where those in code stand that no `</details>` stands before.
+    /// Starts of the closing markers in code that no `</details>` precedes.
     bare: Vec<usize>,
     tags: Tags<'a>,
-    /// Where the openers stand, but those within a line of code.
+    /// Starts of the opening markers, except those inside a line of code.
     openers: Vec<usize>,
-    /// Where the openers outside code stand.
+    /// Starts of the opening markers outside code.
     starts: Vec<usize>,
 }
 
@@ -50,7 +51,7 @@ impl<'a> Closers<'a> {
                 .collect(),
         };
         let mut openers = openers().peekable();
-        // Blocks that are quoted in code and not yet closed there.
+        // Blocks that are quoted, and not yet closed, in code.
         let mut quoted: Vec<Name<'_>> = Vec::new();
         for closer in &markers.closers {
             while let Some(opener) = openers.next_if(|one| one.span.start < closer.span.start) {
@@ -77,11 +78,12 @@ impl<'a> Closers<'a> {
         found
     }
 
-    /// Where the block that `opener` begins ends.
+    /// Returns the end of the block that `opener` begins.
     ///
-    /// That is at the first closing marker outside code, as a plan may quote a marker in a fence. When there is none,
-    /// or another block opens before it, the fence was left open inside the block and the first one in code is meant;
-    /// but not one that closes a block quoted there, nor one within a line, which is a quotation, too.
+    /// This is the first closing marker outside code, because a plan may quote a marker in a fence.
+    /// If there is none, or if another block opens before it, a fence was left open inside the
+    /// block and the end is the first closing marker in code that is not a quotation: one that
+    /// closes a block quoted there, or one inside a line, is.
     pub(super) fn after(&self, opener: &Marker<'_>) -> Option<End> {
         let from = opener.span.end;
         let next = |starts: &[usize], at: usize| {
@@ -112,8 +114,8 @@ impl<'a> Closers<'a> {
         Some(if between { first } else { visible })
     }
 
-    /// The first closing marker, in code or not; in code only one that the frame's `</details>` stands before, where
-    /// there is a frame.
+    /// Returns the first closing marker, in code or not. If the block has a frame, a marker in code
+    /// must follow the frame's `</details>`.
     fn hidden(&self, name: Name<'_>, from: usize) -> Option<End> {
         let first = first(&self.all, name, from)?;
         if !first.code || !self.opens_frame(from) {
@@ -127,17 +129,18 @@ impl<'a> Closers<'a> {
         self.text[from..].trim_start().starts_with("<details")
     }
 
-    /// `end` and the next ones behind it.
+    /// Returns `end` and the closing markers after it.
     fn tries<'b>(
         by_name: &'b HashMap<Name<'a>, Vec<&'a Marker<'a>>>,
         name: Name<'b>,
         end: End,
     ) -> impl Iterator<Item = End> + use<'a, 'b> {
-        std::iter::successors(Some(end), move |end| first(by_name, name, end.span.end)).take(TRIES)
+        std::iter::successors(Some(end), move |end| first(by_name, name, end.span.end))
+            .take(MAX_TRIES)
     }
 
-    /// The first closing marker outside code, but one that the frame's `</details>` stands before, where there is one:
-    /// the text inside may quote a marker.
+    /// Returns the first closing marker outside code. If one of the next ones follows the frame's
+    /// `</details>`, that one is preferred, because the text inside may quote a marker.
     fn framed(&self, name: Name<'_>, from: usize) -> Option<End> {
         let plain = first(&self.visible, name, from)?;
         let rival = self
@@ -161,15 +164,17 @@ impl<'a> Closers<'a> {
 
 pub(super) const DETAILS_END: &str = "</details>";
 
-/// Nothing but blanks stands before byte `at` on its line.
+/// Returns whether only blanks precede byte `at` on its line.
 fn begins_line(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches([' ', '\t']);
     before.is_empty() || before.ends_with(['\n', '\r'])
 }
 
-/// So many closing markers are looked at for one that closes the frame. Keeps the work linear.
-const TRIES: usize = 8;
+/// Maximum number of closing markers that are tried for one that closes the frame. Keeps the work
+/// linear.
+const MAX_TRIES: usize = 8;
 
+/// Returns the first closing marker for `name`, or for any key, from byte `from` on.
 fn first(
     by_name: &HashMap<Name<'_>, Vec<&Marker<'_>>>,
     name: Name<'_>,
@@ -192,17 +197,17 @@ fn first(
         })
 }
 
-/// `<details>` elements: which tag closes which.
+/// The `<details>` elements of a text, and which tag closes which.
 struct Tags<'a> {
     found: &'a [Tag],
-    /// For each opening tag outside code the index of its closing tag.
+    /// The index of the closing tag of each opening tag outside code.
     closed_by: HashMap<usize, usize>,
-    /// Closing tags outside code, and those in code that may be meant as well: they begin a line and close nothing
-    /// that is quoted there.
+    /// Closing tags outside code, and those in code that begin a line and close nothing that is
+    /// quoted there.
     all: Vec<usize>,
     /// Closing tags outside code.
     closing: Vec<usize>,
-    /// Those of these that close nothing.
+    /// Closing tags outside code that close nothing.
     stray: Vec<usize>,
 }
 
@@ -253,9 +258,11 @@ impl<'a> Tags<'a> {
         })
     }
 
-    /// The closing tag of all from byte `from` up to `limit` that is meant where a fence was left
-    /// open in the plan: the last one with a blank line above it, as the frame has it; those above
-    /// it are quoted in the fence.
+    /// Returns the closing tag between `from` and `limit` that ends a plan in which a fence was
+    /// left open.
+    ///
+    /// This is the last one with a blank line above it, as in a frame; those above it are quoted in
+    /// the fence.
     fn hidden(&self, text: &str, from: usize, limit: Option<usize>) -> Option<End> {
         let start = self
             .all
@@ -265,21 +272,23 @@ impl<'a> Tags<'a> {
                 .partition_point(|index| self.found[*index].at < limit)
         });
         let tags = self.all.get(start..end)?;
-        let framed = tags.iter().rev().take(TRIES).find(|index| {
+        let framed = tags.iter().rev().take(MAX_TRIES).find(|index| {
             let above = &text[from..self.found[**index].at];
             above.ends_with("\n\n") || above.ends_with("\n\r\n")
         });
         let first = *tags.first()?;
-        // One outside code is meant, whatever stands in code below it.
+        // One outside code takes precedence over those in code below it.
         if !self.found[first].code {
             return self.end(first);
         }
         self.end(*framed.unwrap_or(&first))
     }
 
-    /// The tag outside code that closes the element opened at `at`. Tags that do not match are the plan's own: then the
-    /// last closing tag before `next`, where another block begins, is the one. Where none stands before it, that block
-    /// is quoted in the plan, if the element is closed behind it.
+    /// Returns the tag outside code that closes the element opened at `at`.
+    ///
+    /// Unbalanced tags belong to the plan: then it is the last closing tag before `next`, where
+    /// another block begins. If there is none before `next`, that block is quoted in the plan,
+    /// provided that the element is closed after it.
     fn closing(&self, at: usize, next: Option<usize>) -> Option<End> {
         let ends = |index: usize| next.is_none_or(|next| self.found[index].at < next);
         let closing = self.closed_by.get(&at).copied();

@@ -1,25 +1,27 @@
-//! Finds blocks: pairs of markers, and what is left over.
+//! Parses blocks: pairs of markers, and the markers that are left over.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::marker::{self, Marker, Markers, Name};
 use super::pair::{Closers, DETAILS_END};
 use super::{Block, Diagnostic, Parsed, TEXT_KEYS, WARNING, body};
+use crate::markdown::Lines;
 
-/// A fence that is open inside a block hides what follows; for so many blocks the rest is parsed afresh, then
-/// everything counts as visible. Keeps the work linear.
-const FRESH_STARTS: usize = 8;
+/// Maximum number of times that the rest of a text is parsed anew after a block in which a fence
+/// was left open, which hides what follows. After that code is no longer detected. Keeps the work
+/// linear.
+const MAX_RESTARTS: usize = 8;
 
-/// Reads every block of `text`. Never fails: what cannot be read is a [`Diagnostic`]. Linear in the text's size.
+/// Parses every block of `text`. What cannot be parsed is reported as a [`Diagnostic`]. Linear in
+/// the text's size.
 pub fn parse(text: &str) -> Parsed {
     let mut parsed = Parsed::default();
-    if marker::none(text) {
+    if marker::is_unmarked(text) {
         return parsed;
     }
     let mut complaints = Vec::new();
     let mut from = 0;
-    for left in (0..=FRESH_STARTS).rev() {
+    for left in (0..=MAX_RESTARTS).rev() {
         match pass(text, from, left > 0, &mut parsed.blocks, &mut complaints) {
             Some(next) => from = next,
             None => break,
@@ -29,30 +31,24 @@ pub fn parse(text: &str) -> Parsed {
     parsed
 }
 
-/// A diagnostic whose line is not known yet.
-struct Complaint<'a> {
-    key: &'a str,
-    at: usize,
-    message: String,
-    remedy: &'static str,
-}
-
-/// Reads from byte `from`. Returns where to start afresh when a block ends in code that began inside it.
-fn pass<'a>(
-    text: &'a str,
+/// Parses from byte `from` on. Returns where to restart when a block ends in code that began inside
+/// it.
+fn pass(
+    text: &str,
     from: usize,
-    heed_code: bool,
+    detect_code: bool,
     blocks: &mut Vec<Block>,
-    complaints: &mut Vec<Complaint<'a>>,
+    complaints: &mut Vec<(usize, Diagnostic)>,
 ) -> Option<usize> {
-    let markers = marker::scan(text, from, heed_code);
-    let mut complain = |key: &'a str, at: usize, message: String, remedy: &'static str| {
-        complaints.push(Complaint {
-            key,
-            at,
-            message,
+    let markers = marker::scan(text, from, detect_code);
+    let mut complain = |key: &str, at: usize, (message, remedy): (&str, &'static str)| {
+        let diagnostic = Diagnostic {
+            key: key.to_owned(),
+            line: 0,
+            message: message.to_owned(),
             remedy,
-        });
+        };
+        complaints.push((at, diagnostic));
     };
     let Markers {
         openers,
@@ -61,15 +57,14 @@ fn pass<'a>(
         ..
     } = &markers;
     let pairs = Closers::new(text, &markers);
-    let visible: Vec<&Marker<'a>> = openers.iter().filter(|opener| !opener.code).collect();
-    // Without closing markers nobody asks.
+    let visible: Vec<&Marker<'_>> = openers.iter().filter(|opener| !opener.code).collect();
+    // Without closing markers they are not used.
     let rivals = if closers.is_empty() {
         Vec::new()
     } else {
         rivals(text, &visible)
     };
     let mut at = from;
-    let mut used = 0;
     let mut again = None;
     for (index, opener) in visible.iter().enumerate() {
         if opener.span.start < at {
@@ -84,32 +79,15 @@ fn pass<'a>(
             rival.is_none_or(|rival| rival > end.span.start)
         });
         let Some(end) = found else {
-            let (message, remedy) = if opener.name == Name::OriginalPlan {
-                UNCLOSED_DETAILS
-            } else {
-                UNCLOSED
-            };
-            complain(key, opener.span.start, message.to_owned(), remedy);
+            let plan = opener.name == Name::OriginalPlan;
+            let problem = if plan { UNCLOSED_DETAILS } else { UNCLOSED };
+            complain(key, opener.span.start, problem);
             continue;
         };
-        for stray in closers[used..]
-            .iter()
-            .take_while(|stray| stray.span.start < opener.span.start)
-        {
-            if !stray.code && stray.span.start >= at {
-                complain(
-                    stray.name.key(),
-                    stray.span.start,
-                    STRAY.0.to_owned(),
-                    STRAY.1,
-                );
-            }
-        }
-        used = closers.partition_point(|other| other.span.start < end.span.end);
         let start = warnings(text, at, opener.span.start);
-        let body = body::read(opener.name, text, opener.span.end..end.span.start);
+        let body = body::parse(opener.name, text, opener.span.end..end.span.start);
         if let Some((message, remedy)) = body.problem {
-            complain(key, opener.span.start, message, remedy);
+            complain(key, opener.span.start, (&message, remedy));
         }
         blocks.push(Block {
             key: key.to_owned(),
@@ -119,30 +97,23 @@ fn pass<'a>(
         });
         at = end.span.end;
         if end.code {
-            again = Some(below_code(text, at));
+            again = Some(after_code(text, at));
             break;
         }
     }
-    let seen = again.unwrap_or(text.len());
-    for stray in &closers[used..] {
-        if !stray.code && (at..seen).contains(&stray.span.start) {
-            complain(
-                stray.name.key(),
-                stray.span.start,
-                STRAY.0.to_owned(),
-                STRAY.1,
-            );
-        }
-    }
-    for half in broken {
-        if !half.code && half.span.start < seen && !inside(blocks, half.span.start) {
-            complain("", half.span.start, BROKEN.0.to_owned(), BROKEN.1);
+    let end = again.unwrap_or(text.len());
+    let strays = closers.iter().map(|stray| (stray, stray.name.key(), STRAY));
+    let broken = broken.iter().map(|broken| (broken, "", BROKEN));
+    for (marker, key, problem) in strays.chain(broken) {
+        let start = marker.span.start;
+        if !marker.code && start < end && !marker::is_inside(blocks, start) {
+            complain(key, start, problem);
         }
     }
     again
 }
 
-/// What is wrong, and what to do about it.
+/// Problems and their remedies.
 const UNCLOSED: (&str, &str) = (
     "the block has no closing marker",
     "write `<!-- /erk:metadata-block:KEY -->` with its key on a line of its own below the block",
@@ -160,22 +131,24 @@ const BROKEN: (&str, &str) = (
     "write `<!-- erk:metadata-block:KEY -->` on one line",
 );
 
-/// Where the next blocks begin that a block cannot reach over.
+/// The starts of the next blocks, beyond which a block cannot extend.
 #[derive(Clone, Copy, Default)]
 struct Rivals {
-    /// The next one.
+    /// The next block.
     any: Option<usize>,
-    /// The next one with the same name.
+    /// The next block of the same name.
     same: Option<usize>,
-    /// The next one below the end of a frame.
+    /// The next block that directly follows the end of a frame.
     any_framed: Option<usize>,
-    /// The next one of the same name below the end of a frame.
+    /// The next block of the same name that directly follows the end of a frame.
     same_framed: Option<usize>,
 }
 
 impl Rivals {
-    /// The one that counts for a block that ends at the closing marker for any key, or at its own. A text may quote
-    /// opening markers: one that stands below the end of a frame is none of them.
+    /// Returns the rival of a block, which ends at the closing marker for any key or at its own.
+    ///
+    /// A text may quote opening markers, so only a block that directly follows the end of a frame
+    /// is a rival to it.
     fn to(self, is_text: bool, any: bool) -> Option<usize> {
         match (is_text, any) {
             (false, true) => self.any,
@@ -186,7 +159,7 @@ impl Rivals {
     }
 }
 
-/// The rivals of each opener.
+/// Returns the rivals of each opener.
 fn rivals(text: &str, visible: &[&Marker<'_>]) -> Vec<Rivals> {
     let mut found = vec![Rivals::default(); visible.len()];
     let mut any = Rivals::default();
@@ -213,9 +186,9 @@ fn rivals(text: &str, visible: &[&Marker<'_>]) -> Vec<Rivals> {
     found
 }
 
-/// Where to read on behind a closing marker in code that ends at byte `at`. A fence there closes that code and must not
-/// be read as the beginning of more.
-fn below_code(text: &str, at: usize) -> usize {
+/// Returns where to continue after a closing marker in code that ends at byte `at`. A fence there
+/// closes that code and must not be taken for the beginning of more.
+fn after_code(text: &str, at: usize) -> usize {
     let mut lines = text[at..].split_inclusive('\n');
     let (rest, next) = (
         lines.next().unwrap_or_default(),
@@ -232,44 +205,21 @@ fn below_code(text: &str, at: usize) -> usize {
     }
 }
 
-fn inside(blocks: &[Block], at: usize) -> bool {
-    let next = blocks.partition_point(|block| block.span.start <= at);
-    next.checked_sub(1)
-        .and_then(|last| blocks.get(last))
-        .is_some_and(|block| at < block.span.end)
+/// Returns the complaints, each with its offset, in order and with their lines.
+fn diagnostics(text: &str, mut complaints: Vec<(usize, Diagnostic)>) -> Vec<Diagnostic> {
+    if complaints.is_empty() {
+        return Vec::new();
+    }
+    complaints.sort_by_key(|(at, _)| *at);
+    let lines = Lines::new(text);
+    let with_line = |(at, diagnostic)| Diagnostic {
+        line: lines.at(at),
+        ..diagnostic
+    };
+    complaints.into_iter().map(with_line).collect()
 }
 
-/// Gives the complaints their lines, in order.
-fn diagnostics(text: &str, mut complaints: Vec<Complaint<'_>>) -> Vec<Diagnostic> {
-    complaints.sort_by_key(|complaint| complaint.at);
-    let (mut line, mut counted) = (1, 0);
-    complaints
-        .into_iter()
-        .map(|complaint| {
-            line += line_ends(text, counted..complaint.at);
-            counted = complaint.at;
-            Diagnostic {
-                key: complaint.key.to_owned(),
-                line,
-                message: complaint.message,
-                remedy: complaint.remedy,
-            }
-        })
-        .collect()
-}
-
-/// Line ends that begin in `range` of `text`: `\n`, `\r\n` and a lone `\r`.
-fn line_ends(text: &str, range: Range<usize>) -> usize {
-    let bytes = text.as_bytes();
-    memchr::memchr2_iter(b'\n', b'\r', &bytes[range.clone()])
-        .filter(|at| {
-            let at = range.start + at;
-            bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n')
-        })
-        .count()
-}
-
-/// Start of the stack of warning lines right above `opener`, not before `floor`.
+/// Returns the start of the warning lines directly above `opener`, but not before `floor`.
 fn warnings(text: &str, floor: usize, opener: usize) -> usize {
     let mut start = opener;
     loop {

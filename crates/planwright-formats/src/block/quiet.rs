@@ -1,16 +1,16 @@
-//! User text inside the bot's own messages: it must not notify, close, command, or pass for the bot's own markers.
+//! Makes user text safe for quoting in the bot's own messages.
 
-use super::frame;
-use crate::command;
+use super::frame::{self, leading_slash};
 
-/// `text` for quoting in a message of the bot: looks the same on GitHub, but mentions nobody,
-/// closes nothing, holds no slash command, no block and no open fence. Where it leaves HTML open,
-/// its tags are shown instead of followed, as they would swallow the rest of the message. A text of
-/// one line stays one line, wherever in a line it is put: a fence in it is shown, and only in a
-/// longer text closed. Cannot be undone.
+/// Returns `text` for quoting in a message of the bot: it looks the same on GitHub, but mentions
+/// nobody, closes nothing, and contains no slash command, no block and no open fence.
+///
+/// Where `text` leaves HTML open, its tags are shown as text, because they would swallow the rest
+/// of the message. One line stays one line, wherever in a line it is put: a fence in it is shown as
+/// text, whereas in a longer text it is closed. This cannot be undone.
 pub fn quiet(text: &str) -> String {
     let one_line = !text.contains(['\n', '\r']);
-    // Before anything else: mentions in the code that a fence opens are not marked.
+    // This comes first because mentions in fenced code are not marked.
     let text = if one_line && frame::open_fence(text).is_some() {
         &without_fence(text.to_owned())
     } else {
@@ -21,21 +21,19 @@ pub fn quiet(text: &str) -> String {
     } else {
         frame::mark(text)
     };
-    // The summary that makes a `<details>` element a plan.
+    // This summary would make a `<details>` element a plan.
     let marked = marked.replace("original-plan</", "original-plan\u{200b}</");
     let mut quiet = String::with_capacity(marked.len());
-    // At the start of a message a byte-order mark would vanish, and the first line would be another one.
+    // At the start of a message a byte-order mark would vanish and expose what follows as the first
+    // line's start.
     if marked.starts_with('\u{feff}') {
         quiet.push('\u{200b}');
     }
     for line in marked.split_inclusive(['\n', '\r']) {
-        match command::slash(line) {
-            Some(at) => {
-                quiet.push_str(&line[..at]);
-                quiet.push('\u{200b}');
-                quiet.push_str(&line[at..]);
-            }
-            None => quiet.push_str(line),
+        let start = quiet.len();
+        quiet.push_str(line);
+        if let Some(at) = leading_slash(line) {
+            quiet.insert(start + at, '\u{200b}');
         }
     }
     if let Some(fence) = frame::open_fence(&quiet) {
@@ -45,7 +43,7 @@ pub fn quiet(text: &str) -> String {
     quiet
 }
 
-/// `line` with a zero width space before the back-ticks or tildes that would open a fence.
+/// Returns `line` with a zero width space before the backticks or tildes that would open a fence.
 fn without_fence(mut line: String) -> String {
     let mut at = 0;
     while frame::open_fence(&line).is_some()

@@ -1,8 +1,10 @@
-//! What the fields of erk's blocks may hold: strict for what is written, tolerant for what is read.
+//! Schemas of the fields of erk's blocks: strict for blocks that are written, tolerant for blocks
+//! that are read.
 //!
-//! erk refuses a block with one field it does not know, so a field that it once wrote makes a plan impossible to
-//! update. Here [`check`] is as strict as erk and is asked before a block is written; [`review`] is asked after one is
-//! read: it refuses nothing, names what is odd, and what is odd is kept. The schemas are tables, one per key and era.
+//! erk rejects a block with a single unknown field, so a field that it used to write makes a plan
+//! impossible to update. Here [`check`], which applies before a block is written, is as strict as
+//! erk; [`review`], which applies after one is read, rejects nothing and reports what is odd. The
+//! schemas are tables, one per key and era.
 
 use std::borrow::Cow;
 
@@ -22,12 +24,14 @@ mod review;
 mod tests;
 
 pub use error::SchemaError;
-pub use header::{Header, fresh, header_set, in_order, update, update_header};
+pub use header::{
+    header_set, in_order, new_header, number_field, text_field, update, update_header,
+};
 pub use review::{Finding, Oddity, review};
 
 use kind::Kind;
 
-/// Which of erk's readers a block is meant for.
+/// The version of erk that a block is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
     /// November 2025: plans are issues, a header has six fields, progress is counted in steps.
@@ -42,11 +46,11 @@ struct Field {
     name: &'static str,
     required: bool,
     kind: Kind,
-    /// Names it had before; erk renames them when it reads.
+    /// Former names, which erk renames when it reads the block.
     former: &'static [&'static str],
 }
 
-/// A field that has to be there.
+/// A required field.
 const fn must(name: &'static str, kind: Kind) -> Field {
     Field {
         name,
@@ -56,7 +60,7 @@ const fn must(name: &'static str, kind: Kind) -> Field {
     }
 }
 
-/// A field that may be left out.
+/// An optional field.
 const fn may(name: &'static str, kind: Kind) -> Field {
     Field {
         required: false,
@@ -64,7 +68,7 @@ const fn may(name: &'static str, kind: Kind) -> Field {
     }
 }
 
-/// The number of the plan's issue or pull request, under its current name.
+/// The number of the plan's issue or pull request under its current name.
 const fn number(required: bool) -> Field {
     Field {
         required,
@@ -73,31 +77,31 @@ const fn number(required: bool) -> Field {
     }
 }
 
-/// Whether fields are of one form of several.
+/// Returns whether fields have one form of several.
 type Form = fn(&Map<String, Value>) -> bool;
 
 /// A check of several fields, or inside one.
 type Rule = fn(&Map<String, Value>) -> Result<(), SchemaError>;
 
-/// What a block may hold.
+/// The fields that a block may have.
 #[derive(Debug)]
 struct Schema {
-    /// Keys under which such a block is found.
+    /// Keys of such blocks.
     keys: &'static [&'static str],
     eras: &'static [Era],
     /// In the order in which they are checked and written.
     fields: &'static [Field],
-    /// Fields that later versions of erk dropped; never written, always kept.
+    /// Fields that later versions of erk dropped: never written, but kept.
     retired: &'static [Field],
-    /// Fields that are not in the table are refused.
+    /// Whether unknown fields are rejected.
     closed: bool,
-    /// Where one key has several forms: whether these fields are of this form.
+    /// Recognises the form if one key has several.
     form: Option<Form>,
-    /// What the table cannot say: relations between fields and what is inside them.
+    /// Checks what the table cannot express: relations between fields, and the inside of fields.
     rule: Option<Rule>,
 }
 
-/// The common case: everything but keys, eras and fields left out.
+/// The common case: an open schema of all eras without special rules.
 const OPEN: Schema = Schema {
     keys: &[],
     eras: &[Era::Current, Era::First],
@@ -108,7 +112,7 @@ const OPEN: Schema = Schema {
     rule: None,
 };
 
-/// Every schema; where several fit, the first counts.
+/// Returns every schema; if several fit, the first counts.
 fn all() -> impl Iterator<Item = &'static Schema> {
     plan::SCHEMAS
         .iter()
@@ -125,7 +129,7 @@ impl Schema {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The field of the table that `name` stands for in `fields`, under its current name or a former one.
+    /// Returns the field that `name` stands for in `fields`, by its current name or a former one.
     fn meant(&self, name: &str, fields: &Map<String, Value>) -> Option<&'static Field> {
         let former = |field: &&Field| {
             let written = |name: &&&str| fields.contains_key(**name);
@@ -134,7 +138,7 @@ impl Schema {
         self.field(name).or_else(|| self.fields.iter().find(former))
     }
 
-    /// `fields` with former names replaced by the current ones, in the same place.
+    /// Returns `fields` with former names replaced by the current ones, in the same order.
     fn renamed<'a>(&self, fields: &'a Map<String, Value>) -> Cow<'a, Map<String, Value>> {
         let former = |name: &String| self.meant(name, fields).filter(|field| field.name != name);
         if fields.keys().all(|name| former(name).is_none()) {
@@ -185,11 +189,11 @@ impl Schema {
     }
 }
 
-/// Whether erk's readers of `era` take `fields` as a block `key`. At least as strict as they are, in their words; where
-/// erk writes a block without a schema, the schema is ours.
+/// Checks whether erk of `era` accepts `fields` in a block `key`. At least as strict as erk, with
+/// its messages. Where erk writes a block without a schema, the schema is ours.
 ///
 /// # Errors
-/// The first thing that is wrong, or there is no such block in that era.
+/// Fails with the first thing that is wrong, or if there is no such block in that era.
 pub fn check(key: &str, era: Era, fields: &Map<String, Value>) -> Result<(), SchemaError> {
     let schema = all()
         .find(|schema| schema.eras.contains(&era) && schema.fits(key, fields))
@@ -197,19 +201,20 @@ pub fn check(key: &str, era: Era, fields: &Map<String, Value>) -> Result<(), Sch
     schema.check(&schema.renamed(fields))
 }
 
-/// The block `key` with `fields`, checked against the current era.
+/// Renders the block `key` with `fields`, which are checked against the current era.
 ///
-/// Give the number of a plan as `issue_number`: the current era renames it when it reads, the first era knows no other
-/// name. Run ids given as numbers are written as text, as which erk keeps them.
+/// The number of a plan should be given as `issue_number`: the current era renames it when it reads
+/// the block, the first era knows no other name. Run ids given as numbers are written as text, like
+/// erk does.
 ///
 /// # Errors
-/// `fields` are not what erk reads.
+/// Fails if erk would not accept `fields`.
 pub fn write(key: &str, fields: &Map<String, Value>) -> Result<String, SchemaError> {
     let mut fields = fields.clone();
     for schema in all().filter(|schema| schema.keys.contains(&key)) {
         for field in schema.fields {
             if let Some(value) = fields.get_mut(field.name) {
-                field.kind.settle(value);
+                field.kind.normalise(value);
             }
         }
     }

@@ -1,13 +1,15 @@
-//! Options: the `name=value` words between a command and its guidance.
+//! Parses options: the `name=value` words between a command and its guidance.
 //!
 //! ```text
 //! /save-plan session=logs/search.jsonl@plans keep the old endpoint
 //! /save-plan session="my logs/search.jsonl" session-id=0b2f…
 //! ```
 //!
-//! A word counts as an option when its name is one of the command's, or is off by one letter (that is an error, because
-//! the bot would otherwise save another plan than the one that was meant). The first other word begins the guidance,
-//! whatever it holds. Options are kept as typed and judged by [`read`], so that a comment with a wrong one is answered.
+//! A word is an option if its name is one of the command's, or differs from one in a single letter.
+//! The latter is an error, because the bot might otherwise save another plan than the one that was
+//! meant. The first other word begins the guidance, whatever it contains. Options are kept as typed
+//! and checked later by [`read_options`], so that the bot can reply to a comment with an invalid
+//! one.
 
 use std::fmt;
 
@@ -15,43 +17,44 @@ use serde::{Deserialize, Serialize};
 
 use super::Command;
 
-/// Longest path, in characters. Longer than what file systems take is a mistake.
-const PATH_MAX: usize = 1_000;
-/// Longest name of a branch, tag or commit, in characters. Git keeps refs in files, whose names end at 255 bytes.
-const REFERENCE_MAX: usize = 250;
-/// Longest session id, in characters. They are UUIDs.
-const ID_MAX: usize = 100;
-/// Longest login, in characters: GitHub's 39, and room for the suffix of a managed account.
-const LOGIN_MAX: usize = 60;
+/// Maximum length of a path, in characters. File systems accept no longer ones.
+const MAX_PATH: usize = 1_000;
+/// Maximum length of the name of a branch, tag or commit, in characters. Git stores refs in files,
+/// whose names have at most 255 bytes.
+const MAX_REFERENCE: usize = 250;
+/// Maximum length of a session id, in bytes. They are UUIDs.
+const MAX_ID: usize = 100;
+/// Maximum length of a login, in bytes: GitHub's 39, and room for the suffix of a managed account.
+const MAX_LOGIN: usize = 60;
 
-/// Marks that hold a value with blanks together; telephones write the curly ones by themselves.
+/// Quotation marks around a value with blanks. Phones replace straight ones by curly ones.
 const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('„', '“')];
 
-/// What an option sets.
+/// The setting of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Name {
+pub enum OptionName {
     /// The session log to read.
     Session,
-    /// Which session of the log counts.
+    /// The session of the log to use.
     SessionId,
-    /// Topics to be looked into before the plan is written.
+    /// Topics to research before the plan is written.
     Research,
-    /// Whose posts hold the plan.
+    /// The account whose posts contain the plan.
     Author,
-    /// What becomes of the plan's hidden text.
+    /// Whether the plan's hidden text is kept or removed.
     Hidden,
-    /// Which post holds the plan.
+    /// The post that contains the plan.
     From,
-    /// A plan that is saved already is saved once more.
+    /// Whether to save a plan that is already saved.
     Again,
 }
 
-/// Everything there is to know about one option.
+/// The definition of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptionSpec {
-    /// What it sets.
-    pub option: Name,
-    /// What is typed before the `=`; ASCII case does not matter.
+    /// What the option sets.
+    pub option: OptionName,
+    /// The name before the `=`; ASCII case does not matter.
     pub name: &'static str,
     /// Form of the value, for help and errors.
     pub value: &'static str,
@@ -59,52 +62,52 @@ pub struct OptionSpec {
     pub summary: &'static str,
 }
 
-/// For the commands that save a plan: where it comes from, and what becomes of it.
+/// Options of the commands that save a plan.
 pub(super) const SOURCES: &[OptionSpec] = &[
     OptionSpec {
-        option: Name::Session,
+        option: OptionName::Session,
         name: "session",
         value: "PATH[@REF]",
         summary: "Take the plan from the Claude Code session log at this path of this repository, at this branch, tag or \
                   commit (the default branch when left out). Quotes hold a path with blanks together.",
     },
     OptionSpec {
-        option: Name::SessionId,
+        option: OptionName::SessionId,
         name: "session-id",
         value: "ID",
         summary: "Of a log that holds several sessions, only this one counts.",
     },
     OptionSpec {
-        option: Name::Author,
+        option: OptionName::Author,
         name: "author",
         value: "LOGIN",
         summary: "Take the plan from the posts of this account. Needed where the author has no write access.",
     },
     OptionSpec {
-        option: Name::Hidden,
+        option: OptionName::Hidden,
         name: "hidden",
         value: "keep",
         summary: "Save text of the plan that people do not see on GitHub, such as HTML comments, too. `hidden=remove` leaves \
                   it out.",
     },
     OptionSpec {
-        option: Name::From,
+        option: OptionName::From,
         name: "from",
         value: "POST",
         summary: "Take the plan from this post: the address of a comment here, its id, or `opening` for the text that \
                   opens the conversation. The address alone behind the command means the same.",
     },
     OptionSpec {
-        option: Name::Again,
+        option: OptionName::Again,
         name: "again",
         value: "yes",
         summary: "Save the plan once more, although an open issue holds it already.",
     },
 ];
 
-/// What is done before a plan is written.
+/// Options of the command that writes a plan.
 pub(super) const RESEARCH: &[OptionSpec] = &[OptionSpec {
-    option: Name::Research,
+    option: OptionName::Research,
     name: "research",
     value: "\"TOPIC; TOPIC\"",
     summary: "Let research agents look into these topics first; the plan is written with their reports.",
@@ -118,23 +121,24 @@ impl fmt::Display for OptionSpec {
 
 /// An option as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
-    /// What stands before the `=`.
+pub struct RawOption {
+    /// The name before the `=`.
     pub name: String,
-    /// What stands behind it, without quotes. A value whose quote is not closed keeps the opening one.
+    /// The value after the `=`, without quotes. A value whose quote is not closed keeps the opening
+    /// one.
     pub value: String,
 }
 
 /// A file of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositoryFile {
-    /// Path from the repository's root, segments divided by `/`, none of them empty, `.` or `..`.
+    /// Path from the repository's root, separated by `/`; no segment is empty, `.` or `..`.
     pub path: String,
     /// Branch, tag or commit; `None` for the default branch.
     pub reference: Option<String>,
 }
 
-/// A command's options, read.
+/// The parsed options of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// `session=`
@@ -153,7 +157,7 @@ pub struct Options {
     pub again: bool,
 }
 
-/// A post that a command points to.
+/// A reference to a post of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pointer {
     /// The text that opens the conversation.
@@ -171,14 +175,14 @@ impl fmt::Display for Pointer {
     }
 }
 
-/// What is before the id in the address of a comment on an issue or pull request.
+/// The text before the id in the URL of a comment on an issue or pull request.
 const COMMENT_ANCHOR: &str = "issuecomment-";
 
-/// The post that `text` is the address or the id of: `https://…#issuecomment-42`, `#issuecomment-42`, `42`,
+/// Parses the URL or the id of a post: `https://…#issuecomment-42`, `#issuecomment-42`, `42`,
 /// `opening`.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence.
+/// Returns what is wrong with it, as the end of a sentence.
 fn pointer(text: &str) -> Result<Pointer, &'static str> {
     let text = text.trim().trim_matches(['<', '>']);
     if text.eq_ignore_ascii_case("opening") {
@@ -199,66 +203,70 @@ fn pointer(text: &str) -> Result<Pointer, &'static str> {
     }
 }
 
-/// What becomes of text in a plan that people do not see.
+/// What happens to text in a plan that people do not see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hidden {
     /// It is saved with the plan.
     Keep,
-    /// It is left out.
+    /// It is removed.
     Remove,
 }
 
-/// An option that cannot be used. `Display` is a sentence for the person who typed it, without its full stop.
+/// An option that cannot be used. `Display` yields a sentence for the person who typed it, without
+/// a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the option `{}` cannot be used: {why}", given.name)]
 pub struct OptionError {
     /// The option as typed.
-    pub given: Given,
+    pub given: RawOption,
     /// What is wrong with it.
     pub why: String,
-    /// What it should look like.
+    /// The definition of the option.
     pub spec: &'static OptionSpec,
 }
 
-/// Takes the options off the start of `text`, which stands behind a command that has the options `specs`.
-pub(super) fn take<'a>(specs: &'static [OptionSpec], text: &'a str) -> (Vec<Given>, &'a str) {
+/// Splits the options off the start of `text`, which follows a command with the options `specs`.
+pub(super) fn split_options<'a>(
+    specs: &'static [OptionSpec],
+    text: &'a str,
+) -> (Vec<RawOption>, &'a str) {
     let mut given = Vec::new();
     let mut rest = text.trim_start();
-    while let Some((name, behind)) = name(rest)
-        && meant(specs, name).is_some()
+    while let Some((name, after)) = name(rest)
+        && find_spec(specs, name).is_some()
     {
-        let (value, behind) = value(behind);
-        given.push(Given {
+        let (value, after) = value(after);
+        given.push(RawOption {
             name: name.to_owned(),
             value,
         });
-        rest = behind.trim_start();
+        rest = after.trim_start();
     }
-    // The address of a comment alone points to the plan.
-    let address = rest.trim();
-    let points = specs.iter().find(|spec| spec.option == Name::From);
-    if let Some(spec) = points
-        && address.contains(COMMENT_ANCHOR)
-        && !address.contains(char::is_whitespace)
+    // The URL of a comment alone refers to the plan.
+    let url = rest.trim();
+    let from = specs.iter().find(|spec| spec.option == OptionName::From);
+    if let Some(spec) = from
+        && url.contains(COMMENT_ANCHOR)
+        && !url.contains(char::is_whitespace)
     {
-        given.push(Given {
+        given.push(RawOption {
             name: spec.name.to_owned(),
-            value: address.to_owned(),
+            value: url.to_owned(),
         });
         rest = &rest[rest.len()..];
     }
     (given, rest)
 }
 
-/// Judges options that [`super::parse`] found behind `command`.
+/// Checks and converts the options that [`super::parse`] found after `command`.
 ///
 /// # Errors
-/// The first one that cannot be used.
-pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
+/// Returns the first option that cannot be used.
+pub fn read_options(command: Command, given: &[RawOption]) -> Result<Options, OptionError> {
     let mut options = Options::default();
     for one in given {
-        // A name that a later version took is not known to this one.
-        let Some(spec) = meant(command.spec().options, &one.name) else {
+        // A stored command may have an option that this version does not know.
+        let Some(spec) = find_spec(command.spec().options, &one.name) else {
             continue;
         };
         let wrong = |why: &str| OptionError {
@@ -272,7 +280,7 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
                 spec.name
             )));
         }
-        // A value that was in quotes may begin with other ones, and closes those.
+        // A quoted value may begin with another quotation mark, which is closed then.
         let unclosed = |(open, close): &(char, char)| {
             let rest = one.value.strip_prefix(*open);
             rest.is_some_and(|rest| !rest.contains(*close))
@@ -284,23 +292,23 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
             return Err(wrong("its value holds a control character"));
         }
         let twice = match spec.option {
-            Name::Session => {
+            OptionName::Session => {
                 let file = file(&one.value).map_err(wrong)?;
                 options.session.replace(file).is_some()
             }
-            Name::SessionId => {
+            OptionName::SessionId => {
                 let id = id(&one.value).map_err(wrong)?;
                 options.session_id.replace(id.to_owned()).is_some()
             }
-            Name::Research if one.value.trim().is_empty() => {
+            OptionName::Research if one.value.trim().is_empty() => {
                 return Err(wrong("it names no topic"));
             }
-            Name::Research => options.research.replace(one.value.clone()).is_some(),
-            Name::Author => {
+            OptionName::Research => options.research.replace(one.value.clone()).is_some(),
+            OptionName::Author => {
                 let login = login(&one.value).map_err(wrong)?;
                 options.author.replace(login.to_owned()).is_some()
             }
-            Name::Hidden => {
+            OptionName::Hidden => {
                 let hidden = match one.value.to_ascii_lowercase().as_str() {
                     "keep" => Hidden::Keep,
                     "remove" => Hidden::Remove,
@@ -308,14 +316,14 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
                 };
                 options.hidden.replace(hidden).is_some()
             }
-            Name::From => {
+            OptionName::From => {
                 let pointer = pointer(&one.value).map_err(wrong)?;
                 options.from.replace(pointer).is_some()
             }
-            Name::Again if !one.value.eq_ignore_ascii_case("yes") => {
+            OptionName::Again if !one.value.eq_ignore_ascii_case("yes") => {
                 return Err(wrong("its value must be `yes`"));
             }
-            Name::Again => std::mem::replace(&mut options.again, true),
+            OptionName::Again => std::mem::replace(&mut options.again, true),
         };
         if twice {
             return Err(wrong("it is given twice"));
@@ -324,27 +332,27 @@ pub fn read(command: Command, given: &[Given]) -> Result<Options, OptionError> {
     Ok(options)
 }
 
-/// `name=` at the start of `text`, and what stands behind it.
+/// Splits the name off `name=` at the start of `text`, and returns it with the rest.
 fn name(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))?;
-    let behind = text[end..].strip_prefix('=')?;
-    (end > 0).then_some((&text[..end], behind))
+    let after = text[end..].strip_prefix('=')?;
+    (end > 0).then_some((&text[..end], after))
 }
 
-/// The option called `typed`, or nearly so: one letter more, less, other or changed with its neighbour.
-fn meant(specs: &'static [OptionSpec], typed: &str) -> Option<&'static OptionSpec> {
+/// Returns the option called `typed`, up to one missing, additional, wrong or transposed letter.
+fn find_spec(specs: &'static [OptionSpec], typed: &str) -> Option<&'static OptionSpec> {
     let typed = typed.to_ascii_lowercase();
     let exact = specs.iter().find(|spec| spec.name == typed);
     exact.or_else(|| {
         specs
             .iter()
-            // Far longer words are not near, and need not be compared.
+            // Longer words are not near and need not be compared.
             .filter(|spec| typed.len() <= spec.name.len() + 1)
             .find(|spec| strsim::osa_distance(spec.name, &typed) <= 1)
     })
 }
 
-/// The value at the start of `text`, a word or something in quotes, and what stands behind it.
+/// Splits the value, a word or a quotation, off the start of `text`, and returns it with the rest.
 fn value(text: &str) -> (String, &str) {
     let quote = QUOTES
         .iter()
@@ -353,7 +361,7 @@ fn value(text: &str) -> (String, &str) {
     let (quoted, rest) = match quote {
         None => ("", text),
         Some((from, close)) => {
-            // Not beyond what is needed: there may be thousands of values on one line.
+            // Searches no further than needed: there may be thousands of values on one line.
             let to = text[from..]
                 .find([close, '\n', '\r'])
                 .map_or(text.len(), |length| from + length);
@@ -367,6 +375,7 @@ fn value(text: &str) -> (String, &str) {
     (format!("{quoted}{}", &rest[..end]), &rest[end..])
 }
 
+/// Parses `PATH[@REF]`.
 fn file(value: &str) -> Result<RepositoryFile, &'static str> {
     let (path, reference) = match value.rsplit_once('@') {
         Some((path, reference)) => (path, Some(reference)),
@@ -386,7 +395,7 @@ fn file(value: &str) -> Result<RepositoryFile, &'static str> {
     if path.contains('\\') {
         return Err("its path holds a backslash; segments are divided by `/`");
     }
-    if path.chars().count() > PATH_MAX {
+    if path.chars().count() > MAX_PATH {
         return Err("its path is longer than 1,000 characters");
     }
     if path.ends_with('/') {
@@ -404,12 +413,13 @@ fn file(value: &str) -> Result<RepositoryFile, &'static str> {
     })
 }
 
-/// The part of git's rules for refs (`git help check-ref-format`) that keeps a ref from meaning something else.
+/// Checks the part of git's rules for refs (`git help check-ref-format`) that keeps a ref from
+/// being parsed as something else.
 fn reference(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("behind its `@` there is no branch, tag or commit");
     }
-    if name.chars().count() > REFERENCE_MAX {
+    if name.chars().count() > MAX_REFERENCE {
         return Err("what stands behind its `@` is longer than 250 characters");
     }
     let odd = |c: char| c.is_whitespace() || "~^:?*[\\".contains(c);
@@ -422,7 +432,8 @@ fn reference(name: &str) -> Result<(), &'static str> {
     {
         return Err("what stands behind its last `@` cannot be a branch, tag or commit");
     }
-    // What a pull request brings may come from a fork, where anybody may write. Git finds `refs/NAME` under `NAME`, too.
+    // The refs of a pull request may come from a fork, where anybody can write. Git also finds
+    // `refs/NAME` as `NAME`.
     let full = name.strip_prefix("refs/");
     let pull = full.unwrap_or(name).split('/').next() == Some("pull") && name.contains('/');
     let other = full.is_some_and(|rest| !rest.starts_with("heads/") && !rest.starts_with("tags/"));
@@ -435,23 +446,25 @@ fn reference(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// An account's login, with or without `@` in front; an App's ends in `[bot]`.
+/// Parses the login of an account, with or without a leading `@`. The login of an App ends in
+/// `[bot]`.
 fn login(value: &str) -> Result<&str, &'static str> {
     let login = value.strip_prefix('@').unwrap_or(value);
     let name = login.strip_suffix("[bot]").unwrap_or(login);
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if name.is_empty() || name.len() > LOGIN_MAX || !name.chars().all(plain) {
+    if name.is_empty() || name.len() > MAX_LOGIN || !name.chars().all(plain) {
         return Err("its value must be the login of a GitHub account");
     }
     Ok(login)
 }
 
+/// Checks a session id.
 fn id(value: &str) -> Result<&str, &'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if value.is_empty() {
         return Err("it names no session");
     }
-    if value.len() > ID_MAX || !value.chars().all(plain) {
+    if value.len() > MAX_ID || !value.chars().all(plain) {
         return Err("a session id has letters, digits and hyphens, at most 100 of them");
     }
     Ok(value)

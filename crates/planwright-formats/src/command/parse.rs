@@ -1,46 +1,50 @@
-//! Finds commands in a comment: where they are, by the Markdown tree; what they say, by the source.
+//! Parses commands in a comment: the Markdown tree determines where they are, the source what they
+//! say.
 
 use std::ops::Range;
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
 
-use super::{Command, Given, split};
+use super::{Command, RawOption, split};
+use crate::block::leading_slash;
 use crate::markdown::{self, Lines};
 
 /// One command in a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invocation {
-    /// What is asked for.
+    /// The command.
     pub command: Command,
     /// The word as typed, with its slash.
     pub word: String,
     /// Line of the command, 1-based.
     pub line: usize,
-    /// Options between the command and its free text, as typed; [`super::read_options`] judges them.
-    pub options: Vec<Given>,
-    /// Free text behind the command, trimmed; empty when there is none.
+    /// Options between the command and its free text, as typed; [`super::read_options`] checks
+    /// them.
+    pub options: Vec<RawOption>,
+    /// Free text after the command, trimmed; empty if there is none.
     pub guidance: String,
     /// A plan that follows in the same comment, verbatim, without blank lines at its end.
     pub inline: Option<String>,
 }
 
-/// A command word at its place in the source.
+/// A command word and its position in the source.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) command: Command,
     /// The word itself, slash included.
     pub(super) span: Range<usize>,
-    /// First byte of its line.
+    /// The first byte of its line.
     pub(super) start: usize,
     pub(super) line: usize,
 }
 
-/// Every command of `comment`, in order.
+/// Parses every command of `comment`, in order.
 ///
-/// A command starts a line of a paragraph that is a direct child of the document: not in a quote, list, heading,
-/// table, code, link, HTML or comment. The line's source must begin with the very word (so no escape or entity
-/// makes one), followed by white space or the line's end.
+/// A command starts a line of a paragraph that is a direct child of the document: not in a quote,
+/// list, heading, table, code, link, HTML or comment. The line's source must begin with the word
+/// itself, so that escapes and entities do not count, followed by white space or the end of the
+/// line.
 ///
 /// Once a plan begins below a command that takes one, the rest of the comment is that plan: what
 /// looks like a command there is a line of the plan. A plan in a fence ends with the fence.
@@ -58,8 +62,8 @@ pub fn parse(comment: &str) -> Vec<Invocation> {
         .collect()
 }
 
-/// What remains of `comment` as conversation: command lines and their guidance removed, everything else (a plan that
-/// follows a command, too) byte for byte.
+/// Removes command lines and their guidance from `comment`. Everything else, including a plan that
+/// follows a command, stays byte for byte.
 pub fn without_commands(comment: &str) -> String {
     let mut kept = String::with_capacity(comment.len());
     let mut at = 0;
@@ -74,13 +78,14 @@ pub fn without_commands(comment: &str) -> String {
     kept
 }
 
-/// The commands that begin a line of `comment`, whatever that line is: text, code or a quote's continuation.
+/// Returns the commands that begin a line of `comment`, whether that line is text, code or the
+/// continuation of a quote.
 ///
-/// Linear and without the parser: no command of [`parse`] is missing here.
+/// Linear and without the Markdown parser. Every command that [`parse`] finds is included.
 pub fn at_line_starts(comment: &str) -> Vec<Command> {
     let lines = comment.split(['\n', '\r']);
     lines
-        .filter_map(|line| typed(&line[slash(line)?..]).1)
+        .filter_map(|line| typed(&line[leading_slash(line)?..]).1)
         .collect()
 }
 
@@ -110,14 +115,6 @@ fn parts(comment: &str) -> Vec<(Word, split::Parts)> {
     found
 }
 
-/// Byte offset of a slash that is the first thing on `line` but for white space and a byte-order mark.
-///
-/// No command is without one, so this alone tells most comments apart from commands.
-pub(crate) fn slash(line: &str) -> Option<usize> {
-    let rest = line.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-    rest.starts_with('/').then(|| line.len() - rest.len())
-}
-
 fn words<'a>(root: &'a AstNode<'a>, lines: &Lines<'_>) -> Vec<Word> {
     let mut found: Vec<Word> = Vec::new();
     for paragraph in root.children() {
@@ -140,13 +137,14 @@ fn words<'a>(root: &'a AstNode<'a>, lines: &Lines<'_>) -> Vec<Word> {
     found
 }
 
-/// The command that the text node `text` on `line` begins with, when the source of that line says the same.
+/// Returns the command that the text node `text` on `line` begins with, if the source of that line
+/// begins with it too.
 fn word(text: &str, lines: &Lines<'_>, line: usize) -> Option<Word> {
     if !text.starts_with('/') {
         return None;
     }
     let source = lines.text(line);
-    let at = slash(source)?;
+    let at = leading_slash(source)?;
     let rest = &source[at..];
     let (typed, command) = typed(rest);
     if !text.starts_with(typed) {
@@ -162,7 +160,7 @@ fn word(text: &str, lines: &Lines<'_>, line: usize) -> Option<Word> {
     })
 }
 
-/// The word at the start of `rest`, and the command that it is.
+/// Returns the word at the start of `rest`, and the command that it names.
 fn typed(rest: &str) -> (&str, Option<Command>) {
     let typed = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
     (typed, typed.strip_prefix('/').and_then(Command::named))

@@ -1,24 +1,24 @@
-//! Divides what follows a command into guidance and a plan.
+//! Splits what follows a command into options, guidance and a plan.
 
 use std::ops::Range;
 
 use super::parse::Word;
-use super::{Given, options};
+use super::{RawOption, options};
 use crate::markdown::{self, Block, Kind, Lines};
 
-/// What follows one command.
+/// The parts of what follows a command.
 #[derive(Debug)]
 pub(super) struct Parts {
-    pub(super) options: Vec<Given>,
+    pub(super) options: Vec<RawOption>,
     pub(super) guidance: String,
     pub(super) inline: Option<String>,
-    /// Byte ranges that are command or guidance, in order.
+    /// Byte ranges of the command and its guidance, in order.
     pub(super) removed: Vec<Range<usize>>,
-    /// The plan goes on to the end of the comment, whatever stands there.
+    /// Whether the plan extends to the end of the comment, including what looks like commands.
     pub(super) rest_is_plan: bool,
 }
 
-/// Where a plan is.
+/// The position of a plan.
 enum Plan {
     /// From this byte to the end of the comment.
     From(usize),
@@ -26,8 +26,8 @@ enum Plan {
     Fence(Range<usize>),
 }
 
-/// Divides `comment` from `word` on. A plan must begin before `end`, where the next command or the
-/// end of the comment is.
+/// Splits `comment` from `word` on. A plan must begin before `end`, where the next command begins
+/// or the comment ends.
 pub(super) fn split(
     comment: &str,
     blocks: &[Block],
@@ -49,48 +49,31 @@ pub(super) fn split(
         start(comment, following, next, end)
             .or_else(|| untitled(comment, following, word, next, end))
     };
-    match plan {
-        None => {
-            let (options, said) = options::take(spec.options, &comment[after..end]);
-            Parts {
-                options,
-                guidance: said.trim().to_owned(),
-                inline: None,
-                removed: one(word.start..end),
-                rest_is_plan: false,
-            }
-        }
-        Some(Plan::From(from)) => {
-            let (options, said) = options::take(spec.options, &comment[after..from]);
-            Parts {
-                options,
-                guidance: said.trim().to_owned(),
-                inline: Some(without_blank_end(&comment[from..]).to_owned()),
-                removed: one(word.start..from),
-                rest_is_plan: true,
-            }
-        }
+    // Guidance is what is before the plan, or around a fence with the plan.
+    let (above, below) = match &plan {
+        None => (after..end, end..end),
+        Some(Plan::From(from)) => (after..*from, end..end),
         Some(Plan::Fence(span)) => {
             let below = lines.start(lines.at(span.end) + 1).clamp(span.end, end);
-            let (options, above) = options::take(spec.options, &comment[after..span.start]);
-            let said = [above.trim(), comment[below..end].trim()];
-            Parts {
-                options,
-                guidance: said.join("\n\n").trim().to_owned(),
-                inline: Some(fenced(&comment[span.clone()])),
-                removed: vec![word.start..span.start, below..end],
-                rest_is_plan: false,
-            }
+            (after..span.start, below..end)
         }
+    };
+    let (options, guidance) = options::split_options(spec.options, &comment[above.clone()]);
+    let guidance = [guidance.trim(), comment[below.clone()].trim()].join("\n\n");
+    Parts {
+        options,
+        guidance: guidance.trim().to_owned(),
+        inline: plan.as_ref().map(|plan| match plan {
+            Plan::From(from) => without_blank_end(&comment[*from..]).to_owned(),
+            Plan::Fence(span) => fenced(&comment[span.clone()]),
+        }),
+        removed: vec![word.start..above.end, below],
+        rest_is_plan: matches!(plan, Some(Plan::From(_))),
     }
 }
 
-fn one(range: Range<usize>) -> Vec<Range<usize>> {
-    Vec::from([range])
-}
-
-/// For a command without guidance: everything behind its line, when that has a list or a heading and does not begin
-/// with a wrapping that says where the plan is.
+/// Finds the plan of a command without guidance: everything after its line, if that has a list or a
+/// heading and does not begin with a fence that contains the plan.
 fn whole(comment: &str, following: &[Block], next: usize, end: usize) -> Option<Plan> {
     let text = &comment[next..end];
     let from = next + (text.len() - text.trim_start_matches(['\n', '\r']).len());
@@ -103,8 +86,8 @@ fn whole(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
     (structured && !wrapped).then_some(Plan::From(from))
 }
 
-/// A plan without a title: a list, or at least two paragraphs, below the command. A list that the command's
-/// own line leads to with a colon is guidance.
+/// Finds a plan without a title: a list, or at least two paragraphs, below the command. A list
+/// after a colon at the end of the command's own line is guidance.
 fn untitled(
     comment: &str,
     following: &[Block],
@@ -125,12 +108,12 @@ fn untitled(
     if line.ends_with([':', '：']) || !(lists || paragraphs >= 2) {
         return None;
     }
-    // Lines of the command's own paragraph that lead to the list belong to the plan.
+    // Further lines of the command's own paragraph that introduce the list belong to the plan.
     let leads = !lead.is_empty() && lead.ends_with([':', '：']);
     Some(Plan::From(if leads { next } else { own }))
 }
 
-/// The first block that starts a plan.
+/// Finds the first block that starts a plan.
 fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<Plan> {
     // A title right below the command is part of the command's own paragraph.
     let own = following.first().map_or(end, |block| block.span.start);
@@ -141,7 +124,7 @@ fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
         let text = &comment[block.span.start..block.span.end.min(end)];
         match &block.kind {
             Kind::Heading { .. } => return Some(Plan::From(block.span.start)),
-            // The first line is parsed on its own only where it can be a title.
+            // The first line is parsed on its own only if it may be a title.
             Kind::Paragraph { text: plain }
                 if names_plan(plain) && title(text, &comment[block.span.start..end]) =>
             {
@@ -165,7 +148,7 @@ fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
     None
 }
 
-/// The HTML block `text` opens a plan in one of erk's frames.
+/// Returns whether the HTML block `text` opens a plan in one of erk's frames.
 fn opens_plan(text: &str) -> bool {
     [
         "<!-- erk:metadata-block:plan-body -->",
@@ -175,7 +158,7 @@ fn opens_plan(text: &str) -> bool {
     .any(|marker| text.contains(marker))
 }
 
-/// A fence whose info string says that it holds a plan.
+/// Returns whether `block` is a fence whose info string says that it contains a plan.
 fn plan_fence(block: &Block) -> bool {
     let Kind::Code {
         info, fenced: true, ..
@@ -189,7 +172,8 @@ fn plan_fence(block: &Block) -> bool {
         .any(|name| language.eq_ignore_ascii_case(name))
 }
 
-/// The first line of `text` is a title such as `Plan: …`, and `all`, which begins with it, goes on behind it.
+/// Returns whether the first line of `text` is a title such as `Plan: …`, and more follows it in
+/// `all`.
 fn title(text: &str, all: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     let Some(Block {
@@ -202,7 +186,7 @@ fn title(text: &str, all: &str) -> bool {
     names_plan(&plain) && !all[first.len()..].trim().is_empty()
 }
 
-/// The first line of `plain`, which is without markup, says `Plan:` and a name.
+/// Returns whether the first line of `plain`, which is without markup, is `Plan:` and a name.
 fn names_plan(plain: &str) -> bool {
     let first = plain.trim().lines().next().unwrap_or_default();
     let line = first.to_lowercase();
@@ -213,7 +197,8 @@ fn names_plan(plain: &str) -> bool {
     named.is_some_and(|name| !name.trim().is_empty())
 }
 
-/// The lines between the fences of the fenced code block `source`, without the indentation of the opening fence.
+/// Returns the lines inside the fenced code block `source`, without the indentation of the opening
+/// fence.
 fn fenced(source: &str) -> String {
     let block = markdown::blocks(source).into_iter().next();
     let closed = matches!(
@@ -232,7 +217,8 @@ fn fenced(source: &str) -> String {
     without_blank_end(&content).to_owned()
 }
 
-/// `text` up to the end of its last line that is not blank; that line's own blanks stay.
+/// Returns `text` up to the end of its last line that is not blank, including that line's trailing
+/// blanks.
 fn without_blank_end(text: &str) -> &str {
     let solid = text.trim_end().len();
     let line = text[solid..]

@@ -2,7 +2,7 @@
 
 use super::Edits;
 
-/// `text` with `\n` for every line end of Markdown.
+/// Returns `text` with all line ends of Markdown as `\n`.
 pub(super) fn lines(text: &str) -> String {
     if text.contains('\r') {
         text.replace("\r\n", "\n").replace('\r', "\n")
@@ -11,7 +11,7 @@ pub(super) fn lines(text: &str) -> String {
     }
 }
 
-/// The invisible characters, each run of them as one.
+/// Finds the invisible characters, each run of them as one part.
 pub(super) fn pass(text: &str) -> Edits {
     let mut edits = Edits::default();
     if text
@@ -31,17 +31,18 @@ pub(super) fn pass(text: &str) -> Edits {
             continue;
         }
         if let Some(run) = run.take() {
-            edits.cut(run);
+            edits.remove(run);
         }
         before = Some(c);
     }
     if let Some(run) = run {
-        edits.cut(run);
+        edits.remove(run);
     }
     edits
 }
 
-/// An invisible character that people would miss: the joiner between two emoji, the selector behind one.
+/// Returns whether people would miss the invisible character `c`: a joiner between two emoji, or a
+/// selector after one.
 fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
     match c {
         '\u{200d}' => {
@@ -56,19 +57,61 @@ fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
     }
 }
 
-/// Nothing of it is seen, wherever it stands. `Default_Ignorable_Code_Point` of Unicode 16 and the controls, without
-/// tab and line feed.
-pub(crate) fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
+/// What an invisible character does to the text around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvisibleKind {
+    /// A control character, which a terminal may obey. Tab and line feed are white space and do not
+    /// count.
+    Control,
+    /// Steers the direction of writing or breaks a line.
+    Direction,
+    /// Joins, separates or selects glyphs: some scripts and many emoji need it.
+    Joiner,
+    /// Has no effect that text needs: blanks without width, soft hyphens, tags, fillers.
+    Filler,
 }
 
-/// Roughly the pictographs: what may stand beside a joiner.
+/// Returns what kind of invisible character `c` is; `None` if it can be seen or is common white
+/// space.
+///
+/// These are the characters with the property `Default_Ignorable_Code_Point` in Unicode 16, the
+/// controls, and the line and paragraph separators.
+pub fn invisible_kind(c: char) -> Option<InvisibleKind> {
+    match c {
+        '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some(InvisibleKind::Control),
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            Some(InvisibleKind::Direction)
+        }
+        '\u{34f}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200c}'
+        | '\u{200d}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}' => Some(InvisibleKind::Joiner),
+        '\u{ad}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{200b}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => Some(InvisibleKind::Filler),
+        _ => None,
+    }
+}
+
+/// Returns whether `c` cannot be seen, wherever it is.
+pub fn is_invisible(c: char) -> bool {
+    invisible_kind(c).is_some()
+}
+
+/// Returns whether `c` is (roughly) a pictograph, next to which a joiner or selector has an effect.
 fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'
@@ -77,8 +120,8 @@ fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// `text` with a visible name for each of its invisible characters; tag characters, which spell
-/// ASCII, as what they spell.
+/// Returns `text` with its invisible characters as `<U+…>`, and tag characters as the ASCII
+/// characters that they encode.
 pub(super) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -95,8 +138,8 @@ pub(super) fn shown(text: &str) -> String {
     out
 }
 
-/// `text` with look-alikes for the characters that hidden text is made with.
-pub(super) fn flat(text: &str) -> String {
+/// Returns `text` with look-alikes for the characters of markup that can hide text.
+pub(super) fn without_markup(text: &str) -> String {
     let plain = pass(text).apply(text);
     plain
         .chars()

@@ -1,133 +1,119 @@
-//! Images, titles of links, definitions, footnotes, and words behind the language of a fence.
+//! Hidden text in images, link titles, link reference definitions, footnotes and the info strings
+//! of fences.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use super::{Edits, Map};
+use super::{Edits, Regions};
 
-/// Longest label of a definition, in bytes; Markdown allows 999 characters.
-const LONGEST_LABEL: usize = 4 * 999;
+/// Maximum length of a definition's label, in bytes; Markdown allows 999 characters.
+const MAX_LABEL: usize = 4 * 999;
 
-/// What is hidden in links and the like.
+/// Finds what is hidden in links, images, definitions, footnotes and fences.
 pub(super) fn pass(text: &str) -> Edits {
     let mut edits = Edits::default();
     if !text.contains(['[', '`', '~']) {
         return edits;
     }
-    let map = Map::of(text);
-    for range in map.infos.iter().chain(&map.footnotes) {
-        edits.cut(range.clone());
+    let regions = Regions::new(text);
+    for range in regions.infos.iter().chain(&regions.footnotes) {
+        edits.remove(range.clone());
     }
-    let brackets = Brackets::of(text, &map);
-    let definitions = definitions(text, &map);
-    let defined: HashSet<String> = definitions.iter().map(|it| it.label.clone()).collect();
+    let brackets = brackets(text, &regions);
+    let definitions = definitions(text, &regions);
+    let defined: HashSet<&str> = definitions.iter().map(|it| it.label.as_str()).collect();
     let starts: HashSet<usize> = definitions.iter().map(|it| it.span.start).collect();
     let mut used = HashSet::new();
-    for (open, close) in &brackets.pairs {
+    for (open, close) in &brackets {
         if starts.contains(open) {
             continue;
         }
         let inner = &text[open + 1..*close];
-        let image = *open > 0 && text.as_bytes()[open - 1] == b'!';
-        let behind = text.as_bytes().get(close + 1);
+        let next = text.as_bytes().get(close + 1);
+        let label = (inner.len() <= MAX_LABEL).then(|| normalised(inner));
+        let image = *open > 0
+            && text.as_bytes()[open - 1] == b'!'
+            && (matches!(next, Some(b'(' | b'['))
+                || label
+                    .as_deref()
+                    .is_some_and(|label| defined.contains(label)));
         if image {
-            let is_image = match behind {
-                Some(b'(' | b'[') => true,
-                _ => inner.len() <= LONGEST_LABEL && defined.contains(&label(inner)),
-            };
-            if is_image {
-                edits.cut(open + 1..*close);
-                continue;
-            }
-        }
-        if inner.len() <= LONGEST_LABEL {
-            used.insert(label(inner));
+            edits.remove(open + 1..*close);
+        } else {
+            used.extend(label);
         }
     }
-    for close in brackets.pairs.iter().map(|(_, close)| *close) {
+    for close in brackets.values() {
         if text.as_bytes().get(close + 1) == Some(&b'(')
             && let Some(title) = title_in_parentheses(text, close + 2)
         {
-            edits.cut(title);
+            edits.remove(title);
         }
     }
     for it in definitions {
-        // The first one of a label counts, and once.
+        // Only the first definition of a label has an effect.
         if !used.remove(&it.label) {
-            edits.cut(it.span);
+            edits.remove(it.span);
         } else if let Some(title) = it.title {
-            edits.cut(title);
+            edits.remove(title);
         }
     }
     edits
 }
 
-/// How a reference finds its definition.
-fn label(text: &str) -> String {
+/// Returns a label in the form in which references and definitions are matched.
+fn normalised(text: &str) -> String {
     text.split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")
         .to_lowercase()
 }
 
-/// Brackets that belong together, by their opening ones.
-struct Brackets {
-    pairs: Vec<(usize, usize)>,
-}
-
-impl Brackets {
-    fn of(text: &str, map: &Map) -> Self {
-        let bytes = text.as_bytes();
-        let mut open = Vec::new();
-        let mut found: HashMap<usize, usize> = HashMap::new();
-        let mut at = 0;
-        while let Some(next) = bytes[at..]
-            .iter()
-            .position(|b| matches!(b, b'\\' | b'[' | b']' | b'\n' | b'`' | b'~'))
-        {
-            let here = at + next;
-            at = here + 1;
-            if let Some(end) = map.code_at(here) {
-                at = end;
-                continue;
-            }
-            match bytes[here] {
-                b'\\' if bytes.get(here + 1).is_some_and(u8::is_ascii_punctuation) => at += 1,
-                b'[' => open.push(here),
-                b']' => {
-                    if let Some(start) = open.pop() {
-                        found.insert(start, here);
-                    }
-                }
-                // Nothing goes across an empty line.
-                b'\n'
-                    if text[at..]
-                        .lines()
-                        .next()
-                        .is_some_and(|line| line.trim_matches(['>', ' ', '\t']).is_empty()) =>
-                {
+/// Returns the pairs of matching brackets outside code: the closing one by the opening one.
+fn brackets(text: &str, regions: &Regions) -> BTreeMap<usize, usize> {
+    let bytes = text.as_bytes();
+    let mut open = Vec::new();
+    let mut pairs = BTreeMap::new();
+    let mut at = 0;
+    while let Some(next) = bytes[at..]
+        .iter()
+        .position(|b| matches!(b, b'\\' | b'[' | b']' | b'\n' | b'`' | b'~'))
+    {
+        let here = at + next;
+        at = here + 1;
+        if let Some(end) = regions.code_at(here) {
+            at = end;
+            continue;
+        }
+        match bytes[here] {
+            b'\\' if bytes.get(at).is_some_and(u8::is_ascii_punctuation) => at += 1,
+            b'[' => open.push(here),
+            b']' => pairs.extend(open.pop().map(|start| (start, here))),
+            // No link crosses an empty line.
+            b'\n' => {
+                let line = text[at..].lines().next();
+                if line.is_some_and(|line| line.trim_matches(['>', ' ', '\t']).is_empty()) {
                     open.clear();
                 }
-                _ => {}
             }
+            _ => {}
         }
-        let mut pairs: Vec<_> = found.into_iter().collect();
-        pairs.sort_unstable();
-        Self { pairs }
     }
+    pairs
 }
 
-/// `dest "title")`: the range of the title with the white space before it.
+/// Returns the range of the title in `destination "title")`, with the white space before it.
 fn title_in_parentheses(text: &str, from: usize) -> Option<Range<usize>> {
-    let dest = white(text, from);
+    let dest = skip_space(text, from);
     let end = destination(text, dest)?;
-    let (title, behind) = title(text, end)?;
-    (text.as_bytes().get(white(text, behind)) == Some(&b')')).then_some(title)
+    let (title, after) = title(text, end)?;
+    (text.as_bytes().get(skip_space(text, after)) == Some(&b')')).then_some(title)
 }
 
-/// The range of the title behind `from` with the white space before it, and what follows it.
+/// Returns the range of the title at `from`, with the white space before it, and the offset after
+/// it.
 fn title(text: &str, from: usize) -> Option<(Range<usize>, usize)> {
-    let start = white(text, from);
+    let start = skip_space(text, from);
     if start == from {
         return None;
     }
@@ -150,6 +136,7 @@ fn title(text: &str, from: usize) -> Option<(Range<usize>, usize)> {
     }
 }
 
+/// Returns the end of the link destination at `from`.
 fn destination(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.get(from) == Some(&b'<') {
@@ -176,8 +163,8 @@ fn destination(text: &str, from: usize) -> Option<usize> {
     Some(at)
 }
 
-/// Behind white space with at most one line end; a quote's mark at the start of the line is passed over.
-fn white(text: &str, from: usize) -> usize {
+/// Skips white space with at most one line end, including the marks of block quotes after it.
+fn skip_space(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
     let blanks = |at: usize| {
         at + bytes[at..]
@@ -196,7 +183,7 @@ fn white(text: &str, from: usize) -> usize {
     at
 }
 
-/// `[label]: destination "title"`.
+/// A link reference definition: `[label]: destination "title"`.
 struct Definition {
     label: String,
     /// From the bracket to the end of the line.
@@ -204,21 +191,18 @@ struct Definition {
     title: Option<Range<usize>>,
 }
 
-/// Lines that define a link; also where Markdown reads them as text, because a paragraph goes on there.
-fn definitions(text: &str, map: &Map) -> Vec<Definition> {
+/// Finds the lines that define a link, also where Markdown takes them for text because they
+/// continue a paragraph.
+fn definitions(text: &str, regions: &Regions) -> Vec<Definition> {
     let mut found = Vec::new();
     let mut start = 0;
     while start < text.len() {
         let line = text[start..]
             .find('\n')
             .map_or(text.len(), |end| start + end);
-        let at = behind_marks(text, start, line);
-        let here = if map.code_at(at).is_some() {
-            None
-        } else {
-            definition(text, at)
-        };
-        start = match here {
+        let at = after_marks(text, start, line);
+        let outside_code = regions.code_at(at).is_none();
+        start = match outside_code.then(|| definition(text, at)).flatten() {
             Some(definition) => {
                 let end = definition.span.end.max(line);
                 found.push(definition);
@@ -230,8 +214,8 @@ fn definitions(text: &str, map: &Map) -> Vec<Definition> {
     found
 }
 
-/// Where the words of a line begin: behind the marks of quotes, lists and footnotes.
-fn behind_marks(text: &str, start: usize, end: usize) -> usize {
+/// Returns where the text of a line begins: after the marks of quotes, lists and footnotes.
+fn after_marks(text: &str, start: usize, end: usize) -> usize {
     let is_mark = |c: char| " \t>-*+.)".contains(c) || c.is_ascii_digit();
     let mut at = start;
     loop {
@@ -262,25 +246,25 @@ fn definition(text: &str, at: usize) -> Option<Definition> {
             b'\n' if bytes.get(close + 1) == Some(&b'\n') => return None,
             _ => close += 1,
         }
-        if close - at > LONGEST_LABEL {
+        if close - at > MAX_LABEL {
             return None;
         }
     }
     if bytes.get(close + 1) != Some(&b':') {
         return None;
     }
-    let dest = white(text, close + 2);
+    let dest = skip_space(text, close + 2);
     let end = destination_of_definition(text, dest)?;
     let rest_is_blank = |from: usize| {
         let line = text[from..].find('\n').map_or(text.len(), |end| from + end);
         text[from..line].trim().is_empty().then_some(line)
     };
-    let titled = title(text, end).and_then(|(title, behind)| Some((title, rest_is_blank(behind)?)));
+    let titled = title(text, end).and_then(|(title, after)| Some((title, rest_is_blank(after)?)));
     let (title, end) = match titled {
         Some((title, end)) => (Some(title), end),
         None => (None, rest_is_blank(end)?),
     };
-    let label = label(text.get(at + 1..close)?);
+    let label = normalised(text.get(at + 1..close)?);
     (!label.is_empty()).then_some(Definition {
         label,
         span: at..end,

@@ -1,25 +1,26 @@
-//! Whether two texts read the same on GitHub.
+//! Compares what people read of two texts on GitHub.
 
 use comrak::Arena;
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::NodeValue;
 
-use super::{invisible, markdown};
+use super::{is_invisible, markdown};
 
-/// True when people read the same letters in `a` and `b`, below the same headings and in the same
-/// code blocks. White space, markup and whatever [`visible`](super::visible) takes out do not
-/// count.
+/// Returns whether people read the same letters in `a` and `b`, below the same headings and in the
+/// same code blocks.
+///
+/// White space, markup and whatever [`visible`](super::visible) removes do not count.
 pub fn reads_the_same(a: &str, b: &str) -> bool {
     letters(a) == letters(b)
 }
 
-/// The letters that people read, with a mark at each heading and code block.
+/// Returns the letters that people read, with a mark at each heading and code block.
 fn letters(text: &str) -> String {
     let arena = Arena::new();
     let root = markdown::parse(&arena, text);
     let mut out = String::new();
-    // How many nodes are open whose content is not read: images, whose text is shown only when the
-    // picture is missing, and footnotes, which stand at the end of the page or nowhere.
+    // Number of open nodes whose content is not read: images, whose text is shown only when the
+    // picture is missing, and footnotes, which are at the end of the page or nowhere.
     let mut unread = 0_usize;
     for edge in root.traverse() {
         let (node, begins) = match edge {
@@ -55,11 +56,11 @@ fn letters(text: &str) -> String {
 }
 
 fn push(out: &mut String, text: &str) {
-    let read = |c: &char| !c.is_whitespace() && !invisible::is_invisible(*c);
+    let read = |c: &char| !c.is_whitespace() && !is_invisible(*c);
     out.extend(text.chars().filter(read));
 }
 
-/// Raw HTML without comments and tags.
+/// Returns raw HTML without comments and tags.
 fn without_tags(html: &str) -> String {
     let mut out = String::new();
     let mut rest = html;

@@ -183,7 +183,8 @@ const TOKENS: &[&str] = &[
     "](",
     ")",
     "(u \"t\")",
-    // With a line behind it, as the parser takes the words of a next line for the title of this, and shows them too.
+    // With a line behind it, as the parser takes the words of a next line for the title of this,
+    // and shows them too.
     "[a]: u\n\n",
     "[a]: u \"t\"\n\n",
     "[a]",

@@ -1,40 +1,51 @@
-//! Keeps the parser's work in proportion to the length of a text, whatever the text is.
+//! Keeps the parser's work proportional to the length of a text, whatever the text is.
 //!
-//! The parser is linear but for four cases: each line is matched against every open container (quote, list item,
-//! footnote), so deep nesting multiplies the cost of all following lines; the end of each list is looked for in everything
-//! within it, so deep nesting multiplies the cost of links, emphasis and the like, too; each row of a table is filled up to the
-//! number of columns, so a wide header multiplies the cost and the memory of all rows below it; and a bare address is
-//! followed to the next white space even where `<` ends it. No document that people write comes near the limits here. A
-//! text that exceeds one of the first three is read as paragraphs of plain text, and one that exceeds the last without
-//! links for bare addresses.
+//! The parser is linear except in four cases:
+//!
+//! * Each line is matched against every open container (quote, list item, footnote), so deep
+//!   nesting multiplies the cost of all following lines.
+//! * The end of each list is searched for in everything inside it, so deep nesting also multiplies
+//!   the cost of links, emphasis and other inline markup.
+//! * Each row of a table is padded to the number of columns, so a wide header multiplies the cost
+//!   and the memory of all rows below it.
+//! * A bare URL is followed to the next white space even where a `<` ends it.
+//!
+//! No document that people write comes near the limits here. A text that exceeds one of the first
+//! three is parsed as paragraphs of plain text; one that exceeds the last is parsed without links
+//! for bare URLs.
 
 use std::borrow::Cow;
 
-/// Most containers within one another. Renderers stop indenting long before; cmark-gfm, which GitHub uses, reads no list
-/// deeper than 100.
+/// Maximum depth of nested containers. Renderers stop indenting long before; cmark-gfm, which
+/// GitHub uses, parses no list deeper than 100.
 pub const MAX_NESTING: usize = 50;
 
-/// Most steps that the parser takes through open containers, for each byte of a text: with short lines far less nesting is
-/// enough to be slow. Lists within lists of a few words take less than one. Short texts have [`FREE_STEPS`].
+/// Maximum number of steps that the parser takes through open containers, per byte of a text: with
+/// short lines far less nesting is enough to be slow. Nested lists of a few words take less than
+/// one step per byte. The first [`FREE_STEPS`] do not count.
 const MAX_STEPS_PER_BYTE: usize = 4;
 const FREE_STEPS: usize = 10_000;
 
-/// Most punctuation marks within open containers, times these containers, for each byte of a text. Each mark may be a node
-/// of its own, and each list looks at all nodes within it.
+/// Maximum number of punctuation marks inside open containers, times the depth of these containers,
+/// per byte of a text. Each mark may become a node of its own, and each list visits all nodes
+/// inside it. The first [`FREE_MARKS`] do not count.
 const MAX_MARKS_PER_BYTE: usize = 4;
 const FREE_MARKS: usize = 20_000;
 
-/// Most table cells that a text leaves for the parser to add, in all its tables together.
+/// Maximum number of table cells that the parser has to add, in all tables of a text together.
 pub const MAX_ADDED_CELLS: usize = 10_000;
 
-/// Most bytes that the parser reads behind bare addresses, for each byte of a text, or of [`SHORT`] if that is more.
-const MAX_ADDRESS_STEPS_PER_BYTE: usize = 32;
-const SHORT: usize = 65_536;
+/// Maximum number of bytes that the parser scans after bare URLs, per byte of a text. A text
+/// shorter than [`MIN_COUNTED_LENGTH`] counts as that long.
+const MAX_URL_STEPS_PER_BYTE: usize = 32;
+const MIN_COUNTED_LENGTH: usize = 65_536;
 
-/// Whether `source` exceeds [`MAX_NESTING`] (or much less nesting above very many short lines, or around very much markup)
-/// or [`MAX_ADDED_CELLS`], so that its structure is not read.
+/// Returns whether `source` exceeds [`MAX_NESTING`] (or much less nesting above a great many short
+/// lines, or around a great deal of markup) or [`MAX_ADDED_CELLS`], so that its structure is not
+/// parsed.
 ///
-/// Linear. An upper bound of what the parser would find: containers and tables in code count, too.
+/// Linear. This is an upper bound of what the parser would find: containers and tables in code
+/// count as well.
 pub fn too_complex(source: &str) -> bool {
     let mut containers = Containers::default();
     let mut table = Table::default();
@@ -61,8 +72,8 @@ pub fn too_complex(source: &str) -> bool {
         || marks > FREE_MARKS + MAX_MARKS_PER_BYTE * source.len()
 }
 
-/// `source`, or, where it is [`too_complex`], a text of the same length and lines without markup: ASCII punctuation and
-/// the white space at the start of lines become commas.
+/// Returns `source`, or, where it is [`too_complex`], a text of the same length and lines without
+/// markup: ASCII punctuation and the white space at the start of lines become commas.
 pub(super) fn bounded(source: &str) -> Cow<'_, str> {
     if !too_complex(source) {
         return Cow::Borrowed(source);
@@ -78,24 +89,24 @@ pub(super) fn bounded(source: &str) -> Cow<'_, str> {
     Cow::Owned(source.chars().map(plain).collect())
 }
 
-/// Whether links can be made of the bare addresses of `source` in time: comrak follows each to the next white space and
-/// only then cuts it off at a `<`, so that the next address is followed as far.
+/// Returns whether linking the bare URLs of `source` takes linear time: comrak scans from each to
+/// the next white space and only then cuts it off at a `<`, so the next URL is scanned as far.
 ///
-/// Linear, and an upper bound: addresses in code count, too.
-pub(super) fn addresses_are_few(source: &str) -> bool {
-    let most = MAX_ADDRESS_STEPS_PER_BYTE * source.len().max(SHORT);
+/// Linear, and an upper bound: URLs in code count as well.
+pub(super) fn bare_urls_are_few(source: &str) -> bool {
+    let max = MAX_URL_STEPS_PER_BYTE * source.len().max(MIN_COUNTED_LENGTH);
     let mut steps = 0;
-    // The parser's white space: a form feed ends no address.
+    // White space as the parser has it: a form feed does not end a URL.
     let ends = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     for word in source.as_bytes().split(ends) {
         if memchr::memchr(b'<', word).is_none() {
             continue;
         }
         for start in ["://", "www."] {
-            let addresses = memchr::memmem::find_iter(word, start);
-            steps += addresses.map(|at| word.len() - at).sum::<usize>();
+            let urls = memchr::memmem::find_iter(word, start);
+            steps += urls.map(|at| word.len() - at).sum::<usize>();
         }
-        if steps > most {
+        if steps > max {
             return false;
         }
     }
@@ -104,13 +115,14 @@ pub(super) fn addresses_are_few(source: &str) -> bool {
 
 /// The columns of the markers of all open containers, outermost first.
 ///
-/// A container ends here only when a marker begins no further to the right, so there are at least as many as the parser
-/// has open.
+/// A container ends only when a marker begins no further to the right, so there are at least as
+/// many as the parser has open.
 #[derive(Default)]
 struct Containers(Vec<usize>);
 
 impl Containers {
-    /// Reads the markers at the start of `line`; whether there are too many within one another now.
+    /// Processes the markers at the start of `line` and returns whether the nesting is too deep
+    /// now.
     fn exceed(&mut self, line: &[u8]) -> bool {
         let rule = rule_at_end(line);
         let (mut at, mut column) = (0, 0);
@@ -139,7 +151,7 @@ impl Containers {
     }
 }
 
-/// Length of the marker of a container at the start of `rest`.
+/// Returns the length of the container marker at the start of `rest`.
 fn marker(rest: &[u8]) -> Option<usize> {
     let length = match rest.first()? {
         b'>' => return Some(1),
@@ -159,7 +171,7 @@ fn marker(rest: &[u8]) -> Option<usize> {
     apart.then_some(length)
 }
 
-/// Where the thematic break begins that `line` ends with.
+/// Returns where the thematic break begins that `line` ends with.
 fn rule_at_end(line: &[u8]) -> Option<usize> {
     let line = line.trim_ascii_end();
     let mark = line.last().filter(|byte| matches!(byte, b'-' | b'*'))?;
@@ -177,7 +189,7 @@ struct Table {
 }
 
 impl Table {
-    /// Reads a line; whether too many cells are to be added now.
+    /// Processes a line and returns whether too many cells have to be added now.
     fn exceeds(&mut self, line: &[u8]) -> bool {
         if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'>')) {
             self.columns = 0;
@@ -196,7 +208,7 @@ impl Table {
     }
 }
 
-/// `line` can be the row below a table's header, with the markers of containers before it.
+/// Returns whether `line` can be the delimiter row of a table, after the markers of containers.
 fn delimits(line: &[u8]) -> bool {
     line.contains(&b'-')
         && line
@@ -308,16 +320,16 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_cut_off_in_one_long_word_are_too_many() {
+    fn urls_that_are_cut_off_in_one_long_word_are_too_many() {
         let word = "<http://\0\u{feff}😀".repeat(4_000);
-        assert!(!addresses_are_few(&word));
-        assert!(!addresses_are_few(&"~www.a<".repeat(9_000)));
-        assert!(!addresses_are_few(&"\u{c}~www.a<\u{b}".repeat(7_000)));
-        assert!(addresses_are_few(&word.replace('<', " ")));
-        assert!(addresses_are_few(&word.replace('<', "")));
+        assert!(!bare_urls_are_few(&word));
+        assert!(!bare_urls_are_few(&"~www.a<".repeat(9_000)));
+        assert!(!bare_urls_are_few(&"\u{c}~www.a<\u{b}".repeat(7_000)));
+        assert!(bare_urls_are_few(&word.replace('<', " ")));
+        assert!(bare_urls_are_few(&word.replace('<', "")));
         let minified = "<ahref=\"https://x.test/a\">".repeat(200);
-        assert!(addresses_are_few(&minified));
-        assert!(addresses_are_few(&"<https://x.test/a> ".repeat(20_000)));
+        assert!(bare_urls_are_few(&minified));
+        assert!(bare_urls_are_few(&"<https://x.test/a> ".repeat(20_000)));
     }
 
     #[test]

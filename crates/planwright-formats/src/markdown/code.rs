@@ -1,67 +1,61 @@
-//! Where a text is code: the places that GitHub neither links, notifies nor hides.
+//! Which parts of a text are code, which GitHub neither links, notifies about nor hides.
 
 use std::ops::Range;
 
 use comrak::Arena;
-use comrak::nodes::NodeValue;
+use comrak::nodes::{AstNode, NodeValue};
 
 use super::{Lines, outline, parse};
 
-/// For each of `places` (byte offsets of `source`, in order, none at a line end) whether it is in [`code`].
+/// For each of `places` (byte offsets of `source`, in order, none at a line end) returns whether it
+/// is in [`code`].
 ///
-/// Most texts are decided by their lines alone, some hundred times as fast as by the parser.
+/// Most texts are decided by their lines alone, about a hundred times as fast as by the parser.
 pub fn in_code(source: &str, places: &[usize]) -> Vec<bool> {
-    outline::in_code(source, places).unwrap_or_else(|| by_parser(source, places))
+    outline::in_code(source, places).unwrap_or_else(|| in_parsed_code(source, places))
 }
 
 /// [`in_code`] from the ranges of [`code`].
-pub(super) fn by_parser(source: &str, places: &[usize]) -> Vec<bool> {
+pub(super) fn in_parsed_code(source: &str, places: &[usize]) -> Vec<bool> {
     let code = code(source);
-    places
-        .iter()
-        .map(|place| {
-            let next = code.partition_point(|range| range.start <= *place);
-            next > 0 && code.get(next - 1).is_some_and(|range| *place < range.end)
-        })
-        .collect()
+    let is_code = |place: &usize| range_at(&code, *place).is_some();
+    places.iter().map(is_code).collect()
 }
 
-/// Byte ranges of `source` that are code, in order and without overlap: code blocks at any depth (whole lines) and
-/// code spans (back-ticks included).
+/// Returns the byte ranges of `source` that are code, in order and without overlap: code blocks at
+/// any depth (whole lines) and code spans (with their backticks).
 ///
-/// Where the parser's position of a code span does not hold up (it is off after a link reference definition), the
-/// span is left out: a reader that treats code as text errs on the safe side.
+/// A code span is left out where the parser reports a wrong position for it, as it does after a
+/// link reference definition: treating code as text is the safe mistake.
 pub fn code(source: &str) -> Vec<Range<usize>> {
     let arena = Arena::new();
-    let root = parse(&arena, source);
-    let lines = Lines::new(source);
-    let mut found = Vec::new();
-    for node in root.descendants() {
-        let data = node.data();
-        let (start, end) = (data.sourcepos.start, data.sourcepos.end);
-        match data.value {
-            NodeValue::CodeBlock(_) => {
-                let first = lines.start(start.line);
-                found.push(first..lines.span(end.line).end.max(first));
-            }
-            NodeValue::Code(_) => {
-                let first = lines.start(start.line) + start.column.saturating_sub(1);
-                let last = lines.start(end.line) + end.column;
-                let holds = source.get(first..last).is_some_and(|text| {
-                    text.len() > 2 && text.starts_with('`') && text.ends_with('`')
-                });
-                if holds {
-                    found.push(first..last);
-                }
-            }
-            _ => {}
-        }
-    }
-    united(found)
+    code_of(parse(&arena, source), source, &Lines::new(source))
 }
 
-/// `ranges` in order, those that overlap as one.
-pub(crate) fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+/// [`code`] of `source`, which was parsed to `root`.
+pub(crate) fn code_of<'a>(
+    root: &'a AstNode<'a>,
+    source: &str,
+    lines: &Lines<'_>,
+) -> Vec<Range<usize>> {
+    let is_span = |range: &Range<usize>| {
+        source
+            .get(range.clone())
+            .is_some_and(|text| text.len() > 2 && text.starts_with('`') && text.ends_with('`'))
+    };
+    let range = |node: &'a AstNode<'a>| {
+        let data = node.data();
+        match data.value {
+            NodeValue::CodeBlock(_) => Some(lines.whole(data.sourcepos)),
+            NodeValue::Code(_) => Some(lines.exact(data.sourcepos)).filter(is_span),
+            _ => None,
+        }
+    };
+    merged(root.descendants().filter_map(range).collect())
+}
+
+/// Returns `ranges` in order, with overlapping ones merged.
+pub(crate) fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| range.start);
     ranges.dedup_by(|next, kept| {
         let overlaps = next.start < kept.end;
@@ -71,4 +65,11 @@ pub(crate) fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
         overlaps
     });
     ranges
+}
+
+/// Returns the one of `ranges`, which are in order and do not overlap, that contains `place`.
+pub(crate) fn range_at(ranges: &[Range<usize>], place: usize) -> Option<&Range<usize>> {
+    let next = ranges.partition_point(|range| range.start <= place);
+    let range = ranges.get(next.checked_sub(1)?)?;
+    (place < range.end).then_some(range)
 }

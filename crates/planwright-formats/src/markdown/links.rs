@@ -1,11 +1,14 @@
-//! Where a text's links lead.
+//! The targets of a text's links.
 
 use comrak::Arena;
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::NodeValue;
 
-/// The addresses of all links of `source` in order, each once: in brackets, between `<` and `>`, and bare ones. Not those
-/// in a quote, which somebody else wrote; and what stands in code or in HTML is no link.
+/// Returns the URLs of all links of `source` in order, each once: inline, reference, `<…>` and bare
+/// links.
+///
+/// Links in block quotes are left out because somebody else wrote them. Code and HTML contain no
+/// links.
 pub fn links(source: &str) -> Vec<String> {
     let arena = Arena::new();
     let root = super::parse(&arena, source);

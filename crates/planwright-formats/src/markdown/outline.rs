@@ -1,13 +1,16 @@
-//! Which places of a text are in code, decided line by line where the lines alone decide it.
+//! Decides line by line, without the Markdown parser, which places of a text are in code.
 //!
-//! [`super::code`] asks the parser about the whole text, which costs some milliseconds for a long one. Most texts do
-//! not need it: a line that begins in the first column ends every list and quote, so whether it is code depends on the
-//! fences and HTML blocks outside all containers, and these can be followed line by line. Where that is not certain the
-//! answer is `None`, and the caller asks the parser. An answer is the parser's answer; the tests compare them.
+//! Finding the metadata blocks of a body asks this about every marker, and parsing the whole body
+//! for it takes some milliseconds; the benchmarks of blocks hold only with this shortcut. Most
+//! texts do not need the parser: a line that begins in the first column ends every list and quote,
+//! so whether it is code depends on the fences and HTML blocks outside all containers, which can be
+//! tracked line by line. Where that is not certain, the result is `None` and the caller uses the
+//! parser. A result is always that of the parser; property tests compare the two.
 
-use super::html;
+use super::html::{self, HtmlBlock};
 
-/// For each of `places` (byte offsets, in order) whether it is in code; `None` when the lines alone do not say.
+/// For each of `places` (byte offsets, in order) returns whether it is in code; `None` when the
+/// lines alone do not decide it.
 pub(super) fn in_code(source: &str, places: &[usize]) -> Option<Vec<bool>> {
     if source.starts_with('\u{feff}') {
         return None;
@@ -26,10 +29,10 @@ pub(super) fn in_code(source: &str, places: &[usize]) -> Option<Vec<bool>> {
         if lone_returns && memchr::memchr(b'\r', line).is_some() {
             return None;
         }
-        outline.read(line, start)?;
+        outline.read_line(line, start)?;
         if next <= end {
             while let Some(place) = places.next_if(|place| *place <= end) {
-                found.push(outline.place(bytes, line, start, place)?);
+                found.push(outline.is_code(bytes, line, start, place)?);
             }
         }
         if end == bytes.len() {
@@ -40,25 +43,25 @@ pub(super) fn in_code(source: &str, places: &[usize]) -> Option<Vec<bool>> {
     places.peek().is_none().then_some(found)
 }
 
-/// What is open between two lines, outside all containers.
+/// The blocks that are open between two lines, outside all containers.
 #[derive(Debug, Default)]
 struct Outline {
-    open: Open,
+    open: OpenBlock,
     container: Container,
-    /// A paragraph may be open, so that the next line may go on with it.
+    /// Whether a paragraph may be open, so that the next line may continue it.
     paragraph: bool,
-    /// Behind the last line that no paragraph goes across.
+    /// Offset after the last line that ends every paragraph.
     since: usize,
-    /// What the line read last is.
-    line: Line,
+    /// The kind of the last line.
+    line: LineKind,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-enum Open {
+enum OpenBlock {
     #[default]
-    Nothing,
+    None,
     Fence(Fence),
-    Html(html::Kind),
+    Html(HtmlBlock),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,22 +70,23 @@ struct Fence {
     length: usize,
 }
 
-/// Quotes and footnotes need no place here: a line without their prefix ends them or goes on with a paragraph.
+/// The open container. Quotes and footnotes are not tracked: a line without their prefix ends them
+/// or continues a paragraph.
 #[derive(Debug, Default, Clone, Copy)]
 enum Container {
     #[default]
     None,
     /// A list item whose content begins in this column.
     Item(usize),
-    /// Perhaps a list item.
+    /// Possibly a list item.
     Unknown,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Line {
-    /// Of a fence, its own lines included.
+enum LineKind {
+    /// A line of a fenced code block, fences included.
     Code,
-    /// Of an HTML block.
+    /// A line of an HTML block.
     Html,
     /// Text that begins in the first column.
     Text,
@@ -91,38 +95,39 @@ enum Line {
 }
 
 impl Outline {
-    /// Takes the next line, which begins at byte `start`. `None`: what it means depends on what is not followed here.
-    fn read(&mut self, line: &[u8], start: usize) -> Option<()> {
+    /// Processes the next line, which begins at byte `start`. `None` means that the line depends on
+    /// something that is not tracked here.
+    fn read_line(&mut self, line: &[u8], start: usize) -> Option<()> {
         let free = matches!(
             (self.open, self.container),
-            (Open::Nothing, Container::None)
+            (OpenBlock::None, Container::None)
         );
         if free && line.first().is_some_and(u8::is_ascii_alphabetic) {
             // Most lines.
             self.paragraph = true;
-            self.line = Line::Text;
+            self.line = LineKind::Text;
             return Some(());
         }
         let (indent, rest) = indentation(line);
         match self.open {
-            Open::Fence(fence) => {
-                self.line = Line::Code;
+            OpenBlock::Fence(fence) => {
+                self.line = LineKind::Code;
                 if indent <= 3 && closes(rest, fence) {
-                    self.open = Open::Nothing;
+                    self.open = OpenBlock::None;
                 }
                 return Some(());
             }
-            Open::Html(kind) if !(rest.is_empty() && kind.ends_at_blank()) => {
-                self.line = Line::Html;
+            OpenBlock::Html(kind) if !(rest.is_empty() && kind.ends_at_blank()) => {
+                self.line = LineKind::Html;
                 if kind.ends_in(rest) {
-                    self.open = Open::Nothing;
+                    self.open = OpenBlock::None;
                 }
                 return Some(());
             }
-            Open::Html(_) => self.open = Open::Nothing,
-            Open::Nothing => {}
+            OpenBlock::Html(_) => self.open = OpenBlock::None,
+            OpenBlock::None => {}
         }
-        self.line = Line::Other;
+        self.line = LineKind::Other;
         if rest.is_empty() {
             self.paragraph = false;
             self.since = start;
@@ -148,36 +153,40 @@ impl Outline {
         self.top_level(indent, rest, start)
     }
 
-    /// A line that stands in no container, or begins one, or goes on with a paragraph in one.
+    /// Processes a line that is in no container, begins one, or continues a paragraph in one.
     fn top_level(&mut self, indent: usize, rest: &[u8], start: usize) -> Option<()> {
         let in_list = matches!(self.container, Container::Item(_));
         match rest[0] {
             b'`' | b'~' => {
                 if let Some(fence) = fence(rest) {
                     self.leaf(start);
-                    self.open = Open::Fence(fence);
-                    self.line = Line::Code;
+                    self.open = OpenBlock::Fence(fence);
+                    self.line = LineKind::Code;
                     return Some(());
                 }
             }
             b'<' => {
                 // A single tag on a line begins no HTML block in a paragraph.
                 let kind = html::starts(rest);
-                if kind.is_some_and(|kind| kind == html::Kind::Tag) && self.paragraph {
+                if kind == Some(HtmlBlock::Tag) && self.paragraph {
                     return None;
                 }
                 if let Some(kind) = kind {
                     self.leaf(start);
-                    self.line = Line::Html;
+                    self.line = LineKind::Html;
                     if !kind.ends_in(rest) {
-                        self.open = Open::Html(kind);
+                        self.open = OpenBlock::Html(kind);
                     }
                     return Some(());
                 }
             }
             b'#' if heading(rest) => {
                 self.leaf(start);
-                self.line = if indent == 0 { Line::Text } else { Line::Other };
+                self.line = if indent == 0 {
+                    LineKind::Text
+                } else {
+                    LineKind::Other
+                };
                 return Some(());
             }
             b'>' => {
@@ -209,36 +218,40 @@ impl Outline {
             };
         }
         self.paragraph = true;
-        // What the definition of a footnote begins with may be anything.
+        // The definition of a footnote may begin with any block.
         let text = indent == 0 && rest[0] != b'[';
-        self.line = if text { Line::Text } else { Line::Other };
+        self.line = if text {
+            LineKind::Text
+        } else {
+            LineKind::Other
+        };
         Some(())
     }
 
-    /// The line is a block that no paragraph goes across.
+    /// Records that the line is, or begins, a block that ends every paragraph.
     fn leaf(&mut self, start: usize) {
         self.container = Container::None;
         self.paragraph = false;
         self.since = start;
     }
 
-    /// Whether `place` in the line read last is code.
-    fn place(&self, bytes: &[u8], line: &[u8], start: usize, place: usize) -> Option<bool> {
+    /// Returns whether `place` in the last line is code.
+    fn is_code(&self, bytes: &[u8], line: &[u8], start: usize, place: usize) -> Option<bool> {
         match self.line {
-            Line::Code => Some(true),
-            Line::Html => Some(false),
-            // Code in a paragraph needs a back-tick before it.
-            Line::Text => {
+            LineKind::Code => Some(true),
+            LineKind::Html => Some(false),
+            // A code span needs a backtick before it.
+            LineKind::Text => {
                 let before = bytes.get(self.since..place)?;
                 (place < start + line.len() && memchr::memchr(b'`', before).is_none())
                     .then_some(false)
             }
-            Line::Other => None,
+            LineKind::Other => None,
         }
     }
 }
 
-/// Columns of white space at the start of `line`, and what follows it.
+/// Returns the columns of white space at the start of `line`, and the rest of the line.
 fn indentation(line: &[u8]) -> (usize, &[u8]) {
     if !matches!(line.first(), Some(b' ' | b'\t')) {
         return (0, line);
@@ -258,11 +271,12 @@ fn blank(rest: &[u8]) -> bool {
     rest.iter().all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
+/// Returns how many times `rest` repeats its first byte.
 fn run(rest: &[u8]) -> usize {
     rest.iter().take_while(|byte| **byte == rest[0]).count()
 }
 
-/// The fence that `rest` opens.
+/// Returns the fence that `rest` opens.
 fn fence(rest: &[u8]) -> Option<Fence> {
     let byte = rest[0];
     let length = run(rest);
@@ -284,7 +298,8 @@ fn heading(rest: &[u8]) -> bool {
             .is_none_or(|byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// A thematic break; with `-` perhaps the underline of a heading, which is a leaf too.
+/// Returns whether `rest` is a thematic break. With `-` it may be the underline of a heading, which
+/// ends a paragraph as well.
 fn rule(rest: &[u8]) -> bool {
     let marks = memchr::memchr_iter(rest[0], rest).count();
     marks >= 3
@@ -294,9 +309,9 @@ fn rule(rest: &[u8]) -> bool {
 }
 
 struct Item {
-    /// It begins a list even below a line of text.
+    /// Whether it begins a list even directly below a line of text.
     interrupts: bool,
-    /// Columns from the marker to its content; `None` where that takes more than counting blanks.
+    /// Columns from the marker to its content; `None` where counting blanks is not enough.
     content: Option<usize>,
 }
 

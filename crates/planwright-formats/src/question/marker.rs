@@ -21,7 +21,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::{Choice, Question};
-use crate::hidden::is_invisible;
+use crate::hidden::{self, InvisibleKind};
 use crate::markdown;
 
 #[cfg(test)]
@@ -388,7 +388,7 @@ pub(super) fn quoted(text: &str) -> String {
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<String> = text
         .split(|c: char| c.is_whitespace() || c.is_control())
-        .map(|word| word.replace(is_removed, ""))
+        .map(|word| word.chars().filter(|c| !is_hidden(*c)).collect::<String>())
         .filter(|word| !word.is_empty())
         .collect();
     words.join(" ")
@@ -404,15 +404,9 @@ fn lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Whether a character is removed because it is invisible and can mislead readers. Joiners and
-/// variation selectors are kept: words and emoji need them.
-fn is_removed(c: char) -> bool {
-    let is_needed = matches!(
-        c,
-        '\u{34f}' | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{200c}' | '\u{200d}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'
-    );
-    is_invisible(c) && !is_needed
+/// Returns whether `c` cannot be seen and is not a joiner, which words and emoji need.
+fn is_hidden(c: char) -> bool {
+    hidden::invisible_kind(c).is_some_and(|kind| kind != InvisibleKind::Joiner)
 }
 
 /// Truncates `text` to `max` characters, the last of which is an ellipsis if something is cut off.

@@ -5,7 +5,7 @@ use crate::engine::forge::{Kind, ReadError};
 use crate::engine::model::progress::LogPlan;
 use crate::engine::say::sources::{self, Log};
 use crate::engine::say::{Exists, failed, plan_issue_begun, saved};
-use crate::formats::command::{Command, Given, RepositoryFile, read_options};
+use crate::formats::command::{Command, RawOption, RepositoryFile, read_options};
 use crate::formats::session::scan;
 
 fn log() -> Log {
@@ -32,7 +32,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     let mut all = Vec::new();
     let save = trigger(Command::SavePlan);
     let option = |name: &str, value: &str| {
-        let given = [Given {
+        let given = [RawOption {
             name: name.to_owned(),
             value: value.to_owned(),
         }];

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{describe, read, render, write};
+use super::{read, render, write};
 use crate::block::{Content, parse, render_yaml};
 
 fn map(value: Value) -> Map<String, Value> {
@@ -104,117 +104,6 @@ fn other_layouts_are_read() {
         "```\n<!-- erk:metadata-block:x -->\n```",
     ] {
         assert_eq!(read(text), None, "{text:?}");
-    }
-}
-
-#[test]
-fn every_event_has_its_line() {
-    let time = "2026-05-01T10:00:00Z";
-    for (key, fields, line) in [
-        (
-            "submission-queued",
-            Value::Object(queued()),
-            "queued for implementation by octocat at 2026-05-01T10:00:00Z",
-        ),
-        (
-            "submission-queued",
-            json!({"queued_at": "t"}),
-            "queued for implementation at t",
-        ),
-        (
-            "workflow-started",
-            json!({"started_at": "t", "workflow_run_id": 9, "branch_name": "b", "workflow_run_url": "https://x/9"}),
-            "workflow run 9 started at t on branch b: https://x/9",
-        ),
-        (
-            "plan-retry",
-            json!({"retry_timestamp": "t", "triggered_by": "ada", "retry_count": 2}),
-            "retried by ada at t, retry 2",
-        ),
-        (
-            "erk-worktree-creation",
-            json!({"worktree_name": "w", "branch_name": "b", "timestamp": "t"}),
-            "worktree w created on branch b at t",
-        ),
-        (
-            "erk-plan",
-            json!({"worktree_name": "w", "timestamp": "t"}),
-            "plan saved for worktree w at t",
-        ),
-        ("erk-pr", json!({"timestamp": "t"}), "plan saved at t"),
-        (
-            "erk-implementation-status",
-            json!({"status": "starting", "total_steps": 5, "timestamp": "t", "worktree": "w", "branch": "b"}),
-            "implementation starting in worktree w on branch b at t, 5 steps",
-        ),
-        (
-            "erk-implementation-status",
-            json!({"status": "pending"}),
-            "implementation pending",
-        ),
-        (
-            "erk-implementation-status",
-            json!({"status": "in_progress", "completed_steps": 3, "total_steps": 5, "timestamp": "t", "step_description": "API"}),
-            "implementation in progress, step 3 of 5 done at t: API",
-        ),
-        (
-            "erk-implementation-status",
-            json!({"status": "complete", "timestamp": "t"}),
-            "implementation complete at t",
-        ),
-        (
-            "erk-implementation-status",
-            json!({"status": "failed", "summary": "no\n compiler\u{1b}[31m"}),
-            "implementation failed: no compiler[31m",
-        ),
-        (
-            "erk-implementation-status",
-            json!({"status": "paused"}),
-            "implementation status paused",
-        ),
-        (
-            "erk-pr-published",
-            json!({"pr_number": 8, "timestamp": "t", "pr_url": "https://x/8"}),
-            "pull request #8 published at t: https://x/8",
-        ),
-        (
-            "impl-started",
-            json!({"timestamp": time, "session_id": null}),
-            "implementation started at 2026-05-01T10:00:00Z",
-        ),
-        (
-            "impl-ended",
-            json!({"timestamp": "t", "session_id": "s"}),
-            "implementation ended at t in session s",
-        ),
-        (
-            "learn-invoked",
-            json!({"timestamp": "t", "readable_sessions": 0, "total_sessions": 3}),
-            "learning invoked at t, 0 of 3 sessions readable",
-        ),
-        (
-            "tripwire-candidates",
-            json!({"candidates": [1, 2]}),
-            "tripwire candidates noted: 2",
-        ),
-        (
-            "tripwire-candidates",
-            json!({}),
-            "tripwire candidates noted",
-        ),
-    ] {
-        let block = parse(&render_yaml(key, &map(fields))).blocks.remove(0);
-        assert_eq!(describe(&block).as_deref(), Some(line));
-    }
-}
-
-#[test]
-fn only_events_have_a_line() {
-    for text in [
-        render_yaml("plan-header", &map(json!({"created_by": "ada"}))),
-        "<!-- erk:metadata-block:plan-retry -->\nx\n<!-- /erk:metadata-block -->".to_owned(),
-    ] {
-        assert_eq!(describe(&parse(&text).blocks[0]), None, "{text}");
     }
 }
 

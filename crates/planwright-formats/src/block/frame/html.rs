@@ -1,265 +1,158 @@
-//! What a browser has open at the end of a rendered text, so that it can be closed before the frame is.
+//! Determines what a browser has open at the end of a rendered text, so that it can be closed
+//! before the frame is.
 //!
-//! Not a whole HTML parser: tags, quotes and comments are read exactly, nesting by the rules for elements "in scope" of
-//! the HTML standard (§ 13.2.4.2). A closing tag too many or too few does no harm: it stands right before the frame's.
+//! This is not a whole HTML parser: tags, quotes and comments are parsed exactly, nesting by the
+//! rules for elements "in scope" of the HTML standard (§ 13.2.4.2). A closing tag too many or too
+//! few does no harm: it comes right before the frame's.
 
 use std::collections::HashMap;
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
 
-/// What is open.
+use crate::markdown::html::{self, Syntax, TagEnd};
+
+/// What is open at the end of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Open {
-    /// A comment, a declaration or a tag.
-    pub(super) unsettled: bool,
-    /// An element that ends with the one around it.
-    pub(super) element: bool,
-    /// Names of elements, in the order in which they are to be closed, that would not be closed by the end of an element around them, or would
-    /// be closed in its stead.
+pub(super) struct OpenHtml {
+    /// Whether a comment, a declaration or a tag is open.
+    pub(super) in_markup: bool,
+    /// Whether an element is open that ends with the one around it.
+    pub(super) in_element: bool,
+    /// Names of open elements, innermost first, that the end of an element around them would not
+    /// close, or that it would close instead of that element.
     pub(super) names: Vec<String>,
 }
 
-/// Reads `html`. Linear.
-pub(super) fn open_at_end(html: &str) -> Open {
+/// Returns what is open at the end of `html`. Linear.
+pub(super) fn open_at_end(html: &str) -> OpenHtml {
+    let html = html.to_ascii_lowercase();
     let mut stack = Stack::default();
-    let bytes = html.as_bytes();
     let mut at = 0;
-    let mut unsettled = false;
-    while let Some(found) = memchr(b'<', &bytes[at..]) {
+    let mut in_markup = false;
+    while let Some(found) = memchr(b'<', &html.as_bytes()[at..]) {
         at += found;
-        let rest = &html[at + 1..];
-        let closing = rest.starts_with('/');
-        let name = rest.strip_prefix('/').unwrap_or(rest);
-        let end = if let Some(text) = rest.strip_prefix("!--") {
-            comment(text).map(|end| 4 + end)
-        } else if filtered(name) {
-            Some(1)
-        } else if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            let (length, attributes) = tag(name);
-            stack.tag(name, closing, attributes);
-            length.map(|length| 1 + usize::from(closing) + length)
-        } else if closing || rest.starts_with(['!', '?']) {
-            memchr(b'>', rest.as_bytes()).map(|end| end + 2)
+        let rest = &html[at..];
+        let end = if rest.starts_with("<!--") {
+            html::comment(rest).map(|length| at + length)
+        } else if is_filtered(&rest[1..]) {
+            Some(at + 1)
+        } else if let Some(tag) = html::tag(html.as_bytes(), at, Syntax::Browser) {
+            let attributes =
+                !tag.attributes.is_empty() || matches!(tag.end, TagEnd::UnclosedQuote(_));
+            stack.tag(&html[tag.name], tag.closing, attributes);
+            tag.end.offset()
+        } else if rest[1..].starts_with(['/', '!', '?']) {
+            memchr(b'>', rest.as_bytes()).map(|end| at + end + 1)
         } else {
-            Some(1)
+            Some(at + 1)
         };
         let Some(end) = end else {
-            unsettled = true;
+            in_markup = true;
             break;
         };
-        at += end;
+        at = end;
     }
-    Open {
-        unsettled,
-        element: stack.cut_short || !stack.names.is_empty() || !stack.unknown.is_empty(),
+    OpenHtml {
+        in_markup,
+        in_element: stack.cut_short || !stack.names.is_empty() || !stack.unknown.is_empty(),
         names: stack.unclosed(),
     }
 }
 
-/// Bytes of a comment behind its `<!--`.
-fn comment(text: &str) -> Option<usize> {
-    if text.starts_with('>') {
-        return Some(1);
-    }
-    if text.starts_with("->") {
-        return Some(2);
-    }
-    for at in memmem::find_iter(text.as_bytes(), b"-") {
-        match text.as_bytes().get(at + 1..) {
-            Some([b'-', b'>', ..]) => return Some(at + 3),
-            Some([b'-', b'!', b'>', ..]) => return Some(at + 4),
-            _ => {}
-        }
-    }
-    None
-}
+/// Tags, separated by blanks, that GitHub shows as text:
+/// <https://github.github.com/gfm/#disallowed-raw-html-extension->.
+const FILTERED: &str = "iframe noembed noframes plaintext script style textarea title xmp";
 
-/// Bytes of a tag from its name on, and whether it has attributes; no length when it does not end.
-fn tag(text: &str) -> (Option<usize>, bool) {
-    #[derive(PartialEq)]
-    enum At {
-        Name,
-        Between,
-        Attribute,
-        Equals,
-        Bare,
-        Quoted(u8),
-    }
-    let mut state = At::Name;
-    let mut attributes = false;
-    for (index, byte) in text.bytes().enumerate() {
-        let blank = byte.is_ascii_whitespace();
-        state = match state {
-            At::Quoted(quote) if byte == quote => At::Between,
-            At::Quoted(quote) => At::Quoted(quote),
-            _ if byte == b'>' => return (Some(index + 1), attributes),
-            At::Name | At::Between | At::Attribute if blank || byte == b'/' => At::Between,
-            At::Name => At::Name,
-            // Behind a name and blanks, too, `=` gives the attribute its value.
-            At::Between if byte == b'=' && attributes => At::Equals,
-            At::Attribute if byte == b'=' => At::Equals,
-            At::Between | At::Attribute => {
-                attributes = true;
-                At::Attribute
-            }
-            At::Equals if blank => At::Equals,
-            At::Equals if matches!(byte, b'"' | b'\'') => At::Quoted(byte),
-            At::Bare if blank => At::Between,
-            At::Equals | At::Bare => At::Bare,
-        };
-    }
-    (None, attributes)
-}
-
-/// Tags that GitHub shows as text: <https://github.github.com/gfm/#disallowed-raw-html-extension->.
-const FILTERED: &[&str] = &[
-    "iframe",
-    "noembed",
-    "noframes",
-    "plaintext",
-    "script",
-    "style",
-    "textarea",
-    "title",
-    "xmp",
-];
-
-fn filtered(name: &str) -> bool {
-    FILTERED.iter().any(|filtered| {
-        let found = name.get(..filtered.len());
-        found.is_some_and(|found| found.eq_ignore_ascii_case(filtered))
-            && name[filtered.len()..].starts_with([' ', '\t', '\n', '>', '/'])
+/// Returns whether GitHub shows the tag, of which `text` is what follows the `<`, as text.
+fn is_filtered(text: &str) -> bool {
+    let name = text.strip_prefix('/').unwrap_or(text);
+    FILTERED.split(' ').any(|filtered| {
+        let rest = name.strip_prefix(filtered);
+        rest.is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '>', '/']))
     })
 }
 
-/// Elements whose formatting goes on behind the end of the element around them.
-const FORMATTING: &[&str] = &[
-    "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
-];
+/// How an element interacts with those around it.
+enum ElementKind {
+    /// Its formatting continues after the end of the element around it.
+    Formatting,
+    /// A scope: keeps the closing tags of others from reaching what is around it.
+    Scope,
+    /// Ends with the element around it, and ends those inside it.
+    Block,
+    /// Has no end.
+    Void,
+    Unknown,
+}
 
-/// Elements that keep the closing tags of others from reaching what is around them.
-const WALLS: &[&str] = &[
-    "applet", "caption", "marquee", "object", "select", "table", "td", "template", "th",
-];
-
-/// Elements that end with the one around them, and end those in them.
-const BLOCKS: &[&str] = &[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "dir",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hgroup",
-    "li",
-    "main",
-    "menu",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "search",
-    "section",
-    "summary",
-    "tbody",
-    "tfoot",
-    "thead",
-    "tr",
-    "ul",
-];
+impl ElementKind {
+    fn new(name: &str) -> Self {
+        match name {
+            "a" | "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small"
+            | "strike" | "strong" | "tt" | "u" => Self::Formatting,
+            "applet" | "caption" | "marquee" | "object" | "select" | "table" | "td"
+            | "template" | "th" => Self::Scope,
+            "address" | "article" | "aside" | "blockquote" | "center" | "dd" | "details"
+            | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure"
+            | "footer" | "form" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "header" | "hgroup"
+            | "li" | "main" | "menu" | "nav" | "ol" | "p" | "pre" | "search" | "section"
+            | "summary" | "tbody" | "tfoot" | "thead" | "tr" | "ul" => Self::Block,
+            "area" | "base" | "basefont" | "bgsound" | "br" | "col" | "embed" | "frame" | "hr"
+            | "image" | "img" | "input" | "keygen" | "link" | "meta" | "param" | "source"
+            | "track" | "wbr" => Self::Void,
+            _ => Self::Unknown,
+        }
+    }
+}
 
 /// Parts of tables, whose tags reach through cells up to the table.
 const TABLE: &[&str] = &[
     "table", "tbody", "td", "tfoot", "th", "thead", "tr", "caption",
 ];
 
-struct Formatting {
-    name: &'static str,
-    /// How many of [`Stack::cells`] it is in.
+/// Open formatting elements of one name.
+struct Formatting<'a> {
+    name: &'a str,
+    /// The number of [`Stack::cells`] around it.
     level: usize,
     count: usize,
 }
 
-/// Elements without an end.
-const VOID: &[&str] = &[
-    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img",
-    "input", "keygen", "link", "meta", "param", "source", "track", "wbr",
-];
-
+/// The open elements.
 #[derive(Default)]
-struct Stack {
-    names: Vec<&'static str>,
-    /// Where in `names` each of them is.
-    places: HashMap<&'static str, Vec<usize>>,
-    walls: Vec<usize>,
-    formatting: Vec<Formatting>,
-    /// How many elements are open that keep formatting in: where each is in `names`.
+struct Stack<'a> {
+    /// Names of scopes and blocks, outermost first.
+    names: Vec<&'a str>,
+    /// The indices of each name in `names`.
+    places: HashMap<&'a str, Vec<usize>>,
+    /// Indices of the scopes in `names`.
+    scopes: Vec<usize>,
+    formatting: Vec<Formatting<'a>>,
+    /// Indices in `names` of the elements that formatting does not leave.
     cells: Vec<usize>,
-    /// The frame itself has been closed.
+    /// Whether the frame itself has been closed.
     outside: bool,
-    /// Elements were open when it was.
+    /// Whether elements were open when the frame was closed.
     cut_short: bool,
-    /// Names of open elements that HTML does not know. Inside the frame its end closes them.
-    unknown: Vec<String>,
+    /// Names of unknown elements outside the frame; inside it, its end closes them.
+    unknown: Vec<&'a str>,
 }
 
-impl Stack {
-    fn tag(&mut self, text: &str, closing: bool, attributes: bool) {
-        let length = text
-            .bytes()
-            .take(12)
-            .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'>' | b'/'))
-            .count();
-        let is = |name: &&&'static str| name.eq_ignore_ascii_case(&text[..length]);
-        if !text.is_char_boundary(length) {
-            return;
-        }
-        if let Some(name) = FORMATTING.iter().find(is) {
-            self.format(name, closing, attributes);
-        } else if let Some(name) = WALLS.iter().chain(BLOCKS).find(is) {
-            if closing {
-                self.close(name);
-            } else {
-                self.open(name);
+impl<'a> Stack<'a> {
+    fn tag(&mut self, name: &'a str, closing: bool, attributes: bool) {
+        match ElementKind::new(name) {
+            ElementKind::Formatting => self.format(name, closing, attributes),
+            ElementKind::Scope | ElementKind::Block if closing => self.close(name),
+            ElementKind::Scope | ElementKind::Block => self.open(name),
+            ElementKind::Unknown if self.outside && closing => {
+                self.unknown.pop_if(|last| *last == name);
             }
-        } else if self.outside {
-            self.pass(text, closing);
+            ElementKind::Unknown if self.outside => self.unknown.push(name),
+            ElementKind::Unknown | ElementKind::Void => {}
         }
     }
 
-    /// An element that HTML does not know, outside the frame.
-    fn pass(&mut self, text: &str, closing: bool) {
-        let ends = |c: char| c.is_ascii_whitespace() || matches!(c, '>' | '/' | '\0');
-        let name = text[..text.find(ends).unwrap_or(text.len())].to_ascii_lowercase();
-        if VOID.contains(&&*name) {
-            return;
-        }
-        if !closing {
-            self.unknown.push(name);
-        } else if self.unknown.last() == Some(&name) {
-            self.unknown.pop();
-        }
-    }
-
-    fn format(&mut self, name: &'static str, closing: bool, attributes: bool) {
+    fn format(&mut self, name: &'a str, closing: bool, attributes: bool) {
         let level = self.cells.len();
         let here = self.formatting.iter_mut().rev();
         let found = here
@@ -276,9 +169,8 @@ impl Stack {
             (true, _) => count.saturating_sub(1),
             // The second one closes the first.
             (false, "a" | "nobr") => 1,
-            (false, _) if attributes => *count + 1,
-            // "Noah's Ark": no more than three of the same go on.
-            (false, _) if *count < 3 => *count + 1,
+            // "Noah's Ark clause": at most three of the same continue.
+            (false, _) if attributes || *count < 3 => *count + 1,
             (false, _) => *count,
         };
     }
@@ -287,20 +179,21 @@ impl Stack {
         self.places.get(name)?.last().copied()
     }
 
-    fn open(&mut self, name: &'static str) {
-        let wall = self.walls.last().and_then(|wall| self.names.get(*wall));
-        // Outside a table its parts are nothing.
+    fn open(&mut self, name: &'a str) {
+        let scope = self.scopes.last().map(|scope| self.names[*scope]);
+        let is_scope = matches!(ElementKind::new(name), ElementKind::Scope);
+        // Parts of a table have no effect outside one.
         if TABLE.contains(&name)
             && name != "table"
-            && !wall.is_some_and(|wall| TABLE.contains(wall))
+            && !scope.is_some_and(|scope| TABLE.contains(&scope))
         {
             return;
         }
-        if name != "p" && !WALLS.contains(&name) || matches!(name, "p" | "table") {
+        if !is_scope || name == "table" {
             self.close("p");
         }
-        if WALLS.contains(&name) {
-            self.walls.push(self.names.len());
+        if is_scope {
+            self.scopes.push(self.names.len());
             if !matches!(name, "table" | "select") {
                 self.cells.push(self.names.len());
             }
@@ -309,9 +202,9 @@ impl Stack {
         self.names.push(name);
     }
 
-    fn close(&mut self, name: &'static str) {
+    fn close(&mut self, name: &str) {
         let Some(place) = self.last(name) else {
-            if name == "details" && self.walls.is_empty() && !self.outside {
+            if name == "details" && self.scopes.is_empty() && !self.outside {
                 self.outside = true;
                 self.cut_short = !self.names.is_empty();
                 self.names.clear();
@@ -319,46 +212,42 @@ impl Stack {
             }
             return;
         };
-        let wall = if name == "table" {
+        let scope = if name == "table" {
             None
         } else if TABLE.contains(&name) {
             self.last("table")
         } else {
-            self.walls.last().copied()
+            self.scopes.last().copied()
         };
-        if wall.is_some_and(|wall| wall > place) {
+        if scope.is_some_and(|scope| scope > place) {
             return;
         }
-        while self.names.len() > place {
-            if let Some(name) = self.names.pop() {
-                self.places.entry(name).or_default().pop();
-            }
-            if self.walls.last() == Some(&self.names.len()) {
-                self.walls.pop();
-            }
-            if self.cells.last() == Some(&self.names.len()) {
-                self.cells.pop();
-                let level = self.cells.len();
-                while self
-                    .formatting
-                    .pop_if(|inner| inner.level > level)
-                    .is_some()
-                {}
-            }
+        for name in self.names.drain(place..) {
+            self.places.entry(name).or_default().pop();
         }
+        while self.scopes.pop_if(|scope| *scope >= place).is_some() {}
+        while self.cells.pop_if(|cell| *cell >= place).is_some() {}
+        let level = self.cells.len();
+        let inside = |formatting: &mut Formatting<'_>| formatting.level > level;
+        while self.formatting.pop_if(inside).is_some() {}
     }
 
     fn unclosed(self) -> Vec<String> {
-        // What is in a cell ends with it.
+        // Formatting in a cell ends with it.
         let formatting = self.formatting.into_iter().filter(|open| open.level == 0);
         let formatting = formatting.flat_map(|open| std::iter::repeat_n(open.name, open.count));
         let closes = |name: &&str| match *name {
-            // Another paragraph ends it, and its closing tag would make one.
+            // Another paragraph ends it, and its closing tag would open one.
             "p" | "caption" | "td" | "th" => false,
-            name => self.outside || name == "details" || WALLS.contains(&name),
+            "details" => true,
+            name => self.outside || matches!(ElementKind::new(name), ElementKind::Scope),
         };
         let elements = self.names.into_iter().rev().filter(closes);
-        let known = elements.chain(formatting).map(str::to_owned);
-        self.unknown.into_iter().rev().chain(known).collect()
+        let unknown = self.unknown.into_iter().rev();
+        unknown
+            .chain(elements)
+            .chain(formatting)
+            .map(str::to_owned)
+            .collect()
     }
 }

@@ -1,6 +1,7 @@
-//! Mentions and closing keywords, as GitHub finds them in what it has rendered.
+//! Finds mentions and closing keywords as GitHub finds them in the rendered text.
 
-use super::look::Look;
+use super::context::MarkdownContext;
+use crate::markdown::html::numeric_reference;
 
 /// GitHub's closing keywords:
 /// <https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue>.
@@ -8,83 +9,76 @@ const KEYWORDS: &[&str] = &[
     "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
 ];
 
-/// Letters of the longest keyword.
-const LONGEST: usize = 8;
+/// Maximum length of a keyword, in bytes.
+const MAX_KEYWORD: usize = 8;
 
-/// Bytes of the longest name in a reference: a host has 253 at most, an owner 39, a repository 100.
-const LONGEST_NAME: usize = 253;
+/// Maximum length of a name in a reference, in bytes: a host has at most 253, an owner 39, a
+/// repository 100.
+const MAX_NAME: usize = 253;
 
-/// Where a zero width space must go to take the effect from what begins at byte `at`.
+/// Returns where a zero width space must go to disable the mention or keyword that begins at byte
+/// `at`.
 ///
-/// What looks far ahead or back is asked last, and only where nothing else can ask for the same bytes again: linear.
-pub(super) fn spot(text: &str, at: usize, look: &Look) -> Option<usize> {
+/// Linear: the conditions that look far ahead or back come last, and only where no other place
+/// looks at the same bytes.
+pub(super) fn insertion_point(text: &str, at: usize, context: &MarkdownContext) -> Option<usize> {
     let (end, live) = match text.as_bytes().get(at)? {
         b'@' => {
             let end = at + 1;
-            let named = names(&text[end..]) && !look.is_address(at);
-            (end, named && starts_a_word(text, at, look))
+            let named = names(&text[end..]) && !context.is_url(at);
+            (end, named && starts_a_word(text, at, context))
         }
         b'&' => {
-            let (shown, end) = entity(text, at, look.is_html(at))?;
+            let (shown, end) = entity(text, at, context.is_html(at))?;
             let rest = &text[end..];
-            // What stands before an entity may be the end of a link, or of a keyword that is taken apart.
+            // Before the entity may be the end of a link or the first part of a split keyword.
             let live = match shown {
-                '@' => names(rest) && !look.is_address(at),
+                '@' => names(rest) && !context.is_url(at),
                 letter => letter.is_ascii_alphabetic() && ends_a_keyword(rest),
             };
             (end, live)
         }
         b'>' => {
             let rest = &text[at + 1..];
-            // Single letters in plain tags are everywhere; no letter of a keyword stands before those.
+            // Single letters in plain tags, such as `<b>s</b>`, are common; with no letter before
+            // the tag they are not part of a keyword.
             let joins = rest.starts_with(|c: char| c.is_ascii_alphabetic())
                 && !(rest.get(1..).is_some_and(|rest| rest.starts_with("</"))
-                    && stands_apart(text, at));
+                    && follows_space(text, at));
             (at + 1, joins && ends_a_keyword(rest))
         }
         b'c' | b'C' | b'f' | b'F' | b'r' | b'R' => {
             let end = keyword(text, at)?;
-            (end, refers(&text[end..]) && starts_a_word(text, at, look))
+            (
+                end,
+                refers(&text[end..]) && starts_a_word(text, at, context),
+            )
         }
         _ => return None,
     };
-    (live && !look.is_inert(at)).then_some(end)
+    (live && !context.is_inert(at)).then_some(end)
 }
 
-/// What the entity at byte `at` stands for, when that is `@` or has a number, and where the entity ends.
-///
-/// In raw HTML a browser reads a number up to its last digit, with any count of zeros before it, and asks for no
-/// semicolon: <https://html.spec.whatwg.org/multipage/parsing.html#numeric-character-reference-state>.
+/// Returns the character of the entity at byte `at`, if that is `@` or numeric, and where the
+/// entity ends.
 fn entity(text: &str, at: usize, raw: bool) -> Option<(char, usize)> {
     const NAMED: &str = "&commat;";
     let rest = text.get(at..)?;
     if rest.starts_with(NAMED) {
         return Some(('@', at + NAMED.len()));
     }
-    let number = rest.strip_prefix("&#")?;
-    let hex = number.strip_prefix(['x', 'X']);
-    let (digits, radix) = hex.map_or((number, 10), |digits| (digits, 16));
-    let after = digits.trim_start_matches(|c: char| c.is_digit(radix));
-    let code = digits[..digits.len() - after.len()]
-        .chars()
-        .filter_map(|c| c.to_digit(radix))
-        .fold(0_u32, |code, digit| {
-            code.saturating_mul(radix).saturating_add(digit)
-        });
-    let end = match after.strip_prefix(';') {
-        Some(after) => after,
-        None if raw => after,
-        None => return None,
-    };
-    Some((char::from_u32(code)?, text.len() - end.len()))
+    let reference = numeric_reference(rest).filter(|it| raw || it.terminated)?;
+    Some((reference.character, at + reference.length))
 }
 
-/// `rest`, behind an `@`, begins with a name, or with something that may turn out to be one.
+/// Returns whether `rest`, which follows an `@`, begins with a name or with something that may
+/// render as one.
 fn names(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphanumeric()) || hides(rest)
 }
 
-/// `rest` begins with an entity, a comment or a tag: what is shown next is not what is written next.
+/// Returns whether `rest` begins with an entity, a comment or a tag, so that the next character
+/// shown is not the next one written.
 fn hides(rest: &str) -> bool {
     match rest.as_bytes() {
         [b'&', next, ..] => *next == b'#' || next.is_ascii_alphabetic(),
@@ -93,18 +87,18 @@ fn hides(rest: &str) -> bool {
     }
 }
 
-/// No letter or digit stands before byte `at`, or it belongs to an entity,
-/// which needs no semicolon in raw HTML. (An underline may be emphasis.)
-fn starts_a_word(text: &str, at: usize, look: &Look) -> bool {
+/// Returns whether no letter or digit is before byte `at`, except one that belongs to an entity,
+/// which needs no semicolon in raw HTML. (An underscore may be emphasis.)
+fn starts_a_word(text: &str, at: usize, context: &MarkdownContext) -> bool {
     let before = text.as_bytes().get(..at).unwrap_or_default();
     if !before.last().is_some_and(u8::is_ascii_alphanumeric) {
         return true;
     }
     let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'#';
-    look.is_html(at) && before.iter().rfind(|byte| !word(byte)) == Some(&b'&')
+    context.is_html(at) && before.iter().rfind(|byte| !word(byte)) == Some(&b'&')
 }
 
-/// End of the keyword that begins at byte `at`.
+/// Returns the end of the keyword that begins at byte `at`.
 fn keyword(text: &str, at: usize) -> Option<usize> {
     let end = at + letters(&text[at..]);
     let word = text.as_bytes().get(at..end)?;
@@ -114,22 +108,24 @@ fn keyword(text: &str, at: usize) -> Option<usize> {
         .then_some(end)
 }
 
-/// How many letters `text` begins with; one more than the longest keyword is enough to know that it is none.
+/// Returns how many letters `text` begins with, up to one more than the longest keyword has.
 fn letters(text: &str) -> usize {
     text.bytes()
-        .take(LONGEST + 1)
+        .take(MAX_KEYWORD + 1)
         .take_while(u8::is_ascii_alphabetic)
         .count()
 }
 
-/// The `>` at byte `at` ends a tag without attributes, before which is a blank or nothing.
-fn stands_apart(text: &str, at: usize) -> bool {
+/// Returns whether the `>` at byte `at` ends a tag without attributes that follows white space or
+/// begins the text.
+fn follows_space(text: &str, at: usize) -> bool {
     let tag = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric());
     let before = tag.strip_suffix('<');
     before.is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
 }
 
-/// `rest`, behind an entity or a tag, begins with the end of a keyword that refers to something.
+/// Returns whether `rest`, which follows an entity or a tag, begins with the end of a keyword that
+/// refers to something.
 fn ends_a_keyword(rest: &str) -> bool {
     let (tail, after) = rest.split_at(letters(rest));
     let ends = |keyword: &&str| {
@@ -140,9 +136,10 @@ fn ends_a_keyword(rest: &str) -> bool {
     KEYWORDS.iter().any(ends) && refers(after)
 }
 
-/// `rest`, behind a keyword, leads to something GitHub takes for an issue, or to something that hides what it is.
+/// Returns whether `rest`, which follows a keyword, leads to a reference, or to markup that may
+/// render as one.
 fn refers(rest: &str) -> bool {
-    // Of a tag, or shown; only at the start of a line it is neither.
+    // This `>` ends a tag or is shown as text; it is neither only at the start of a line.
     if rest.trim_start_matches([' ', '\t']).starts_with('>') {
         return false;
     }
@@ -154,7 +151,7 @@ fn refers(rest: &str) -> bool {
     apart && reference(thing)
 }
 
-/// `rest` begins with `#1`, `GH-1`, `owner/name#1` or the URL of one.
+/// Returns whether `rest` begins with `#1`, `GH-1`, `owner/name#1` or the URL of an issue.
 fn reference(rest: &str) -> bool {
     let number = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit()) || hides(rest);
     if let Some(rest) = rest.strip_prefix('#') {
@@ -174,12 +171,12 @@ fn reference(rest: &str) -> bool {
     });
     let name = |rest: &str| {
         rest.bytes()
-            .take(LONGEST_NAME)
+            .take(MAX_NAME)
             .take_while(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
             .count()
     };
     let mut path = address.unwrap_or(rest);
-    // The host, the owner, the name and the kind: behind them comes the number.
+    // Host, owner, name and kind precede the number.
     for segment in 0..4 {
         let tail = &path[name(path)..];
         if hides(tail) || tail.starts_with('\\') {

@@ -1,89 +1,100 @@
-//! The mark at the end of a neutralised text, and what closes the things that the text leaves open.
+//! The mark at the end of a neutralised text, and the markup that closes what the text leaves open.
 //!
-//! It is one line, an HTML comment and closing tags. The comment is written so that it ends whatever a browser may be
-//! in: a comment, a declaration, a tag, an attribute in either kind of quotes.
+//! It is one line, an HTML comment and closing tags. The comment is written so that it ends
+//! whatever a browser may be in: a comment, a declaration, a tag, an attribute in either kind of
+//! quotes.
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::look::Look;
-use super::nul;
+use super::REPLACEMENT;
+use super::context::MarkdownContext;
 use crate::markdown;
+use crate::markdown::html::HtmlBlock;
 
-/// Begins the mark. No neutralised text holds it a second time: markers of the author have two blanks.
+/// Begins the mark. No neutralised text contains it a second time, as the author's markers get two
+/// blanks.
 const MARK: &str = "<!-- planwright:made-safe";
 
-/// Says which of the U+FFFD were NUL.
+/// Precedes the list of the U+FFFD that were NUL.
 const NUL: &str = " nul:";
 
-/// The line above the mark closes a fence and is not the author's.
+/// Says that the line above the mark closes a fence and is not the author's.
 const FENCE: &str = " fence";
 
-/// The author's text ends with CR. Without it, a CR there comes from a page that made all line ends CRLF.
+/// Says that the author's text ends with CR. Otherwise a CR there comes from a page that made all
+/// line ends CRLF.
 const CR: &str = " cr";
 
 /// Ends an attribute in either kind of quotes.
 const QUOTES: &str = " \"'";
 
-/// What ends an HTML block of GitHub's Markdown that a comment's end does not end.
-const ENDS: [&str; 3] = ["</pre>", "?>", "]]>"];
+/// Returns what ends an HTML block of GitHub's Markdown that the end of a comment does not end.
+fn block_end(block: HtmlBlock) -> &'static str {
+    match block {
+        HtmlBlock::Instruction => "?>",
+        HtmlBlock::CData => "]]>",
+        _ => "</pre>",
+    }
+}
 
-/// Puts the mark of `text` below `safe`.
-pub(super) fn close(safe: &mut String, text: &str, look: &Look) {
+/// Appends the mark to `safe`, the neutralised form of `text`.
+pub(super) fn append(safe: &mut String, text: &str, context: &MarkdownContext) {
     safe.push('\n');
-    if let Some(fence) = &look.fence {
+    if let Some(fence) = &context.fence {
         safe.push_str(fence);
         safe.push('\n');
     }
     safe.push_str(MARK);
-    if memchr::memchr(0, text.as_bytes()).is_some() {
+    if text.contains('\0') {
         safe.push_str(NUL);
-        safe.push_str(&nul::places(text));
+        safe.push_str(&nul_list(text));
     }
-    if look.fence.is_some() {
+    if context.fence.is_some() {
         safe.push_str(FENCE);
     }
     if text.ends_with('\r') {
         safe.push_str(CR);
     }
-    if look.html_block.is_some() || look.html.unsettled {
+    if context.html_block.is_some() || context.html.in_markup {
         safe.push_str(QUOTES);
     }
-    if let Some(kind) = look.html_block {
+    if let Some(block) = context.html_block {
         safe.push(' ');
-        safe.push_str(ENDS[kind as usize]);
-        // When a browser is in a comment, it is now in a comment; when it was not, it is in this one.
+        safe.push_str(block_end(block));
+        // Now a browser is in a comment, whether it was in one before or not.
         safe.push_str("<!--");
     }
     safe.push_str(" -->");
-    for name in &look.html.names {
+    for name in &context.html.names {
         safe.push_str("</");
         safe.push_str(name);
-        // erk's readers stop at the form without the blank.
+        // erk's readers would stop at the form without the blank.
         safe.push_str(if name == "details" { " >" } else { ">" });
     }
 }
 
-/// Byte `at` is in code. The text stands in the middle of a page: a byte-order mark at its start is
-/// a character there.
+/// Returns whether byte `at` is in code.
 fn is_quoted(text: &str, at: usize) -> bool {
-    // Without a fence only a mark that does not begin its line could be in code, and such a mark is
-    // none of ours.
+    // Without a fence only a mark that does not begin its line could be in code, and that is not a
+    // mark of ours.
     let above = &text[..at];
     if !above.contains("```") && !above.contains("~~~") {
         return false;
     }
+    // In the middle of a page, a byte-order mark at the start of the text is a character.
     let inside = format!("\n{text}");
     markdown::in_code(&inside, &[at + 1]).contains(&true)
 }
 
-/// `text` without what [`close`] added, and the places of NUL as [`nul::put_back`] reads them; `None` when there is no
-/// mark.
+/// Returns `text` without what [`append`] added, and the list for [`restore_nul`]; `None` when
+/// there is no mark.
 ///
-/// Somebody may have edited it on GitHub's page, and then all line ends are CRLF and more may stand
-/// below the mark. A mark in code is quoted, as above ours every fence is closed.
-pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
+/// Somebody may have edited the text on GitHub's page; then all line ends are CRLF and there may be
+/// more text below the mark. A mark in code is a quotation, because every fence above ours is
+/// closed.
+pub(super) fn strip(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let at = memmem::find(text.as_bytes(), MARK.as_bytes())?;
     if is_quoted(text, at) {
         return None;
@@ -98,8 +109,13 @@ pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let cr = rest.strip_prefix(CR);
     rest = cr.unwrap_or(rest);
     rest = rest.strip_prefix(QUOTES).unwrap_or(rest);
-    let end = ENDS.iter().find_map(|end| {
-        let rest = rest.strip_prefix(' ')?.strip_prefix(end)?;
+    let blocks = [
+        HtmlBlock::Verbatim,
+        HtmlBlock::Instruction,
+        HtmlBlock::CData,
+    ];
+    let end = blocks.into_iter().find_map(|block| {
+        let rest = rest.strip_prefix(' ')?.strip_prefix(block_end(block))?;
         rest.strip_prefix("<!--")
     });
     rest = end.unwrap_or(rest).strip_prefix(" -->")?;
@@ -125,4 +141,60 @@ pub(super) fn without(text: &str) -> Option<(Cow<'_, str>, &str)> {
     }
     rest.starts_with(['\r', '\n'])
         .then(|| (Cow::Owned([before, rest].concat()), nuls))
+}
+
+/// Returns which of the NUL and U+FFFD in `text`, counted together from 0, are NUL, as ascending
+/// ranges: `0-2,7`.
+///
+/// The text itself could not tell them apart without another character beside each, which would
+/// change how Markdown parses the asterisks around it.
+fn nul_list(text: &str) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    let shown = |c: &char| matches!(*c, '\0' | char::REPLACEMENT_CHARACTER);
+    for (place, c) in text.chars().filter(shown).enumerate() {
+        match ranges.last_mut() {
+            _ if c != '\0' => {}
+            Some((_, last)) if *last + 1 == place => *last = place,
+            _ => ranges.push((place, place)),
+        }
+    }
+    let written = ranges.into_iter().map(|range| match range {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}-{last}"),
+    });
+    written.collect::<Vec<_>>().join(",")
+}
+
+/// Restores the NUL in `text` according to the list that [`nul_list`] made; `None` when it is not
+/// such a list.
+pub(super) fn restore_nul(text: String, list: &str) -> Option<String> {
+    if list.is_empty() {
+        return Some(text);
+    }
+    let ranges: Option<Vec<_>> = list.split(',').map(range).collect();
+    let mut ranges = ranges?.into_iter().peekable();
+    let mut copy = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (place, (at, _)) in text.match_indices(REPLACEMENT).enumerate() {
+        while ranges.next_if(|(_, last)| *last < place).is_some() {}
+        let Some((first, _)) = ranges.peek() else {
+            break;
+        };
+        if place >= *first {
+            copy.push_str(&text[copied..at]);
+            copy.push('\0');
+            copied = at + REPLACEMENT.len();
+        }
+    }
+    copy.push_str(&text[copied..]);
+    Some(copy)
+}
+
+fn range(text: &str) -> Option<(usize, usize)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| {
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| digits)
+    };
+    Some((number(first)?, number(last)?)).filter(|(first, last)| first <= last)
 }

@@ -18,7 +18,7 @@ fn shown(text: &str) -> String {
 #[track_caller]
 fn becomes(text: &str, want: &str) {
     let safe = neutralise(text);
-    let without = tail::without(&safe).map_or(safe.clone(), |(text, _)| text.into_owned());
+    let without = tail::strip(&safe).map_or(safe.clone(), |(text, _)| text.into_owned());
     assert_eq!(shown(&without), want, "{text:?}");
     assert_eq!(safe == without, text == without, "{text:?}: {safe:?}");
     assert_eq!(restore(&safe), text);
@@ -296,7 +296,7 @@ fn what_a_browser_has_open() {
     ] {
         let found = open_at_end(html);
         assert_eq!(
-            (found.unsettled, found.names.join(" ")),
+            (found.in_markup, found.names.join(" ")),
             (unsettled, open.to_owned()),
             "{html}"
         );

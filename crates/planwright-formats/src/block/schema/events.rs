@@ -1,4 +1,4 @@
-//! The blocks in comments that tell what happened to a plan.
+//! Schemas of the blocks in event comments, which record what happened to a plan.
 
 use serde_json::{Map, Value};
 
@@ -12,26 +12,14 @@ pub(super) static SCHEMAS: &[Schema] = &[
     Schema {
         keys: &["erk-worktree-creation"],
         eras: &[Era::Current],
-        fields: &[
-            must("worktree_name", Text),
-            must("branch_name", Text),
-            must("timestamp", Text),
-            number(false),
-            may("plan_file", Text),
-        ],
+        fields: &worktree_creation(number(false)),
         closed: true,
         ..OPEN
     },
     Schema {
         keys: &["erk-worktree-creation"],
         eras: &[Era::First],
-        fields: &[
-            must("worktree_name", Text),
-            must("branch_name", Text),
-            must("timestamp", Text),
-            may("issue_number", Positive),
-            may("plan_file", Text),
-        ],
+        fields: &worktree_creation(may("issue_number", Positive)),
         closed: true,
         ..OPEN
     },
@@ -85,58 +73,26 @@ pub(super) static SCHEMAS: &[Schema] = &[
     Schema {
         keys: &["submission-queued"],
         eras: &[Era::Current],
-        fields: &[
-            must("status", Word(&["queued"])),
-            must("queued_at", Text),
-            must("submitted_by", Text),
-            number(true),
-            must("validation_results", Fields),
-            must("expected_workflow", Text),
-            must("trigger_mechanism", Text),
-        ],
+        fields: &submission_queued(number(true)),
         ..OPEN
     },
     Schema {
         keys: &["submission-queued"],
         eras: &[Era::First],
-        fields: &[
-            must("status", Word(&["queued"])),
-            must("queued_at", Text),
-            must("submitted_by", Text),
-            must("issue_number", Positive),
-            must("validation_results", Fields),
-            must("expected_workflow", Text),
-            must("trigger_mechanism", Text),
-        ],
+        fields: &submission_queued(must("issue_number", Positive)),
         ..OPEN
     },
     Schema {
         keys: &["workflow-started"],
         eras: &[Era::Current],
-        fields: &[
-            must("status", Word(&["started"])),
-            must("started_at", Text),
-            must("workflow_run_id", Text),
-            must("workflow_run_url", Text),
-            number(true),
-            may("branch_name", Text),
-            may("worktree_path", Text),
-        ],
+        fields: &workflow_started(number(true)),
         closed: true,
         ..OPEN
     },
     Schema {
         keys: &["workflow-started"],
         eras: &[Era::First],
-        fields: &[
-            must("status", Word(&["started"])),
-            must("started_at", Text),
-            must("workflow_run_id", Text),
-            must("workflow_run_url", Text),
-            must("issue_number", Positive),
-            may("branch_name", Text),
-            may("worktree_path", Text),
-        ],
+        fields: &workflow_started(must("issue_number", Positive)),
         closed: true,
         ..OPEN
     },
@@ -186,12 +142,47 @@ pub(super) static SCHEMAS: &[Schema] = &[
     },
 ];
 
+const fn worktree_creation(plan: Field) -> [Field; 5] {
+    [
+        must("worktree_name", Text),
+        must("branch_name", Text),
+        must("timestamp", Text),
+        plan,
+        may("plan_file", Text),
+    ]
+}
+
+const fn submission_queued(plan: Field) -> [Field; 7] {
+    [
+        must("status", Word(&["queued"])),
+        must("queued_at", Text),
+        must("submitted_by", Text),
+        plan,
+        must("validation_results", Fields),
+        must("expected_workflow", Text),
+        must("trigger_mechanism", Text),
+    ]
+}
+
+const fn workflow_started(plan: Field) -> [Field; 7] {
+    [
+        must("status", Word(&["started"])),
+        must("started_at", Text),
+        must("workflow_run_id", Text),
+        must("workflow_run_url", Text),
+        plan,
+        may("branch_name", Text),
+        may("worktree_path", Text),
+    ]
+}
+
 const STATUS_WORD: Field = must(
     "status",
     Word(&["complete", "failed", "in_progress", "pending"]),
 );
 
-/// The form that announces an implementation: it has a worktree and a branch, and nothing is completed yet.
+/// Returns whether the fields announce an implementation: with a worktree or a branch, and nothing
+/// completed yet.
 fn starts(fields: &Map<String, Value>) -> bool {
     let has = |name: &str| fields.contains_key(name);
     fields.get("status").is_some_and(|word| word == "starting")

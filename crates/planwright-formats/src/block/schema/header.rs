@@ -1,118 +1,39 @@
-//! The header of a plan: read it whatever its age, write a new one, change fields of an old one.
+//! The header of a plan: parses its fields whatever their age, makes a new header, and changes
+//! fields of an old one.
 
-use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
 use super::SchemaError;
 use super::plan::{CURRENT, HEADER, IMMUTABLE, VERSION};
-use crate::block::{self, Content, EditError, Parsed, find};
+use crate::block::{self, EditError};
 
-/// What readers want to know from a `plan-header` block. Whatever is missing, null, empty or unusable is `None`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Header {
-    /// Always `2` so far.
-    pub schema_version: Option<String>,
-    /// When the plan was saved, as written (ISO 8601).
-    pub created_at: Option<String>,
-    /// GitHub login of who saved it.
-    pub created_by: Option<String>,
-    /// Name of the worktree for it.
-    pub worktree_name: Option<String>,
-    /// Branch on which it is, or is to be, implemented.
-    pub branch_name: Option<String>,
-    /// Comment that holds the plan.
-    pub plan_comment_id: Option<u64>,
-    /// Actions run to which it was sent last.
-    pub last_dispatched_run_id: Option<String>,
-    /// When that was, as written.
-    pub last_dispatched_at: Option<String>,
-    /// Last sign of an implementation on somebody's machine, as written.
-    pub last_local_impl_at: Option<String>,
-    /// `started` or `ended`.
-    pub last_local_impl_event: Option<String>,
-    /// Last implementation by Actions, as written.
-    pub last_remote_impl_at: Option<String>,
-    /// The Actions run of that.
-    pub last_remote_impl_run_id: Option<String>,
-    /// `owner/repo` where it is implemented, when elsewhere.
-    pub source_repo: Option<String>,
-    /// Number of the objective it belongs to.
-    pub objective_issue: Option<u64>,
-    /// Nodes of the objective's roadmap that it covers.
-    pub node_ids: Vec<String>,
-    /// Agent session in which it was made.
-    pub created_from_session: Option<String>,
-    /// How far learning from it has come.
-    pub learn_status: Option<String>,
-    /// Plan from which it was learned.
-    pub learned_from_issue: Option<u64>,
-    /// How far the plan itself has come.
-    pub lifecycle_stage: Option<String>,
-}
-
-impl Header {
-    /// Reads the fields of a header of any era. Numbers pass for text and digits for numbers.
-    pub fn read(fields: &Map<String, Value>) -> Self {
-        let text = |name: &str| fields.get(name).and_then(text);
-        let number = |name: &str| fields.get(name).and_then(positive);
-        Self {
-            schema_version: text("schema_version"),
-            created_at: text("created_at"),
-            created_by: text("created_by"),
-            worktree_name: text("worktree_name"),
-            branch_name: text("branch_name"),
-            plan_comment_id: number("plan_comment_id"),
-            last_dispatched_run_id: text("last_dispatched_run_id"),
-            last_dispatched_at: text("last_dispatched_at"),
-            last_local_impl_at: text("last_local_impl_at"),
-            last_local_impl_event: text("last_local_impl_event"),
-            last_remote_impl_at: text("last_remote_impl_at"),
-            last_remote_impl_run_id: text("last_remote_impl_run_id"),
-            source_repo: text("source_repo"),
-            objective_issue: number("objective_issue"),
-            node_ids: match fields.get("node_ids") {
-                Some(Value::Array(items)) => items.iter().filter_map(self::text).collect(),
-                _ => Vec::new(),
-            },
-            created_from_session: text("created_from_session"),
-            learn_status: text("learn_status"),
-            learned_from_issue: number("learned_from_issue"),
-            lifecycle_stage: text("lifecycle_stage"),
-        }
-    }
-
-    /// The header among the blocks of a text; `None` when there is none that can be read.
-    pub fn of(parsed: &Parsed) -> Option<Self> {
-        match &find(parsed, HEADER)?.content {
-            Content::Yaml(fields) => Some(Self::read(fields)),
-            Content::Text(_) | Content::Raw(_) => None,
-        }
-    }
-}
-
-fn text(value: &Value) -> Option<String> {
-    match value {
+/// Returns a text field of a header of any era. A number counts as text; a field that is empty or
+/// has another type, as missing.
+pub fn text_field(fields: &Map<String, Value>, name: &str) -> Option<String> {
+    match fields.get(name)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
 }
 
-fn positive(value: &Value) -> Option<u64> {
-    let number = match value {
+/// Returns a positive number in a header of any era. Digits count as a number; any other value, as
+/// missing.
+pub fn number_field(fields: &Map<String, Value>, name: &str) -> Option<u64> {
+    let number = match fields.get(name)? {
         Value::String(digits) => digits.trim().parse().ok(),
         other => other.as_u64(),
     };
     number.filter(|number| *number > 0)
 }
 
-/// The fields of a new header. `plan_comment_id` is left out as long as there is no comment.
+/// Returns the fields of a new header. `plan_comment_id` is left out while there is no comment.
 ///
-/// Without it, and with a worktree name, every version of erk takes the header: the first one
-/// refuses fields it does not know, later ones leave out null. With it, erk until 23 December 2025
-/// still reads the header but refuses to update it; later versions find the plan by it even when
+/// Without it, and with a worktree name, every version of erk accepts the header: the first one
+/// rejects fields it does not know, later ones leave out null. With it, erk until 23 December 2025
+/// still reads the header but refuses to update it; later versions find the plan by it even if
 /// another comment came first.
-pub fn fresh(
+pub fn new_header(
     created_at: &str,
     created_by: &str,
     worktree_name: &str,
@@ -136,7 +57,7 @@ pub fn fresh(
     fields
 }
 
-/// `fields` the way erk writes a new header: in its order, without nulls; fields it does not know come last.
+/// Returns `fields` as erk writes a new header: in its order, without nulls, unknown fields last.
 pub fn in_order(mut fields: Map<String, Value>) -> Map<String, Value> {
     let mut ordered = Map::new();
     for field in CURRENT {
@@ -149,11 +70,11 @@ pub fn in_order(mut fields: Map<String, Value>) -> Map<String, Value> {
     ordered
 }
 
-/// One change to a header, from `key=value` as given on a command line: `null` is null, and an integer a number unless
-/// the field holds text, as run ids do.
+/// Parses a change to a header from `key=value` as given on a command line: `null` is null, and an
+/// integer is a number unless the field holds text, as run ids do.
 ///
 /// # Errors
-/// There is no `=`.
+/// Fails if there is no `=`.
 pub fn header_set(pair: &str) -> Result<(String, Value), SchemaError> {
     let (name, value) = pair
         .split_once('=')
@@ -169,11 +90,12 @@ pub fn header_set(pair: &str) -> Result<(String, Value), SchemaError> {
     Ok((name.to_owned(), value))
 }
 
-/// Sets fields of a header. All or none are set; only what is set is checked, everything else stays as it is and where
-/// it is, known to erk or not. New fields come last, in erk's order; a new field is not added to hold null.
+/// Sets all of `sets` in a header, or nothing. Only these fields are checked; all others, known to
+/// erk or not, keep their value and position. New fields come last, in erk's order; null is not
+/// added as a new field.
 ///
 /// # Errors
-/// A field that is set is immutable, unknown or retired, or may not hold its value.
+/// Fails if one of the fields is immutable, unknown or retired, or its value is not allowed.
 pub fn update_header(
     fields: &mut Map<String, Value>,
     sets: &Map<String, Value>,
@@ -204,7 +126,7 @@ pub fn update_header(
     }
     for (field, value) in known() {
         let mut value = value.clone();
-        field.kind.settle(&mut value);
+        field.kind.normalise(&mut value);
         match fields.get_mut(field.name) {
             Some(old) => *old = value,
             None if value.is_null() => {}
@@ -216,10 +138,10 @@ pub fn update_header(
     Ok(())
 }
 
-/// `body` with fields of its header set, by [`update_header`]. No byte outside the block changes.
+/// Applies [`update_header`] to the header in `body`. No byte outside the block changes.
 ///
 /// # Errors
-/// As [`update_header`]; there is no header, or none that can be read.
+/// Fails as [`update_header`] does, or if there is no header or it cannot be parsed.
 pub fn update(body: &str, sets: &Map<String, Value>) -> Result<String, SchemaError> {
     let mut checked = Ok(());
     let changed = block::update(body, HEADER, |fields| checked = update_header(fields, sets));

@@ -1,11 +1,11 @@
-//! The kinds of value a field may hold, and what erk says about everything else.
+//! The kinds of values that a field may have, and erk's messages about all others.
 
 use serde_json::Value;
 
-/// A kind of value. `OrNull`: null is allowed too.
+/// A kind of value. `OrNull` means that null is allowed as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Whatever it is; erk does not look.
+    /// Any value; erk does not check it.
     Any,
     /// A string, not empty.
     Text,
@@ -13,9 +13,9 @@ pub(super) enum Kind {
     TextOrNull,
     /// A string, not empty.
     FilledOrNull,
-    /// A string, not empty; erk's words leave out that null is fine.
+    /// A string, not empty; erk's message does not mention that null is allowed.
     SlugOrNull,
-    /// A string of digits. erk also takes a number, which it turns into a string.
+    /// A string of digits. erk also accepts a number, which it converts to a string.
     RunIdOrNull,
     /// `owner/repo`.
     RepoOrNull,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     PositiveOrNull,
     /// An integer of at least this.
     AtLeast(u8),
-    /// Fields.
+    /// A mapping.
     Map,
     /// One of these words, in alphabetical order.
     Word(&'static [&'static str]),
@@ -42,7 +42,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What is wrong with `value` in `field`, as a sentence of erk's.
+    /// Returns what is wrong with `value` in `field`, in erk's wording.
     pub(super) fn problem(self, field: &str, value: &Value) -> Option<String> {
         if value.is_null() && self.takes_null() {
             return None;
@@ -119,7 +119,7 @@ impl Kind {
         }
     }
 
-    /// Whether the field holds text, so that digits given for it stay digits.
+    /// Returns whether the field holds text, so that digits given for it remain text.
     pub(super) fn is_text(self) -> bool {
         matches!(
             self,
@@ -135,29 +135,18 @@ impl Kind {
         )
     }
 
-    /// A number where erk turns one into text becomes text.
-    pub(super) fn settle(self, value: &mut Value) {
+    /// Converts a number to text where erk does.
+    pub(super) fn normalise(self, value: &mut Value) {
         if self == Kind::RunIdOrNull && value.is_number() {
             *value = Value::String(value.to_string());
         }
     }
 
     fn takes_null(self) -> bool {
-        match self {
-            Kind::Text | Kind::Positive | Kind::AtLeast(_) | Kind::Map | Kind::Word(_) => false,
-            Kind::Any
-            | Kind::TextOrNull
-            | Kind::FilledOrNull
-            | Kind::SlugOrNull
-            | Kind::RunIdOrNull
-            | Kind::RepoOrNull
-            | Kind::PositiveOrNull
-            | Kind::WordOrNull(_)
-            | Kind::EitherOrNull(..)
-            | Kind::TextsOrNull
-            | Kind::FilledTextsOrNull
-            | Kind::PositivesOrNull => true,
-        }
+        !matches!(
+            self,
+            Kind::Text | Kind::Positive | Kind::AtLeast(_) | Kind::Map | Kind::Word(_)
+        )
     }
 }
 
@@ -184,7 +173,7 @@ fn is_one_of(value: &Value, words: &[&str]) -> bool {
     value.as_str().is_some_and(|word| words.contains(&word))
 }
 
-/// The integer in `value`; true and false are one and zero, as in Python.
+/// Returns the integer in `value`; true and false are one and zero, as in Python.
 pub(super) fn integer(value: &Value) -> Option<i128> {
     match value {
         Value::Bool(value) => Some(i128::from(*value)),
@@ -196,7 +185,7 @@ pub(super) fn integer(value: &Value) -> Option<i128> {
     }
 }
 
-/// `value` the way Python's messages show it.
+/// Returns `value` as Python's messages show it.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),

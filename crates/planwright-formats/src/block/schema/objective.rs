@@ -1,4 +1,4 @@
-//! The blocks of an objective, which is a plan of plans.
+//! Schemas of the blocks of an objective, which is a plan of plans.
 
 use serde_json::{Map, Value};
 
@@ -31,10 +31,10 @@ pub(super) static SCHEMAS: &[Schema] = &[
     },
 ];
 
-/// Versions of a roadmap; the second calls its nodes steps.
+/// Versions of a roadmap; version 2 calls its nodes steps.
 const VERSIONS: &[&str] = &["2", "3", "4"];
 
-/// `-` is how erk shows `skipped`.
+/// Statuses of a node. `-` is how erk displays `skipped`.
 const STATUSES: &[&str] = &[
     "pending",
     "planning",
@@ -47,18 +47,14 @@ const STATUSES: &[&str] = &[
 
 fn roadmap(fields: &Map<String, Value>) -> Result<(), SchemaError> {
     let wrong = |field: &'static str, message: String| Err(SchemaError::Field { field, message });
-    let version = fields.get("schema_version").unwrap_or(&Value::Null);
-    if !version
-        .as_str()
-        .is_some_and(|version| VERSIONS.contains(&version))
-    {
-        let shown = version
-            .as_str()
-            .map_or_else(|| version.to_string(), str::to_owned);
-        return wrong(
-            "schema_version",
-            format!("Unsupported schema_version: {shown}"),
-        );
+    let version = match fields.get("schema_version").unwrap_or(&Value::Null) {
+        Value::String(version) if VERSIONS.contains(&&**version) => None,
+        Value::String(version) => Some(version.clone()),
+        other => Some(other.to_string()),
+    };
+    if let Some(version) = version {
+        let message = format!("Unsupported schema_version: {version}");
+        return wrong("schema_version", message);
     }
     let Some(nodes) = fields.get("nodes").or_else(|| fields.get("steps")) else {
         return wrong(

@@ -1,4 +1,5 @@
-//! The header of a plan, the older comment that held a plan, and the fields of a header that came and went.
+//! Schemas of the header of a plan, with its retired fields, and of the older comment that
+//! contained a plan.
 
 use super::kind::Kind::{
     EitherOrNull, FilledOrNull, FilledTextsOrNull, Positive, PositiveOrNull, PositivesOrNull,
@@ -8,10 +9,10 @@ use super::{Era, Field, OPEN, Schema, may, must, number};
 
 pub(super) const HEADER: &str = "plan-header";
 
-/// Set when a plan is saved; no update changes them.
+/// Fields that are set when a plan is saved and never changed.
 pub(super) const IMMUTABLE: &[&str] = &["schema_version", "created_at", "created_by"];
 
-/// The one version of a header there has ever been; a string.
+/// The only version of a header so far; a string.
 pub(super) const VERSION: &str = "2";
 
 pub(super) static SCHEMAS: &[Schema] = &[
@@ -63,7 +64,7 @@ pub(super) static SCHEMAS: &[Schema] = &[
     },
 ];
 
-/// In the order in which erk writes them.
+/// Fields of a current header, in the order in which erk writes them.
 pub(super) const CURRENT: &[Field] = &[
     must("schema_version", Word(&[VERSION])),
     must("created_at", Text),
@@ -122,7 +123,8 @@ pub(super) const CURRENT: &[Field] = &[
     ),
 ];
 
-/// December 2025 to March 2026. Live plans carry them; erk refuses every plan that does.
+/// Fields from December 2025 to March 2026. Existing plans have them, although erk rejects every
+/// plan that does.
 const RETIRED: &[Field] = &[
     may("plan_type", WordOrNull(&["extraction", "standard"])),
     may("source_plan_issues", PositivesOrNull),

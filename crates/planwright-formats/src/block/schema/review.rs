@@ -1,4 +1,4 @@
-//! Reading: what is odd about the fields of a block, without refusing any.
+//! Reviews the fields of a parsed block without rejecting any.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use serde_json::{Map, Number, Value};
 use super::kind::Kind;
 use super::{Schema, SchemaError, all};
 
-/// Something odd about a field. A warning: the block is used, the field is kept as it is.
+/// A warning about a field. The block is used and the field kept as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The field.
     pub field: String,
-    /// What is odd.
+    /// What is odd about it.
     #[serde(flatten)]
     pub oddity: Oddity,
 }
@@ -22,15 +22,16 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "oddity", content = "detail", rename_all = "snake_case")]
 pub enum Oddity {
-    /// It should be there.
+    /// It is required but missing.
     Missing,
-    /// Nobody knows it.
+    /// No version of erk knows it.
     Unknown,
-    /// erk wrote it once and now refuses it.
+    /// erk used to write it and now rejects it.
     Retired,
-    /// A number where erk keeps text, or digits where it keeps a number; used as what it should be, which is given.
+    /// A number where erk has text, or digits where it has a number; the content is the value that
+    /// is used.
     Misspelt(String),
-    /// It holds something else than it may; the sentence says what.
+    /// Its value is not allowed; the content is a sentence about it.
     Wrong(String),
 }
 
@@ -52,9 +53,10 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What is odd about `fields` in a block `key`, in the order of the fields, what is missing first.
+/// Returns what is odd about `fields` in a block `key`: missing fields first, then in the order of
+/// the fields.
 ///
-/// Where eras differ, the era in which least is odd counts. Of a key that nobody knows nothing is odd.
+/// If eras differ, the one with the fewest findings counts. An unknown key has no findings.
 pub fn review(key: &str, fields: &Map<String, Value>) -> Vec<Finding> {
     all()
         .filter(|schema| schema.fits(key, fields))

@@ -18,11 +18,11 @@ fn say(comment: &str) -> String {
 }
 
 fn judged(value: &str) -> Result<Options, String> {
-    let given = [Given {
+    let given = [RawOption {
         name: "session".to_owned(),
         value: value.to_owned(),
     }];
-    read(Command::SavePlan, &given).map_err(|error| error.why)
+    read_options(Command::SavePlan, &given).map_err(|error| error.why)
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn a_path_is_inside_the_repository() {
         };
         assert_eq!(judged(value).unwrap().session, Some(want), "{value}");
     }
-    let long = "x".repeat(PATH_MAX + 1);
-    let far = format!("a@{}", "x".repeat(REFERENCE_MAX + 1));
+    let long = "x".repeat(MAX_PATH + 1);
+    let far = format!("a@{}", "x".repeat(MAX_REFERENCE + 1));
     for (value, why) in [
         ("", "it names no file"),
         ("@main", "it names no file"),
@@ -150,7 +150,7 @@ fn a_path_is_inside_the_repository() {
 fn a_value_in_quotes_may_begin_with_others() {
     let comment = "/plan research=\"`Vec` growth; 'strict' mode\" soon";
     let asked = &crate::command::parse(comment)[0];
-    let options = read(Command::Plan, &asked.options).unwrap();
+    let options = read_options(Command::Plan, &asked.options).unwrap();
     assert_eq!(
         options.research.as_deref(),
         Some("`Vec` growth; 'strict' mode")
@@ -198,22 +198,22 @@ fn what_a_fork_pushed_to_a_pull_request_is_no_source() {
 
 #[test]
 fn names_are_judged_too() {
-    let given = |pairs: &[(&str, &str)]| -> Vec<Given> {
+    let given = |pairs: &[(&str, &str)]| -> Vec<RawOption> {
         pairs
             .iter()
-            .map(|(name, value)| Given {
+            .map(|(name, value)| RawOption {
                 name: (*name).to_owned(),
                 value: (*value).to_owned(),
             })
             .collect()
     };
-    let error = read(Command::SavePlan, &given(&[("sesion", "a")])).unwrap_err();
+    let error = read_options(Command::SavePlan, &given(&[("sesion", "a")])).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the option `sesion` cannot be used: there is no such option; `session` is probably meant"
     );
     assert_eq!(error.spec.to_string(), "session=PATH[@REF]");
-    let error = read(
+    let error = read_options(
         Command::SavePlan,
         &given(&[("session", "a"), ("SESSION", "b")]),
     );
@@ -224,24 +224,24 @@ fn names_are_judged_too() {
         ("", false),
         ("a b", false),
         ("a/b", false),
-        (&"x".repeat(ID_MAX + 1), false),
+        (&"x".repeat(MAX_ID + 1), false),
     ] {
-        let read = read(Command::SaveRawPlan, &given(&[("session-id", id)]));
+        let read = read_options(Command::SaveRawPlan, &given(&[("session-id", id)]));
         assert_eq!(read.is_ok(), good, "{id}");
     }
     // What a later version took is not known here.
-    let later = read(Command::SavePlan, &given(&[("colour", "red")]));
+    let later = read_options(Command::SavePlan, &given(&[("colour", "red")]));
     assert_eq!(later.unwrap(), Options::default());
 }
 
 #[test]
 fn an_author_is_a_login_and_hidden_text_is_kept_or_removed() {
     let given = |name: &str, value: &str| {
-        let given = [Given {
+        let given = [RawOption {
             name: name.to_owned(),
             value: value.to_owned(),
         }];
-        read(Command::SaveRawPlan, &given).map_err(|error| error.to_string())
+        read_options(Command::SaveRawPlan, &given).map_err(|error| error.to_string())
     };
     for (value, login) in [
         ("eve", "eve"),

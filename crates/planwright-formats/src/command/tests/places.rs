@@ -145,7 +145,8 @@ fn commands_are_text_everywhere_else() {
     }
 }
 
-/// The parser does not know the line of text behind a definition, so the command is missed: it fails closed.
+/// The parser does not know the line of text behind a definition, so the command is missed: it
+/// fails closed.
 #[test]
 fn a_command_right_behind_a_definition_is_missed() {
     assert_eq!(count("[^1]: x\n/save-plan"), 0);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::code::by_parser;
+use super::super::code::in_parsed_code;
 use super::super::{in_code, outline};
 
 /// Starts of lines, and pieces inside them, that decide what is code.
@@ -142,11 +142,11 @@ proptest! {
     fn lines_alone_give_the_parser_s_answer(source in source()) {
         for place in places(&source) {
             if let Some(found) = outline::in_code(&source, &[place]) {
-                prop_assert_eq!(&found, &by_parser(&source, &[place]), "{} in {:?}", place, &source);
+                prop_assert_eq!(&found, &in_parsed_code(&source, &[place]), "{} in {:?}", place, &source);
             }
         }
         let all = places(&source);
-        prop_assert_eq!(in_code(&source, &all), by_parser(&source, &all));
+        prop_assert_eq!(in_code(&source, &all), in_parsed_code(&source, &all));
     }
 }
 
@@ -185,6 +185,6 @@ fn common_texts_need_no_parser() {
             Some(vec![code]),
             "{source}"
         );
-        assert_eq!(by_parser(&source, &[at]), [code], "{source}");
+        assert_eq!(in_parsed_code(&source, &[at]), [code], "{source}");
     }
 }

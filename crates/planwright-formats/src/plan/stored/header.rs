@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Findings, Place, held};
-use crate::block::schema::{Header, Oddity, review};
+use crate::block::schema::{Oddity, number_field, review};
 use crate::block::{self, Content};
 
 const KEY: &str = "plan-header";
@@ -53,7 +53,7 @@ fn check(header: &Map<String, Value>, findings: &mut Findings) {
 /// The comment that the header names.
 pub(super) fn comment(header: &Map<String, Value>, findings: &mut Findings) -> Option<u64> {
     let value = header.get(COMMENT).filter(|value| !value.is_null())?;
-    let id = Header::read(header).plan_comment_id;
+    let id = number_field(header, COMMENT);
     if id.is_none() {
         let shown = super::super::title::cut(&value.to_string(), 60);
         findings.add(

@@ -69,7 +69,8 @@ fn a_tag_with_the_name_of_a_keyword_stays_a_tag() {
     }
 }
 
-/// The quotes of the link, or of the code, end the attribute, and what was an address or code is text.
+/// The quotes of the link, or of the code, end the attribute, and what was an address or code is
+/// text.
 #[test]
 fn a_tag_open_at_the_end_of_raw_html_makes_no_link_and_no_code_of_what_follows() {
     for (text, want) in [

@@ -1,4 +1,5 @@
-//! Valid fields of every schema, made from its table: they pass, are written, and are read back equal.
+//! Valid fields of every schema, made from its table: they pass, are written, and are read back
+//! equal.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,16 +1,18 @@
 //! The header of a plan: read, written new, changed.
 
 use super::{Era, Map, Value, json, map, says};
-use crate::block::parse;
 use crate::block::render_yaml;
-use crate::block::schema::{Header, fresh, header_set, in_order, update, update_header};
+use crate::block::schema::{
+    header_set, in_order, new_header, number_field, text_field, update, update_header,
+};
+use crate::block::{Content, parse};
 
 #[test]
 fn a_new_header_suits_every_era_until_it_names_its_comment() {
-    let before = fresh("2026-05-01T10:00:00Z", "ada", "cache-the-index", None);
+    let before = new_header("2026-05-01T10:00:00Z", "ada", "cache-the-index", None);
     assert_eq!(says("plan-header", Era::First, &before), "ok");
     assert_eq!(says("plan-header", Era::Current, &before), "ok");
-    let after = fresh("2026-05-01T10:00:00Z", "ada", "cache-the-index", Some(7));
+    let after = new_header("2026-05-01T10:00:00Z", "ada", "cache-the-index", Some(7));
     assert_eq!(
         says("plan-header", Era::First, &after),
         "Unknown fields: plan_comment_id"
@@ -18,7 +20,7 @@ fn a_new_header_suits_every_era_until_it_names_its_comment() {
     assert_eq!(says("plan-header", Era::Current, &after), "ok");
     assert_eq!(in_order(after.clone()), after, "it is in erk's order");
     assert_eq!(
-        says("plan-header", Era::Current, &fresh("t", "", "w", None)),
+        says("plan-header", Era::Current, &new_header("t", "", "w", None)),
         "created_by must not be empty"
     );
 }
@@ -40,8 +42,10 @@ fn a_header_that_erk_has_updated_is_read_and_keeps_its_values() {
         "0o17",
     ] {
         let body = block.replace("worktree_name: w", &format!("worktree_name: {value}"));
-        let header = Header::of(&parse(&body)).unwrap();
-        assert_eq!(header.worktree_name.as_deref(), Some(value));
+        let Content::Yaml(header) = &parse(&body).blocks[0].content else {
+            panic!("{body}");
+        };
+        assert_eq!(text_field(header, "worktree_name").as_deref(), Some(value));
         let updated = update(&body, &map(json!({ "plan_comment_id": 7 }))).unwrap();
         assert!(
             updated.contains(&format!("worktree_name: '{value}'\nplan_comment_id: 7\n")),
@@ -68,49 +72,25 @@ fn headers_of_all_ages_are_read() {
         "schema_version": 2, "created_at": "2025-11-26", "created_by": "ada", "worktree_name": "w",
         "last_dispatched_run_id": 123, "last_dispatched_at": null, "plan_comment_id": "55", "review_pr": 4,
     });
-    let read = Header::read(&map(old));
-    assert_eq!(
-        read,
-        Header {
-            schema_version: Some("2".into()),
-            created_at: Some("2025-11-26".into()),
-            created_by: Some("ada".into()),
-            worktree_name: Some("w".into()),
-            last_dispatched_run_id: Some("123".into()),
-            plan_comment_id: Some(55),
-            ..Header::default()
-        }
-    );
-    let new = json!({
-        "created_by": "", "plan_comment_id": -1, "objective_issue": 9, "node_ids": ["1.1", 2.5, null], "branch_name": "b",
-        "source_repo": "a/b", "lifecycle_stage": "impl", "learn_status": "pending", "learned_from_issue": 0,
-    });
-    let read = Header::read(&map(new));
-    assert_eq!(
-        (
-            read.created_by,
-            read.plan_comment_id,
-            read.learned_from_issue
-        ),
-        (None, None, None)
-    );
-    assert_eq!(
-        (read.objective_issue, read.node_ids),
-        (Some(9), vec!["1.1".into(), "2.5".into()])
-    );
-    assert_eq!(read.lifecycle_stage.as_deref(), Some("impl"));
-}
-
-#[test]
-fn a_header_is_found_in_a_text() {
-    let text = format!(
-        "Hello\n\n{}\n",
-        render_yaml("plan-header", &fresh("t", "ada", "w", Some(3)))
-    );
-    assert_eq!(Header::of(&parse(&text)).unwrap().plan_comment_id, Some(3));
-    assert_eq!(Header::of(&parse("Hello")), None);
-    let broken = text.replace("created_by: ada", "created_by: [");
-    assert_eq!(Header::of(&parse(&broken)), None);
+    let old = map(old);
+    for (name, want) in [
+        ("schema_version", Some("2")),
+        ("created_by", Some("ada")),
+        ("last_dispatched_run_id", Some("123")),
+        ("last_dispatched_at", None),
+        ("branch_name", None),
+    ] {
+        assert_eq!(text_field(&old, name).as_deref(), want, "{name}");
+    }
+    assert_eq!(number_field(&old, "plan_comment_id"), Some(55));
+    let new = map(json!({
+        "created_by": "", "plan_comment_id": -1, "objective_issue": 9, "learned_from_issue": 0, "node_ids": [],
+    }));
+    assert_eq!(text_field(&new, "created_by"), None);
+    assert_eq!(text_field(&new, "node_ids"), None);
+    assert_eq!(number_field(&new, "plan_comment_id"), None);
+    assert_eq!(number_field(&new, "learned_from_issue"), None);
+    assert_eq!(number_field(&new, "objective_issue"), Some(9));
 }
 
 fn old() -> Map<String, Value> {
