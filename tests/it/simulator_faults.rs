@@ -1,4 +1,4 @@
-//! What goes wrong goes wrong in the way that was asked for.
+//! Faults have the effects that were requested.
 
 use github_simulator::Clock as _;
 use std::time::Duration;
@@ -103,7 +103,7 @@ async fn limits_and_refusals() {
 }
 
 #[tokio::test]
-async fn the_five_thousandth_request_of_an_hour_is_the_last() {
+async fn requests_beyond_the_hourly_limit_are_refused_and_not_counted() {
     let mut world = World::new().await;
     let path = format!("/repos/{REPO}");
     let mut got = world.get(&path).await;
@@ -168,7 +168,7 @@ async fn faults_see_one_form_of_a_path() {
 }
 
 #[tokio::test]
-async fn a_storm_strikes_writes_and_ends() {
+async fn random_faults_affect_writes_until_their_end() {
     let world = World::new().await;
     world.simulator.faults().set_random(Some(RandomFaults {
         seed: 3,

@@ -1,5 +1,5 @@
-//! Pages for people: repositories, issues, conversations and check runs, rendered like GitHub's, with
-//! checkboxes that can be toggled and a form for comments.
+//! Pages for people: repositories, issues, conversations and check runs, rendered like GitHub's,
+//! with checkboxes that can be toggled and a form for comments.
 
 mod checks;
 mod forms;

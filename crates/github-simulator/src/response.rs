@@ -172,7 +172,14 @@ impl ApiResponse {
 
     /// Returns the 422 for a value that fails validation.
     pub(crate) fn validation_failed(resource: &str, field: &str, code: &str) -> Self {
-        Self::validation_error(json!({"resource": resource, "code": code, "field": field}))
+        let error = json!({"resource": resource, "code": code, "field": field});
+        let body = json!({
+            "message": "Validation Failed",
+            "errors": [error],
+            "documentation_url": DOCUMENTATION_URL,
+            "status": "422",
+        });
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, body)
     }
 
     /// Returns the 422 for a value that fails validation, with a message.
@@ -182,21 +189,10 @@ impl ApiResponse {
         code: &str,
         message: &str,
     ) -> Self {
-        Self::validation_error(
-            json!({"resource": resource, "code": code, "field": field, "message": message}),
-        )
-    }
-
-    fn validation_error(error: Value) -> Self {
-        Self::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            json!({
-                "message": "Validation Failed",
-                "errors": [error],
-                "documentation_url": DOCUMENTATION_URL,
-                "status": "422",
-            }),
-        )
+        Self::validation_failed(resource, field, code).map_json(|mut body| {
+            body["errors"][0]["message"] = json!(message);
+            body
+        })
     }
 
     pub(crate) fn into_response(self) -> Response {

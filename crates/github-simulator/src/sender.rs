@@ -1,5 +1,5 @@
-//! Sends queued webhook deliveries one after another, signed and with GitHub's headers, and logs the
-//! responses.
+//! Sends queued webhook deliveries one after another, signed and with GitHub's headers, and logs
+//! the responses.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

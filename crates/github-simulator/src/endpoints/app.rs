@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::auth;
-use crate::json::iso;
+use crate::json::{self, iso};
 use crate::model::{Delivery, Installation, Repository, Token, TokenFormat, TokenOwner};
 use crate::request::ApiRequest;
 use crate::response::{ApiResponse, ApiResult};
@@ -33,8 +33,7 @@ pub(super) fn handle(state: &mut State, request: &ApiRequest, path: &[&str]) -> 
         ("GET", ["hook", "deliveries"]) => deliveries(state, request),
         ("GET", ["hook", "deliveries", id]) => {
             let delivery = state.delivery(parse_id(id)?)?;
-            let renderer = state.renderer(&request.urls);
-            Ok(ApiResponse::ok(renderer.delivery(delivery)))
+            Ok(ApiResponse::ok(json::delivery(delivery)))
         }
         ("POST", ["hook", "deliveries", id, "attempts"]) => {
             state.redeliver(parse_id(id)?)?;
@@ -219,8 +218,7 @@ fn deliveries(state: &State, request: &ApiRequest) -> ApiResult {
         .collect();
     let more = found.len() > size;
     found.truncate(size);
-    let renderer = state.renderer(&request.urls);
-    let list = found.iter().map(|one| renderer.delivery_item(one));
+    let list = found.iter().map(|one| json::delivery_item(one));
     let response = ApiResponse::ok(list.collect());
     Ok(match found.last() {
         Some(oldest) if more => {

@@ -56,39 +56,39 @@ impl Renderer<'_> {
             "suspended_at": installation.suspended.map(iso),
         })
     }
+}
 
-    /// Renders `hook-delivery-item`.
-    pub(crate) fn delivery_item(&self, delivery: &Delivery) -> Value {
-        json!({
-            "id": delivery.id,
-            "guid": delivery.guid,
-            "delivered_at": iso(delivery.delivered),
-            "redelivery": delivery.redelivery,
-            "duration": delivery.duration,
-            "status": delivery.status,
-            "status_code": delivery.status_code.unwrap_or(0),
-            "event": delivery.event,
-            "action": delivery.action,
-            "installation_id": delivery.installation,
-            "repository_id": delivery.repository,
-            "throttled_at": null,
-        })
-    }
+/// Renders `hook-delivery-item`.
+pub(crate) fn delivery_item(delivery: &Delivery) -> Value {
+    json!({
+        "id": delivery.id,
+        "guid": delivery.guid,
+        "delivered_at": iso(delivery.delivered),
+        "redelivery": delivery.redelivery,
+        "duration": delivery.duration,
+        "status": delivery.status,
+        "status_code": delivery.status_code.unwrap_or(0),
+        "event": delivery.event,
+        "action": delivery.action,
+        "installation_id": delivery.installation,
+        "repository_id": delivery.repository,
+        "throttled_at": null,
+    })
+}
 
-    /// Renders `hook-delivery`.
-    pub(crate) fn delivery(&self, delivery: &Delivery) -> Value {
-        let mut value = self.delivery_item(delivery);
-        let payload: Value = serde_json::from_slice(&delivery.payload).unwrap_or(Value::Null);
-        value["url"] = json!("");
-        value["request"] = json!({
-            "headers": {
-                "X-GitHub-Event": delivery.event,
-                "X-GitHub-Delivery": delivery.guid,
-                "content-type": "application/json",
-            },
-            "payload": payload,
-        });
-        value["response"] = json!({"headers": {}, "payload": delivery.response});
-        value
-    }
+/// Renders `hook-delivery`.
+pub(crate) fn delivery(delivery: &Delivery) -> Value {
+    let mut value = delivery_item(delivery);
+    let payload: Value = serde_json::from_slice(&delivery.payload).unwrap_or(Value::Null);
+    value["url"] = json!("");
+    value["request"] = json!({
+        "headers": {
+            "X-GitHub-Event": delivery.event,
+            "X-GitHub-Delivery": delivery.guid,
+            "content-type": "application/json",
+        },
+        "payload": payload,
+    });
+    value["response"] = json!({"headers": {}, "payload": delivery.response});
+    value
 }

@@ -12,7 +12,7 @@ use crate::task_list::markdown_options;
 /// Style sheet, embedded in every page.
 const STYLE: &str = include_str!("style.css");
 
-/// Sanitiser that also keeps what GitHub's does beyond ammonia's default: checkboxes, alerts, language
+/// Sanitiser that, like GitHub's, keeps more than ammonia's default: checkboxes, alerts, language
 /// classes.
 static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut builder = Builder::default();
@@ -53,8 +53,8 @@ pub(super) fn escape(text: &str) -> String {
     safe
 }
 
-/// Returns the options for rendering a comment: line breaks are kept, as in GitHub's comments, and raw
-/// HTML is allowed because it is sanitised afterwards.
+/// Returns the options for rendering a comment: line breaks are kept, as in GitHub's comments, and
+/// raw HTML is allowed because it is sanitised afterwards.
 fn options() -> Options<'static> {
     let mut options = markdown_options();
     options.extension.alerts = true;
@@ -95,9 +95,9 @@ comrak::create_formatter!(CheckboxFormatter<CheckboxMarks>, {
 /// Renders Markdown as sanitised HTML with a button named `box` in place of each checkbox of a task
 /// list. The value of a button is the index of the checkbox, from 0.
 ///
-/// The sanitiser would remove buttons, so they replace elements with an unguessable mark afterwards.
-/// The mark contains quotation marks, which end an attribute or are escaped in it, so raw HTML around
-/// a list cannot move a button into an attribute.
+/// The sanitiser would remove buttons, so they replace elements with an unguessable mark
+/// afterwards. The mark contains quotation marks, which end an attribute or are escaped in it, so
+/// raw HTML around a list cannot move a button into an attribute.
 pub(super) fn render_with_buttons(source: &str) -> String {
     let arena = Arena::new();
     let root = parse_document(&arena, source, &options());
