@@ -95,6 +95,7 @@ fn completed() -> Result<String, Failure> {
 async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
     let keys = AppKeys::generate()?;
     let options = SimulatorOptions::new(
+        "planwright",
         Arc::new(github_simulator::SystemClock),
         keys.public_pem.clone(),
         SecretString::from(SECRET),

@@ -168,11 +168,13 @@ async fn perform(
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let keys = AppKeys::generate().map_err(|error| failed(&error))?;
     let secret = SecretString::from(uuid::Uuid::new_v4().to_string());
-    let options = SimulatorOptions::new(
+    let mut options = SimulatorOptions::new(
+        "planwright",
         Arc::new(github_simulator::SystemClock),
         keys.public_pem.clone(),
         secret.clone(),
     );
+    "/plan-help".clone_into(&mut options.comment_placeholder);
     let app = (options.app_id, options.slug.clone());
     let simulator = Simulator::start(options)
         .await

@@ -4,7 +4,7 @@ use github_simulator::Clock as _;
 use std::process::Output;
 use std::time::Duration;
 
-use github_simulator::{Fault, Simulator, Trouble};
+use github_simulator::{Fault, FaultKind, Simulator};
 use planwright::engine::clock::Clock as _;
 use planwright::engine::model::time::Millis;
 use secrecy::ExposeSecret;
@@ -248,7 +248,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     // The wait is told by GitHub's clock, the time when it ends by this machine's.
     let before = now();
     let reset = world.clock.now() + Duration::from_mins(10);
-    limit(Trouble::PrimaryLimit { reset });
+    limit(FaultKind::PrimaryLimit { reset });
     let limited = err(&as_ada(sim, &["get", &named]).await);
     let until = limited
         .strip_prefix(
@@ -261,7 +261,7 @@ async fn what_github_refuses_is_one_sentence_with_its_remedy() {
     let second = Duration::from_secs(1);
     assert!(until.plus(second) >= ten_minutes(before), "{limited}");
     assert!(until <= ten_minutes(now()).plus(second), "{limited}");
-    limit(Trouble::Unavailable);
+    limit(FaultKind::Unavailable);
     let away = as_ada(sim, &["list", "acme/closed"]).await;
     assert_eq!(away.status.code(), Some(1));
     assert!(

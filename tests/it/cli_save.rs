@@ -28,6 +28,7 @@ struct Desk {
 impl Desk {
     async fn new() -> Self {
         let options = SimulatorOptions::new(
+            "planwright",
             Arc::new(github_simulator::SystemClock),
             KEYS.public_pem.clone(),
             SecretString::from("not used"),

@@ -42,6 +42,7 @@ fn program(folder: &Path, api_url: &str) -> Command {
 
 async fn simulator() -> Simulator {
     let options = SimulatorOptions::new(
+        "planwright",
         Arc::new(github_simulator::SystemClock),
         KEYS.public_pem.clone(),
         SecretString::from(SECRET),

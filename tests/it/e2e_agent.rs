@@ -155,7 +155,7 @@ async fn questions_are_answered_by_boxes() {
     // The first option of the first question, and then the last box: the second question stays open, and the last box
     // is free again.
     system.tick(comment, "ada", &[0], true);
-    let boxes = || system.sim.boxes(comment).unwrap();
+    let boxes = || system.sim.checkboxes(comment).unwrap();
     let freed = || {
         system
             .said(REPO, issue)

@@ -1,8 +1,8 @@
 //! `/check-plan` over real HTTP: plans in texts, plans in the files of pull requests, and new commits. Each exchange is
 //! judged by GitHub's published description.
 
-use github_simulator::Proposal;
-use github_simulator::model::{CheckRun, Entry, Role};
+use github_simulator::NewPullRequest;
+use github_simulator::model::{CheckRun, Role, TreeEntry};
 use planwright::engine::model::run::State;
 use planwright::formats::block;
 
@@ -35,18 +35,21 @@ async fn judged() -> System {
     system
 }
 
-fn file(path: &str, text: &str) -> (String, Option<Entry>) {
-    (path.to_owned(), Some(Entry::file(text.to_owned())))
+fn file(path: &str, text: &str) -> (String, Option<TreeEntry>) {
+    (path.to_owned(), Some(TreeEntry::file(text.to_owned())))
 }
 
-fn proposed(system: &System, edits: Vec<(String, Option<Entry>)>) -> u64 {
-    let proposal = Proposal {
+fn proposed(system: &System, edits: Vec<(String, Option<TreeEntry>)>) -> u64 {
+    let proposal = NewPullRequest {
         title: "Plans".into(),
         body: "See the files.".into(),
         edits,
-        ..Proposal::default()
+        ..NewPullRequest::default()
     };
-    system.sim.propose(REPO, "ada", &proposal).unwrap()
+    system
+        .sim
+        .create_pull_request(REPO, "ada", &proposal)
+        .unwrap()
 }
 
 /// Status comment of the bot, the only one it has at the place.

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use futures_util::{StreamExt, stream};
-use github_simulator::{Fault, Trouble};
+use github_simulator::{Fault, FaultKind};
 use http::Method;
 use planwright::engine::model::run::State;
 use planwright::formats::plan::document::plan_text;
@@ -135,7 +135,7 @@ async fn kill_9_at_any_write_leaves_exactly_one_plan() {
     }
 }
 
-async fn answer_spoilt_at(way: Way, write: usize, methods: &[Method], trouble: Trouble) {
+async fn answer_spoilt_at(way: Way, write: usize, methods: &[Method], trouble: FaultKind) {
     let case = format!("{way:?}: {trouble:?} at write {write}");
     let mut scene = Scene::new(way).await;
     let method = &methods[write];
@@ -145,7 +145,7 @@ async fn answer_spoilt_at(way: Way, write: usize, methods: &[Method], trouble: T
     scene.system.sim.faults().push(fault);
     scene.ask();
     scene.assert_saved_once(&case).await;
-    assert_eq!(scene.system.sim.faults().struck(), 1, "{case}");
+    assert_eq!(scene.system.sim.faults().injected(), 1, "{case}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -153,7 +153,7 @@ async fn a_502_or_no_answer_after_any_write_leaves_exactly_one_plan() {
     for way in [Way::Command, Way::Label] {
         let methods = &writes_of_a_save(way).await;
         let began = Instant::now();
-        let troubles = [Trouble::BadGatewayAfter, Trouble::LostAnswer];
+        let troubles = [FaultKind::BadGatewayAfter, FaultKind::LostResponse];
         let cases = (0..methods.len()).flat_map(|write| {
             troubles
                 .clone()

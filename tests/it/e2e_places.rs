@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use github_simulator::{Fault, Trouble};
+use github_simulator::{Fault, FaultKind};
 use planwright::engine::model::run::State;
 use serde_json::json;
 
@@ -72,14 +72,14 @@ async fn a_lost_answer_with_lists_that_lag_longer_than_the_settling_time_makes_o
     let system = patient().await;
     let issue = issue_with_plan(&system);
     system.sim.set_list_lag(Duration::from_secs(3));
-    let lost = Fault::on("POST", "/repos/*/*/issues", Trouble::LostAnswer);
+    let lost = Fault::on("POST", "/repos/*/*/issues", FaultKind::LostResponse);
     system.sim.faults().push(lost);
     system
         .sim
         .comment(REPO, issue, "ada", "/save-plan")
         .unwrap();
     assert_saved_once(&system, REPO, issue).await;
-    assert_eq!(system.sim.faults().struck(), 1);
+    assert_eq!(system.sim.faults().injected(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,14 +87,14 @@ async fn temporary_refusals_of_what_was_just_created_are_waited_out() {
     let system = patient().await;
     let issue = issue_with_plan(&system);
     let documentation = "https://docs.github.com/rest";
-    let unresolved = Trouble::Answer {
+    let unresolved = FaultKind::Response {
         status: 422,
         body: json!({
             "message": "Validation Failed", "documentation_url": documentation,
             "errors": ["Could not resolve to a node with the global id of 'I_kwDO1'."],
         }),
     };
-    let missing = Trouble::Answer {
+    let missing = FaultKind::Response {
         status: 404,
         body: json!({"message": "Not Found", "documentation_url": documentation}),
     };
@@ -109,7 +109,7 @@ async fn temporary_refusals_of_what_was_just_created_are_waited_out() {
         .comment(REPO, issue, "ada", "/save-plan")
         .unwrap();
     assert_saved_once(&system, REPO, issue).await;
-    assert_eq!(system.sim.faults().struck(), 3);
+    assert_eq!(system.sim.faults().injected(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -117,7 +117,7 @@ async fn reactions_that_are_refused_do_not_stop_the_save() {
     for status in [403, 422] {
         let system = with(Options::default()).await;
         let issue = issue_with_plan(&system);
-        let refused = Trouble::Answer {
+        let refused = FaultKind::Response {
             status,
             body: json!({"message": "Resource not accessible by integration"}),
         };
@@ -236,7 +236,7 @@ async fn a_host_whose_clock_is_hours_wrong_saves_one_plan_after_lost_answers() {
         .await;
         let issue = issue_with_plan(&system);
         let faults = system.sim.faults();
-        let lost = |path| Fault::on("POST", path, Trouble::LostAnswer);
+        let lost = |path| Fault::on("POST", path, FaultKind::LostResponse);
         faults.push(lost("/repos/*/*/issues"));
         faults.push(lost("/repos/*/*/issues/*/comments").times(1));
         system
@@ -244,6 +244,6 @@ async fn a_host_whose_clock_is_hours_wrong_saves_one_plan_after_lost_answers() {
             .comment(REPO, issue, "ada", "/save-plan")
             .unwrap();
         assert_saved_once(&system, REPO, issue).await;
-        assert_eq!(system.sim.faults().struck(), 2, "{hours} h");
+        assert_eq!(system.sim.faults().injected(), 2, "{hours} h");
     }
 }

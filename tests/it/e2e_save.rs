@@ -1,8 +1,7 @@
 //! Saving over real HTTP: every way to ask, every place to ask in, and what GitHub holds afterwards. Each exchange is judged
 //! by GitHub's published description.
 
-use github_simulator::TokenShape;
-use github_simulator::model::Role;
+use github_simulator::model::{Role, TokenFormat};
 use planwright::engine::model::run::State;
 use planwright::formats::block;
 use planwright::formats::plan::document::plan_text;
@@ -290,14 +289,14 @@ async fn no_permission_no_plan_and_no_issues_are_said_on_the_spot() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn private_repositories_stateless_tokens_and_an_enterprise_server_are_no_different() {
-    for (enterprise, token_shape, private) in [
-        (false, TokenShape::Classic, true),
-        (false, TokenShape::Stateless, false),
-        (true, TokenShape::Stateless, true),
+    for (enterprise, token_format, private) in [
+        (false, TokenFormat::Classic, true),
+        (false, TokenFormat::Stateless, false),
+        (true, TokenFormat::Stateless, true),
     ] {
         let system = System::with(Options {
             enterprise,
-            token_shape,
+            token_format,
             // The description's paths are those of github.com.
             judged: !enterprise,
             ..Options::default()

@@ -1,7 +1,7 @@
 //! Plans from session logs over real HTTP: the bot as a process, our GitHub with files and attachments. Each exchange is
 //! judged by GitHub's published description; attachments, which it does not describe, must come without credentials.
 
-use github_simulator::{Fault, Trouble};
+use github_simulator::{Fault, FaultKind};
 use planwright::engine::model::run::State;
 use planwright::formats::plan::document::plan_text;
 
@@ -145,12 +145,12 @@ async fn an_outage_of_either_place_is_waited_out() {
     faults.push(Fault::on(
         "GET",
         "/repos/acme/search/contents/**",
-        Trouble::BadGatewayBefore,
+        FaultKind::BadGatewayBefore,
     ));
     faults.push(Fault::on(
         "GET",
         "/attachment-store/**",
-        Trouble::Unavailable,
+        FaultKind::Unavailable,
     ));
     for comment in [
         "/save-plan session=a.jsonl",

@@ -1,7 +1,7 @@
 //! A repository's knowledge, gathered from a fake GitHub, and through the simulator with the client of the bot.
 
-use github_simulator::model::Entry;
-use github_simulator::{Fault, Trouble};
+use github_simulator::model::TreeEntry as GitEntry;
+use github_simulator::{Fault, FaultKind};
 use planwright::engine::effects::Stop;
 use planwright::engine::forge::{EntryKind, ForgeError, ReadError, Tree, TreeEntry};
 use planwright::engine::knowledge::{Knowledge, LeftOut, Limits, Why};
@@ -201,7 +201,7 @@ async fn three_megabytes_in_sixty_documents_come_through_the_client() {
     let forge = judged.github.as_ref();
     let none = gather(forge, &place.repo, Limits::default()).await.unwrap();
     assert_eq!((none.documents.len(), none.commit.is_some()), (0, true));
-    let mut edits: Vec<(String, Option<Entry>)> = (0..60)
+    let mut edits: Vec<(String, Option<GitEntry>)> = (0..60)
         .map(|at| {
             let folder = if at % 2 == 0 {
                 ".planwright"
@@ -211,11 +211,11 @@ async fn three_megabytes_in_sixty_documents_come_through_the_client() {
             let text = format!("# Document {at}\n\n{}", "Facts, öäü.\n".repeat(3_900));
             (
                 format!("{folder}/knowledge/part {at:02}/ü#.md"),
-                Some(Entry::file(text)),
+                Some(GitEntry::file(text)),
             )
         })
         .collect();
-    let text = |path: &str, text: &str| (path.to_owned(), Some(Entry::file(text.to_owned())));
+    let text = |path: &str, text: &str| (path.to_owned(), Some(GitEntry::file(text.to_owned())));
     edits.extend([
         text(".spektacular/knowledge/glossary.md", "# Words\n"),
         text(".planwright/knowledge/copy.md", "# Words\n"),
@@ -227,10 +227,13 @@ async fn three_megabytes_in_sixty_documents_come_through_the_client() {
         text("src/secret.md", "# Not knowledge\n"),
         (
             path("picture.md"),
-            Some(Entry::file(vec![0x89, 0x50, 0, 0xff])),
+            Some(GitEntry::file(vec![0x89, 0x50, 0, 0xff])),
         ),
-        (path("link.md"), Some(Entry::Link("src/secret.md".into()))),
-        (path("module"), Some(Entry::Submodule("c0ffee".into()))),
+        (
+            path("link.md"),
+            Some(GitEntry::Link("src/secret.md".into())),
+        ),
+        (path("module"), Some(GitEntry::Submodule("c0ffee".into()))),
     ]);
     let commit = judged.simulator.commit(REPO, "main", &edits).unwrap();
     let before = judged.tap.exchanges().len();
@@ -245,7 +248,7 @@ async fn three_megabytes_in_sixty_documents_come_through_the_client() {
     assert!((2_000_000..=2 * 1024 * 1024).contains(&total), "{total}");
     assert_eq!(found.documents[0].title, "Words");
     for document in &found.documents[1..] {
-        let Some((_, Some(Entry::File(content)))) =
+        let Some((_, Some(GitEntry::File(content)))) =
             edits.iter().find(|(path, _)| *path == document.path)
         else {
             panic!("{}", document.path);
@@ -292,7 +295,7 @@ async fn three_megabytes_in_sixty_documents_come_through_the_client() {
     faults.push(Fault::on(
         "GET",
         "/repos/*/*/git/blobs/*",
-        Trouble::BadGatewayBefore,
+        FaultKind::BadGatewayBefore,
     ));
     let lost = gather(forge, &place.repo, enough).await;
     assert!(

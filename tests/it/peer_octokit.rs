@@ -87,6 +87,7 @@ async fn octokit_works_with_the_simulator() {
     let tap = Tap::new(Client::Other);
     let wrapped = tap.clone();
     let options = SimulatorOptions::new(
+        "planwright",
         Arc::new(github_simulator::SystemClock),
         KEYS.public_pem.clone(),
         SecretString::from(SECRET),

@@ -3,8 +3,8 @@
 use github_simulator::Clock as _;
 use std::time::Duration;
 
-use github_simulator::TokenShape;
 use github_simulator::model::Role;
+use github_simulator::model::TokenFormat;
 use http::{Method, StatusCode};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ async fn tokens_expire_after_an_hour() {
 async fn tokens_have_both_shapes() {
     let classic = World::new().await;
     assert_eq!(classic.token.len(), 40);
-    let long = World::with(|options| options.token_shape = TokenShape::Stateless).await;
+    let long = World::with(|options| options.token_format = TokenFormat::Stateless).await;
     assert!(long.token.starts_with("ghs_4711_"), "{}", long.token);
     assert!(
         (500..=560).contains(&long.token.len()),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use github_simulator::model::{Edits, Entry};
-use github_simulator::{Fault, Proposal, Simulator, SimulatorOptions, Trouble};
+use github_simulator::model::{FileEdits, TreeEntry};
+use github_simulator::{Fault, FaultKind, NewPullRequest, Simulator, SimulatorOptions};
 use http::{Method, StatusCode};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::github::{GitHub, GitHubConfig};
@@ -28,20 +28,20 @@ use crate::support::openapi::tap::Tap;
 
 const RUNS: &str = "/repos/acme/widgets/check-runs";
 
-fn file(path: &str, text: &str) -> (String, Option<Entry>) {
-    (path.to_owned(), Some(Entry::file(text.to_owned())))
+fn file(path: &str, text: &str) -> (String, Option<TreeEntry>) {
+    (path.to_owned(), Some(TreeEntry::file(text.to_owned())))
 }
 
-fn gone(path: &str) -> (String, Option<Entry>) {
+fn gone(path: &str) -> (String, Option<TreeEntry>) {
     (path.to_owned(), None)
 }
 
-fn proposal(edits: &Edits) -> Proposal {
-    Proposal {
+fn proposal(edits: &FileEdits) -> NewPullRequest {
+    NewPullRequest {
         title: "Plans".into(),
         body: "See the files.".into(),
         edits: edits.to_vec(),
-        ..Proposal::default()
+        ..NewPullRequest::default()
     }
 }
 
@@ -49,7 +49,9 @@ fn proposal(edits: &Edits) -> Proposal {
 async fn plan_proposed(world: &World) -> (u64, String) {
     let simulator = &world.simulator;
     let edits = [file("plans/a.md", "one\ntwo\n")];
-    let number = simulator.propose(REPO, "ada", &proposal(&edits)).unwrap();
+    let number = simulator
+        .create_pull_request(REPO, "ada", &proposal(&edits))
+        .unwrap();
     let pull = world.get(&format!("/repos/{REPO}/pulls/{number}")).await;
     assert_eq!(pull.status, StatusCode::OK, "{}", pull.text());
     let head = pull.json()["head"]["sha"].as_str().unwrap().to_owned();
@@ -136,7 +138,9 @@ async fn changed_files_are_told_as_git_tells_them() {
         file("a b/ü.md", "new\n"),
         file("kept.md", "same"),
     ];
-    let number = simulator.propose(REPO, "ada", &proposal(&edits)).unwrap();
+    let number = simulator
+        .create_pull_request(REPO, "ada", &proposal(&edits))
+        .unwrap();
     let path = format!("/repos/{REPO}/pulls/{number}/files");
     let list = world.get(&path).await.json();
     let seen: Vec<Value> = list
@@ -179,7 +183,9 @@ async fn three_thousand_files_are_listed_and_no_more() {
     let edits: Vec<_> = (0..3_001)
         .map(|at| file(&format!("f{at:04}"), "x"))
         .collect();
-    let number = world.simulator.propose(REPO, "ada", &proposal(&edits));
+    let number = world
+        .simulator
+        .create_pull_request(REPO, "ada", &proposal(&edits));
     let path = format!("/repos/{REPO}/pulls/{}", number.unwrap());
     assert_eq!(world.get(&path).await.json()["changed_files"], 3_001);
     let page = |page: usize| format!("{path}/files?per_page=100&page={page}");
@@ -194,9 +200,15 @@ async fn links_and_submodules_are_no_files() {
     let world = World::new().await;
     let entries = [
         file("docs/a.md", "text"),
-        ("link".to_owned(), Some(Entry::Link("docs/a.md".into()))),
-        ("dangling".to_owned(), Some(Entry::Link("nowhere".into()))),
-        ("module".to_owned(), Some(Entry::Submodule("c0ffee".into()))),
+        ("link".to_owned(), Some(TreeEntry::Link("docs/a.md".into()))),
+        (
+            "dangling".to_owned(),
+            Some(TreeEntry::Link("nowhere".into())),
+        ),
+        (
+            "module".to_owned(),
+            Some(TreeEntry::Submodule("c0ffee".into())),
+        ),
     ];
     world.simulator.commit(REPO, "main", &entries).unwrap();
     for (path, kind) in [
@@ -226,10 +238,10 @@ async fn trees_and_contents_are_named_by_what_is_in_them() {
         file("docs.md", "beside"),
         file("copy/a.md", "text"),
         file("copy/deep/b.md", "ü"),
-        ("docs/link".to_owned(), Some(Entry::Link("a.md".into()))),
+        ("docs/link".to_owned(), Some(TreeEntry::Link("a.md".into()))),
         (
             "docs/module".to_owned(),
-            Some(Entry::Submodule("c0ffee".into())),
+            Some(TreeEntry::Submodule("c0ffee".into())),
         ),
     ];
     let first = world.simulator.commit(REPO, "main", &entries).unwrap();
@@ -583,6 +595,7 @@ impl Judged {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let secret = SecretString::from(SECRET);
         let options = SimulatorOptions::new(
+            "planwright",
             Arc::new(github_simulator::SystemClock),
             KEYS.public_pem.clone(),
             secret,
@@ -633,15 +646,26 @@ async fn the_client_reads_a_pull_request_from_a_fork() {
     edits.extend([
         gone("plans/old.md"),
         file("plans/new.md", "as it was"),
-        ("picture".to_owned(), Some(Entry::file(vec![0xff, 0xd8, 0]))),
-        ("module".to_owned(), Some(Entry::Submodule("c0ffee".into()))),
-        ("dangling".to_owned(), Some(Entry::Link("nowhere".into()))),
-        ("link".to_owned(), Some(Entry::Link("docs/x.md".into()))),
+        (
+            "picture".to_owned(),
+            Some(TreeEntry::file(vec![0xff, 0xd8, 0])),
+        ),
+        (
+            "module".to_owned(),
+            Some(TreeEntry::Submodule("c0ffee".into())),
+        ),
+        (
+            "dangling".to_owned(),
+            Some(TreeEntry::Link("nowhere".into())),
+        ),
+        ("link".to_owned(), Some(TreeEntry::Link("docs/x.md".into()))),
     ]);
     let mut proposal = proposal(&edits);
     proposal.fork = true;
     proposal.draft = true;
-    let number = simulator.propose(REPO, "bob", &proposal).unwrap();
+    let number = simulator
+        .create_pull_request(REPO, "bob", &proposal)
+        .unwrap();
     let place = judged.place(number);
     let pull = github.pull_request(&place).await.unwrap();
     let own = simulator.add_repository("acme/probe", false).unwrap();
@@ -725,7 +749,7 @@ async fn lost_answers_over_http_add_no_annotation_twice() {
     let edits = [file("plans/a.md", "one\n")];
     let number = judged
         .simulator
-        .propose(REPO, "bob", &proposal(&edits))
+        .create_pull_request(REPO, "bob", &proposal(&edits))
         .unwrap();
     let place = judged.place(number);
     let pull = judged.github.pull_request(&place).await.unwrap();
@@ -757,22 +781,22 @@ async fn lost_answers_over_http_add_no_annotation_twice() {
     faults.push(Fault::on(
         "POST",
         "/repos/*/*/check-runs",
-        Trouble::LostAnswer,
+        FaultKind::LostResponse,
     ));
     faults.push(Fault::on(
         "PATCH",
         "/repos/*/*/check-runs/*",
-        Trouble::BadGatewayAfter,
+        FaultKind::BadGatewayAfter,
     ));
     faults.push(Fault::on(
         "PATCH",
         "/repos/*/*/check-runs/*",
-        Trouble::BadGatewayBefore,
+        FaultKind::BadGatewayBefore,
     ));
     faults.push(Fault::on(
         "PATCH",
         "/repos/*/*/check-runs/*",
-        Trouble::LostAnswer,
+        FaultKind::LostResponse,
     ));
     let mut failures = 0;
     let posted = loop {
@@ -784,7 +808,7 @@ async fn lost_answers_over_http_add_no_annotation_twice() {
             }
         }
     };
-    assert_eq!((failures, faults.struck()), (4, 4));
+    assert_eq!((failures, faults.injected()), (4, 4));
     let runs = judged.simulator.check_runs(REPO).unwrap();
     assert_eq!(runs.len(), 1);
     assert_eq!(runs[0].id, posted.id());

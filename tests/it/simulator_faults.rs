@@ -1,9 +1,9 @@
-//! What goes wrong goes wrong in the way that was asked for.
+//! Faults have the effects that were requested.
 
 use github_simulator::Clock as _;
 use std::time::Duration;
 
-use github_simulator::{Fault, Storm, Trouble};
+use github_simulator::{Fault, FaultKind, RandomFaults};
 use http::{Method, StatusCode};
 use serde_json::json;
 
@@ -27,8 +27,8 @@ fn issues(world: &World) -> usize {
 async fn bad_gateway_before_and_after_the_write() {
     let world = World::new().await;
     let faults = world.simulator.faults();
-    faults.push(Fault::on("POST", CREATE, Trouble::BadGatewayBefore));
-    faults.push(Fault::on("POST", CREATE, Trouble::BadGatewayAfter));
+    faults.push(Fault::on("POST", CREATE, FaultKind::BadGatewayBefore));
+    faults.push(Fault::on("POST", CREATE, FaultKind::BadGatewayAfter));
     assert_eq!(create(&world).await, Some(StatusCode::BAD_GATEWAY));
     assert_eq!(issues(&world), 0);
     assert_eq!(create(&world).await, Some(StatusCode::BAD_GATEWAY));
@@ -44,7 +44,7 @@ async fn a_lost_answer_leaves_the_write() {
     world
         .simulator
         .faults()
-        .push(Fault::on("POST", CREATE, Trouble::LostAnswer));
+        .push(Fault::on("POST", CREATE, FaultKind::LostResponse));
     assert_eq!(create(&world).await, None);
     assert_eq!(issues(&world), 1);
     let requests = world.simulator.requests();
@@ -62,7 +62,7 @@ async fn limits_and_refusals() {
     faults.push(Fault::on(
         "*",
         "/repos/*/*",
-        Trouble::SecondaryLimit { retry_after },
+        FaultKind::SecondaryLimit { retry_after },
     ));
     let got = world.get(&path).await;
     assert_eq!(got.status, StatusCode::FORBIDDEN);
@@ -72,14 +72,14 @@ async fn limits_and_refusals() {
     faults.push(Fault::on(
         "*",
         "/repos/*/*",
-        Trouble::SecondaryLimit { retry_after },
+        FaultKind::SecondaryLimit { retry_after },
     ));
     assert_eq!(world.get(&path).await.header("retry-after"), None);
     let reset = world.clock.now() + Duration::from_secs(90);
     faults.push(Fault::on(
         "*",
         "/repos/*/*",
-        Trouble::PrimaryLimit { reset },
+        FaultKind::PrimaryLimit { reset },
     ));
     let got = world.get(&path).await;
     assert_eq!(got.status, StatusCode::FORBIDDEN);
@@ -92,9 +92,9 @@ async fn limits_and_refusals() {
         got.header("x-ratelimit-reset"),
         Some(reset.timestamp().to_string().as_str())
     );
-    faults.push(Fault::on("GET", "/**", Trouble::BadCredentials));
+    faults.push(Fault::on("GET", "/**", FaultKind::BadCredentials));
     assert_eq!(world.get(&path).await.status, StatusCode::UNAUTHORIZED);
-    faults.push(Fault::on("GET", "/**", Trouble::Unavailable));
+    faults.push(Fault::on("GET", "/**", FaultKind::Unavailable));
     assert_eq!(
         world.get(&path).await.status,
         StatusCode::SERVICE_UNAVAILABLE
@@ -103,7 +103,7 @@ async fn limits_and_refusals() {
 }
 
 #[tokio::test]
-async fn the_five_thousandth_request_of_an_hour_is_the_last() {
+async fn requests_beyond_the_hourly_limit_are_refused_and_not_counted() {
     let mut world = World::new().await;
     let path = format!("/repos/{REPO}");
     let mut got = world.get(&path).await;
@@ -121,7 +121,13 @@ async fn the_five_thousandth_request_of_an_hour_is_the_last() {
             .count(),
         5_000
     );
-    assert_eq!(world.get("/rate_limit").await.status, StatusCode::OK);
+    // Refused requests do not count against the limit.
+    let refused = world.get(&path).await;
+    assert_eq!(refused.header("x-ratelimit-used"), Some("5000"));
+    let limit = world.get("/rate_limit").await;
+    assert_eq!(limit.status, StatusCode::OK);
+    assert_eq!(limit.json()["rate"]["used"], 5_000);
+    assert_eq!(limit.json()["rate"]["remaining"], 0);
     world.clock.advance(Duration::from_hours(1));
     world.token = world.mint().await;
     assert_eq!(world.get(&path).await.status, StatusCode::OK);
@@ -135,7 +141,7 @@ async fn a_delay_goes_by_the_clock() {
     world
         .simulator
         .faults()
-        .push(Fault::on("GET", "/repos/*/*", Trouble::Delay(delay)));
+        .push(Fault::on("GET", "/repos/*/*", FaultKind::Delay(delay)));
     assert_eq!(
         world.get("/repos/acme/widgets").await.status,
         StatusCode::OK
@@ -151,7 +157,7 @@ async fn faults_see_one_form_of_a_path() {
         format!("/repositories/{id}"),
         "/api/v3/repos/acme/widgets".to_owned(),
     ] {
-        let fault = Fault::on("GET", "/repos/acme/widgets", Trouble::BadGatewayBefore);
+        let fault = Fault::on("GET", "/repos/acme/widgets", FaultKind::BadGatewayBefore);
         world.simulator.faults().push(fault);
         assert_eq!(
             world.get(&path).await.status,
@@ -162,12 +168,12 @@ async fn faults_see_one_form_of_a_path() {
 }
 
 #[tokio::test]
-async fn a_storm_strikes_writes_and_ends() {
+async fn random_faults_affect_writes_until_their_end() {
     let world = World::new().await;
-    world.simulator.faults().storm(Some(Storm {
+    world.simulator.faults().set_random(Some(RandomFaults {
         seed: 3,
         probability: 1.0,
-        troubles: vec![Trouble::BadGatewayAfter],
+        kinds: vec![FaultKind::BadGatewayAfter],
         writes_only: true,
         until: Some(world.clock.now() + Duration::from_secs(10)),
     }));
@@ -178,5 +184,5 @@ async fn a_storm_strikes_writes_and_ends() {
     assert_eq!(create(&world).await, Some(StatusCode::BAD_GATEWAY));
     world.clock.advance(Duration::from_secs(10));
     assert_eq!(create(&world).await, Some(StatusCode::CREATED));
-    assert_eq!(world.simulator.faults().struck(), 1);
+    assert_eq!(world.simulator.faults().injected(), 1);
 }

@@ -117,14 +117,14 @@ async fn boxes_of_the_apps_comment_are_clicked_in_the_browser() {
     assert_eq!(got.status, StatusCode::SEE_OTHER, "{}", got.text());
     let place = format!("/acme/widgets/issues/1#issuecomment-{comment}");
     assert_eq!(got.header("location"), Some(place.as_str()));
-    assert_eq!(simulator.boxes(comment).unwrap(), [false, true]);
+    assert_eq!(simulator.checkboxes(comment).unwrap(), [false, true]);
     let page = world.get("/acme/widgets/issues/1").await.text();
     assert!(page.contains("<form method=\"post\" action=\"/acme/widgets/issues/1\">"));
     assert!(page.contains("value=\"1\" role=\"checkbox\" aria-checked=\"true\""));
     let source = world.get("/acme/widgets/issues/1?source=1").await.text();
     assert!(!source.contains("<form"), "{source}");
     click(&world, comment, 1, None).await;
-    assert_eq!(simulator.boxes(comment).unwrap(), [false, false]);
+    assert_eq!(simulator.checkboxes(comment).unwrap(), [false, false]);
     simulator.settle().await;
     assert_eq!(receiver.events(), ["issue_comment edited"; 2]);
     let (_, ticked) = &receiver.payloads()[0];
@@ -181,11 +181,14 @@ async fn clicks_that_do_nothing_say_why() {
             assert!(!shown().await.contains("name=\"box\""), "{visitor:?}");
         }
     }
-    let none = simulator.click(comment, "ada", 1).unwrap_err().to_string();
+    let none = simulator
+        .toggle_checkbox(comment, "ada", 1)
+        .unwrap_err()
+        .to_string();
     let expected = format!("the simulator has no box 1 in comment {comment}: add it first");
     assert_eq!(none, expected);
-    assert_eq!(simulator.boxes(comment).unwrap(), [false]);
-    assert_eq!(simulator.boxes(elsewhere).unwrap(), [false]);
+    assert_eq!(simulator.checkboxes(comment).unwrap(), [false]);
+    assert_eq!(simulator.checkboxes(elsewhere).unwrap(), [false]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use github_simulator::{Fault, Trouble};
+use github_simulator::{Fault, FaultKind};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -187,7 +187,7 @@ async fn a_fault_answers_any_status_with_any_body_and_does_nothing() {
     let world = World::new().await;
     let body = json!({"message": "Validation Failed", "errors": ["was submitted too quickly"],
         "documentation_url": "https://docs.github.com/rest"});
-    let trouble = Trouble::Answer {
+    let trouble = FaultKind::Response {
         status: 422,
         body: body.clone(),
     };

@@ -104,6 +104,7 @@ impl World {
     pub(crate) async fn with(change: impl FnOnce(&mut SimulatorOptions)) -> Self {
         let clock = Arc::new(ManualClock(AtomicI64::new(1_800_000_000_000)));
         let mut options = SimulatorOptions::new(
+            "planwright",
             clock.clone(),
             KEYS.public_pem.clone(),
             SecretString::from(SECRET),

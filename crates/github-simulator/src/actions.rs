@@ -1,46 +1,47 @@
-//! What can be done on GitHub, by people and by the App alike; each change sends its webhooks.
+//! Changes that people and the App can make. Each change sends its webhooks.
 
 use serde_json::{Value, json};
 
-use crate::SimulatorError;
-use crate::model::{Comment, Gone, Issue, Label, Pull, Reaction};
-use crate::state::{Doer, State};
+use crate::error::Result;
+use crate::model::{Actor, Comment, Issue, Label, PullRequest, Reaction, RemovedIssue};
+use crate::state::State;
 
-/// The colour GitHub gives a label that is made by setting it.
+/// Colour of a label that is created by adding it to an issue.
 const DEFAULT_COLOUR: &str = "ededed";
 
-/// What changes in an issue; `None` leaves a member as it is.
+/// Changes to an issue; `None` leaves a member unchanged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IssueChange {
     pub(crate) title: Option<String>,
-    /// An empty body is no body.
+    /// An empty text removes the body.
     pub(crate) body: Option<String>,
     pub(crate) closed: Option<bool>,
     pub(crate) state_reason: Option<String>,
     pub(crate) labels: Option<Vec<String>>,
 }
 
-/// Where a reaction hangs.
+/// Object that a reaction belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reacted {
-    /// Issue or pull request by number.
+pub(crate) enum ReactionTarget {
+    /// An issue or pull request, by number.
     Issue(u64),
-    /// Comment by id.
+    /// A comment, by id.
     Comment(u64),
 }
 
 impl State {
-    pub(crate) fn open(
+    /// Opens an issue or a pull request and returns its number.
+    pub(crate) fn open_issue(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
-        pull: Option<Pull>,
+        pull: Option<PullRequest>,
         title: &str,
         body: Option<&str>,
         labels: &[String],
-    ) -> Result<u64, SimulatorError> {
+    ) -> Result<u64> {
         let now = self.now();
-        let id = self.id();
+        let id = self.new_id();
         let home = self.repository_mut(repository)?;
         let number = home.next_number();
         home.issues.insert(
@@ -51,8 +52,8 @@ impl State {
                 pull,
                 title: title.to_owned(),
                 body: body.filter(|body| !body.is_empty()).map(str::to_owned),
-                author: by.user.clone(),
-                via_app: by.via_app,
+                author: actor.user.clone(),
+                via_app: actor.via_app,
                 labels: Vec::new(),
                 locked: false,
                 closed: None,
@@ -66,27 +67,27 @@ impl State {
         );
         let mut new = Vec::new();
         for name in labels {
-            let label = self.label_or_new(by, repository, name)?;
+            let label = self.label_or_new(actor, repository, name)?;
             let issue = self.issue_mut(repository, number)?;
             if !issue.labels.contains(&label.name) {
                 issue.labels.push(label.name.clone());
                 new.push(label);
             }
         }
-        self.announce_issue(by, repository, number, "opened", &json!({}))?;
+        self.emit_issue(actor, repository, number, "opened", &json!({}))?;
         for label in &new {
-            self.announce_label(by, repository, number, "labeled", label)?;
+            self.emit_label(actor, repository, number, "labeled", label)?;
         }
         Ok(number)
     }
 
-    pub(crate) fn edit(
+    pub(crate) fn edit_issue(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         number: u64,
         change: IssueChange,
-    ) -> Result<(), SimulatorError> {
+    ) -> Result {
         let now = self.now();
         let mut changes = serde_json::Map::new();
         let issue = self.issue_mut(repository, number)?;
@@ -108,103 +109,98 @@ impl State {
         if !changes.is_empty() {
             issue.updated = now;
             let changes = json!({"changes": Value::Object(changes)});
-            self.announce_issue(by, repository, number, "edited", &changes)?;
+            self.emit_issue(actor, repository, number, "edited", &changes)?;
         }
         if let Some(wanted) = change.labels {
-            self.replace_labels(by, repository, number, &wanted)?;
+            self.replace_labels(actor, repository, number, &wanted)?;
         }
         let issue = self.issue_mut(repository, number)?;
         if let Some(closed) = change.closed
             && closed != issue.closed.is_some()
         {
             issue.closed = closed.then_some(now);
-            issue.closed_by = closed.then(|| by.user.clone());
-            let usual = if closed { "completed" } else { "reopened" };
-            issue.state_reason = change.state_reason.or_else(|| Some(usual.to_owned()));
+            issue.closed_by = closed.then(|| actor.user.clone());
+            let default = if closed { "completed" } else { "reopened" };
+            issue.state_reason = change.state_reason.or_else(|| Some(default.to_owned()));
             issue.updated = now;
             let action = if closed { "closed" } else { "reopened" };
-            self.announce_issue(by, repository, number, action, &json!({}))?;
+            self.emit_issue(actor, repository, number, action, &json!({}))?;
         }
         Ok(())
     }
 
     fn replace_labels(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         number: u64,
         wanted: &[String],
-    ) -> Result<(), SimulatorError> {
+    ) -> Result {
         let present = self.issue(repository, number)?.labels.clone();
         for name in present {
             if !wanted.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
-                self.remove_label(by, repository, number, &name)?;
+                self.remove_label(actor, repository, number, &name)?;
             }
         }
-        self.add_labels(by, repository, number, wanted)
+        self.add_labels(actor, repository, number, wanted)
     }
 
-    /// The repository's label of this name; GitHub makes one that is set without being there.
-    fn label_or_new(
-        &mut self,
-        by: &Doer,
-        repository: u64,
-        name: &str,
-    ) -> Result<Label, SimulatorError> {
+    /// Returns the repository's label with this name, creating it if there is none, as GitHub does.
+    fn label_or_new(&mut self, actor: &Actor, repository: u64, name: &str) -> Result<Label> {
         if let Some(label) = self.repository(repository)?.label(name) {
             return Ok(label.clone());
         }
-        self.create_label(by, repository, name, DEFAULT_COLOUR, None)
+        self.create_label(actor, repository, name, DEFAULT_COLOUR, None)
     }
 
     pub(crate) fn create_label(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         name: &str,
         colour: &str,
         description: Option<&str>,
-    ) -> Result<Label, SimulatorError> {
+    ) -> Result<Label> {
         let label = Label {
-            id: self.id(),
+            id: self.new_id(),
             name: name.to_owned(),
             colour: colour.to_ascii_lowercase(),
             description: description.map(str::to_owned),
         };
         self.repository_mut(repository)?.labels.push(label.clone());
-        self.announce_new_label(by, repository, &label)?;
+        self.emit_label_created(actor, repository, &label)?;
         Ok(label)
     }
 
     pub(crate) fn add_labels(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         number: u64,
         names: &[String],
-    ) -> Result<(), SimulatorError> {
+    ) -> Result {
         let now = self.now();
         for name in names {
-            let label = self.label_or_new(by, repository, name)?;
+            let label = self.label_or_new(actor, repository, name)?;
             let issue = self.issue_mut(repository, number)?;
             if issue.labels.contains(&label.name) {
                 continue;
             }
             issue.labels.push(label.name.clone());
             issue.updated = now;
-            self.announce_label(by, repository, number, "labeled", &label)?;
+            self.emit_label(actor, repository, number, "labeled", &label)?;
         }
         Ok(())
     }
 
-    /// True when the label was on the issue.
+    /// Removes a label from an issue; returns whether the issue had it.
     pub(crate) fn remove_label(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         number: u64,
         name: &str,
-    ) -> Result<bool, SimulatorError> {
+    ) -> Result<bool> {
         let now = self.now();
         let label = self.repository(repository)?.label(name).cloned();
         let issue = self.issue_mut(repository, number)?;
@@ -217,20 +213,21 @@ impl State {
         }
         issue.updated = now;
         if let Some(label) = label {
-            self.announce_label(by, repository, number, "unlabeled", &label)?;
+            self.emit_label(actor, repository, number, "unlabeled", &label)?;
         }
         Ok(true)
     }
 
-    pub(crate) fn comment_on(
+    /// Adds a comment and returns its id.
+    pub(crate) fn add_comment(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         number: u64,
         body: &str,
-    ) -> Result<u64, SimulatorError> {
+    ) -> Result<u64> {
         let now = self.now();
-        let id = self.id();
+        let id = self.new_id();
         let issue = self.issue_mut(repository, number)?;
         issue.comments.push(id);
         issue.updated = now;
@@ -240,8 +237,8 @@ impl State {
                 id,
                 repository,
                 number,
-                author: by.user.clone(),
-                via_app: by.via_app,
+                author: actor.user.clone(),
+                via_app: actor.via_app,
                 body: body.to_owned(),
                 hidden: None,
                 reactions: Vec::new(),
@@ -249,34 +246,29 @@ impl State {
                 updated: now,
             },
         );
-        self.announce_comment(by, id, "created", &json!({}))?;
+        self.emit_comment(actor, id, "created", &json!({}))?;
         Ok(id)
     }
 
-    /// Whether a locked conversation shuts somebody out of commenting and reacting: everybody without write permission, and
-    /// Apps whatever their permissions are (probot/stale#25, renovatebot/renovate#6215).
+    /// Returns whether the conversation is locked for the actor: for everybody without write
+    /// permission, and for Apps regardless of their permissions (probot/stale#25,
+    /// renovatebot/renovate#6215).
     pub(crate) fn is_locked_for(
         &self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         number: u64,
-    ) -> Result<bool, SimulatorError> {
+    ) -> Result<bool> {
         let locked = self.issue(repository, number)?.locked;
-        let role = self.repository(repository)?.role(by.user.id);
-        let writes = matches!(role.permission(), "write" | "admin");
-        Ok(locked && (by.via_app || !writes))
+        let role = self.repository(repository)?.role(actor.user.id);
+        Ok(locked && (actor.via_app || !role.can_write()))
     }
 
     /// Deletes an issue and its comments.
-    pub(crate) fn delete_issue(
-        &mut self,
-        by: &Doer,
-        repository: u64,
-        number: u64,
-    ) -> Result<(), SimulatorError> {
-        self.announce_issue(by, repository, number, "deleted", &json!({}))?;
+    pub(crate) fn delete_issue(&mut self, actor: &Actor, repository: u64, number: u64) -> Result {
+        self.emit_issue(actor, repository, number, "deleted", &json!({}))?;
         let home = self.repository_mut(repository)?;
-        home.gone.insert(number, Gone::Deleted);
+        home.removed_issues.insert(number, RemovedIssue::Deleted);
         let issue = home.issues.remove(&number);
         for id in issue.into_iter().flat_map(|issue| issue.comments) {
             self.comments.remove(&id);
@@ -284,14 +276,9 @@ impl State {
         Ok(())
     }
 
-    /// Transfers an issue to another repository; gives its number there. Its comments get new ids. The webhook that GitHub
-    /// sends for it is not simulated.
-    pub(crate) fn transfer(
-        &mut self,
-        from: u64,
-        number: u64,
-        to: u64,
-    ) -> Result<u64, SimulatorError> {
+    /// Transfers an issue to another repository and returns its number there. Its comments get new
+    /// ids. GitHub's webhook for it is not simulated.
+    pub(crate) fn transfer_issue(&mut self, from: u64, number: u64, to: u64) -> Result<u64> {
         let mut issue = self.issue(from, number)?.clone();
         let new = self.repository(to)?.next_number();
         let old = std::mem::take(&mut issue.comments);
@@ -299,7 +286,7 @@ impl State {
             let Some(comment) = self.comments.remove(&id) else {
                 continue;
             };
-            let id = self.id();
+            let id = self.new_id();
             issue.comments.push(id);
             let moved = Comment {
                 id,
@@ -309,35 +296,29 @@ impl State {
             };
             self.comments.insert(id, moved);
         }
-        issue.id = self.id();
+        issue.id = self.new_id();
         issue.number = new;
         let home = self.repository_mut(from)?;
         home.issues.remove(&number);
-        let moved = Gone::Moved {
+        let moved = RemovedIssue::Transferred {
             repository: to,
             number: new,
         };
-        home.gone.insert(number, moved);
+        home.removed_issues.insert(number, moved);
         self.repository_mut(to)?.issues.insert(new, issue);
         Ok(new)
     }
 
-    /// Whether somebody may edit or delete a comment: the author, people with write, and the App, which needs nothing but
-    /// its permission ("Repository roles for an organization" of GitHub's documentation).
-    pub(crate) fn may_edit(&self, by: &Doer, id: u64) -> Result<bool, SimulatorError> {
+    /// Returns whether the actor can edit and delete a comment: the author, people with write
+    /// permission, and the App, which needs only its own permission ("Repository roles for an
+    /// organization" of GitHub's documentation).
+    pub(crate) fn can_edit_comment(&self, actor: &Actor, id: u64) -> Result<bool> {
         let comment = self.comment(id)?;
-        let role = self.repository(comment.repository)?.role(by.user.id);
-        Ok(by.via_app
-            || comment.author.id == by.user.id
-            || matches!(role.permission(), "write" | "admin"))
+        let role = self.repository(comment.repository)?.role(actor.user.id);
+        Ok(actor.via_app || comment.author.id == actor.user.id || role.can_write())
     }
 
-    pub(crate) fn edit_comment(
-        &mut self,
-        by: &Doer,
-        id: u64,
-        body: &str,
-    ) -> Result<(), SimulatorError> {
+    pub(crate) fn edit_comment(&mut self, actor: &Actor, id: u64, body: &str) -> Result {
         let now = self.now();
         let comment = self.comment_mut(id)?;
         if comment.body == body {
@@ -345,17 +326,17 @@ impl State {
         }
         let from = std::mem::replace(&mut comment.body, body.to_owned());
         comment.updated = now;
-        self.announce_comment(
-            by,
+        self.emit_comment(
+            actor,
             id,
             "edited",
             &json!({"changes": {"body": {"from": from}}}),
         )
     }
 
-    pub(crate) fn delete_comment(&mut self, by: &Doer, id: u64) -> Result<(), SimulatorError> {
+    pub(crate) fn delete_comment(&mut self, actor: &Actor, id: u64) -> Result {
         let comment = self.comment(id)?.clone();
-        self.announce_comment(by, id, "deleted", &json!({}))?;
+        self.emit_comment(actor, id, "deleted", &json!({}))?;
         self.comments.remove(&id);
         let issue = self.issue_mut(comment.repository, comment.number)?;
         issue.comments.retain(|other| *other != id);
@@ -365,45 +346,45 @@ impl State {
     pub(crate) fn reactions(
         &self,
         repository: u64,
-        on: Reacted,
-    ) -> Result<&Vec<Reaction>, SimulatorError> {
-        match on {
-            Reacted::Issue(number) => Ok(&self.issue(repository, number)?.reactions),
-            Reacted::Comment(id) => Ok(&self.comment(id)?.reactions),
+        target: ReactionTarget,
+    ) -> Result<&Vec<Reaction>> {
+        match target {
+            ReactionTarget::Issue(number) => Ok(&self.issue(repository, number)?.reactions),
+            ReactionTarget::Comment(id) => Ok(&self.comment(id)?.reactions),
         }
     }
 
     pub(crate) fn reactions_mut(
         &mut self,
         repository: u64,
-        on: Reacted,
-    ) -> Result<&mut Vec<Reaction>, SimulatorError> {
-        match on {
-            Reacted::Issue(number) => Ok(&mut self.issue_mut(repository, number)?.reactions),
-            Reacted::Comment(id) => Ok(&mut self.comment_mut(id)?.reactions),
+        target: ReactionTarget,
+    ) -> Result<&mut Vec<Reaction>> {
+        match target {
+            ReactionTarget::Issue(number) => Ok(&mut self.issue_mut(repository, number)?.reactions),
+            ReactionTarget::Comment(id) => Ok(&mut self.comment_mut(id)?.reactions),
         }
     }
 
-    /// The reaction, and whether it is new: an account has each content once.
-    pub(crate) fn react(
+    /// Returns the reaction and whether it is new: an account can have each content only once.
+    pub(crate) fn add_reaction(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
-        on: Reacted,
+        target: ReactionTarget,
         content: &str,
-    ) -> Result<(Reaction, bool), SimulatorError> {
+    ) -> Result<(Reaction, bool)> {
         let now = self.now();
-        let id = self.id();
-        let reactions = self.reactions_mut(repository, on)?;
+        let id = self.new_id();
+        let reactions = self.reactions_mut(repository, target)?;
         if let Some(same) = reactions
             .iter()
-            .find(|other| other.user.id == by.user.id && other.content == content)
+            .find(|other| other.user.id == actor.user.id && other.content == content)
         {
             return Ok((same.clone(), false));
         }
         let reaction = Reaction {
             id,
-            user: by.user.clone(),
+            user: actor.user.clone(),
             content: content.to_owned(),
             created: now,
         };

@@ -1,16 +1,16 @@
-//! Time as the simulator sees it, so that a test can own it.
+//! The clock that the simulator reads, which a test can replace.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 
-/// Where the simulator gets the time from, and how it waits.
+/// Source of the current time and of delays.
 #[async_trait]
 pub trait Clock: Send + Sync + 'static {
-    /// The present.
+    /// Returns the current time.
     fn now(&self) -> DateTime<Utc>;
-    /// Returns after `duration`.
+    /// Waits for `duration`.
     async fn sleep(&self, duration: Duration);
 }
 
@@ -27,9 +27,4 @@ impl Clock for SystemClock {
     async fn sleep(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
     }
-}
-
-/// ISO 8601 with seconds and `Z`, as GitHub writes times.
-pub(crate) fn iso(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }

@@ -1,108 +1,112 @@
-//! What can go wrong on the way to GitHub and back, on demand or at random from a seed.
+//! Faults between a client and GitHub, on demand or at random from a seed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use http::Method;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-use chrono::{DateTime, Utc};
-
-/// One thing that goes wrong.
+/// Effect of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
-    /// The answer takes this much longer (by the simulator's clock).
+pub enum FaultKind {
+    /// The response is delayed by this time on the simulator's clock.
     Delay(Duration),
-    /// 502; nothing was done.
+    /// 502 without handling the request.
     BadGatewayBefore,
-    /// 502; it was done.
+    /// 502 after handling the request.
     BadGatewayAfter,
-    /// It was done, and the connection ends without an answer.
-    LostAnswer,
-    /// 403 for the secondary rate limit, with `retry-after` in seconds or without it; nothing was done.
+    /// The request is handled, then the connection is closed without a response.
+    LostResponse,
+    /// 403 of the secondary rate limit without handling the request.
     SecondaryLimit {
-        /// Seconds.
+        /// Value of the header `retry-after`, in seconds; `None` leaves the header out.
         retry_after: Option<u64>,
     },
-    /// 403 for the primary rate limit until `reset`; nothing was done.
+    /// 403 of the primary rate limit without handling the request.
     PrimaryLimit {
-        /// `x-ratelimit-reset`.
+        /// Time at which the limit is reset, sent as `x-ratelimit-reset`.
         reset: DateTime<Utc>,
     },
-    /// 401 `Bad credentials`; nothing was done.
+    /// 401 `Bad credentials` without handling the request.
     BadCredentials,
-    /// 503 `Service unavailable`; nothing was done.
+    /// 503 `Service unavailable` without handling the request.
     Unavailable,
-    /// Any status with any JSON; nothing was done.
-    Answer {
+    /// A response with any status and JSON body, without handling the request.
+    Response {
         /// HTTP status.
         status: u16,
-        /// Body.
+        /// JSON body.
         body: serde_json::Value,
     },
 }
 
-/// How often a fault strikes.
+/// How often a fault is injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Times {
+enum Repeat {
     Count(u32),
     Until(DateTime<Utc>),
 }
 
-/// A fault and when it strikes: the next request that fits, once, unless said otherwise.
+/// A fault and the requests that it affects.
+///
+/// By default it affects the next matching request, once.
 #[derive(Debug, Clone)]
 pub struct Fault {
     method: Option<Method>,
     path: String,
     skip: u32,
-    times: Times,
-    trouble: Trouble,
+    repeat: Repeat,
+    kind: FaultKind,
 }
 
 impl Fault {
-    /// For requests with this method (`*` for all) and path. In the path `*` stands for one segment and a last `**` for
-    /// any rest; it is written without `/api/v3` and as `/repos/{owner}/{name}/…` whatever form the request has.
-    pub fn on(method: &str, path: &str, trouble: Trouble) -> Self {
+    /// Creates a fault for requests with this method (`*` for all) and path.
+    ///
+    /// In the path, `*` matches one segment and a final `**` any number of segments. Paths are
+    /// matched without `/api/v3` and in the form `/repos/{owner}/{name}/…`, whatever form the
+    /// request has.
+    pub fn on(method: &str, path: &str, kind: FaultKind) -> Self {
         Self {
             method: Method::from_bytes(method.as_bytes())
                 .ok()
                 .filter(|method| method.as_str() != "*"),
             path: path.to_owned(),
             skip: 0,
-            times: Times::Count(1),
-            trouble,
+            repeat: Repeat::Count(1),
+            kind,
         }
     }
 
-    /// Lets the first `count` fitting requests pass.
+    /// Lets the first `count` matching requests pass.
     #[must_use]
     pub fn after(mut self, count: u32) -> Self {
         self.skip = count;
         self
     }
 
-    /// Strikes `count` times.
+    /// Affects `count` requests.
     #[must_use]
     pub fn times(mut self, count: u32) -> Self {
-        self.times = Times::Count(count);
+        self.repeat = Repeat::Count(count);
         self
     }
 
-    /// Strikes every time until this moment.
+    /// Affects all requests until this time.
     #[must_use]
     pub fn until(mut self, end: DateTime<Utc>) -> Self {
-        self.times = Times::Until(end);
+        self.repeat = Repeat::Until(end);
         self
     }
 
-    fn fits(&self, method: &Method, path: &str) -> bool {
-        self.method.as_ref().is_none_or(|wanted| wanted == method) && matches(&self.path, path)
+    fn matches(&self, method: &Method, path: &str) -> bool {
+        self.method.as_ref().is_none_or(|wanted| wanted == method) && path_matches(&self.path, path)
     }
 }
 
-/// True when `path` fits `pattern`.
-fn matches(pattern: &str, path: &str) -> bool {
+/// Returns whether `path` matches `pattern`.
+fn path_matches(pattern: &str, path: &str) -> bool {
     let mut segments = path.split('/');
     for wanted in pattern.split('/') {
         if wanted == "**" {
@@ -116,105 +120,105 @@ fn matches(pattern: &str, path: &str) -> bool {
     segments.next().is_none()
 }
 
-/// Faults at random, the same ones for the same seed and the same order of requests.
+/// Random faults, which are the same for the same seed and the same order of requests.
 #[derive(Debug, Clone)]
-pub struct Storm {
-    /// Seed.
+pub struct RandomFaults {
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// Probability that a request is struck, 0 to 1.
+    /// Probability that a request is affected, from 0 to 1.
     pub probability: f64,
-    /// What strikes; each is equally likely.
-    pub troubles: Vec<Trouble>,
-    /// Only requests that change something.
+    /// Faults to choose from, with equal probability.
+    pub kinds: Vec<FaultKind>,
+    /// Whether GET requests are exempt.
     pub writes_only: bool,
-    /// End of the storm.
+    /// Time at which the faults end.
     pub until: Option<DateTime<Utc>>,
 }
 
 #[derive(Debug, Default)]
-struct Plan {
+struct FaultQueue {
     faults: Vec<Fault>,
-    storm: Option<(Storm, StdRng)>,
-    struck: u64,
+    random: Option<(RandomFaults, StdRng)>,
+    injected: u64,
 }
 
-/// The simulator's faults.
+/// Faults that a simulator injects into requests to its API.
 #[derive(Debug, Default)]
 pub struct Faults {
-    plan: Mutex<Plan>,
+    queue: Mutex<FaultQueue>,
 }
 
 impl Faults {
-    fn plan(&self) -> MutexGuard<'_, Plan> {
-        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, FaultQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a fault; earlier ones go first.
+    /// Adds a fault. If several faults match a request, the first one is injected.
     pub fn push(&self, fault: Fault) {
-        self.plan().faults.push(fault);
+        self.lock().faults.push(fault);
     }
 
-    /// Begins a storm, or ends it with `None`.
-    pub fn storm(&self, storm: Option<Storm>) {
-        self.plan().storm = storm.map(|storm| {
-            let random = StdRng::seed_from_u64(storm.seed);
-            (storm, random)
+    /// Starts random faults, or ends them with `None`.
+    pub fn set_random(&self, random: Option<RandomFaults>) {
+        self.lock().random = random.map(|faults| {
+            let generator = StdRng::seed_from_u64(faults.seed);
+            (faults, generator)
         });
     }
 
-    /// Removes every fault and ends a storm.
+    /// Removes all faults and ends random faults.
     pub fn clear(&self) {
-        let mut plan = self.plan();
-        plan.faults.clear();
-        plan.storm = None;
+        let mut queue = self.lock();
+        queue.faults.clear();
+        queue.random = None;
     }
 
-    /// How many requests have been struck.
-    pub fn struck(&self) -> u64 {
-        self.plan().struck
+    /// Returns the number of requests that a fault was injected into.
+    pub fn injected(&self) -> u64 {
+        self.lock().injected
     }
 
-    /// What strikes this request.
-    pub(crate) fn strike(
+    /// Returns the fault of a request, if any, and counts it.
+    pub(crate) fn inject(
         &self,
         method: &Method,
         path: &str,
         now: DateTime<Utc>,
-    ) -> Option<Trouble> {
-        let mut plan = self.plan();
-        plan.faults.retain(|fault| match fault.times {
-            Times::Count(count) => count > 0,
-            Times::Until(end) => now < end,
+    ) -> Option<FaultKind> {
+        let mut queue = self.lock();
+        queue.faults.retain(|fault| match fault.repeat {
+            Repeat::Count(count) => count > 0,
+            Repeat::Until(end) => now < end,
         });
-        let mut struck = None;
-        for fault in &mut plan.faults {
-            if !fault.fits(method, path) {
+        let mut injected = None;
+        for fault in &mut queue.faults {
+            if !fault.matches(method, path) {
                 continue;
             }
             if fault.skip > 0 {
                 fault.skip -= 1;
                 continue;
             }
-            if let Times::Count(count) = &mut fault.times {
+            if let Repeat::Count(count) = &mut fault.repeat {
                 *count -= 1;
             }
-            struck = Some(fault.trouble.clone());
+            injected = Some(fault.kind.clone());
             break;
         }
-        if struck.is_none()
-            && let Some((storm, random)) = &mut plan.storm
-            && storm.until.is_none_or(|end| now < end)
-            && !(storm.writes_only && method == Method::GET)
-            && random.random_bool(storm.probability.clamp(0.0, 1.0))
-            && !storm.troubles.is_empty()
+        if injected.is_none()
+            && let Some((faults, generator)) = &mut queue.random
+            && faults.until.is_none_or(|end| now < end)
+            && !(faults.writes_only && method == Method::GET)
+            && generator.random_bool(faults.probability.clamp(0.0, 1.0))
+            && !faults.kinds.is_empty()
         {
-            let index = random.random_range(0..storm.troubles.len());
-            struck = storm.troubles.get(index).cloned();
+            let index = generator.random_range(0..faults.kinds.len());
+            injected = faults.kinds.get(index).cloned();
         }
-        if struck.is_some() {
-            plan.struck += 1;
+        if injected.is_some() {
+            queue.injected += 1;
         }
-        struck
+        injected
     }
 }
 
@@ -227,51 +231,51 @@ mod tests {
     }
 
     #[test]
-    fn patterns_fit_whole_segments() {
-        assert!(matches("/repos/*/*/issues", "/repos/a/b/issues"));
-        assert!(!matches("/repos/*/*/issues", "/repos/a/b/issues/1"));
-        assert!(!matches("/repos/*/*/issues/*", "/repos/a/b/issues"));
-        assert!(matches("/repos/**", "/repos/a/b/issues/1"));
-        assert!(matches("/**", "/app"));
+    fn patterns_match_whole_segments() {
+        assert!(path_matches("/repos/*/*/issues", "/repos/a/b/issues"));
+        assert!(!path_matches("/repos/*/*/issues", "/repos/a/b/issues/1"));
+        assert!(!path_matches("/repos/*/*/issues/*", "/repos/a/b/issues"));
+        assert!(path_matches("/repos/**", "/repos/a/b/issues/1"));
+        assert!(path_matches("/**", "/app"));
     }
 
     #[test]
-    fn strikes_after_and_for_a_number_of_times() {
+    fn injects_after_and_for_a_number_of_requests() {
         let faults = Faults::default();
         faults.push(
-            Fault::on("POST", "/a", Trouble::BadGatewayBefore)
+            Fault::on("POST", "/a", FaultKind::BadGatewayBefore)
                 .after(1)
                 .times(2),
         );
         let hits: Vec<bool> = (0..5)
-            .map(|_| faults.strike(&Method::POST, "/a", at(0)).is_some())
+            .map(|_| faults.inject(&Method::POST, "/a", at(0)).is_some())
             .collect();
         assert_eq!(hits, [false, true, true, false, false]);
-        assert!(faults.strike(&Method::GET, "/a", at(0)).is_none());
-        assert_eq!(faults.struck(), 2);
+        assert!(faults.inject(&Method::GET, "/a", at(0)).is_none());
+        assert_eq!(faults.injected(), 2);
     }
 
     #[test]
-    fn strikes_until_a_time() {
+    fn injects_until_a_time() {
         let faults = Faults::default();
-        faults.push(Fault::on("*", "/**", Trouble::BadCredentials).until(at(10)));
-        assert!(faults.strike(&Method::GET, "/x", at(9)).is_some());
-        assert!(faults.strike(&Method::GET, "/x", at(10)).is_none());
+        faults.push(Fault::on("*", "/**", FaultKind::BadCredentials).until(at(10)));
+        assert!(faults.inject(&Method::GET, "/x", at(9)).is_some());
+        assert!(faults.inject(&Method::GET, "/x", at(10)).is_none());
     }
 
     #[test]
-    fn a_storm_is_the_same_for_the_same_seed() {
+    fn random_faults_are_the_same_for_the_same_seed() {
         let run = |seed| {
             let faults = Faults::default();
-            faults.storm(Some(Storm {
+            faults.set_random(Some(RandomFaults {
                 seed,
                 probability: 0.5,
-                troubles: vec![Trouble::LostAnswer, Trouble::BadGatewayAfter],
+                kinds: vec![FaultKind::LostResponse, FaultKind::BadGatewayAfter],
                 writes_only: true,
                 until: None,
             }));
             (0..50)
-                .map(|_| faults.strike(&Method::POST, "/a", at(0)))
+                .map(|_| faults.inject(&Method::POST, "/a", at(0)))
                 .collect::<Vec<_>>()
         };
         assert_eq!(run(7), run(7));

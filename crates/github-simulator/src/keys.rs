@@ -8,24 +8,25 @@ use secrecy::SecretString;
 
 use crate::SimulatorError;
 
-/// Bits of a key as GitHub generates them.
-const BITS: usize = 2048;
+/// Key length, in bits, of the keys that GitHub generates for Apps.
+const KEY_BITS: usize = 2048;
 
-/// A GitHub App's keys: the App signs with one, GitHub checks with the other.
+/// The key pair of a GitHub App: the App signs its JWTs with the private key, GitHub verifies them
+/// with the public key.
 #[derive(Debug, Clone)]
 pub struct AppKeys {
-    /// PKCS#1 PEM, the form in which GitHub hands out private keys.
+    /// Private key as PKCS#1 PEM, the form in which GitHub hands it out.
     pub private_pem: SecretString,
-    /// SubjectPublicKeyInfo PEM.
+    /// Public key as SubjectPublicKeyInfo PEM.
     pub public_pem: String,
 }
 
 impl AppKeys {
-    /// A fresh pair.
+    /// Generates a key pair.
     pub fn generate() -> Result<Self, SimulatorError> {
         let failed = |message: String| SimulatorError::Keys { message };
         let private =
-            RsaPrivateKey::new(&mut OsRng, BITS).map_err(|error| failed(error.to_string()))?;
+            RsaPrivateKey::new(&mut OsRng, KEY_BITS).map_err(|error| failed(error.to_string()))?;
         let public_pem = RsaPublicKey::from(&private)
             .to_public_key_pem(LineEnding::LF)
             .map_err(|error| failed(error.to_string()))?;
@@ -36,5 +37,23 @@ impl AppKeys {
             private_pem: SecretString::from(private_pem.as_str().to_owned()),
             public_pem,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use secrecy::ExposeSecret as _;
+
+    use super::*;
+
+    #[test]
+    fn keys_have_the_pem_form_that_github_uses() {
+        let keys = AppKeys::generate().unwrap();
+        let private = keys.private_pem.expose_secret();
+        assert!(private.starts_with("-----BEGIN RSA PRIVATE KEY-----\n"));
+        assert!(keys.public_pem.starts_with("-----BEGIN PUBLIC KEY-----\n"));
+        assert!(!format!("{keys:?}").contains("RSA PRIVATE"));
     }
 }

@@ -1,60 +1,56 @@
-//! Pages for people: repositories, issues and conversations, rendered like GitHub's, with boxes that can be clicked.
+//! Pages for people: repositories, issues, conversations and check runs, rendered like GitHub's,
+//! with checkboxes that can be toggled and a form for comments.
 
-mod boxes;
 mod checks;
+mod forms;
 mod html;
 
 use std::fmt::Write as _;
 
 use axum::body::Body;
 use axum::response::Response;
+use chrono::{DateTime, Utc};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, StatusCode};
 
-use crate::api::Call;
-use crate::json::segment;
-use crate::model::{Issue, Label, Reaction, Repository, User, UserKind};
+use crate::model::{Issue, Label, REACTION_CONTENTS, Reaction, Repository, User, UserKind};
+use crate::request::ApiRequest;
 use crate::state::State;
-use chrono::{DateTime, Utc};
+use crate::urls::{issue_path, repository_path};
 use html::escape;
 
-/// Nothing runs, nothing is loaded, nothing is sent elsewhere, whatever a comment says.
+/// Forbids scripts, external resources and forms that post elsewhere, whatever a comment contains.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 );
 
-/// Colours of the round initials.
-const FACES: [&str; 6] = [
+/// Background colours of avatars.
+const AVATAR_COLOURS: [&str; 6] = [
     "#0969da", "#1a7f37", "#9a6700", "#bc4c00", "#8250df", "#bf3989",
 ];
 
-/// The page at this path, or a 404 page; or what becomes of a click on a box and of a new comment.
-pub(crate) fn answer(state: &mut State, call: &Call) -> Response {
-    let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
-    let found = match (call.method.as_str(), path.as_slice()) {
-        ("GET", []) => Some(home(state)),
+/// Handles a request for a page, or a form that a page submits.
+pub(crate) fn handle(state: &mut State, request: &ApiRequest) -> Response {
+    let found = match (request.method.as_str(), request.segments().as_slice()) {
+        ("GET", []) => Some(render_home(state)),
         ("GET", [owner, name] | [owner, name, "issues"]) => {
-            state.repository_named(owner, name).map(list)
+            state.repository_named(owner, name).map(render_issue_list)
         }
         ("GET", [owner, name, "issues" | "pull", number]) => {
-            let source = call.query("source") == Some("1");
-            issue(state, owner, name, number)
-                .map(|(repository, issue)| conversation(state, repository, issue, source))
+            let source = request.query("source") == Some("1");
+            find_issue(state, owner, name, number)
+                .map(|(repository, issue)| render_conversation(state, repository, issue, source))
         }
         ("GET", [owner, name, "runs", id]) => state
             .repository_named(owner, name)
             .and_then(|repository| checks::page(repository, id)),
         ("POST", [owner, name, "issues" | "pull", number]) => {
-            let place = issue(state, owner, name, number).map(|(repository, issue)| {
-                let place = (repository.id, issue.number);
-                (address(repository, issue), place, issue.comments.clone())
-            });
-            match place {
-                Some((address, place, comments)) => {
-                    return boxes::answer(state, call, &address, place, &comments);
-                }
-                None => None,
+            let target = find_issue(state, owner, name, number)
+                .map(|(repository, issue)| forms::FormTarget::new(repository, issue));
+            if let Some(target) = target {
+                return forms::submit(state, request, &target);
             }
+            None
         }
         _ => None,
     };
@@ -70,7 +66,7 @@ pub(crate) fn answer(state: &mut State, call: &Call) -> Response {
     )
 }
 
-/// A page as an answer.
+/// Returns a page as a response.
 fn page(status: StatusCode, html: String) -> Response {
     let mut response = Response::new(Body::from(html));
     *response.status_mut() = status;
@@ -84,45 +80,27 @@ fn page(status: StatusCode, html: String) -> Response {
     response
 }
 
-/// The issue or pull request that a path names.
-fn issue<'a>(
+/// Returns the issue or pull request that a path names.
+fn find_issue<'a>(
     state: &'a State,
     owner: &str,
     name: &str,
     number: &str,
 ) -> Option<(&'a Repository, &'a Issue)> {
     let repository = state.repository_named(owner, name)?;
-    let issue = repository.issues.get(&number.parse().ok()?)?;
-    Some((repository, issue))
+    Some((repository, repository.parse_issue(number)?))
 }
 
-/// Address of a repository's pages.
-fn root(repository: &Repository) -> String {
-    format!(
-        "/{}/{}",
-        segment(&repository.owner.login),
-        segment(&repository.name)
-    )
-}
-
-fn address(repository: &Repository, issue: &Issue) -> String {
-    let kind = if issue.pull.is_some() {
-        "pull"
-    } else {
-        "issues"
-    };
-    format!("{}/{kind}/{}", root(repository), issue.number)
-}
-
-fn trail(repository: &Repository) -> String {
+/// Renders the link to a repository in the navigation bar.
+fn breadcrumb(repository: &Repository) -> String {
     let name = escape(&repository.full_name());
     format!(
-        "<span>/</span> <a href=\"{}/issues\">{name}</a>",
-        root(repository)
+        "<span>/</span> <a href=\"/{}/issues\">{name}</a>",
+        repository_path(repository)
     )
 }
 
-/// A time as people read it, in UTC.
+/// Renders a time in UTC.
 fn time(at: DateTime<Utc>) -> String {
     format!(
         "<time datetime=\"{}\">{}</time>",
@@ -131,8 +109,8 @@ fn time(at: DateTime<Utc>) -> String {
     )
 }
 
-/// A login, with a mark for an App's account.
-fn who(user: &User) -> String {
+/// Renders a login, with a badge for the account of an App.
+fn render_user(user: &User) -> String {
     match user.login.strip_suffix("[bot]") {
         Some(slug) if user.kind == UserKind::Bot => {
             format!("<b>{}</b> <span class=\"bot\">bot</span>", escape(slug))
@@ -141,8 +119,8 @@ fn who(user: &User) -> String {
     }
 }
 
-/// A label in its colour, with text that can be read on it.
-fn badge(label: &Label) -> String {
+/// Renders a label in its colour, with text in a contrasting colour.
+fn render_label(label: &Label) -> String {
     let part = |range: std::ops::Range<usize>| {
         label
             .colour
@@ -151,7 +129,7 @@ fn badge(label: &Label) -> String {
             .unwrap_or(0xed)
     };
     let (red, green, blue) = (part(0..2), part(2..4), part(4..6));
-    // Perceived lightness, ITU-R BT.601.
+    // Luma of ITU-R BT.601, in thousandths.
     let light = red * 299 + green * 587 + blue * 114 > 140_000;
     let ink = if light { "#1f2328" } else { "#ffffff" };
     format!(
@@ -160,10 +138,9 @@ fn badge(label: &Label) -> String {
     )
 }
 
-fn badges(repository: &Repository, issue: &Issue) -> String {
-    let labels = repository.labels_of(issue);
-    let badges: Vec<String> = labels.into_iter().map(badge).collect();
-    badges.join(" ")
+fn render_labels(repository: &Repository, issue: &Issue) -> String {
+    let labels = repository.labels_of(issue).into_iter();
+    labels.map(render_label).collect::<Vec<_>>().join(" ")
 }
 
 fn emoji(content: &str) -> &'static str {
@@ -180,22 +157,22 @@ fn emoji(content: &str) -> &'static str {
     }
 }
 
-fn reactions(reactions: &[Reaction]) -> String {
+fn render_reactions(reactions: &[Reaction]) -> String {
     let mut html = String::new();
-    for content in super::reactions::CONTENTS {
-        let who: Vec<&str> = reactions
+    for content in REACTION_CONTENTS {
+        let logins: Vec<&str> = reactions
             .iter()
             .filter(|reaction| reaction.content == content)
             .map(|reaction| reaction.user.login.as_str())
             .collect();
-        if !who.is_empty() {
+        if !logins.is_empty() {
             // Writing to a String does not fail.
             let _ = write!(
                 html,
                 "<span class=\"reaction\" title=\"{}\">{} {}</span>",
-                escape(&who.join(", ")),
+                escape(&logins.join(", ")),
                 emoji(content),
-                who.len()
+                logins.len()
             );
         }
     }
@@ -206,20 +183,20 @@ fn reactions(reactions: &[Reaction]) -> String {
     }
 }
 
-/// One card of a conversation.
-struct Card<'a> {
+/// A post of a conversation.
+struct Post<'a> {
     id: String,
     author: &'a User,
     created: DateTime<Utc>,
     edited: bool,
     body: &'a str,
-    /// The body as HTML, where it is not simply rendered.
+    /// The body as a form, if the visitor can toggle its checkboxes.
     form: Option<String>,
     reactions: &'a [Reaction],
 }
 
-impl Card<'_> {
-    fn html(&self, source: bool) -> String {
+impl Post<'_> {
+    fn render(&self, source: bool) -> String {
         let body = if source {
             format!("<pre class=\"source\">{}</pre>", escape(self.body))
         } else if self.body.trim().is_empty() {
@@ -229,33 +206,28 @@ impl Card<'_> {
         } else {
             html::render(self.body)
         };
-        let face = usize::try_from(self.author.id % 6)
+        let colour = usize::try_from(self.author.id % 6)
             .ok()
-            .and_then(|index| FACES.get(index))
+            .and_then(|index| AVATAR_COLOURS.get(index))
             .unwrap_or(&"#59636e");
         let initial: String = self.author.login.chars().take(1).collect();
         format!(
-            "<article class=\"comment\" id=\"{id}\"><div class=\"face\" style=\"background:{face}\">{initial}</div>\
-             <div class=\"card\"><header>{who} commented on <a href=\"#{id}\">{time}</a>{edited}</header>\n\
+            "<article class=\"comment\" id=\"{id}\"><div class=\"face\" style=\"background:{colour}\">{initial}</div>\
+             <div class=\"card\"><header>{user} commented on <a href=\"#{id}\">{time}</a>{edited}</header>\n\
              <div class=\"body\">{body}</div>\n{reactions}</div></article>\n",
             id = self.id,
             initial = escape(&initial),
-            who = who(self.author),
+            user = render_user(self.author),
             time = time(self.created),
             edited = if self.edited { " · edited" } else { "" },
-            reactions = reactions(self.reactions),
+            reactions = render_reactions(self.reactions),
         )
     }
 }
 
-fn home(state: &State) -> String {
+fn render_home(state: &State) -> String {
     let mut items = String::new();
     for repository in state.repositories.values() {
-        let open = repository
-            .issues
-            .values()
-            .filter(|issue| issue.closed.is_none())
-            .count();
         let app = match state.installation_for(repository.id) {
             Some(one) if one.suspended.is_some() => "App suspended",
             Some(_) => "App installed",
@@ -268,10 +240,11 @@ fn home(state: &State) -> String {
         };
         let _ = writeln!(
             items,
-            "<li><a class=\"name\" href=\"{}/issues\">{}</a> <span class=\"bot\">{kind}</span>\
+            "<li><a class=\"name\" href=\"/{}/issues\">{}</a> <span class=\"bot\">{kind}</span>\
              <span class=\"small\">{open} open · {app}</span></li>",
-            root(repository),
+            repository_path(repository),
             escape(&repository.full_name()),
+            open = repository.open_issue_count(),
         );
     }
     let main =
@@ -279,7 +252,7 @@ fn home(state: &State) -> String {
     html::page("Simulated GitHub", "", &main)
 }
 
-fn list(repository: &Repository) -> String {
+fn render_issue_list(repository: &Repository) -> String {
     let mut items = String::new();
     for issue in repository.issues.values().rev() {
         let kind = if issue.pull.is_some() {
@@ -294,14 +267,14 @@ fn list(repository: &Repository) -> String {
         };
         let _ = writeln!(
             items,
-            "<li><span class=\"{dot}\"></span><a class=\"name\" href=\"{}\">{}</a> {}\
+            "<li><span class=\"{dot}\"></span><a class=\"name\" href=\"/{}\">{}</a> {}\
              <span class=\"small\">#{} · {kind} opened on {} by {} · {}</span></li>",
-            address(repository, issue),
+            issue_path(repository, issue),
             escape(&issue.title),
-            badges(repository, issue),
+            render_labels(repository, issue),
             issue.number,
             time(issue.created),
-            who(&issue.author),
+            render_user(&issue.author),
             match issue.comments.len() {
                 1 => "1 comment".to_owned(),
                 many => format!("{many} comments"),
@@ -312,10 +285,15 @@ fn list(repository: &Repository) -> String {
         items.push_str("<li>There are no issues yet.</li>\n");
     }
     let main = format!("<h1 class=\"title\">Issues</h1>\n<ul class=\"list\">\n{items}</ul>\n");
-    html::page(&repository.full_name(), &trail(repository), &main)
+    html::page(&repository.full_name(), &breadcrumb(repository), &main)
 }
 
-fn conversation(state: &State, repository: &Repository, issue: &Issue, source: bool) -> String {
+fn render_conversation(
+    state: &State,
+    repository: &Repository,
+    issue: &Issue,
+    source: bool,
+) -> String {
     let (class, word) = match issue.closed {
         Some(_) => ("closed", "Closed"),
         None => ("open", "Open"),
@@ -325,11 +303,11 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
     } else {
         ("?source=1", "show source")
     };
-    let address = address(repository, issue);
+    let path = format!("/{}", issue_path(repository, issue));
     let mut main = format!(
         "<h1 class=\"title\">{title} <span class=\"number\">#{number}</span></h1>\n\
-         <div class=\"meta\"><span class=\"pill {class}\">{word}</span> {kind} by {author} {badges} \
-         <a href=\"{address}{other}\">{switch}</a></div>\n",
+         <div class=\"meta\"><span class=\"pill {class}\">{word}</span> {kind} by {author} {labels} \
+         <a href=\"{path}{other}\">{switch}</a></div>\n",
         title = escape(&issue.title),
         number = issue.number,
         kind = if issue.pull.is_some() {
@@ -337,10 +315,10 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
         } else {
             "Issue"
         },
-        author = who(&issue.author),
-        badges = badges(repository, issue),
+        author = render_user(&issue.author),
+        labels = render_labels(repository, issue),
     );
-    let first = Card {
+    let first = Post {
         id: format!("issue-{}", issue.id),
         author: &issue.author,
         created: issue.created,
@@ -349,26 +327,26 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
         form: None,
         reactions: &issue.reactions,
     };
-    main.push_str(&first.html(source));
+    main.push_str(&first.render(source));
     for comment in issue
         .comments
         .iter()
         .filter_map(|id| state.comments.get(id))
     {
-        let card = Card {
+        let post = Post {
             id: format!("issuecomment-{}", comment.id),
             author: &comment.author,
             created: comment.created,
             edited: comment.updated != comment.created,
             body: &comment.body,
-            form: boxes::form(state, &address, comment),
+            form: forms::checkbox_form(state, &path, comment),
             reactions: &comment.reactions,
         };
-        main.push_str(&card.html(source));
+        main.push_str(&post.render(source));
     }
     main.push_str(&checks::section(repository, issue));
     if !source {
-        main.push_str(&boxes::new_comment(state, &address));
+        main.push_str(&forms::comment_form(state, &path));
     }
     let title = format!(
         "{} · #{} · {}",
@@ -376,5 +354,5 @@ fn conversation(state: &State, repository: &Repository, issue: &Issue, source: b
         issue.number,
         repository.full_name()
     );
-    html::page(&title, &trail(repository), &main)
+    html::page(&title, &breadcrumb(repository), &main)
 }

@@ -1,4 +1,5 @@
-//! Sends queued deliveries one after another, signed, with GitHub's headers, and logs what came back.
+//! Sends queued webhook deliveries one after another, signed and with GitHub's headers, and logs
+//! the responses.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,38 +14,38 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 use tokio::sync::mpsc;
 
-use crate::Shared;
+use crate::shared::Shared;
 
-/// Connections to webhook receivers. They run on the same computer, so plain HTTP is all that is spoken.
+/// HTTP client for webhook receivers. They run on the same computer, so TLS is not supported.
 pub(crate) type Client = hyper_util::client::legacy::Client<HttpConnector, Full<Bytes>>;
 
-/// A client without connections.
+/// Creates a client.
 pub(crate) fn client() -> Client {
     hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build_http()
 }
 
-/// GitHub ends a delivery after 10 seconds
+/// Time after which GitHub aborts a delivery
 /// (<https://docs.github.com/en/webhooks/using-webhooks/handling-webhook-deliveries>).
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Code and words of GitHub's delivery log where there was no answer; they are not in the OpenAPI description.
+/// Status that GitHub's delivery log shows for a failed connection.
 const UNREACHABLE: (u16, &str) = (502, "failed to connect to host");
-/// The same where the answer took too long.
+/// Status that GitHub's delivery log shows for a timeout.
 const TIMED_OUT: (u16, &str) = (504, "timed out");
 
-/// The longest answer of a receiver that is read, in bytes.
-const MAX_ANSWER: usize = 1024 * 1024;
+/// Maximum length of a receiver's response, in bytes.
+const MAX_RESPONSE: usize = 1024 * 1024;
 
-/// The sender's loop; ends with the queue.
+/// Sends queued deliveries until the queue is closed.
 pub(crate) async fn run(shared: Arc<Shared>, mut queue: mpsc::UnboundedReceiver<u64>) {
     let client = client();
     while let Some(id) = queue.recv().await {
         send(&shared, &client, id).await;
-        shared.with(|state| state.hook.pending.send_modify(|pending| *pending -= 1));
+        shared.with(|state| state.webhook.pending.send_modify(|pending| *pending -= 1));
     }
 }
 
-/// Makes one attempt and logs its outcome.
+/// Makes an attempt to deliver and logs its result.
 pub(crate) async fn send(shared: &Shared, client: &Client, id: u64) {
     let started = Instant::now();
     let outcome = match prepare(shared, id) {
@@ -71,38 +72,40 @@ pub(crate) async fn send(shared: &Shared, client: &Client, id: u64) {
                 };
                 delivery.response = String::from_utf8_lossy(&body).into_owned();
             }
-            Err((code, words)) => {
+            Err((code, status)) => {
                 delivery.status_code = Some(code);
-                words.clone_into(&mut delivery.status);
+                status.clone_into(&mut delivery.status);
             }
         }
     });
 }
 
-/// Status and body of the receiver's answer, or code and words of the delivery log.
+/// Returns status and body of the receiver's response, or the status for the delivery log.
 async fn exchange(
     client: &Client,
     request: Request<Full<Bytes>>,
 ) -> Result<(u16, Bytes), (u16, &'static str)> {
-    let answer = client.request(request).await.map_err(|_| UNREACHABLE)?;
-    let status = answer.status().as_u16();
-    let body = Limited::new(answer.into_body(), MAX_ANSWER).collect().await;
+    let response = client.request(request).await.map_err(|_| UNREACHABLE)?;
+    let status = response.status().as_u16();
+    let body = Limited::new(response.into_body(), MAX_RESPONSE)
+        .collect()
+        .await;
     Ok((status, body.map_err(|_| UNREACHABLE)?.to_bytes()))
 }
 
-/// The request of a delivery; nothing when there is no address to send to.
+/// Builds the request of a delivery; `None` if there is no webhook URL.
 fn prepare(shared: &Shared, id: u64) -> Option<Request<Full<Bytes>>> {
     shared.with(|state| {
-        let hook = &mut state.hook;
-        // Several addresses stand for replicas behind a load balancer: in turn.
+        let hook = &mut state.webhook;
+        // Several URLs stand for replicas behind a load balancer, which take turns.
         if !hook.targets.is_empty() {
             hook.targets.rotate_left(1);
         }
         let url = hook.targets.last()?.clone();
         let delivery = state.deliveries.get(&id)?;
         let body = delivery.payload.clone();
-        let (hook_id, app_id) = (state.hook.id.to_string(), state.app.id.to_string());
-        let signature = signature(&state.hook.secret, &body);
+        let (hook_id, app_id) = (state.webhook.id.to_string(), state.app.id.to_string());
+        let signature = signature(&state.webhook.secret, &body);
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("accept", "*/*"),
@@ -125,10 +128,10 @@ fn prepare(shared: &Shared, id: u64) -> Option<Request<Full<Bytes>>> {
     })
 }
 
-/// `X-Hub-Signature-256`: HMAC-SHA256 of the body
+/// Returns the value of `X-Hub-Signature-256`, the HMAC-SHA256 of the body
 /// (<https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries>).
 fn signature(secret: &SecretString, body: &[u8]) -> String {
-    // HMAC takes keys of any length, so there is always a digest.
+    // HMAC accepts keys of any length, so this does not fail.
     let digest = Hmac::<Sha256>::new_from_slice(secret.expose_secret().as_bytes())
         .map(|mac| hex::encode(mac.chain_update(body).finalize().into_bytes()))
         .unwrap_or_default();

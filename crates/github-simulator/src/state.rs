@@ -1,28 +1,25 @@
-//! Everything the simulator remembers, and how things in it are found.
+//! The state of the simulated GitHub and lookups in it.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use tokio::sync::{mpsc, watch};
 
-use crate::SimulatorError;
 use crate::clock::Clock;
+use crate::error::{Result, SimulatorError};
 use crate::model::{
-    Attachment, Comment, Delivery, Installation, Issue, Repository, User, UserKind,
+    Actor, Attachment, Comment, Delivery, Installation, Issue, Repository, Role, Token,
+    TokenFormat, TokenOwner, User, UserKind,
 };
-use crate::tokens::{Token, TokenShape};
-use chrono::{DateTime, Utc};
+use crate::options::SimulatorOptions;
+use crate::urls::BaseUrls;
 
-/// Addresses that answers are built from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Base {
-    /// Root of the REST API, e.g. `http://127.0.0.1:4000/api/v3`.
-    pub(crate) api: String,
-    /// Root of the pages, e.g. `http://127.0.0.1:4000`.
-    pub(crate) web: String,
-}
+/// Lowest id. It exceeds 2^31 so that clients that store ids in 32 bits fail in tests.
+const FIRST_ID: u64 = 3_100_000_000;
 
 /// The registered App.
 #[derive(Debug, Clone)]
@@ -31,92 +28,175 @@ pub(crate) struct App {
     pub(crate) slug: String,
     pub(crate) public_pem: String,
     pub(crate) owner: User,
-    /// The account its issues and comments appear under.
+    /// Account that authors the App's issues and comments.
     pub(crate) bot: User,
     pub(crate) permissions: BTreeMap<String, String>,
     pub(crate) events: Vec<String>,
     pub(crate) created: DateTime<Utc>,
 }
 
-/// Who does something: an account, and whether through the App.
-#[derive(Debug, Clone)]
-pub(crate) struct Doer {
-    pub(crate) user: User,
-    pub(crate) via_app: bool,
+impl App {
+    /// Returns the client id, which GitHub accepts as the issuer of a JWT too.
+    pub(crate) fn client_id(&self) -> String {
+        format!("Iv23li{:014}", self.id)
+    }
 }
 
-/// Where deliveries go.
-pub(crate) struct Hook {
+/// The webhook of the App.
+pub(crate) struct Webhook {
     pub(crate) id: u64,
     pub(crate) targets: Vec<String>,
     pub(crate) secret: SecretString,
     /// Ids of delivery attempts in the order in which they are to be sent.
     pub(crate) queue: mpsc::UnboundedSender<u64>,
-    /// Attempts queued or on their way.
+    /// Number of attempts that are queued or in flight.
     pub(crate) pending: watch::Sender<usize>,
 }
 
-/// The whole state; one lock around it.
+/// The whole state, guarded by one lock.
 pub(crate) struct State {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) base: Base,
+    pub(crate) urls: BaseUrls,
     pub(crate) app: App,
-    pub(crate) token_shape: TokenShape,
+    pub(crate) token_format: TokenFormat,
+    pub(crate) comment_placeholder: String,
     pub(crate) users: Vec<User>,
-    /// Who looks at the pages and may tick boxes there.
-    pub(crate) visitor: Option<Doer>,
+    /// Person who uses the pages.
+    pub(crate) visitor: Option<Actor>,
     pub(crate) repositories: BTreeMap<u64, Repository>,
     pub(crate) comments: BTreeMap<u64, Comment>,
-    /// Files that people attached, by id.
     pub(crate) attachments: BTreeMap<u64, Attachment>,
     pub(crate) installations: BTreeMap<u64, Installation>,
     pub(crate) tokens: BTreeMap<String, Token>,
     pub(crate) deliveries: BTreeMap<u64, Delivery>,
-    pub(crate) hook: Hook,
-    /// Requests counted against the primary limit by installation or person, with the start of the hour.
-    pub(crate) used: BTreeMap<u64, (DateTime<Utc>, u32)>,
-    /// Lists leave out what was created less than this ago.
+    pub(crate) webhook: Webhook,
+    /// Requests counted against the primary rate limit by token owner, with the start of the hour.
+    pub(crate) used_requests: BTreeMap<u64, (DateTime<Utc>, u32)>,
+    /// Age below which issues and comments are missing from lists.
     pub(crate) list_lag: Duration,
-    pub(crate) next_id: u64,
+    last_id: u64,
 }
 
-/// Ids start above 2^31: a client that keeps them in 32 bits must fail here, not at GitHub.
-pub(crate) const FIRST_ID: u64 = 3_100_000_000;
-
 impl State {
+    /// Returns the state of a GitHub that has only the App, its account and the App's owner.
+    pub(crate) fn new(
+        options: SimulatorOptions,
+        web: String,
+        queue: mpsc::UnboundedSender<u64>,
+    ) -> Self {
+        let account = |id, login, kind| User { id, login, kind };
+        let owner = format!("{}-labs", options.slug);
+        let owner = account(FIRST_ID + 1, owner, UserKind::User);
+        let bot = format!("{}[bot]", options.slug);
+        let bot = account(FIRST_ID + 2, bot, UserKind::Bot);
+        Self {
+            urls: BaseUrls {
+                api: web.clone(),
+                web,
+            },
+            users: vec![owner.clone(), bot.clone()],
+            app: App {
+                id: options.app_id,
+                slug: options.slug,
+                public_pem: options.public_pem,
+                owner,
+                bot,
+                permissions: options.permissions,
+                events: options.events,
+                created: options.clock.now(),
+            },
+            token_format: options.token_format,
+            comment_placeholder: options.comment_placeholder,
+            visitor: None,
+            repositories: BTreeMap::new(),
+            comments: BTreeMap::new(),
+            attachments: BTreeMap::new(),
+            installations: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            deliveries: BTreeMap::new(),
+            webhook: Webhook {
+                id: FIRST_ID + 3,
+                targets: options.targets,
+                secret: options.webhook_secret,
+                queue,
+                pending: watch::Sender::new(0),
+            },
+            used_requests: BTreeMap::new(),
+            list_lag: Duration::ZERO,
+            last_id: FIRST_ID + 100,
+            clock: options.clock,
+        }
+    }
+
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
 
-    /// Whether lists have what was created then: GitHub's lag behind its writes.
+    /// Returns whether an object created at this time is in lists already, given the list lag.
     pub(crate) fn is_listed(&self, created: DateTime<Utc>) -> bool {
         self.list_lag.is_zero() || self.now() - self.list_lag >= created
     }
 
-    /// A new id, unique over all kinds.
-    pub(crate) fn id(&mut self) -> u64 {
-        self.next_id += 1;
-        self.next_id
+    /// Returns a new id, unique over all kinds of objects.
+    pub(crate) fn new_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
     }
 
     pub(crate) fn user(&self, login: &str) -> Option<&User> {
-        self.users
-            .iter()
-            .find(|user| user.login.eq_ignore_ascii_case(login))
+        let mut users = self.users.iter();
+        users.find(|user| user.login.eq_ignore_ascii_case(login))
     }
 
-    /// The account with this login, made if it is not there.
+    /// Returns the account with this login, creating it if there is none.
     pub(crate) fn user_or_new(&mut self, login: &str, kind: UserKind) -> User {
         if let Some(user) = self.user(login) {
             return user.clone();
         }
         let user = User {
-            id: self.id(),
+            id: self.new_id(),
             login: login.to_owned(),
             kind,
         };
         self.users.push(user.clone());
         user
+    }
+
+    /// Returns the person with this login as an actor, creating the account if there is none.
+    pub(crate) fn person(&mut self, login: &str) -> Actor {
+        Actor::person(self.user_or_new(login, UserKind::User))
+    }
+
+    /// Returns the App as an actor.
+    pub(crate) fn app_actor(&self) -> Actor {
+        Actor {
+            user: self.app.bot.clone(),
+            via_app: true,
+        }
+    }
+
+    /// Returns the actor behind a token.
+    pub(crate) fn actor(&self, token: &Token) -> Actor {
+        let person = match token.owner {
+            TokenOwner::Person(id) => self.users.iter().find(|user| user.id == id),
+            TokenOwner::Installation(_) | TokenOwner::Anonymous => None,
+        };
+        person.map_or_else(|| self.app_actor(), |user| Actor::person(user.clone()))
+    }
+
+    /// Returns whether a token has access to a repository beyond what is public.
+    pub(crate) fn has_access(&self, token: &Token, repository: &Repository) -> bool {
+        let id = repository.id;
+        match token.owner {
+            TokenOwner::Installation(installation) => {
+                let installation = self.installations.get(&installation);
+                let limit = token.repositories.as_ref();
+                installation.is_some_and(|installation| installation.repositories.contains(&id))
+                    && limit.is_none_or(|limit| limit.contains(&id))
+            }
+            TokenOwner::Person(person) => repository.role(person) != Role::None,
+            TokenOwner::Anonymous => false,
+        }
     }
 
     pub(crate) fn repository_named(&self, owner: &str, name: &str) -> Option<&Repository> {
@@ -126,61 +206,55 @@ impl State {
         })
     }
 
-    /// Id of `owner/name`.
-    pub(crate) fn repository_id(&self, full_name: &str) -> Result<u64, SimulatorError> {
-        full_name
-            .split_once('/')
-            .and_then(|(owner, name)| self.repository_named(owner, name))
-            .map(|repository| repository.id)
-            .ok_or_else(|| SimulatorError::missing(format!("repository {full_name}")))
+    /// Returns the id of `owner/name`.
+    pub(crate) fn repository_id(&self, full_name: &str) -> Result<u64> {
+        let (owner, name) = full_name.split_once('/').unwrap_or_default();
+        let repository = self.repository_named(owner, name);
+        found(repository, "repository", full_name).map(|repository| repository.id)
     }
 
-    pub(crate) fn repository(&self, id: u64) -> Result<&Repository, SimulatorError> {
-        self.repositories
-            .get(&id)
-            .ok_or_else(|| SimulatorError::missing(format!("repository {id}")))
+    pub(crate) fn repository(&self, id: u64) -> Result<&Repository> {
+        found(self.repositories.get(&id), "repository", id)
     }
 
-    pub(crate) fn repository_mut(&mut self, id: u64) -> Result<&mut Repository, SimulatorError> {
-        self.repositories
-            .get_mut(&id)
-            .ok_or_else(|| SimulatorError::missing(format!("repository {id}")))
+    pub(crate) fn repository_mut(&mut self, id: u64) -> Result<&mut Repository> {
+        found(self.repositories.get_mut(&id), "repository", id)
     }
 
-    pub(crate) fn issue(&self, repository: u64, number: u64) -> Result<&Issue, SimulatorError> {
-        self.repository(repository)?
-            .issues
-            .get(&number)
-            .ok_or_else(|| SimulatorError::missing(format!("issue #{number}")))
+    pub(crate) fn issue(&self, repository: u64, number: u64) -> Result<&Issue> {
+        let issues = &self.repository(repository)?.issues;
+        found(issues.get(&number), "issue", format_args!("#{number}"))
     }
 
-    pub(crate) fn issue_mut(
-        &mut self,
-        repository: u64,
-        number: u64,
-    ) -> Result<&mut Issue, SimulatorError> {
-        self.repository_mut(repository)?
-            .issues
-            .get_mut(&number)
-            .ok_or_else(|| SimulatorError::missing(format!("issue #{number}")))
+    pub(crate) fn issue_mut(&mut self, repository: u64, number: u64) -> Result<&mut Issue> {
+        let issues = &mut self.repository_mut(repository)?.issues;
+        found(issues.get_mut(&number), "issue", format_args!("#{number}"))
     }
 
-    pub(crate) fn comment(&self, id: u64) -> Result<&Comment, SimulatorError> {
-        self.comments
-            .get(&id)
-            .ok_or_else(|| SimulatorError::missing(format!("comment {id}")))
+    pub(crate) fn comment(&self, id: u64) -> Result<&Comment> {
+        found(self.comments.get(&id), "comment", id)
     }
 
-    pub(crate) fn comment_mut(&mut self, id: u64) -> Result<&mut Comment, SimulatorError> {
-        self.comments
-            .get_mut(&id)
-            .ok_or_else(|| SimulatorError::missing(format!("comment {id}")))
+    pub(crate) fn comment_mut(&mut self, id: u64) -> Result<&mut Comment> {
+        found(self.comments.get_mut(&id), "comment", id)
     }
 
-    /// The installation that can reach a repository, suspended or not.
+    pub(crate) fn delivery(&self, id: u64) -> Result<&Delivery> {
+        found(self.deliveries.get(&id), "delivery", id)
+    }
+
+    pub(crate) fn installation(&self, id: u64) -> Result<&Installation> {
+        found(self.installations.get(&id), "installation", id)
+    }
+
+    /// Returns the installation that has access to a repository, suspended or not.
     pub(crate) fn installation_for(&self, repository: u64) -> Option<&Installation> {
-        self.installations
-            .values()
-            .find(|installation| installation.repositories.contains(&repository))
+        let mut installations = self.installations.values();
+        installations.find(|installation| installation.repositories.contains(&repository))
     }
+}
+
+/// Returns the object, or an error that names it.
+fn found<T>(object: Option<T>, kind: &str, name: impl Display) -> Result<T> {
+    object.ok_or_else(|| SimulatorError::missing(format_args!("{kind} {name}")))
 }

@@ -1,36 +1,36 @@
-//! What GitHub would send: payloads in the shape of its webhook descriptions, logged and queued in order.
+//! Webhook events: payloads in the shape of GitHub's webhook descriptions, logged and queued in
+//! order.
 //!
-//! Payloads are built when the change happens, so they show what was true then, whenever they arrive.
+//! A payload is built when the change happens, so it describes the state at that time, whenever it
+//! is delivered.
 
-use crate::clock::iso;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::SimulatorError;
-use crate::json;
-use crate::model::{Delivery, Label};
-use crate::state::{Doer, State};
-
-/// What an event belongs to.
-#[derive(Debug, Clone, Copy, Default)]
-struct Scope {
-    installation: Option<u64>,
-    repository: Option<u64>,
-}
+use crate::error::Result;
+use crate::json::{extend, iso, minimal_repository, node_id};
+use crate::model::{Actor, Delivery, Label};
+use crate::state::State;
 
 impl State {
-    /// Logs a delivery and queues it.
-    fn emit(&mut self, event: &str, scope: Scope, payload: &Value) {
+    /// Logs a delivery of an event and queues it.
+    fn emit(
+        &mut self,
+        event: &str,
+        installation: Option<u64>,
+        repository: Option<u64>,
+        payload: &Value,
+    ) {
         let action = payload.get("action").and_then(Value::as_str);
-        let id = self.id();
+        let id = self.new_id();
         let delivery = Delivery {
             id,
             guid: Uuid::new_v4().to_string(),
             event: event.to_owned(),
             action: action.map(str::to_owned),
-            installation: scope.installation,
-            repository: scope.repository,
+            installation,
+            repository,
             payload: Bytes::from(payload.to_string()),
             delivered: self.now(),
             redelivery: false,
@@ -40,189 +40,168 @@ impl State {
             response: String::new(),
         };
         self.deliveries.insert(id, delivery);
-        self.queue(id);
+        self.queue_delivery(id);
     }
 
-    /// Hands a logged delivery to the sender.
-    fn queue(&mut self, id: u64) {
-        self.hook.pending.send_modify(|pending| *pending += 1);
-        if self.hook.queue.send(id).is_err() {
-            // The sender is gone: the simulator is shutting down.
-            self.hook.pending.send_modify(|pending| *pending -= 1);
+    /// Queues a logged delivery for the sender.
+    fn queue_delivery(&mut self, id: u64) {
+        self.webhook.pending.send_modify(|pending| *pending += 1);
+        if self.webhook.queue.send(id).is_err() {
+            // The sender has stopped because the simulator is shutting down.
+            self.webhook.pending.send_modify(|pending| *pending -= 1);
         }
     }
 
-    /// Logs a further attempt with the same GUID and the same bytes.
-    fn copy(&mut self, id: u64) -> Result<u64, SimulatorError> {
-        let mut again = self
-            .deliveries
-            .get(&id)
-            .cloned()
-            .ok_or_else(|| SimulatorError::missing(format!("delivery {id}")))?;
-        again.id = self.id();
-        again.redelivery = true;
-        again.delivered = self.now();
-        again.status_code = None;
-        again.status = String::new();
-        again.response = String::new();
-        let id = again.id;
-        self.deliveries.insert(id, again);
+    /// Logs a further attempt with the same GUID and the same bytes, without queueing it.
+    pub(crate) fn copy_delivery(&mut self, id: u64) -> Result<u64> {
+        let first = self.delivery(id)?.clone();
+        let id = self.new_id();
+        let attempt = Delivery {
+            id,
+            redelivery: true,
+            delivered: self.now(),
+            status_code: None,
+            status: String::new(),
+            response: String::new(),
+            ..first
+        };
+        self.deliveries.insert(id, attempt);
         Ok(id)
     }
 
-    /// A further attempt, in turn with everything else.
-    pub(crate) fn redeliver(&mut self, id: u64) -> Result<u64, SimulatorError> {
-        let id = self.copy(id)?;
-        self.queue(id);
+    /// Logs and queues a further attempt; returns its id.
+    pub(crate) fn redeliver(&mut self, id: u64) -> Result<u64> {
+        let id = self.copy_delivery(id)?;
+        self.queue_delivery(id);
         Ok(id)
     }
 
-    /// Further attempts that the caller sends.
-    pub(crate) fn copies(&mut self, id: u64, count: usize) -> Result<Vec<u64>, SimulatorError> {
-        (0..count).map(|_| self.copy(id)).collect()
-    }
-
-    /// A repository event, for the installation that reaches the repository; a suspended one hears nothing.
-    fn announce(
+    /// Emits an event of a repository if the App is subscribed to it and an installation that is
+    /// not suspended has access to the repository.
+    fn emit_repository_event(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         event: &str,
         mut payload: Value,
-    ) -> Result<(), SimulatorError> {
+    ) -> Result {
         if !self.app.events.iter().any(|subscribed| subscribed == event) {
             return Ok(());
         }
-        let Some(installation) = self
-            .installation_for(repository)
-            .filter(|installation| installation.suspended.is_none())
-            .map(|installation| installation.id)
-        else {
-            return Ok(());
+        let installation = match self.installation_for(repository) {
+            Some(installation) if installation.suspended.is_none() => installation.id,
+            _ => return Ok(()),
         };
+        let renderer = self.renderer(&self.urls);
         let rest = json!({
-            "repository": json::repository(&self.base, self.repository(repository)?),
-            "sender": json::user(&self.base, &by.user),
+            "repository": renderer.repository(self.repository(repository)?),
+            "sender": renderer.user(&actor.user),
             "installation": {
                 "id": installation,
-                "node_id": json::node_id("MDIzOkludGVncmF0aW9uSW5zdGFsbGF0aW9u", installation),
+                "node_id": node_id("MDIzOkludGVncmF0aW9uSW5zdGFsbGF0aW9u", installation),
             },
         });
-        json::extend(&mut payload, rest);
-        let scope = Scope {
-            installation: Some(installation),
-            repository: Some(repository),
-        };
-        self.emit(event, scope, &payload);
+        extend(&mut payload, rest);
+        self.emit(event, Some(installation), Some(repository), &payload);
         Ok(())
     }
 
-    /// `issues` or `pull_request`, by what the number is.
-    pub(crate) fn announce_issue(
+    /// Emits `issues` or `pull_request`, with the members of `more`.
+    pub(crate) fn emit_issue(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         number: u64,
         action: &str,
         more: &Value,
-    ) -> Result<(), SimulatorError> {
-        let home = self.repository(repository)?;
+    ) -> Result {
         let issue = self.issue(repository, number)?;
+        let renderer = self.renderer(&self.urls);
+        let stored = self.repository(repository)?;
         let (event, mut payload) = if let Some(pull) = &issue.pull {
-            let pull = json::pull_request(self, &self.base, home, issue, pull);
+            let pull = renderer.pull_request(stored, issue, pull);
             let payload = json!({"action": action, "number": number, "pull_request": pull});
             ("pull_request", payload)
         } else {
-            let issue = json::issue(self, &self.base, home, issue);
+            let issue = renderer.issue(stored, issue);
             ("issues", json!({"action": action, "issue": issue}))
         };
-        json::extend(&mut payload, more.clone());
-        self.announce(by, repository, event, payload)
+        extend(&mut payload, more.clone());
+        self.emit_repository_event(actor, repository, event, payload)
     }
 
-    pub(crate) fn announce_label(
+    /// Emits `labeled` or `unlabeled` of an issue or pull request.
+    pub(crate) fn emit_label(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         number: u64,
         action: &str,
         label: &Label,
-    ) -> Result<(), SimulatorError> {
-        let label = json::label(&self.base, self.repository(repository)?, label);
-        self.announce_issue(by, repository, number, action, &json!({"label": label}))
+    ) -> Result {
+        let renderer = self.renderer(&self.urls);
+        let label = renderer.label(self.repository(repository)?, label);
+        self.emit_issue(actor, repository, number, action, &json!({"label": label}))
     }
 
-    pub(crate) fn announce_new_label(
+    pub(crate) fn emit_label_created(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         repository: u64,
         label: &Label,
-    ) -> Result<(), SimulatorError> {
-        let label = json::label(&self.base, self.repository(repository)?, label);
+    ) -> Result {
+        let renderer = self.renderer(&self.urls);
+        let label = renderer.label(self.repository(repository)?, label);
         let payload = json!({"action": "created", "label": label});
-        self.announce(by, repository, "label", payload)
+        self.emit_repository_event(actor, repository, "label", payload)
     }
 
-    pub(crate) fn announce_comment(
+    /// Emits `issue_comment`, with the members of `more`.
+    pub(crate) fn emit_comment(
         &mut self,
-        by: &Doer,
+        actor: &Actor,
         id: u64,
         action: &str,
         more: &Value,
-    ) -> Result<(), SimulatorError> {
+    ) -> Result {
         let comment = self.comment(id)?;
-        let (repository, number) = (comment.repository, comment.number);
-        let home = self.repository(repository)?;
-        let issue = self.issue(repository, number)?;
+        let repository = self.repository(comment.repository)?;
+        let issue = self.issue(comment.repository, comment.number)?;
+        let renderer = self.renderer(&self.urls);
         let mut payload = json!({
             "action": action,
-            "issue": json::issue(self, &self.base, home, issue),
-            "comment": json::comment(self, &self.base, home, issue, comment),
+            "issue": renderer.issue(repository, issue),
+            "comment": renderer.comment(repository, issue, comment),
         });
-        json::extend(&mut payload, more.clone());
-        self.announce(by, repository, "issue_comment", payload)
+        extend(&mut payload, more.clone());
+        self.emit_repository_event(actor, repository.id, "issue_comment", payload)
     }
 
-    pub(crate) fn announce_installation(
-        &mut self,
-        by: &Doer,
-        id: u64,
-        action: &str,
-    ) -> Result<(), SimulatorError> {
-        let installation = self
-            .installations
-            .get(&id)
-            .ok_or_else(|| SimulatorError::missing(format!("installation {id}")))?;
-        let repositories: Vec<Value> = installation
-            .repositories
-            .iter()
-            .filter_map(|id| self.repositories.get(id))
-            .map(json::minimal_repository)
-            .collect();
+    pub(crate) fn emit_installation(&mut self, actor: &Actor, id: u64, action: &str) -> Result {
+        let installation = self.installation(id)?;
+        let renderer = self.renderer(&self.urls);
+        let repositories = installation.repositories.iter();
+        let repositories = repositories.filter_map(|id| self.repositories.get(id));
         let payload = json!({
             "action": action,
-            "installation": json::installation(self, &self.base, installation),
-            "repositories": repositories,
-            "sender": json::user(&self.base, &by.user),
+            "installation": renderer.installation(installation),
+            "repositories": repositories.map(minimal_repository).collect::<Value>(),
+            "sender": renderer.user(&actor.user),
         });
-        let scope = Scope {
-            installation: Some(id),
-            repository: None,
-        };
-        self.emit("installation", scope, &payload);
+        self.emit("installation", Some(id), None, &payload);
         Ok(())
     }
 
-    /// What GitHub sends when a webhook address is set.
-    pub(crate) fn announce_ping(&mut self) {
+    /// Emits the event that GitHub sends when a webhook URL is set.
+    pub(crate) fn emit_ping(&mut self) {
         let created = iso(self.app.created);
-        let hook = self.hook.id;
+        let id = self.webhook.id;
         let payload = json!({
             "zen": "Keep it logically awesome.",
-            "hook_id": hook,
+            "hook_id": id,
             "hook": {
                 "type": "App",
-                "id": hook,
+                "id": id,
                 "name": "web",
                 "active": true,
                 "events": self.app.events,
@@ -230,14 +209,14 @@ impl State {
                     "content_type": "json",
                     "insecure_ssl": "0",
                     "secret": "********",
-                    "url": self.hook.targets.first().unwrap_or(&self.base.web),
+                    "url": self.webhook.targets.first().unwrap_or(&self.urls.web),
                 },
                 "updated_at": created,
                 "created_at": created,
                 "app_id": self.app.id,
-                "deliveries_url": format!("{}/app/hook/deliveries", self.base.api),
+                "deliveries_url": format!("{}/app/hook/deliveries", self.urls.api),
             },
         });
-        self.emit("ping", Scope::default(), &payload);
+        self.emit("ping", None, None, &payload);
     }
 }

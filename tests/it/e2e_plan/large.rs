@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use github_simulator::model::Entry;
+use github_simulator::model::TreeEntry;
 
 use super::{assert_planned, system};
 use crate::e2e_research::{REPO, write};
@@ -21,35 +21,38 @@ const LENGTH: usize = 60_000;
 /// Three megabytes in 63 documents, two of them the same, and some that are none.
 fn knowledge(system: &System) {
     let path = |name: &str| format!(".planwright/knowledge/{name}");
-    let mut edits: Vec<(String, Option<Entry>)> = (0..60)
+    let mut edits: Vec<(String, Option<TreeEntry>)> = (0..60)
         .map(|at| {
             let text = format!(
                 "# Document {at}\n\n{}",
                 "Facts, öäü, @grace.\n".repeat(2_400)
             );
-            (path(&format!("part-{at:02}.md")), Some(Entry::file(text)))
+            (
+                path(&format!("part-{at:02}.md")),
+                Some(TreeEntry::file(text)),
+            )
         })
         .collect();
     edits.extend([
         (
             path("glossary.md"),
-            Some(Entry::file("# Words\n\nA heron is a bird.\n")),
+            Some(TreeEntry::file("# Words\n\nA heron is a bird.\n")),
         ),
         (
             path("copy.md"),
-            Some(Entry::file("# Words\n\nA heron is a bird.\n")),
+            Some(TreeEntry::file("# Words\n\nA heron is a bird.\n")),
         ),
         (
             path("CLAUDE.md"),
-            Some(Entry::file("# Rules\n\nTRAP-TEXT\n")),
+            Some(TreeEntry::file("# Rules\n\nTRAP-TEXT\n")),
         ),
         (
             path("large.md"),
-            Some(Entry::file("x".repeat(256 * 1024 + 1))),
+            Some(TreeEntry::file("x".repeat(256 * 1024 + 1))),
         ),
         (
             path("picture.md"),
-            Some(Entry::file(vec![0x89, 0x50, 0, 0xff])),
+            Some(TreeEntry::file(vec![0x89, 0x50, 0, 0xff])),
         ),
     ]);
     system.sim.commit(REPO, "main", &edits).unwrap();

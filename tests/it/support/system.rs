@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use github_simulator::model::TokenFormat;
 use github_simulator::model::{Comment, Issue, Role};
-use github_simulator::{Simulator, SimulatorOptions, TokenShape};
+use github_simulator::{Simulator, SimulatorOptions};
 use planwright::engine::model::run::State;
 use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::formats::block::{self, Content};
@@ -44,7 +45,7 @@ pub(crate) struct Options {
     /// The bot speaks to `/api/v3`.
     pub(crate) enterprise: bool,
     /// Shape of installation tokens.
-    pub(crate) token_shape: TokenShape,
+    pub(crate) token_format: TokenFormat,
     /// Every exchange is judged by GitHub's description.
     pub(crate) judged: bool,
     /// How many hours GitHub's clock is ahead of the bot's.
@@ -115,11 +116,12 @@ impl System {
             Tap::with(None, Client::Planwright)
         };
         let mut settings = SimulatorOptions::new(
+            "planwright",
             Arc::new(OffClock(options.github_ahead_hours * 3_600_000)),
             KEYS.public_pem.clone(),
             SecretString::from(SECRET),
         );
-        settings.token_shape = options.token_shape;
+        settings.token_format = options.token_format;
         let (outer, inner) = (gate.clone(), tap.clone());
         let sim = Simulator::start_wrapped(settings, |router| outer.wrap(inner.wrap(router)));
         let sim = sim.await.unwrap();
@@ -373,10 +375,10 @@ impl System {
 
     /// Clicks `boxes` of a comment, counted from 0, and with `send` the last one, each as an edit of its own.
     pub(crate) fn tick(&self, comment: u64, login: &str, boxes: &[usize], send: bool) {
-        let last = self.sim.boxes(comment).unwrap().len().checked_sub(1);
+        let last = self.sim.checkboxes(comment).unwrap().len().checked_sub(1);
         let send = send.then(|| last.expect("a box that sends"));
         for nth in boxes.iter().copied().chain(send) {
-            self.sim.click(comment, login, nth).unwrap();
+            self.sim.toggle_checkbox(comment, login, nth).unwrap();
         }
     }
 

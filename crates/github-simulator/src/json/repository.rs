@@ -1,14 +1,12 @@
-//! Repositories in JSON.
+//! JSON of repositories.
 
-use crate::clock::iso;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{node_id, segment, user};
-use crate::model::Repository;
-use crate::state::Base;
+use super::{Renderer, extend, iso, node_id};
+use crate::model::{DEFAULT_BRANCH, Repository};
 
-/// Members that are the repository's own URL with something behind it.
-const LINKS: &[(&str, &str)] = &[
+/// Members that are the repository's URL with a suffix.
+const URL_SUFFIXES: &[(&str, &str)] = &[
     ("archive_url", "/{archive_format}{/ref}"),
     ("assignees_url", "/assignees{/user}"),
     ("blobs_url", "/git/blobs{/sha}"),
@@ -50,84 +48,74 @@ const LINKS: &[(&str, &str)] = &[
     ("trees_url", "/git/trees{/sha}"),
 ];
 
-/// `full-repository`, which is also good as `repository` and as the webhooks' repository.
-pub(crate) fn repository(base: &Base, repository: &Repository) -> Value {
-    let full_name = repository.full_name();
-    let path = format!(
-        "{}/{}",
-        segment(&repository.owner.login),
-        segment(&repository.name)
-    );
-    let api = format!("{}/repos/{path}", base.api);
-    let page = format!("{}/{path}", base.web);
-    let open = repository
-        .issues
-        .values()
-        .filter(|issue| issue.closed.is_none())
-        .count();
-    let created = iso(repository.created);
-    let mut members = Map::new();
-    if let Value::Object(first) = json!({
-        "id": repository.id,
-        "node_id": node_id("R", repository.id),
-        "name": repository.name,
-        "full_name": full_name,
-        "private": repository.private,
-        "owner": user(base, &repository.owner),
-        "html_url": page,
-        "description": null,
-        "fork": repository.fork,
-        "url": api,
-    }) {
-        members.extend(first);
+impl Renderer<'_> {
+    /// Renders `full-repository`, which is valid as `repository` and as the repository of webhooks
+    /// too.
+    pub(crate) fn repository(&self, repository: &Repository) -> Value {
+        let full_name = repository.full_name();
+        let api = self.urls.repository(repository);
+        let page = self.urls.repository_page(repository);
+        let open = repository.open_issue_count();
+        let created = iso(repository.created);
+        let mut value = json!({
+            "id": repository.id,
+            "node_id": node_id("R", repository.id),
+            "name": repository.name,
+            "full_name": full_name,
+            "private": repository.private,
+            "owner": self.user(&repository.owner),
+            "html_url": page,
+            "description": null,
+            "fork": repository.fork,
+            "url": api,
+        });
+        for (name, suffix) in URL_SUFFIXES {
+            value[*name] = json!(format!("{api}{suffix}"));
+        }
+        let rest = json!({
+            "created_at": created,
+            "updated_at": created,
+            "pushed_at": created,
+            "git_url": format!("git://localhost/{full_name}.git"),
+            "ssh_url": format!("git@localhost:{full_name}.git"),
+            "clone_url": format!("{page}.git"),
+            "svn_url": page,
+            "homepage": null,
+            "size": 108,
+            "stargazers_count": 0,
+            "watchers_count": 0,
+            "language": null,
+            "has_issues": repository.has_issues,
+            "has_projects": true,
+            "has_downloads": true,
+            "has_wiki": true,
+            "has_pages": false,
+            "has_discussions": false,
+            "forks_count": 0,
+            "mirror_url": null,
+            "archived": repository.archived,
+            "disabled": false,
+            "open_issues_count": open,
+            "license": null,
+            "allow_forking": true,
+            "is_template": false,
+            "web_commit_signoff_required": false,
+            "topics": [],
+            "visibility": if repository.private { "private" } else { "public" },
+            "forks": 0,
+            "open_issues": open,
+            "watchers": 0,
+            "default_branch": DEFAULT_BRANCH,
+            "network_count": 0,
+            "subscribers_count": 1,
+            "custom_properties": {},
+        });
+        extend(&mut value, rest);
+        value
     }
-    for (name, rest) in LINKS {
-        members.insert((*name).to_owned(), json!(format!("{api}{rest}")));
-    }
-    if let Value::Object(rest) = json!({
-        "created_at": created,
-        "updated_at": created,
-        "pushed_at": created,
-        "git_url": format!("git://localhost/{full_name}.git"),
-        "ssh_url": format!("git@localhost:{full_name}.git"),
-        "clone_url": format!("{page}.git"),
-        "svn_url": page,
-        "homepage": null,
-        "size": 108,
-        "stargazers_count": 0,
-        "watchers_count": 0,
-        "language": null,
-        "has_issues": repository.has_issues,
-        "has_projects": true,
-        "has_downloads": true,
-        "has_wiki": true,
-        "has_pages": false,
-        "has_discussions": false,
-        "forks_count": 0,
-        "mirror_url": null,
-        "archived": repository.archived,
-        "disabled": false,
-        "open_issues_count": open,
-        "license": null,
-        "allow_forking": true,
-        "is_template": false,
-        "web_commit_signoff_required": false,
-        "topics": [],
-        "visibility": if repository.private { "private" } else { "public" },
-        "forks": 0,
-        "open_issues": open,
-        "watchers": 0,
-        "default_branch": "main",
-        "network_count": 0,
-        "subscribers_count": 1,
-        "custom_properties": {},
-    }) {
-        members.extend(rest);
-    }
-    Value::Object(members)
 }
 
-/// The few members that installation webhooks carry for each repository.
+/// Renders the members of a repository that installation webhooks have.
 pub(crate) fn minimal_repository(repository: &Repository) -> Value {
     json!({
         "id": repository.id,

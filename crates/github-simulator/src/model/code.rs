@@ -1,34 +1,34 @@
-//! What is in a repository: trees, commits, branches, and what a pull request changes.
+//! Contents of a repository: trees, commits, branches, and the files that a pull request changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
 
 use super::Repository;
-use chrono::{DateTime, Utc};
 
-/// The default branch of every repository here.
-pub(crate) const MAIN: &str = "main";
+/// Default branch of every repository.
+pub(crate) const DEFAULT_BRANCH: &str = "main";
 
-/// What stands at a path of a commit.
+/// An entry of a commit's tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
-    /// A file.
+pub enum TreeEntry {
+    /// A regular file with its content.
     File(Bytes),
-    /// A symbolic link to a path, seen from the root of the repository.
+    /// A symbolic link with its target, relative to the root of the repository.
     Link(String),
-    /// A commit of another repository.
+    /// A submodule with the SHA of its commit.
     Submodule(String),
 }
 
-impl Entry {
-    /// A file with this content.
+impl TreeEntry {
+    /// Returns a regular file with this content.
     pub fn file(content: impl Into<Bytes>) -> Self {
         Self::File(content.into())
     }
 
-    /// What git keeps for it.
+    /// Returns the bytes that git stores for the entry.
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::File(content) => content,
@@ -37,12 +37,12 @@ impl Entry {
         }
     }
 
-    /// Forty hex digits like git's, stable for the same content, but not git's.
+    /// Returns a stand-in for git's SHA: 40 hexadecimal digits that depend on the content alone.
     pub(crate) fn sha(&self) -> String {
         hash(self.bytes())
     }
 
-    /// As git has it.
+    /// Returns git's file mode.
     pub(crate) fn mode(&self) -> &'static str {
         match self {
             Self::File(_) => "100644",
@@ -52,64 +52,64 @@ impl Entry {
     }
 }
 
-/// Everything in a commit by path; directories are what paths have in common.
-pub type Tree = BTreeMap<String, Entry>;
+/// Entries of a commit by path. Directories exist only as prefixes of paths.
+pub type Tree = BTreeMap<String, TreeEntry>;
 
-/// What a push does to paths: `None` takes away.
-pub type Edits = [(String, Option<Entry>)];
+/// Changes to files by path; `None` removes the file.
+pub type FileEdits = [(String, Option<TreeEntry>)];
 
 /// A commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {
-    /// Its name: forty hex digits like git's, but not git's.
+    /// Stand-in for git's SHA: 40 hexadecimal digits.
     pub sha: String,
-    /// The commit before it.
+    /// SHA of the parent commit.
     pub parent: Option<String>,
-    /// What is in it.
+    /// Files of the commit.
     pub tree: Tree,
-    /// When it was made.
+    /// Time of the commit.
     pub created: DateTime<Utc>,
 }
 
-/// What makes an issue a pull request.
+/// Branches and commits of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pull {
-    /// Id of the repository that it comes from: a fork, or the one that it is proposed to.
+pub struct PullRequest {
+    /// Id of the head repository: a fork, or the repository of the pull request itself.
     pub head_repository: u64,
-    /// Its branch there.
+    /// Branch in the head repository.
     pub branch: String,
-    /// The commit it proposes.
+    /// SHA of the head commit.
     pub head: String,
-    /// The commit that it started from, on the default branch.
+    /// SHA of the commit of the default branch that it is based on.
     pub base: String,
-    /// Not ready for review.
+    /// Whether it is a draft.
     pub draft: bool,
 }
 
 /// A file that a pull request changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Changed<'a> {
-    /// Path at the head; of a removed file, the last one.
+pub(crate) struct ChangedFile<'a> {
+    /// Path at the head, or the last path of a removed file.
     pub(crate) path: &'a str,
-    /// Path at the base, where it is another one.
+    /// Path at the base if the file was renamed.
     pub(crate) previous: Option<&'a str>,
-    pub(crate) old: Option<&'a Entry>,
-    pub(crate) new: Option<&'a Entry>,
+    pub(crate) old: Option<&'a TreeEntry>,
+    pub(crate) new: Option<&'a TreeEntry>,
 }
 
-impl Changed<'_> {
-    /// Lines that came and lines that went, whatever their order.
-    pub(crate) fn lines(&self) -> (usize, usize) {
+impl ChangedFile<'_> {
+    /// Returns the number of added and of removed lines, ignoring their order.
+    pub(crate) fn line_counts(&self) -> (usize, usize) {
         let mut counts: BTreeMap<&[u8], i64> = BTreeMap::new();
         for (entry, step) in [(self.new, 1), (self.old, -1)] {
-            let content = entry.map(Entry::bytes).unwrap_or_default();
+            let content = entry.map(TreeEntry::bytes).unwrap_or_default();
             for line in content.split_inclusive(|byte| *byte == b'\n') {
                 *counts.entry(line).or_default() += step;
             }
         }
         let sum = |sign: i64| {
-            let those = counts.values().map(|count| (count * sign).max(0));
-            usize::try_from(those.sum::<i64>()).unwrap_or_default()
+            let lines = counts.values().map(|count| (count * sign).max(0));
+            usize::try_from(lines.sum::<i64>()).unwrap_or_default()
         };
         (sum(1), sum(-1))
     }
@@ -121,12 +121,13 @@ fn hash(content: &[u8]) -> String {
     digits
 }
 
-/// What is directly in a folder of a commit, by name; `None` stands for a folder. The root is an empty path.
-pub(crate) fn children<'a>(tree: &'a Tree, folder: &str) -> BTreeMap<&'a str, Option<&'a Entry>> {
-    let prefix = prefix(folder);
-    let below = tree.range(prefix.clone()..);
-    below
-        .map_while(|(path, entry)| Some((path.strip_prefix(&prefix)?, entry)))
+/// Returns the direct children of a folder by name; `None` stands for a folder. The path of the
+/// root is empty.
+pub(crate) fn children<'a>(
+    tree: &'a Tree,
+    folder: &str,
+) -> BTreeMap<&'a str, Option<&'a TreeEntry>> {
+    descendants(tree, folder)
         .map(|(rest, entry)| match rest.split_once('/') {
             Some((name, _)) => (name, None),
             None => (rest, Some(entry)),
@@ -134,27 +135,34 @@ pub(crate) fn children<'a>(tree: &'a Tree, folder: &str) -> BTreeMap<&'a str, Op
         .collect()
 }
 
-/// Forty hex digits like git's for a folder of a commit: the same for the same content, whatever its place.
+/// Returns a stand-in for git's SHA of a folder, which depends on the folder's content alone.
 pub(crate) fn tree_sha(tree: &Tree, folder: &str) -> String {
-    let prefix = prefix(folder);
-    let below = tree.range(prefix.clone()..);
-    let lines: Vec<String> = below
-        .map_while(|(path, entry)| Some((path.strip_prefix(&prefix)?, entry)))
+    let lines: Vec<String> = descendants(tree, folder)
         .map(|(rest, entry)| format!("{} {} {rest}", entry.mode(), entry.sha()))
         .collect();
     hash(format!("tree {}", lines.join("\n")).as_bytes())
 }
 
-fn prefix(folder: &str) -> String {
-    if folder.is_empty() {
-        String::new()
-    } else {
-        format!("{folder}/")
+/// Returns all entries below a folder with their paths relative to it.
+fn descendants<'a>(
+    tree: &'a Tree,
+    folder: &str,
+) -> impl Iterator<Item = (&'a str, &'a TreeEntry)> + use<'a> {
+    let prefix = join_path(folder, "");
+    tree.range(prefix.clone()..)
+        .map_while(move |(path, entry)| Some((path.strip_prefix(&prefix)?, entry)))
+}
+
+/// Joins a folder, which is empty for the root, and a name in it.
+pub(crate) fn join_path(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
     }
 }
 
 impl Repository {
-    /// The tree that a commit, a branch or the name of a folder's tree stands for: a commit's, and the folder in it.
+    /// Resolves a commit, a branch or the SHA of a tree to a commit's tree and a folder in it.
     pub(crate) fn tree(&self, name: &str) -> Option<(&Tree, String)> {
         if let Some(commit) = self.commit(Some(name)) {
             return Some((&commit.tree, String::new()));
@@ -166,37 +174,38 @@ impl Repository {
                 .flat_map(|path| path.match_indices('/').map(|(at, _)| &path[..at]))
                 .chain([""])
                 .collect();
-            let found = folders.into_iter().find(|it| tree_sha(tree, it) == name)?;
-            Some((tree, found.to_owned()))
+            let folder = folders
+                .into_iter()
+                .find(|folder| tree_sha(tree, folder) == name)?;
+            Some((tree, folder.to_owned()))
         })
     }
 
-    /// What has this name for its content, in any commit.
-    pub(crate) fn blob(&self, sha: &str) -> Option<&Entry> {
-        let all = self
-            .commits
+    /// Returns a file or link of any commit by the SHA of its content.
+    pub(crate) fn blob(&self, sha: &str) -> Option<&TreeEntry> {
+        self.commits
             .values()
-            .flat_map(|commit| commit.tree.values());
-        all.filter(|entry| !matches!(entry, Entry::Submodule(_)))
+            .flat_map(|commit| commit.tree.values())
+            .filter(|entry| !matches!(entry, TreeEntry::Submodule(_)))
             .find(|entry| entry.sha() == sha)
     }
 
-    /// The commit that a branch, a commit's name, `HEAD` or nothing stands for.
+    /// Resolves a branch, a SHA or `HEAD` to a commit; `None` means `HEAD`.
     pub(crate) fn commit(&self, name: Option<&str>) -> Option<&Commit> {
         let name = name.unwrap_or("HEAD");
         let name = name.strip_prefix("refs/").unwrap_or(name);
         let name = name.strip_prefix("heads/").unwrap_or(name);
-        let branch = if name == "HEAD" { MAIN } else { name };
+        let branch = if name == "HEAD" { DEFAULT_BRANCH } else { name };
         self.commits
             .get(self.branches.get(branch).map_or(name, String::as_str))
     }
 
-    /// Puts a commit behind `parent`, on a branch; gives its name.
+    /// Adds a commit after `parent`, moves the branch to it, and returns its SHA.
     pub(crate) fn add_commit(
         &mut self,
         branch: &str,
         parent: Option<&str>,
-        edits: &Edits,
+        edits: &FileEdits,
         created: DateTime<Utc>,
     ) -> String {
         let parent = parent.and_then(|sha| self.commits.get(sha));
@@ -208,7 +217,7 @@ impl Repository {
             };
         }
         let parent = parent.map(|commit| commit.sha.clone());
-        // Two commits are never the same one, even if they hold the same.
+        // Commits with the same content still get different SHAs.
         let sha = hash(format!("{} {} {parent:?}", self.id, self.commits.len()).as_bytes());
         let commit = Commit {
             sha: sha.clone(),
@@ -221,13 +230,14 @@ impl Repository {
         sha
     }
 
-    /// The files that a pull request changes, by path. A file that moved as it was is renamed, as git sees it.
-    pub(crate) fn changed<'a>(&'a self, pull: &Pull) -> Vec<Changed<'a>> {
+    /// Returns the files that a pull request changes, by path. A file that moved without a change
+    /// of its content counts as renamed, as in git.
+    pub(crate) fn changed_files<'a>(&'a self, pull: &PullRequest) -> Vec<ChangedFile<'a>> {
         let tree = |sha: &str| self.commits.get(sha).map(|commit| &commit.tree);
         let (Some(old), Some(new)) = (tree(&pull.base), tree(&pull.head)) else {
             return Vec::new();
         };
-        let mut gone: BTreeMap<&str, &Entry> = old
+        let mut removed: BTreeMap<&str, &TreeEntry> = old
             .iter()
             .filter(|(path, _)| !new.contains_key(*path))
             .map(|(path, entry)| (path.as_str(), entry))
@@ -240,29 +250,29 @@ impl Repository {
             }
             let mut previous = None;
             if before.is_none() {
-                let moved = gone.iter().find(|(_, other)| **other == entry);
+                let moved = removed.iter().find(|(_, other)| **other == entry);
                 previous = moved.map(|(path, _)| *path);
-                before = previous.and_then(|path| gone.remove(path));
+                before = previous.and_then(|path| removed.remove(path));
             }
-            changed.push(Changed {
+            changed.push(ChangedFile {
                 path,
                 previous,
                 old: before,
                 new: Some(entry),
             });
         }
-        changed.extend(gone.into_iter().map(|(path, entry)| Changed {
+        changed.extend(removed.into_iter().map(|(path, entry)| ChangedFile {
             path,
             previous: None,
             old: Some(entry),
             new: None,
         }));
-        changed.sort_by_key(|one| one.path);
+        changed.sort_by_key(|file| file.path);
         changed
     }
 
-    /// How many commits a pull request proposes.
-    pub(crate) fn commits_of(&self, pull: &Pull) -> usize {
+    /// Returns the number of commits of a pull request.
+    pub(crate) fn commit_count(&self, pull: &PullRequest) -> usize {
         let parent = |sha: &&String| self.commits.get(*sha)?.parent.as_ref();
         std::iter::successors(Some(&pull.head), parent)
             .take_while(|sha| **sha != pull.base)

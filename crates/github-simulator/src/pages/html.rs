@@ -1,4 +1,4 @@
-//! HTML by hand: escaping, the frame of a page, Markdown as GitHub renders it.
+//! HTML: escaping, the layout of a page, and Markdown as GitHub renders it.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -7,12 +7,13 @@ use ammonia::Builder;
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, parse_document};
 
-use planwright_formats::markdown;
+use crate::task_list::markdown_options;
 
-/// Looks, light and dark; everything is in the page, nothing is loaded.
+/// Style sheet, embedded in every page.
 const STYLE: &str = include_str!("style.css");
 
-/// What GitHub's sanitiser leaves and ammonia's default does not: task boxes, alerts, language classes.
+/// Sanitiser that, like GitHub's, keeps more than ammonia's default: checkboxes, alerts, language
+/// classes.
 static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut builder = Builder::default();
     builder
@@ -36,7 +37,7 @@ static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// Text for HTML, also inside double-quoted attributes.
+/// Escapes text for HTML, including quoted attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -52,37 +53,38 @@ pub(super) fn escape(text: &str) -> String {
     safe
 }
 
-/// GFM, line ends kept as in GitHub's comments, raw HTML allowed: it is sanitised afterwards.
+/// Returns the options for rendering a comment: line breaks are kept, as in GitHub's comments, and
+/// raw HTML is allowed because it is sanitised afterwards.
 fn options() -> Options<'static> {
-    let mut options = markdown::options();
+    let mut options = markdown_options();
     options.extension.alerts = true;
     options.render.hardbreaks = true;
     options.render.r#unsafe = true;
     options
 }
 
-/// A comment's Markdown as HTML.
+/// Renders Markdown as sanitised HTML.
 pub(super) fn render(source: &str) -> String {
     SANITISER
         .clean(&comrak::markdown_to_html(source, &options()))
         .to_string()
 }
 
-/// What the formatter knows of the boxes.
+/// State of the formatter for checkboxes.
 #[derive(Debug, Default)]
-struct Marks {
-    /// Start of a box's element; its number follows.
+struct CheckboxMarks {
+    /// Start of the element that marks a checkbox; its index follows.
     mark: String,
-    /// Whether each box so far is ticked.
-    ticked: Vec<bool>,
+    /// Whether each checkbox so far is checked.
+    checked: Vec<bool>,
 }
 
-comrak::create_formatter!(WithMarks<Marks>, {
+comrak::create_formatter!(CheckboxFormatter<CheckboxMarks>, {
     NodeValue::TaskItem(ref item) => |context, entering| {
         if entering {
-            let number = context.user.ticked.len();
-            context.user.ticked.push(item.symbol.is_some());
-            let element = format!("<li>{}{number}\"> ", context.user.mark);
+            let index = context.user.checked.len();
+            context.user.checked.push(item.symbol.is_some());
+            let element = format!("<li>{}{index}\"> ", context.user.mark);
             context.write_str(&element)?;
         } else {
             context.write_str("</li>\n")?;
@@ -90,52 +92,51 @@ comrak::create_formatter!(WithMarks<Marks>, {
     },
 });
 
-/// The same with a button called `box` in the place of each box of a task list; its value is the box's number, from 0.
+/// Renders Markdown as sanitised HTML with a button named `box` in place of each checkbox of a task
+/// list. The value of a button is the index of the checkbox, from 0.
 ///
-/// The sanitiser would take buttons out, so they come in afterwards, for elements with a mark that nobody can guess. The
-/// mark has quotation marks, which end an attribute or are escaped in it: raw HTML around a list cannot pull a button
-/// into one.
+/// The sanitiser would remove buttons, so they replace elements with an unguessable mark
+/// afterwards. The mark contains quotation marks, which end an attribute or are escaped in it, so
+/// raw HTML around a list cannot move a button into an attribute.
 pub(super) fn render_with_buttons(source: &str) -> String {
     let arena = Arena::new();
     let root = parse_document(&arena, source, &options());
     let secret = uuid::Uuid::new_v4().simple();
-    let marks = Marks {
+    let marks = CheckboxMarks {
         mark: format!("<input type=\"checkbox\" title=\"{secret}-"),
-        ticked: Vec::new(),
+        checked: Vec::new(),
     };
     let mark = marks.mark.clone();
     let mut html = String::new();
-    let Ok(marks) = WithMarks::format_document(root, &options(), &mut html, marks) else {
+    let Ok(marks) = CheckboxFormatter::format_document(root, &options(), &mut html, marks) else {
         return render(source);
     };
     let clean = SANITISER.clean(&html).to_string();
     let mut parts = clean.split(&mark);
-    let mut done = parts.next().unwrap_or_default().to_owned();
+    let mut result = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (number, rest) = part.split_once("\">").unwrap_or_default();
-        let ticked = number
-            .parse()
-            .ok()
-            .and_then(|at: usize| marks.ticked.get(at).copied())
-            .unwrap_or_default();
+        let (index, rest) = part.split_once("\">").unwrap_or_default();
+        let checked = index.parse().ok();
+        let checked = checked.and_then(|index: usize| marks.checked.get(index).copied());
+        let checked = checked.unwrap_or_default();
         // Writing to a String does not fail.
         let _ = write!(
-            done,
-            "<button class=\"box\" name=\"box\" value=\"{number}\" role=\"checkbox\" \
-             aria-checked=\"{ticked}\" aria-label=\"Box {number}\"></button>{rest}"
+            result,
+            "<button class=\"box\" name=\"box\" value=\"{index}\" role=\"checkbox\" \
+             aria-checked=\"{checked}\" aria-label=\"Box {index}\"></button>{rest}"
         );
     }
-    done
+    result
 }
 
-/// A whole page; `trail` and `main` are HTML.
-pub(super) fn page(title: &str, trail: &str, main: &str) -> String {
+/// Renders a page; `breadcrumb` and `main` are HTML.
+pub(super) fn page(title: &str, breadcrumb: &str, main: &str) -> String {
     let title = escape(title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <nav class=\"top\"><a href=\"/\">Simulated GitHub</a> {trail}\
+         <nav class=\"top\"><a href=\"/\">Simulated GitHub</a> {breadcrumb}\
          <span class=\"what\">nothing here is on the internet</span></nav>\n\
          <main>\n{main}</main>\n</body>\n</html>\n"
     )
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_everything_that_matters() {
+    fn escapes_all_special_characters() {
         assert_eq!(
             escape("<a b=\"c\">&'"),
             "&lt;a b=&quot;c&quot;&gt;&amp;&#39;"
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_become_buttons_and_nothing_else_does() {
+    fn only_checkboxes_become_buttons() {
         let html = render_with_buttons(
             "- [x] done\n- a\n  - [ ] `[ ]` **b**\n\n<form action=\"http://x\"><button name=\"box\" value=\"7\">c</button>\
              <input type=\"checkbox\" name=\"box\" form=\"f\"></form>\n\n```\n- [ ] code\n```\n",
@@ -192,9 +193,9 @@ mod tests {
         assert!(html.contains("- [ ] code"), "{html}");
     }
 
-    /// The list would stand in the attribute, and a button's quotation marks would end it.
+    /// If the list were inside the attribute, a button's quotation marks would end it.
     #[test]
-    fn raw_html_does_not_pull_a_button_into_an_attribute() {
+    fn raw_html_cannot_move_a_button_into_an_attribute() {
         for (quote, kept) in [('\'', true), ('"', false)] {
             let html = render_with_buttons(&format!(
                 "<div title={quote}\n\n- [ ] a onclick=alert(1)\n\n{quote}>\n\n- [ ] b\n"
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_runs() {
+    fn scripts_and_styles_are_removed() {
         let html = render(
             "[x](javascript:alert(1)) **b**\n\n<script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n\n<style>*{}</style>\n\n<!-- hidden -->",
         );

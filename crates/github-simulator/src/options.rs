@@ -1,0 +1,72 @@
+//! Options of a simulator.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use secrecy::SecretString;
+
+use crate::clock::Clock;
+use crate::model::TokenFormat;
+
+/// Options of the simulated GitHub and of the one App that is registered on it.
+#[derive(Clone)]
+pub struct SimulatorOptions {
+    /// Clock for timestamps, token lifetimes, rate limits and delays.
+    pub clock: Arc<dyn Clock>,
+    /// Port on 127.0.0.1; 0 binds a free one.
+    pub port: u16,
+    /// Id of the App.
+    pub app_id: u64,
+    /// Slug of the App; the login of its account is `<slug>[bot]`.
+    pub slug: String,
+    /// Public key of the App, as PEM.
+    pub public_pem: String,
+    /// Secret that webhooks are signed with.
+    pub webhook_secret: SecretString,
+    /// Webhook URLs. Deliveries go to them in turn, as behind a load balancer. See
+    /// [`Simulator::set_targets`](crate::Simulator::set_targets) to set them later.
+    pub targets: Vec<String>,
+    /// Default format of installation tokens.
+    pub token_format: TokenFormat,
+    /// Permissions of the App and of new installations: name and `read` or `write`.
+    pub permissions: BTreeMap<String, String>,
+    /// Events that the App is subscribed to. `installation` and `ping` are sent in any case.
+    pub events: Vec<String>,
+    /// Placeholder of the comment form on the pages.
+    pub comment_placeholder: String,
+}
+
+impl SimulatorOptions {
+    /// Returns the options of an App with id 4711 that may write issues, pull requests and checks
+    /// and read contents, on a free port, with classic tokens and without a webhook URL.
+    pub fn new(
+        slug: &str,
+        clock: Arc<dyn Clock>,
+        public_pem: String,
+        webhook_secret: SecretString,
+    ) -> Self {
+        Self {
+            clock,
+            port: 0,
+            app_id: 4711,
+            slug: slug.to_owned(),
+            public_pem,
+            webhook_secret,
+            targets: Vec::new(),
+            token_format: TokenFormat::default(),
+            permissions: [
+                ("checks", "write"),
+                ("contents", "read"),
+                ("issues", "write"),
+                ("metadata", "read"),
+                ("pull_requests", "write"),
+            ]
+            .map(|(name, level)| (name.to_owned(), level.to_owned()))
+            .into(),
+            events: ["issue_comment", "issues", "label", "pull_request"]
+                .map(str::to_owned)
+                .into(),
+            comment_placeholder: String::new(),
+        }
+    }
+}
