@@ -52,7 +52,7 @@
 //! | which forms and commands each version of erk has | [`formats::erk`] |
 //! | the files of a working copy, read without leaving it | [`adapters::working_copy`] |
 //! | a repository's knowledge: which documents, from where | [`engine::knowledge`], [`engine::steps::knowledge`], [`adapters::working_copy`] |
-//! | files that others may have put there: regular ones only, up to a limit | [`adapters::regular_file`] |
+//! | reads of untrusted paths: regular files only, up to a size limit | [`regular_file`] |
 //! | a project's folder, written to without leaving it | [`adapters::project_folder`] |
 //! | `/check-plan`: which plans are meant, check run and comment | [`engine::steps::check`], [`engine::effects`] |
 //! | `check`: action plans from a terminal and in CI | `src/cli/check.rs` |
@@ -76,4 +76,5 @@ pub mod adapters;
 pub mod cli;
 pub mod config;
 pub mod engine;
+pub mod regular_file;
 pub use planwright_formats as formats;

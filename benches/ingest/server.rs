@@ -14,11 +14,10 @@ use http_body_util::BodyExt;
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::signature;
 use planwright::adapters::store::{SqliteOptions, SqliteStore};
-use planwright::adapters::telemetry;
+use planwright::adapters::telemetry::{self, LineFormat};
 use planwright::adapters::web::health::{Health, StoreCheck};
 use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
-use planwright::config::{Log, LogFormat};
 use planwright::engine::clock::Clock;
 use planwright::engine::store::Store;
 use planwright::engine::trigger::{Decision, Facts, decide};
@@ -69,10 +68,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
         queue_depth => Mode::Bot { queue_depth },
     };
     // As the product does by default: its log lines are a part of its costs.
-    telemetry::init(&Log {
-        format: LogFormat::Text,
-        level: "info".to_owned(),
-    });
+    telemetry::init("info", LineFormat::Text);
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?

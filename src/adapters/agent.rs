@@ -30,6 +30,7 @@ use crate::adapters::redact::Redactor;
 use crate::engine::agent::{About, Agent, Document, Ending, Report, Spent, Task};
 use crate::engine::clock::Clock;
 use crate::engine::run::RunId;
+pub use crate::engine::settings::{OutputFormat, SandboxMode};
 
 pub mod claude;
 pub mod command;
@@ -55,25 +56,15 @@ pub struct Program {
     pub environment: Vec<(String, SecretString)>,
     /// What it reads from standard input.
     pub input: Vec<u8>,
-    /// Files that it reads: written with mode 0600 before it starts, below [`Rooms::work`] or [`Rooms::scratch`].
+    /// Files that it reads: written with mode 0600 before it starts, below [`RunDirs::work`] or [`RunDirs::scratch`].
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// How its output is read.
-    pub output: Output,
-}
-
-/// What a program prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Output {
-    /// One JSON object a line, as `claude --output-format stream-json`.
-    StreamJson,
-    /// The answer itself.
-    Markdown,
+    pub output: OutputFormat,
 }
 
 /// Private folders of one run, mode 0700, below the agents' folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rooms {
+pub struct RunDirs {
     /// `HOME`: sessions and the client's own files; kept for the run's next turns.
     pub home: PathBuf,
     /// Working directory: empty at the start of each turn.
@@ -89,34 +80,21 @@ pub trait Client: Send + Sync + 'static {
     /// The program that is started, an absolute path.
     fn executable(&self) -> &Path;
     /// What is started for this turn. Decides only; touches nothing.
-    fn program(&self, task: &Task, rooms: &Rooms) -> Program;
+    fn program(&self, task: &Task, rooms: &RunDirs) -> Program;
     /// Files and folders that the program reads besides its own folder and the system's libraries.
     fn reads(&self) -> Vec<PathBuf>;
 }
 
-/// Whether agents run in a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Sandbox {
-    /// Where this computer has one.
-    #[default]
-    Auto,
-    /// Always; where there is none, no agent runs.
-    Required,
-    /// Never.
-    Off,
-}
-
 /// Longest output of one turn that is read, in bytes: four of the longest lines.
-pub const MOST_OUTPUT: u64 = 256 * 1024 * 1024;
+pub const MAX_OUTPUT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// How programs are run; the configuration file documents each under `[agent]`.
 #[derive(Debug, Clone)]
-pub struct AgentSettings {
+pub struct RunnerSettings {
     /// Where runs have their private folders; made where it is missing. One process at a time uses it.
     pub folder: PathBuf,
     /// Whether agents run in a sandbox.
-    pub sandbox: Sandbox,
+    pub sandbox: SandboxMode,
     /// This program, for `agent-exec`.
     pub helper: PathBuf,
     /// Files of the bot that no agent may read: keys, secrets, the database. Those that are not there do no harm.
@@ -126,9 +104,9 @@ pub struct AgentSettings {
     /// How long an agent that is told to end (TERM) has before it is killed.
     pub grace: Duration,
     /// Longest line of output that is read, in bytes.
-    pub most_line: usize,
+    pub max_line_bytes: usize,
     /// Most output of one turn that is read, in bytes.
-    pub most_output: u64,
+    pub max_output_bytes: u64,
     /// Knows this process's own secrets. A text that holds one is not given on.
     pub redactor: Redactor,
 }
@@ -211,7 +189,7 @@ const MARK: &str = "PLANWRIGHT_AGENT";
 /// Agents as processes of this computer.
 pub struct LocalAgent {
     client: Arc<dyn Client>,
-    settings: AgentSettings,
+    settings: RunnerSettings,
     clock: Arc<dyn Clock>,
     places: Semaphore,
     /// Files and folders that the program may read.
@@ -225,7 +203,7 @@ pub struct LocalAgent {
 impl LocalAgent {
     /// Checks program, folder and sandbox, and ends what an earlier process of the bot has left running.
     pub fn open(
-        mut settings: AgentSettings,
+        mut settings: RunnerSettings,
         client: Arc<dyn Client>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
@@ -233,7 +211,7 @@ impl LocalAgent {
             return Err(OpenError::Program(why));
         }
         sandbox::wanted(settings.sandbox, &sandbox::offered()).map_err(OpenError::NoSandbox)?;
-        if settings.sandbox == Sandbox::Required
+        if settings.sandbox == SandboxMode::Required
             && let Some(exposed) = exposed(&settings.secrets)
         {
             return Err(OpenError::Exposed(exposed));
@@ -270,7 +248,7 @@ impl LocalAgent {
     }
 
     /// The private folders of a run, and what is started there.
-    async fn prepare(&self, task: &Task) -> Result<(Rooms, Program), String> {
+    async fn prepare(&self, task: &Task) -> Result<(RunDirs, Program), String> {
         let folder = &self.settings.folder;
         let run = rooms::of(folder, &task.run)
             .ok_or_else(|| format!("the run id {:?} names no folder", task.run.0))?;

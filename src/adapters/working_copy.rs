@@ -11,9 +11,9 @@ use std::path::Path;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions};
 
-use super::regular_file;
 use crate::formats::action_plan::ProjectPath;
 use crate::formats::action_plan::check::{Files, Found};
+use crate::regular_file;
 
 mod knowledge;
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::agent::{Limits, Micros};
 use super::clock::Millis;
 use super::prompt::Prompts;
@@ -247,6 +249,29 @@ impl Settings {
     pub fn still_waits(until: Millis, now: Millis, longest: Duration) -> Option<Millis> {
         (now < until && until <= now.plus(longest)).then_some(until)
     }
+}
+
+/// How the standard output of an agent's program is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputFormat {
+    /// One JSON object per line, as printed by `claude --output-format stream-json`.
+    StreamJson,
+    /// The answer itself, as Markdown.
+    Markdown,
+}
+
+/// Whether agents run in a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxMode {
+    /// Use a sandbox where the system offers one.
+    #[default]
+    Auto,
+    /// Require a sandbox: without one, no agent runs.
+    Required,
+    /// Never use a sandbox.
+    Off,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use planwright::adapters::agent::claude::{Claude, ClaudeSettings};
-use planwright::adapters::agent::{Client, Program, Rooms};
+use planwright::adapters::agent::{Client, Program, RunDirs};
 use planwright::engine::agent::{Limits, Session, Task};
 use planwright::engine::run::RunId;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ fn program(input: &Value) -> Program {
             .collect(),
         ..ClaudeSettings::default()
     };
-    let rooms = Rooms {
+    let rooms = RunDirs {
         home: "/run/home".into(),
         work: "/run/work".into(),
         scratch: "/run/scratch".into(),

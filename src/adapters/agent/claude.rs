@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use serde_json::json;
 
-use super::{Client, Output, Program, Rooms};
+use super::{Client, OutputFormat, Program, RunDirs};
 use crate::engine::agent::{About, Micros, Session, Task};
 
 /// Put before every prompt: a line that begins with anything else than `/`, `!`, `#`, `@` or `-` is no command.
@@ -100,7 +100,7 @@ impl Client for Claude {
         &self.0.path
     }
 
-    fn program(&self, task: &Task, rooms: &Rooms) -> Program {
+    fn program(&self, task: &Task, rooms: &RunDirs) -> Program {
         let system = rooms.scratch.join(SYSTEM_FILE);
         Program {
             path: self.0.path.clone(),
@@ -108,7 +108,7 @@ impl Client for Claude {
             environment: environment(&self.0),
             input: format!("{FIRST_LINE}{}", task.prompt).into_bytes(),
             files: vec![(system, task.system.clone().into_bytes())],
-            output: Output::StreamJson,
+            output: OutputFormat::StreamJson,
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
-use super::{Client, Output, Program, Rooms};
+use super::{Client, OutputFormat, Program, RunDirs};
 use crate::engine::agent::{About, Task};
 
 /// How the program is called.
@@ -22,7 +22,7 @@ pub struct CommandSettings {
     /// Files and folders it reads besides its own folder and the system's libraries.
     pub reads: Vec<PathBuf>,
     /// What it prints.
-    pub output: Output,
+    pub output: OutputFormat,
 }
 
 /// The client for it.
@@ -39,7 +39,7 @@ impl Client for Command {
                 .to_string_lossy()
                 .into_owned(),
             resumes: false,
-            writes: self.0.output == Output::StreamJson,
+            writes: self.0.output == OutputFormat::StreamJson,
         }
     }
 
@@ -47,7 +47,7 @@ impl Client for Command {
         &self.0.path
     }
 
-    fn program(&self, task: &Task, _rooms: &Rooms) -> Program {
+    fn program(&self, task: &Task, _rooms: &RunDirs) -> Program {
         let settings = &self.0;
         Program {
             path: settings.path.clone(),

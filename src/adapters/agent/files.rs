@@ -5,9 +5,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use super::Rooms;
-use crate::adapters::regular_file;
+use super::RunDirs;
 use crate::engine::agent::Document;
+use crate::regular_file;
 
 /// Most files that a program leaves and that are looked at.
 const MOST_LEFT: usize = 32;
@@ -20,7 +20,7 @@ const ENTRIES: usize = 10_000;
 
 /// Writes `files`, mode 0600, into the rooms that are empty at the start of a turn. Anywhere else, or where something is
 /// already, is an error: an agent of an earlier turn could have left a link there.
-pub(super) fn place(rooms: &Rooms, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
+pub(super) fn place(rooms: &RunDirs, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
     for (path, content) in files {
         if !inside(&rooms.work, path) && !inside(&rooms.scratch, path) {
             let text = format!("{} is in no empty folder of the run", path.display());
@@ -59,7 +59,7 @@ pub(super) fn write(folder: &Path, documents: &[Document]) -> io::Result<()> {
 }
 
 /// Puts the run's documents and the agent's own earlier ones into the working directory, which is empty.
-pub(super) fn furnish(given: &Path, rooms: &Rooms, own: &[Document]) -> io::Result<()> {
+pub(super) fn furnish(given: &Path, rooms: &RunDirs, own: &[Document]) -> io::Result<()> {
     let mut to_do = vec![(given.to_owned(), rooms.work.clone())];
     while let Some((from, to)) = to_do.pop() {
         let listed = match fs::read_dir(&from) {
@@ -82,7 +82,7 @@ pub(super) fn furnish(given: &Path, rooms: &Rooms, own: &[Document]) -> io::Resu
 
 /// The Markdown files in the working directory and, as `tmp/…`, in the scratch folder, those that were
 /// `wanted` first, then in the order of their paths; those that the run was given are not among them. Links are not followed. To be called when no process of the turn is left.
-pub(super) fn left(given: &Path, rooms: &Rooms, wanted: &[String]) -> io::Result<Vec<Document>> {
+pub(super) fn left(given: &Path, rooms: &RunDirs, wanted: &[String]) -> io::Result<Vec<Document>> {
     let mut paths = BTreeSet::new();
     let mut seen = 0;
     for (room, before) in [(&rooms.work, ""), (&rooms.scratch, "tmp/")] {

@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
 use super::sandbox::{self, Policy};
-use super::{Sandbox, tree};
+use super::{SandboxMode, tree};
 
 /// Before the sentence that the helper itself writes to standard error.
 pub(super) const COMPLAINT: &str = "planwright agent-exec: ";
@@ -26,7 +26,7 @@ pub(super) const NOT_STARTED: u8 = 125;
 #[derive(Debug)]
 pub struct Job {
     /// Whether there is a sandbox.
-    pub sandbox: Sandbox,
+    pub sandbox: SandboxMode,
     /// What the agent may reach in it.
     pub policy: Policy,
     /// How many bytes of standard input are the agent's. What follows is never sent: the end of the stream is the sign

@@ -1,6 +1,6 @@
 //! What an agent prints, read while it comes, in either form.
 
-use super::Output;
+use super::OutputFormat;
 use crate::engine::agent::{Limit, Limits, Micros, Spent};
 use crate::formats::agent_stream::{Final, Stream, TEXTS_MAX};
 
@@ -29,11 +29,18 @@ pub(super) enum Read {
 }
 
 impl Reading {
-    pub(super) fn new(output: Output, most_line: usize, most: u64, cost_before: Micros) -> Self {
+    pub(super) fn new(
+        output: OutputFormat,
+        max_line_bytes: usize,
+        most: u64,
+        cost_before: Micros,
+    ) -> Self {
         Self {
             form: match output {
-                Output::StreamJson => Form::Json(Box::new(Stream::with_line_max(most_line))),
-                Output::Markdown => Form::Text(Vec::new()),
+                OutputFormat::StreamJson => {
+                    Form::Json(Box::new(Stream::with_line_max(max_line_bytes)))
+                }
+                OutputFormat::Markdown => Form::Text(Vec::new()),
             },
             bytes: 0,
             most,

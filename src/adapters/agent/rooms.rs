@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use super::{Rooms, files};
+use super::{RunDirs, files};
 use crate::engine::agent::Document;
 use crate::engine::run::RunId;
 
@@ -33,12 +33,12 @@ pub(super) fn list(folder: &Path) -> io::Result<Vec<RunId>> {
 }
 
 /// Makes the rooms of a part of a run: the home is kept from turn to turn, the others are empty each time.
-pub(super) fn prepare(run: &Path, part: u32) -> io::Result<Rooms> {
+pub(super) fn prepare(run: &Path, part: u32) -> io::Result<RunDirs> {
     let own = match part {
         0 => run.to_owned(),
         part => run.join(format!("part-{part}")),
     };
-    let rooms = Rooms {
+    let rooms = RunDirs {
         home: own.join("home"),
         work: own.join("work"),
         scratch: own.join("tmp"),
@@ -255,7 +255,7 @@ mod tests {
     fn each_part_of_a_run_has_rooms_of_its_own() {
         let place = tempfile::tempdir().unwrap();
         let run = place.path().join("run");
-        let all: Vec<Rooms> = (0..3).map(|part| prepare(&run, part).unwrap()).collect();
+        let all: Vec<RunDirs> = (0..3).map(|part| prepare(&run, part).unwrap()).collect();
         for (at, rooms) in all.iter().enumerate() {
             for room in [&rooms.home, &rooms.work, &rooms.scratch] {
                 fs::write(room.join("own"), at.to_string()).unwrap();

@@ -14,7 +14,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::Sandbox;
+use super::SandboxMode;
 
 #[cfg(target_os = "linux")]
 mod landlocked;
@@ -65,20 +65,20 @@ impl fmt::Display for Protection {
 }
 
 /// What agents run in with this setting on this computer, for `config` and the log.
-pub fn active(setting: Sandbox) -> Protection {
+pub fn active(setting: SandboxMode) -> Protection {
     match setting {
-        Sandbox::Off => Protection::None {
+        SandboxMode::Off => Protection::None {
             why: "agent.sandbox is \"off\"".to_owned(),
         },
-        Sandbox::Auto | Sandbox::Required => offered(),
+        SandboxMode::Auto | SandboxMode::Required => offered(),
     }
 }
 
 /// Whether agents go into a sandbox; an error says why there is none although one is required.
-pub(super) fn wanted(setting: Sandbox, offered: &Protection) -> Result<bool, String> {
+pub(super) fn wanted(setting: SandboxMode, offered: &Protection) -> Result<bool, String> {
     match (setting, offered) {
-        (Sandbox::Off, _) | (Sandbox::Auto, Protection::None { .. }) => Ok(false),
-        (Sandbox::Required, Protection::None { why }) => Err(why.clone()),
+        (SandboxMode::Off, _) | (SandboxMode::Auto, Protection::None { .. }) => Ok(false),
+        (SandboxMode::Required, Protection::None { why }) => Err(why.clone()),
         (_, Protection::Landlock { .. }) => Ok(true),
     }
 }

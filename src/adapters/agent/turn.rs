@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::output::{Reading, Tail};
 use super::report::{self, Stopped, Turn};
 use super::tree::Tree;
-use super::{AgentSettings, Program, Rooms, Sandbox, files};
+use super::{Program, RunDirs, RunnerSettings, SandboxMode, files};
 use crate::engine::agent::{Document, Ending, Limit, Report, Spent, Task};
 use crate::engine::clock::{Clock, Millis};
 
@@ -29,7 +29,7 @@ const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// What a turn needs besides its task.
 pub(super) struct Given<'t> {
-    pub(super) settings: &'t AgentSettings,
+    pub(super) settings: &'t RunnerSettings,
     pub(super) clock: &'t dyn Clock,
     /// Files and folders that the program may read.
     pub(super) reads: &'t [std::path::PathBuf],
@@ -61,7 +61,7 @@ pub(super) async fn work(
     given: &Given<'_>,
     task: &Task,
     program: Program,
-    rooms: &Rooms,
+    rooms: &RunDirs,
     seen: &watch::Sender<Spent>,
     stop: CancellationToken,
 ) -> Report {
@@ -90,8 +90,8 @@ pub(super) async fn work(
     let settings = given.settings;
     let reading = Reading::new(
         output,
-        settings.most_line,
-        settings.most_output,
+        settings.max_line_bytes,
+        settings.max_output_bytes,
         task.cost_before,
     );
     let mut watched = Watched {
@@ -127,7 +127,7 @@ pub(super) async fn work(
 }
 
 /// What the program has left in its folders; nothing where they cannot be read.
-async fn left(documents: std::path::PathBuf, rooms: Rooms, wanted: Vec<String>) -> Vec<Document> {
+async fn left(documents: std::path::PathBuf, rooms: RunDirs, wanted: Vec<String>) -> Vec<Document> {
     let left = super::blocking(move || files::left(&documents, &rooms, &wanted)).await;
     left.unwrap_or_else(|error| {
         tracing::warn!(%error, "the files that the agent wrote cannot be read");
@@ -135,12 +135,12 @@ async fn left(documents: std::path::PathBuf, rooms: Rooms, wanted: Vec<String>) 
     })
 }
 
-fn command(given: &Given<'_>, program: &Program, rooms: &Rooms) -> Command {
+fn command(given: &Given<'_>, program: &Program, rooms: &RunDirs) -> Command {
     let mut command = Command::new(&given.settings.helper);
     let sandbox = match given.settings.sandbox {
-        Sandbox::Auto => "auto",
-        Sandbox::Required => "required",
-        Sandbox::Off => "off",
+        SandboxMode::Auto => "auto",
+        SandboxMode::Required => "required",
+        SandboxMode::Off => "off",
     };
     command.args(["agent-exec", "--sandbox", sandbox]);
     for read in given.reads {

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::adapters::regular_file;
+use crate::regular_file;
 
 /// Where erk leaves the id of the session that runs in a repository, below its top folder.
 const ID_FILE: &str = ".erk/scratch/current-session-id";

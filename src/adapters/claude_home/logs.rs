@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::FindError;
-use crate::adapters::regular_file;
 use crate::formats::session::{Feed, Scanned};
+use crate::regular_file;
 
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 64 * 1024;

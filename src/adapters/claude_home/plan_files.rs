@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{ClaudeHome, FindError, logs};
-use crate::adapters::regular_file;
 use crate::formats::session::{paths::is_safe_name, plan::MAX_PLAN_BYTES, time};
+use crate::regular_file;
 
 /// A plan file that was read.
 #[derive(Debug)]

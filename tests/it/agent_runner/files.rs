@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planwright::adapters::agent::command::Command;
-use planwright::adapters::agent::{Client, LocalAgent, Output, Program, Rooms};
+use planwright::adapters::agent::{Client, LocalAgent, OutputFormat, Program, RunDirs};
 use planwright::adapters::clock::SystemClock;
 use planwright::engine::agent::{About, Ending, Task};
 
@@ -13,7 +13,7 @@ use super::{Rig, result, turn};
 /// A command with one more file, at the place that a function of the rooms says.
 struct Filed {
     command: Command,
-    place: fn(&Rooms) -> PathBuf,
+    place: fn(&RunDirs) -> PathBuf,
 }
 
 impl Client for Filed {
@@ -25,7 +25,7 @@ impl Client for Filed {
         self.command.executable()
     }
 
-    fn program(&self, task: &Task, rooms: &Rooms) -> Program {
+    fn program(&self, task: &Task, rooms: &RunDirs) -> Program {
         let file = ((self.place)(rooms), b"from the file".to_vec());
         Program {
             files: vec![file],
@@ -38,7 +38,7 @@ impl Client for Filed {
     }
 }
 
-fn open(rig: &Rig, place: fn(&Rooms) -> PathBuf) -> LocalAgent {
+fn open(rig: &Rig, place: fn(&RunDirs) -> PathBuf) -> LocalAgent {
     let command = Command(rig.command.clone());
     let client = Arc::new(Filed { command, place });
     LocalAgent::open(rig.settings.clone(), client, Arc::new(SystemClock)).unwrap()
@@ -94,7 +94,7 @@ async fn what_a_program_without_tools_prints_is_the_file_that_it_was_asked_for()
         ("echo '# Report'; exit 1", Vec::new()),
     ] {
         let mut rig = Rig::new(script);
-        rig.command.output = Output::Markdown;
+        rig.command.output = OutputFormat::Markdown;
         let mut task = rig.task("the prompt");
         task.wanted = vec!["report.md".to_owned(), "more.md".to_owned()];
         let agent = rig.open().unwrap();
@@ -113,7 +113,7 @@ async fn what_a_program_without_tools_prints_is_the_file_that_it_was_asked_for()
 #[tokio::test]
 async fn a_credential_in_what_is_printed_is_taken_out_of_the_file_and_counted_once() {
     let mut rig = Rig::new("echo '# Report: ghp_0123456789abcdefghijABCDEFGHIJ012345'");
-    rig.command.output = Output::Markdown;
+    rig.command.output = OutputFormat::Markdown;
     let mut task = rig.task("the prompt");
     task.wanted = vec!["report.md".to_owned()];
     let report = turn(&rig.open().unwrap(), &task).await;

@@ -1,6 +1,6 @@
 //! Turns that files are asked for in: what the client can read and write, what comes back, and what stays where it is.
 
-use planwright::adapters::agent::Sandbox;
+use planwright::adapters::agent::SandboxMode;
 use planwright::engine::agent::{Document, Ending, Report, Session, Task};
 use serde_json::{Value, json};
 
@@ -33,8 +33,8 @@ fn paths(report: &Report) -> Vec<&str> {
 }
 
 /// With the sandbox, where there is one, and without.
-fn both() -> Vec<Sandbox> {
-    let mut both = vec![rig::sandbox(), Sandbox::Off];
+fn both() -> Vec<SandboxMode> {
+    let mut both = vec![rig::sandbox(), SandboxMode::Off];
     both.dedup();
     both
 }
@@ -181,7 +181,7 @@ async fn without_the_flag_the_sandbox_refuses_and_without_both_nobody_does() {
         let Some(rig) = rig.await else { return };
         let report = rig.work(asking(&rig)).await;
         // Else the test above would show nothing.
-        let free = sandbox == Sandbox::Off;
+        let free = sandbox == SandboxMode::Off;
         assert_eq!(wrote(&report), [(place.as_str(), Some(free))], "{report:?}");
         assert_eq!(file.exists(), free, "{sandbox:?}");
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use planwright::adapters::agent::Sandbox;
+use planwright::adapters::agent::SandboxMode;
 use planwright::engine::agent::{Report, Task};
 use serde_json::json;
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ async fn rig(turns: Vec<Turn>, folder: &Path, open: bool) -> Option<Rig> {
     Rig::with(Model::start(turns).await, |client| {
         client.settings.project = Some(folder);
         if open {
-            client.sandbox = Sandbox::Off;
+            client.sandbox = SandboxMode::Off;
         }
     })
     .await

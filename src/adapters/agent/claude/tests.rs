@@ -31,8 +31,8 @@ fn task(session: Session) -> Task {
     }
 }
 
-fn rooms() -> Rooms {
-    Rooms {
+fn rooms() -> RunDirs {
+    RunDirs {
         home: "/state/run/home".into(),
         work: "/state/run/work".into(),
         scratch: "/state/run/scratch".into(),

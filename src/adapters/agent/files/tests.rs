@@ -3,8 +3,8 @@
 
 use super::*;
 
-fn rooms(folder: &Path) -> Rooms {
-    let rooms = Rooms {
+fn rooms(folder: &Path) -> RunDirs {
+    let rooms = RunDirs {
         home: folder.join("home"),
         work: folder.join("work"),
         scratch: folder.join("scratch"),

@@ -25,7 +25,7 @@ fn result(cost: &str) -> String {
 }
 
 fn json(cost_before: Micros) -> Reading {
-    Reading::new(Output::StreamJson, 1 << 20, 1 << 20, cost_before)
+    Reading::new(OutputFormat::StreamJson, 1 << 20, 1 << 20, cost_before)
 }
 
 fn summary(reading: Reading) -> crate::formats::agent_stream::Summary {
@@ -82,12 +82,12 @@ fn the_turn_that_is_too_much_ends_it_and_one_message_of_many_blocks_is_one_turn(
 
 #[test]
 fn lines_and_outputs_over_the_limit_are_named() {
-    let mut reading = Reading::new(Output::StreamJson, 10, 1 << 20, 0);
+    let mut reading = Reading::new(OutputFormat::StreamJson, 10, 1 << 20, 0);
     assert_eq!(
         reading.push(said("long").as_bytes(), &LIMITS),
         Err(Limit::Output)
     );
-    let mut reading = Reading::new(Output::Markdown, 10, 16, 0);
+    let mut reading = Reading::new(OutputFormat::Markdown, 10, 16, 0);
     reading.push(b"0123456789abcdef", &LIMITS).unwrap();
     assert_eq!(reading.push(b"0", &LIMITS), Err(Limit::Output));
 }

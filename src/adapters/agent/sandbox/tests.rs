@@ -10,16 +10,16 @@ fn a_required_sandbox_that_is_not_there_is_an_error_and_never_silently_left_out(
     };
     let landlock = Protection::Landlock { abi: 7 };
     let table = [
-        (Sandbox::Auto, &none, Ok(false)),
-        (Sandbox::Auto, &landlock, Ok(true)),
-        (Sandbox::Off, &none, Ok(false)),
-        (Sandbox::Off, &landlock, Ok(false)),
+        (SandboxMode::Auto, &none, Ok(false)),
+        (SandboxMode::Auto, &landlock, Ok(true)),
+        (SandboxMode::Off, &none, Ok(false)),
+        (SandboxMode::Off, &landlock, Ok(false)),
         (
-            Sandbox::Required,
+            SandboxMode::Required,
             &none,
             Err("the kernel has no Landlock".to_owned()),
         ),
-        (Sandbox::Required, &landlock, Ok(true)),
+        (SandboxMode::Required, &landlock, Ok(true)),
     ];
     for (setting, offered, expected) in table {
         assert_eq!(wanted(setting, offered), expected, "{setting:?} {offered}");
@@ -38,7 +38,7 @@ fn what_is_active_is_told_with_what_it_does_not_do() {
         ]
     );
     assert_eq!(
-        active(Sandbox::Off).to_string(),
+        active(SandboxMode::Off).to_string(),
         "none (agent.sandbox is \"off\")"
     );
 }
