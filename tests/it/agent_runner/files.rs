@@ -10,7 +10,7 @@ use planwright::engine::agent::{About, Ending, Task};
 
 use super::{Rig, result, turn};
 
-/// A command with one more file, at the place that a function of the rooms says.
+/// A command with one more file, at the path that a function chooses.
 struct Filed {
     command: Command,
     place: fn(&RunDirs) -> PathBuf,
@@ -25,11 +25,11 @@ impl Client for Filed {
         self.command.executable()
     }
 
-    fn program(&self, task: &Task, rooms: &RunDirs) -> Program {
-        let file = ((self.place)(rooms), b"from the file".to_vec());
+    fn program(&self, task: &Task, dirs: &RunDirs) -> Program {
+        let file = ((self.place)(dirs), b"from the file".to_vec());
         Program {
             files: vec![file],
-            ..self.command.program(task, rooms)
+            ..self.command.program(task, dirs)
         }
     }
 
@@ -48,7 +48,7 @@ fn open(rig: &Rig, place: fn(&RunDirs) -> PathBuf) -> LocalAgent {
 async fn a_file_is_there_at_every_turn_of_a_run() {
     let script = format!("cat \"$TMPDIR/file\" >&2\n{}", result());
     let rig = Rig::new(&script);
-    let agent = open(&rig, |rooms| rooms.scratch.join("file"));
+    let agent = open(&rig, |dirs| dirs.scratch.join("file"));
     let task = rig.task("the prompt");
     for _ in 0..2 {
         let report = turn(&agent, &task).await;
@@ -59,7 +59,7 @@ async fn a_file_is_there_at_every_turn_of_a_run() {
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_said_and_nothing_starts() {
     let rig = Rig::new("");
-    let agent = open(&rig, |rooms| rooms.home.join("file"));
+    let agent = open(&rig, |dirs| dirs.home.join("file"));
     let report = turn(&agent, &rig.task("the prompt")).await;
     let Ending::NotStarted(why) = report.ending else {
         panic!("{report:?}");

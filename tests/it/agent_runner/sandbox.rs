@@ -74,7 +74,7 @@ async fn an_agent_that_lies_beside_the_keys_of_the_bot_cannot_read_them() {
 }
 
 #[tokio::test]
-async fn an_agent_writes_in_its_rooms_and_nowhere_else() {
+async fn an_agent_writes_in_its_directories_and_nowhere_else() {
     if !here(3) {
         return;
     }

@@ -63,8 +63,8 @@ impl Client for Changed {
         }
     }
 
-    fn program(&self, task: &Task, rooms: &RunDirs) -> Program {
-        let mut program = Claude(self.settings.clone()).program(task, rooms);
+    fn program(&self, task: &Task, dirs: &RunDirs) -> Program {
+        let mut program = Claude(self.settings.clone()).program(task, dirs);
         let with_value = self.without.iter().map(|option| (option, 2));
         let alone = self.without_flags.iter().map(|option| (option, 1));
         for (option, length) in with_value.chain(alone) {
@@ -72,7 +72,7 @@ impl Client for Changed {
             program.args.drain(at..at + length);
         }
         for (name, content) in &self.planted {
-            let file = rooms.work.join(name);
+            let file = dirs.work.join(name);
             program.files.push((file, content.clone().into_bytes()));
         }
         if let Some(text) = self.shell {

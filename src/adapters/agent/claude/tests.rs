@@ -31,7 +31,7 @@ fn task(session: Session) -> Task {
     }
 }
 
-fn rooms() -> RunDirs {
+fn dirs() -> RunDirs {
     RunDirs {
         home: "/state/run/home".into(),
         work: "/state/run/work".into(),
@@ -47,7 +47,7 @@ fn settings() -> ClaudeSettings {
 }
 
 fn line(settings: ClaudeSettings, task: &Task) -> Vec<String> {
-    let program = Claude(settings).program(task, &rooms());
+    let program = Claude(settings).program(task, &dirs());
     let args = program.args.into_iter();
     args.map(|arg| arg.into_string().unwrap()).collect()
 }
@@ -191,7 +191,7 @@ fn prompt_and_instructions_are_no_arguments() {
     let mut task = task(Session::New(ID.to_owned()));
     task.system = "s".repeat(200_000);
     task.prompt = "p".repeat(200_000);
-    let program = Claude(settings()).program(&task, &rooms());
+    let program = Claude(settings()).program(&task, &dirs());
     assert!(program.args.iter().all(|arg| arg.len() < 1_000));
     assert_eq!(program.files.len(), 1);
     assert_eq!(program.files[0].1, task.system.as_bytes());
@@ -203,7 +203,7 @@ fn the_prompt_never_comes_first() {
     for prompt in ["/clear", "!id", "-h", "@/etc/passwd", "#x", ""] {
         let mut task = task(Session::New(ID.to_owned()));
         prompt.clone_into(&mut task.prompt);
-        let program = Claude(settings()).program(&task, &rooms());
+        let program = Claude(settings()).program(&task, &dirs());
         assert_eq!(program.input, format!("{FIRST_LINE}{prompt}").into_bytes());
         assert!(FIRST_LINE.starts_with(|first: char| first.is_ascii_alphabetic()));
         assert!(FIRST_LINE.ends_with('\n'));
@@ -218,7 +218,7 @@ fn the_environment_says_where_the_model_is_and_that_nobody_else_is_called() {
         environment: vec![("HTTPS_PROXY".to_owned(), "http://proxy".into())],
         ..settings()
     };
-    let program = Claude(all).program(&task(Session::New(ID.to_owned())), &rooms());
+    let program = Claude(all).program(&task(Session::New(ID.to_owned())), &dirs());
     let have: Vec<_> = program
         .environment
         .iter()
@@ -243,7 +243,7 @@ fn what_is_printed_for_debugging_holds_no_key() {
         key: Some("sk-ant-1".into()),
         ..settings()
     };
-    let program = Claude(secret.clone()).program(&task(Session::New(ID.to_owned())), &rooms());
+    let program = Claude(secret.clone()).program(&task(Session::New(ID.to_owned())), &dirs());
     assert!(!format!("{secret:?}{program:?}").contains("sk-ant-1"));
 }
 

@@ -21,8 +21,12 @@ fn a_required_sandbox_that_is_not_there_is_an_error_and_never_silently_left_out(
         ),
         (SandboxMode::Required, &landlock, Ok(true)),
     ];
-    for (setting, offered, expected) in table {
-        assert_eq!(wanted(setting, offered), expected, "{setting:?} {offered}");
+    for (setting, available, expected) in table {
+        assert_eq!(
+            is_used(setting, available),
+            expected,
+            "{setting:?} {available}"
+        );
     }
 }
 
