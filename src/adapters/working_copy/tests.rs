@@ -11,7 +11,7 @@ fn path(text: &str) -> ProjectPath {
 }
 
 /// What is found at each of `names` in the folder `root`.
-fn load(root: &Path, names: &[&str]) -> Loaded {
+fn load(root: &Path, names: &[&str]) -> LoadedFiles {
     let paths: Vec<ProjectPath> = names.iter().map(|name| path(name)).collect();
     WorkingCopy::open(root).unwrap().load(&paths)
 }
@@ -58,8 +58,8 @@ fn a_file_is_read_up_to_the_limit_and_not_beyond() {
     assert_eq!(loaded.look(&path("over")), Found::TooLarge);
     let copy = WorkingCopy::open(folder.path()).unwrap();
     assert!(matches!(
-        copy.look(&path("fits"), MAX_FILE_BYTES - 1),
-        There::TooLarge
+        copy.load_file(&path("fits"), MAX_FILE_BYTES - 1),
+        LoadedFile::TooLarge
     ));
 }
 
@@ -146,7 +146,7 @@ mod links {
         let pipe = folder.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
         let copy = WorkingCopy::open(folder.path()).unwrap();
-        assert!(open(&copy.root, "pipe", Follow::Inside).is_ok());
+        assert!(open(&copy.root, "pipe", OFlags::empty()).is_ok());
         let there = load(folder.path(), &["pipe"]);
         assert_eq!(
             there.look(&path("pipe")),

@@ -13,8 +13,8 @@ fn begun(session: &str, cwd: &str, plan: &str) -> String {
     )
 }
 
-fn only(home: &Home, directory: &str) -> Result<Found, FindError> {
-    home.home.find(Path::new(directory), &Choice::Only)
+fn only(home: &Home, directory: &str) -> Result<FoundPlan, FindError> {
+    home.home.find(Path::new(directory), &PlanChoice::Only)
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn folders_whose_names_are_encoded_alike_do_not_share_sessions() {
         );
         let newest = home
             .home
-            .find(Path::new(directory), &Choice::Newest)
+            .find(Path::new(directory), &PlanChoice::Newest)
             .unwrap();
         assert_eq!(newest.text, *directory);
         let project = home.home.project(Path::new(directory)).unwrap();
@@ -157,7 +157,7 @@ fn a_link_to_the_folder_is_the_folder() {
 fn a_session_of_another_project_is_found_by_its_id_and_said_to_be_one() {
     let home = Home::new();
     let of = |id: &str| {
-        let choice = Choice::Session(id.to_owned());
+        let choice = PlanChoice::Session(id.to_owned());
         let found = home.home.find(Path::new("/srv/my-app"), &choice).unwrap();
         (found.text, found.other_project)
     };
@@ -191,7 +191,7 @@ fn a_resumed_session_s_plan_stays_that_of_the_session_before() {
         for (name, lines) in logs {
             home.log(name, lines);
         }
-        home.find(&Choice::Only).unwrap().session.unwrap()
+        home.find(&PlanChoice::Only).unwrap().session.unwrap()
     };
     let said =
         |session: &str, time: &str| json!({ "sessionId": session, "timestamp": time }).to_string();
