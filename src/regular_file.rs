@@ -1,8 +1,8 @@
-//! Reads regular files up to a size limit, at paths that others control: in a cloned repository, or in an
-//! agent's directory.
+//! Reads regular files up to a size limit, at paths that others control: in a cloned repository, or
+//! in an agent's directory.
 //!
-//! Such a path can lead to a pipe, which blocks for ever, or to a device, which never ends. Neither is
-//! opened.
+//! Such a path can lead to a pipe, which blocks for ever, or to a device, which never ends. Neither
+//! is opened.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};

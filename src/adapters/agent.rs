@@ -1,9 +1,9 @@
 //! Coding agents as processes on this computer: the implementation of the engine's [`Agent`].
 //!
-//! A [`Client`] describes which program is started and with what; [`LocalAgent`] starts it, feeds it,
-//! watches it, reads its output and ends it together with everything it has started. The program gets
-//! nothing from this process except what is listed here: an argument array, the prompt on standard
-//! input, an environment built from scratch, and private directories.
+//! A [`Client`] describes which program is started and with what; [`LocalAgent`] starts it, feeds
+//! it, watches it, reads its output and ends it together with everything it has started. The
+//! program gets nothing from this process except what is listed here: an argument array, the prompt
+//! on standard input, an environment built from scratch, and private directories.
 //!
 //! ```text
 //! planwright ─stdin (held open)─▶ planwright agent-exec ─▶ the agent ─▶ its tools
@@ -11,8 +11,9 @@
 //! ```
 //!
 //! The helper in between is this program again (`agent-exec`). It puts the agent into its sandbox,
-//! adopts every process that the agent leaves behind, and ends them all when the agent has exited or
-//! when its standard input closes. The latter also happens when this process dies for any reason.
+//! adopts every process that the agent leaves behind, and ends them all when the agent has exited
+//! or when its standard input closes. The latter also happens when this process dies for any
+//! reason.
 
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
@@ -53,8 +54,8 @@ pub struct Program {
     pub path: PathBuf,
     /// Arguments. Every user of the computer can read them, so they hold no prompt and no secret.
     pub args: Vec<OsString>,
-    /// Environment variables in addition to `PATH`, `HOME`, `LANG`, `TMPDIR` and the runner's marker.
-    /// A variable given here replaces the runner's own value.
+    /// Environment variables in addition to `PATH`, `HOME`, `LANG`, `TMPDIR` and the runner's
+    /// marker. A variable given here replaces the runner's own value.
     pub environment: Vec<(String, SecretString)>,
     /// Standard input.
     pub input: Vec<u8>,
@@ -95,7 +96,8 @@ pub const MAX_OUTPUT_BYTES: u64 = 256 * 1024 * 1024;
 /// How programs are run. The configuration file documents the settings under `[agent]`.
 #[derive(Debug, Clone)]
 pub struct RunnerSettings {
-    /// Parent of the private directories of runs; created if missing. One process at a time uses it.
+    /// Parent of the private directories of runs; created if missing. One process at a time uses
+    /// it.
     pub folder: PathBuf,
     /// Whether agents run in a sandbox.
     pub sandbox: SandboxMode,
@@ -204,7 +206,8 @@ pub struct LocalAgent {
 }
 
 impl LocalAgent {
-    /// Checks program, folder and sandbox, and ends the agents that an earlier process left running.
+    /// Checks program, folder and sandbox, and ends the agents that an earlier process left
+    /// running.
     pub fn open(
         mut settings: RunnerSettings,
         client: Arc<dyn Client>,

@@ -9,17 +9,18 @@ use chrono::Utc;
 
 use crate::engine::clock::{Clock, Millis};
 
-/// Minimum step of the system's clock that is logged, in milliseconds. Reading both clocks takes less on a
-/// busy machine, and every lease and wait is longer.
+/// Minimum step of the system's clock that is logged, in milliseconds. Reading both clocks takes
+/// less on a busy machine, and every lease and wait is longer.
 const MIN_LOGGED_STEP_MS: i64 = 5_000;
 
-/// A clock that advances steadily: the system's time at the first call plus the time elapsed since then.
-/// Setting the system's clock does not affect waits in this process; the next start uses the new time.
+/// A clock that advances steadily: the system's time at the first call plus the time elapsed since
+/// then. Setting the system's clock does not affect waits in this process; the next start uses the
+/// new time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
-/// The readings of both clocks at the first call, and the difference between the system's clock and this
-/// one that was logged last, in milliseconds.
+/// The readings of both clocks at the first call, and the difference between the system's clock and
+/// this one that was logged last, in milliseconds.
 struct Start {
     system: Millis,
     steady: Millis,
@@ -37,8 +38,8 @@ impl Start {
         }
     }
 
-    /// Returns the present, and the step by which the system's clock has been set since the last step
-    /// returned, in milliseconds.
+    /// Returns the present, and the step by which the system's clock has been set since the last
+    /// step returned, in milliseconds.
     fn present(&self, system: Millis, steady: Millis) -> (Millis, Option<i64>) {
         let present = Millis(self.system.0 + (steady.0 - self.steady.0));
         let difference = system.0 - present.0;

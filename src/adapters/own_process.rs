@@ -2,8 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Keeps the memory of this process, which contains keys and tokens, out of core dumps and away from
-/// other processes of the same user.
+/// Keeps the memory of this process, which contains keys and tokens, out of core dumps and away
+/// from other processes of the same user.
 ///
 /// Where the system refuses, its own settings apply.
 pub fn keep_memory_private() {

@@ -1,8 +1,8 @@
 //! Writes to the folder of a project without ever leaving it.
 //!
-//! The project may come from a stranger: if, for example, `.planwright` is a symbolic link to somewhere
-//! else, [cap-std](https://docs.rs/cap-std) refuses to follow it, even if it is created in between. Paths
-//! are relative, with `/`.
+//! The project may come from a stranger: if, for example, `.planwright` is a symbolic link to
+//! somewhere else, [cap-std](https://docs.rs/cap-std) refuses to follow it, even if it is created
+//! in between. Paths are relative, with `/`.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -65,8 +65,8 @@ pub enum FolderError {
 /// Why a file is not read whose path leaves the project.
 pub(super) const ESCAPE: &str = "a symbolic link on the way leads out of the project's folder";
 
-/// Whether a path leaves the folder. cap-std detects that itself, so the error has no error number of
-/// the system, unlike one by the kernel.
+/// Whether a path leaves the folder. cap-std detects that itself, so the error has no error number
+/// of the system, unlike one by the kernel.
 pub(super) fn is_escape(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
@@ -230,8 +230,8 @@ impl ProjectFolder {
         Ok(backup)
     }
 
-    /// Renames the file `path` to the first free name of `path.bak`, `path.bak.2` and so on. Returns
-    /// the new path.
+    /// Renames the file `path` to the first free name of `path.bak`, `path.bak.2` and so on.
+    /// Returns the new path.
     ///
     /// # Errors
     /// There is no such file, or there are too many old ones.
@@ -246,8 +246,8 @@ impl ProjectFolder {
         renamed.map(|()| backup).map_err(failed(path))
     }
 
-    /// Locks the file `path`, which is created if missing, until the returned file is dropped. `None`
-    /// if it is locked already.
+    /// Locks the file `path`, which is created if missing, until the returned file is dropped.
+    /// `None` if it is locked already.
     ///
     /// # Errors
     /// It cannot be created or locked.

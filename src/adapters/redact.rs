@@ -1,9 +1,10 @@
-//! Removes credentials from text before it leaves the process: posts to GitHub, error messages, logs.
+//! Removes credentials from text before it leaves the process: posts to GitHub, error messages,
+//! logs.
 //!
 //! [`redact`] recognises the published shapes of common credentials; [`Redactor`] also knows this
 //! process's own secrets and replaces them literally. A secret is replaced by
-//! `***REDACTED:<kind>***`, and the text around it stays unchanged. Secrets that overlap get one mark.
-//! The time is linear in the length of the text.
+//! `***REDACTED:<kind>***`, and the text around it stays unchanged. Secrets that overlap get one
+//! mark. The time is linear in the length of the text.
 //!
 //! Values without a shape of their own (40-digit hex strings, UUIDs, base64 images) stay: plans are
 //! full of them.
@@ -26,8 +27,8 @@ const MIN_KNOWN_BYTES: usize = 8;
 /// Kind of a configured secret, for its mark.
 const CONFIGURED: &str = "configured-secret";
 
-/// Minimum length of a line of a private key that is recognised on its own, in bytes. PEM lines have
-/// 64.
+/// Minimum length of a line of a private key that is recognised on its own, in bytes. PEM lines
+/// have 64.
 const MIN_KEY_LINE_BYTES: usize = 32;
 
 /// Start and end of the mark that replaces a secret.
@@ -68,7 +69,8 @@ fn marks(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Replaces `secrets`, which are in order and do not overlap, by their marks. Returns their number, too.
+/// Replaces `secrets`, which are in order and do not overlap, by their marks. Returns their number,
+/// too.
 fn replace<'t>(text: &'t str, secrets: &[Secret]) -> (Cow<'t, str>, u32) {
     if secrets.is_empty() {
         return (Cow::Borrowed(text), 0);
@@ -86,14 +88,16 @@ fn replace<'t>(text: &'t str, secrets: &[Secret]) -> (Cow<'t, str>, u32) {
     (Cow::Owned(out), count)
 }
 
-/// Replaces credentials as [`redact`] does, and also the secrets that this process is configured with.
+/// Replaces credentials as [`redact`] does, and also the secrets that this process is configured
+/// with.
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Vec<SecretString>,
 }
 
 impl Redactor {
-    /// Creates a redactor that replaces these secrets literally. Those under eight bytes are ignored.
+    /// Creates a redactor that replaces these secrets literally. Those under eight bytes are
+    /// ignored.
     pub fn new(known: Vec<SecretString>) -> Self {
         let known = known
             .into_iter()

@@ -16,7 +16,8 @@ pub enum LineFormat {
 /// Starts logging for the whole process, filtered by `level`, a filter in the syntax of
 /// [`EnvFilter`]. Further calls have no effect.
 pub fn init(level: &str, format: LineFormat) {
-    // The configuration has been checked; an invalid filter from elsewhere must not silence the log.
+    // The configuration has been checked; an invalid filter from elsewhere must not silence the
+    // log.
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -1,9 +1,9 @@
-//! Reads the files of a working copy that an action plan names, and its [`knowledge()`], without ever
-//! leaving its folder.
+//! Reads the files of a working copy that an action plan names, and its [`knowledge()`], without
+//! ever leaving its folder.
 //!
 //! Plans come from strangers. Every path is resolved below the folder, component by component, by
-//! [cap-std](https://docs.rs/cap-std): `..` and symbolic links are followed as long as they stay inside.
-//! A path or link that leads out is refused, even if it changes while it is being resolved.
+//! [cap-std](https://docs.rs/cap-std): `..` and symbolic links are followed as long as they stay
+//! inside. A path or link that leads out is refused, even if it changes while it is being resolved.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read as _};
@@ -22,8 +22,8 @@ mod knowledge;
 
 pub use knowledge::{KnowledgeError, knowledge};
 
-/// Maximum size of a file whose text is loaded, in bytes. Source files are shorter, and a file of this
-/// size can still be searched quickly.
+/// Maximum size of a file whose text is loaded, in bytes. Source files are shorter, and a file of
+/// this size can still be searched quickly.
 pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// Maximum number of bytes loaded for one plan. Files beyond it count as too large.
 pub const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
@@ -61,8 +61,8 @@ impl WorkingCopy {
     /// Reads the regular file at `path`, which is relative to the folder.
     ///
     /// # Errors
-    /// It cannot be read, is not a regular file, is longer than `max_bytes`, or a symbolic link leads
-    /// out of the folder.
+    /// It cannot be read, is not a regular file, is longer than `max_bytes`, or a symbolic link
+    /// leads out of the folder.
     pub fn bytes(&self, path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
         let check = |metadata: Metadata| {
             if metadata.is_file() {

@@ -1,7 +1,8 @@
-//! Claude Code, called in such a way that nothing in a conversation or a repository has power over it.
+//! Claude Code, called in such a way that nothing in a conversation or a repository has power over
+//! it.
 //!
-//! The effects of the flags were observed with client 2.1.329; `tests/it/peer_claude.rs` repeats the
-//! observation with the real client.
+//! The effects of the flags were observed with client 2.1.329; `tests/it/peer_claude.rs` repeats
+//! the observation with the real client.
 //!
 //! | threat | countermeasure |
 //! |---|---|
@@ -29,14 +30,14 @@ use serde_json::json;
 use super::{Client, OutputFormat, Program, RunDirs};
 use crate::engine::agent::{About, Micros, Session, Task};
 
-/// First line of every input. It starts with none of `/`, `!`, `#`, `@` and `-`, so the input is not
-/// taken for a command.
+/// First line of every input. It starts with none of `/`, `!`, `#`, `@` and `-`, so the input is
+/// not taken for a command.
 const FIRST_LINE: &str = "What follows is what you are asked for.\n\n";
 /// Name of the file with the instructions, in the scratch directory.
 pub(super) const SYSTEM_FILE: &str = "system.md";
 
-/// Tools of a turn that produces files. They access the run's own directories only: the client confines
-/// them to its working directory, and the sandbox enforces it.
+/// Tools of a turn that produces files. They access the run's own directories only: the client
+/// confines them to its working directory, and the sandbox enforces it.
 const FILE_TOOLS: [&str; 5] = ["Read", "Grep", "Glob", "Write", "Edit"];
 
 /// Tools that change files.
@@ -62,7 +63,8 @@ pub struct ClaudeSettings {
     pub retries: u32,
     /// Variables to pass on from this process's environment, such as proxies and other credentials.
     pub environment: Vec<(String, SecretString)>,
-    /// Files and directories that it reads in addition to its installation and the system's libraries.
+    /// Files and directories that it reads in addition to its installation and the system's
+    /// libraries.
     pub reads: Vec<PathBuf>,
     /// Absolute path of a project that its tools may read but not write to.
     pub project: Option<PathBuf>,
@@ -147,8 +149,8 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     }
     let mut option = |name: &str, value: String| args.extend([name.into(), value.into()]);
     let tools = tools(settings, task);
-    // `--tools` enables tools, and `--allowedTools` permits their use. With an empty list, the latter
-    // would take the next argument for a tool.
+    // `--tools` enables tools, and `--allowedTools` permits their use. With an empty list, the
+    // latter would take the next argument for a tool.
     option("--tools", tools.join(","));
     if !tools.is_empty() {
         option("--allowedTools", allowed(settings, tools).join(","));
@@ -205,8 +207,8 @@ fn tools(settings: &ClaudeSettings, task: &Task) -> Vec<String> {
     tools
 }
 
-/// Returns the rules for tools that need no permission. With a project, tools that write are confined to
-/// the working directory: anything else would need a permission that nobody gives.
+/// Returns the rules for tools that need no permission. With a project, tools that write are
+/// confined to the working directory: anything else would need a permission that nobody gives.
 fn allowed(settings: &ClaudeSettings, mut tools: Vec<String>) -> Vec<String> {
     if settings.project.is_some() {
         let before = tools.len();

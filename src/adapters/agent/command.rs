@@ -20,7 +20,8 @@ pub struct CommandSettings {
     pub args: Vec<OsString>,
     /// Variables to pass on from this process's environment.
     pub environment: Vec<(String, SecretString)>,
-    /// Files and directories that it reads in addition to its installation and the system's libraries.
+    /// Files and directories that it reads in addition to its installation and the system's
+    /// libraries.
     pub reads: Vec<PathBuf>,
     /// Format of its standard output.
     pub output: OutputFormat,

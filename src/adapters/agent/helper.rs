@@ -4,8 +4,8 @@
 //! It is a separate process because only a parent that outlives the agent finds processes that
 //! started their own session, lost their parents and cleared their environment, and because it ends
 //! them even if the bot is killed. Orphans are passed to it, so it also finds those that are hidden
-//! from the process table. The agent cannot end it: the sandbox refuses signals to the outside where
-//! the kernel supports that.
+//! from the process table. The agent cannot end it: the sandbox refuses signals to the outside
+//! where the kernel supports that.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};

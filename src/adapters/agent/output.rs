@@ -150,8 +150,8 @@ impl Tail {
         }
     }
 
-    /// Returns the last [`MAX_TAIL_BYTES`] as text. A word at the cut is left out: a partial secret would not
-    /// be recognised.
+    /// Returns the last [`MAX_TAIL_BYTES`] as text. A word at the cut is left out: a partial secret
+    /// would not be recognised.
     pub(super) fn text(&self) -> String {
         let from = self.bytes.len().saturating_sub(MAX_TAIL_BYTES);
         let mut last = self.bytes.get(from..).unwrap_or_default();

@@ -38,8 +38,8 @@ pub(super) struct ProcessTree {
     mark: String,
 }
 
-/// Identifies a process for good. The start time, in ticks since boot, is 0 for a process that is not
-/// in the table, and so for every process where there is no table.
+/// Identifies a process for good. The start time, in ticks since boot, is 0 for a process that is
+/// not in the table, and so for every process where there is no table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ProcessKey {
     pid: i32,
@@ -47,7 +47,8 @@ struct ProcessKey {
 }
 
 impl ProcessTree {
-    /// Creates the tree of a child that has not been waited for: its id cannot be reused before that.
+    /// Creates the tree of a child that has not been waited for: its id cannot be reused before
+    /// that.
     pub(super) fn of_child(pid: u32, mark: String) -> Self {
         let pid = i32::try_from(pid).unwrap_or_default();
         let start = table::process(pid).map_or(0, |process| process.key.start);

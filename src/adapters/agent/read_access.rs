@@ -17,7 +17,8 @@ pub fn exposed(secrets: &[PathBuf]) -> Option<Exposed> {
     })
 }
 
-/// Returns the paths that agents may read: the installation of the program and what its client names.
+/// Returns the paths that agents may read: the installation of the program and what its client
+/// names.
 ///
 /// # Errors
 /// A path that the client names contains the agents' `folder` or one of `secrets`.

@@ -210,8 +210,8 @@ fn is_session_id(id: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-/// Redacts every text. If the agent's output contains a secret of this process, all of the output is
-/// dropped instead.
+/// Redacts every text. If the agent's output contains a secret of this process, all of the output
+/// is dropped instead.
 fn remove_secrets(report: &mut Report, redactor: &Redactor) {
     // The id becomes an argument, which every user of the computer can read.
     report

@@ -164,7 +164,8 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
 /// Writes a program's own files, mode 0600, into the directories that are emptied for each turn.
 ///
 /// # Errors
-/// A path lies elsewhere, or exists already: an agent could have left a link there in an earlier turn.
+/// A path lies elsewhere, or exists already: an agent could have left a link there in an earlier
+/// turn.
 pub(super) fn write_files(dirs: &RunDirs, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
     for (path, content) in files {
         if !is_below(&dirs.work, path) && !is_below(&dirs.scratch, path) {

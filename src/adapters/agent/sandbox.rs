@@ -1,13 +1,14 @@
-//! Limits what an agent can access on this computer: its own installation, the system's libraries, a
-//! few files of `/etc`, and its private directories. Nothing else can be opened, listed, created,
+//! Limits what an agent can access on this computer: its own installation, the system's libraries,
+//! a few files of `/etc`, and its private directories. Nothing else can be opened, listed, created,
 //! removed or written.
 //!
 //! On Linux this is Landlock. The kernel enforces it for the process and all its descendants; it
 //! cannot be undone and needs no privilege. How much is enforced depends on the kernel: since ABI 6
 //! an agent can signal no process outside and connect to no abstract socket there; before ABI 3,
 //! `truncate(2)` can empty files of the user, and before ABI 9, named sockets can be connected to.
-//! Landlock does not cover the existence, mode, times and owner of files: an agent can see and change
-//! them where its user can. TCP connections stay possible, because the agent needs its model.
+//! Landlock does not cover the existence, mode, times and owner of files: an agent can see and
+//! change them where its user can. TCP connections stay possible, because the agent needs its
+//! model.
 //!
 //! Landlock also refuses ptrace access to processes outside, so `/proc/<pid>/environ` and `mem` of
 //! the bot cannot be read. A kernel that grants read access to memory to holders of `CAP_PERFMON`

@@ -39,8 +39,8 @@ impl std::fmt::Display for IdOrigin {
 
 impl CurrentSession {
     /// Finds the running session: from `SESSION_CONTEXT` of the form `session_id=…`, from
-    /// `CLAUDE_SESSION_ID`, or from the file `.erk/scratch/current-session-id` in `directory` or the
-    /// nearest directory above it that has one. `variable` looks up an environment variable.
+    /// `CLAUDE_SESSION_ID`, or from the file `.erk/scratch/current-session-id` in `directory` or
+    /// the nearest directory above it that has one. `variable` looks up an environment variable.
     pub fn find(variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Option<Self> {
         const CONTEXT: &str = "SESSION_CONTEXT";
         const ID: &str = "CLAUDE_SESSION_ID";

@@ -184,8 +184,8 @@ impl ClaudeHome {
     }
 
     /// Returns the project of `directory`, if any, and the id that starts with `start`: of the
-    /// project's sessions, or else of all. Returns `start` itself if it is a whole id or the start of
-    /// none.
+    /// project's sessions, or else of all. Returns `start` itself if it is a whole id or the start
+    /// of none.
     fn resolve_id(
         &self,
         directory: &Path,
@@ -238,8 +238,8 @@ impl ClaudeHome {
         let count = sessions.len();
         sessions.retain(|session| session.plan.is_some());
         let listed: Vec<_> = sessions.iter().map(ListedSession::from).collect();
-        // The log of a resumed session begins with a copy of the earlier log. The plan in it belongs
-        // to the earlier session.
+        // The log of a resumed session begins with a copy of the earlier log. The plan in it
+        // belongs to the earlier session.
         sessions.sort_by(|a, b| a.age().cmp(&b.age()));
         let mut plans = sessions.into_iter().filter_map(|session| session.plan);
         let Some(first) = plans.next() else {
@@ -282,11 +282,11 @@ impl ClaudeHome {
     }
 }
 
-/// Reads the logs of a session: those named after it, or else those of other sessions with entries that
-/// name it.
+/// Reads the logs of a session: those named after it, or else those of other sessions with entries
+/// that name it.
 ///
-/// A log named after the session is read as a whole: that of a resumed session may begin with entries
-/// of the earlier one.
+/// A log named after the session is read as a whole: that of a resumed session may begin with
+/// entries of the earlier one.
 fn own_logs(all: &[LogFile], id: &str) -> Result<SessionLogs, FindError> {
     let mut own = Vec::new();
     for log in all.iter().filter(|log| log.name == id) {

@@ -8,11 +8,12 @@ use crate::formats::session::paths::{MAX_PROJECT_NAME, project_names};
 
 /// A working directory that has sessions.
 ///
-/// The name of a session folder does not identify the working directory: `/srv/my-app`, `/srv/my.app`
-/// and `/srv/my/app` share one, and so do long names with the same beginning. So a session belongs to the
-/// nearest directory, from the one in which it was started upwards, **whose encoded name is that of the
-/// session folder**. A log without `cwd`, or with one that does not lead to the session folder at all
-/// (the project was moved, or the logs were copied), belongs to the project whose folder it is in.
+/// The name of a session folder does not identify the working directory: `/srv/my-app`,
+/// `/srv/my.app` and `/srv/my/app` share one, and so do long names with the same beginning. So a
+/// session belongs to the nearest directory, from the one in which it was started upwards, **whose
+/// encoded name is that of the session folder**. A log without `cwd`, or with one that does not
+/// lead to the session folder at all (the project was moved, or the logs were copied), belongs to
+/// the project whose folder it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     directory: PathBuf,
@@ -20,8 +21,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// Returns the session folders. There are several if versions with different rules for their names
-    /// were used.
+    /// Returns the session folders. There are several if versions with different rules for their
+    /// names were used.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
     }
@@ -59,8 +60,8 @@ impl Project {
 }
 
 impl ClaudeHome {
-    /// Returns the project of the working directory `directory`, or of the nearest one above it that has
-    /// sessions.
+    /// Returns the project of the working directory `directory`, or of the nearest one above it
+    /// that has sessions.
     pub fn project(&self, directory: &Path) -> Result<Project, FindError> {
         let given = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         let resolved = given.canonicalize().ok();
@@ -98,8 +99,8 @@ impl ClaudeHome {
     }
 }
 
-/// Whether a session folder can be the one of an encoded name. Long names are truncated and followed
-/// by a hash.
+/// Whether a session folder can be the one of an encoded name. Long names are truncated and
+/// followed by a hash.
 fn is_folder_of(folder: &str, encoded: &str) -> bool {
     if !is_truncated(encoded) {
         return folder == encoded;

@@ -1,13 +1,13 @@
 //! The shapes of credentials.
 //!
-//! Sources: GitHub's token formats (`ghs_[A-Za-z0-9._-]{36,}` since April 2026), and the prefixes that
-//! secret scanners publish for Anthropic, OpenAI, AWS, Slack and Google keys.
+//! Sources: GitHub's token formats (`ghs_[A-Za-z0-9._-]{36,}` since April 2026), and the prefixes
+//! that secret scanners publish for Anthropic, OpenAI, AWS, Slack and Google keys.
 //!
-//! This is a scanner and not a set of regular expressions because the `regex` crate, which guarantees
-//! linear time, cannot express all of the rules: a key must not follow a base64 character unless the
-//! latter belongs to a removed secret (look-behind); a value must both have a minimum length and
-//! contain a digit or capital near its start (intersection); a private key extends to an end marker
-//! within 16 KiB without another begin marker; and secrets may overlap.
+//! This is a scanner and not a set of regular expressions because the `regex` crate, which
+//! guarantees linear time, cannot express all of the rules: a key must not follow a base64
+//! character unless the latter belongs to a removed secret (look-behind); a value must both have a
+//! minimum length and contain a digit or capital near its start (intersection); a private key
+//! extends to an end marker within 16 KiB without another begin marker; and secrets may overlap.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -147,7 +147,8 @@ const PEM_END: &str = "-----END ";
 /// Maximum distance of the end marker of a private key, in bytes. An RSA key of 16,384 bits takes
 /// 12.7 kB; a later end marker belongs to something else.
 const MAX_PEM_BYTES: usize = 16 * 1024;
-/// Minimum length of a run of base64 between the markers, in bytes, to tell key material from prose.
+/// Minimum length of a run of base64 between the markers, in bytes, to tell key material from
+/// prose.
 const MIN_PEM_RUN_BYTES: usize = 32;
 
 /// Placeholders for passwords in documentation.
@@ -215,8 +216,8 @@ struct Scanner<'t> {
     last_end: Cell<usize>,
     /// The last run of each class, so that a run entered in its middle is not walked again.
     runs: [Cell<(usize, usize)>; Class::COUNT],
-    /// Offset of the last PEM end marker found, or the length of the text. Keeps the time linear for
-    /// repeated begin markers.
+    /// Offset of the last PEM end marker found, or the length of the text. Keeps the time linear
+    /// for repeated begin markers.
     pem_end: Cell<usize>,
 }
 

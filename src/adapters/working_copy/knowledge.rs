@@ -34,9 +34,9 @@ pub enum KnowledgeError {
     },
 }
 
-/// Reads the documents below `folders` of the working copy `root`, within `limits`. A missing folder is
-/// empty; what cannot be read is listed as left out. `folders` are paths relative to the root, with
-/// `/` and without `..`.
+/// Reads the documents below `folders` of the working copy `root`, within `limits`. A missing
+/// folder is empty; what cannot be read is listed as left out. `folders` are paths relative to the
+/// root, with `/` and without `..`.
 ///
 /// # Errors
 /// `root` is not a folder, or cannot be read.
@@ -82,7 +82,8 @@ struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// Descends to `folder` component by component without following links, and lists what is below.
+    /// Descends to `folder` component by component without following links, and lists what is
+    /// below.
     fn visit(&mut self, folder: &str) {
         let ends = folder.match_indices('/').map(|(at, _)| at);
         for end in ends.chain([folder.len()]) {

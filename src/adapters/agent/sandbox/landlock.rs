@@ -15,8 +15,8 @@ const MAX_ABI: ABI = ABI::V9;
 /// Programs and libraries.
 const SYSTEM: &[&str] = &["/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin"];
 
-/// Files that programs read at start, and to find and authenticate a server. Users and passwords are
-/// not among them.
+/// Files that programs read at start, and to find and authenticate a server. Users and passwords
+/// are not among them.
 const FILES: &[&str] = &[
     "/etc/ca-certificates",
     "/etc/gai.conf",
