@@ -84,7 +84,7 @@ fn named(session: &str, slug: &str) -> String {
 }
 
 #[test]
-fn the_plan_file_goes_before_the_log() {
+fn the_plan_file_takes_precedence_over_the_log() {
     let home = Home::new();
     let log = home.log(
         "s1",
@@ -135,7 +135,7 @@ fn a_slug_does_not_leave_the_folder_of_plans() {
 }
 
 #[test]
-fn a_session_s_log_counts_as_a_whole() {
+fn the_log_of_a_session_is_read_as_a_whole() {
     let home = Home::new();
     home.log(
         "s2",
@@ -151,7 +151,7 @@ fn a_session_s_log_counts_as_a_whole() {
 }
 
 #[test]
-fn agents_are_asked_when_the_session_has_no_plan() {
+fn agents_logs_are_searched_if_the_session_has_no_plan() {
     let home = Home::new();
     home.log(
         "s1",
@@ -190,7 +190,7 @@ fn the_only_session_with_a_plan_needs_no_id() {
 }
 
 #[test]
-fn several_sessions_are_listed_and_none_is_guessed() {
+fn several_sessions_are_listed_and_none_is_chosen() {
     let home = Home::new();
     home.log(
         "s1",
@@ -225,7 +225,7 @@ fn several_sessions_are_listed_and_none_is_guessed() {
 }
 
 #[test]
-fn the_newest_is_of_the_project_and_only_then_any_plan_file() {
+fn the_newest_plan_is_of_the_project_or_else_any_plan_file() {
     let home = Home::new();
     assert!(matches!(
         home.find(&PlanChoice::Newest),
@@ -297,7 +297,7 @@ fn a_session_is_found_in_another_project_by_its_id_alone() {
 }
 
 #[test]
-fn errors_say_where_and_what_to_do() {
+fn errors_name_the_places_searched_and_the_remedy() {
     let home = Home::new();
     assert_eq!(
         home.error(home.find(&PlanChoice::Only)),
@@ -344,7 +344,7 @@ fn errors_say_where_and_what_to_do() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_followed_and_what_cannot_be_read_is_said() {
+fn links_are_followed_and_unreadable_files_are_errors() {
     let home = Home::new();
     let elsewhere = home.put("elsewhere/plan.txt", "# Linked");
     home.log("s1", &[named("s1", "linked")]);

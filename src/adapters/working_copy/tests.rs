@@ -1,4 +1,4 @@
-//! What is found, and what is never read.
+//! Which files are loaded, and which are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fs;
@@ -10,14 +10,14 @@ fn path(text: &str) -> ProjectPath {
     ProjectPath::parse(text).unwrap()
 }
 
-/// What is found at each of `names` in the folder `root`.
+/// Loads each of `names` in the folder `root`.
 fn load(root: &Path, names: &[&str]) -> LoadedFiles {
     let paths: Vec<ProjectPath> = names.iter().map(|name| path(name)).collect();
     WorkingCopy::open(root).unwrap().load(&paths)
 }
 
 #[test]
-fn files_folders_and_nothing_are_told_apart() {
+fn files_folders_and_missing_paths_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::create_dir(root.join("docs")).unwrap();
@@ -64,7 +64,7 @@ fn a_file_is_read_up_to_the_limit_and_not_beyond() {
 }
 
 #[test]
-fn a_root_that_is_no_folder_is_an_error() {
+fn a_root_that_is_not_a_folder_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     assert!(WorkingCopy::open(&folder.path().join("none")).is_err());
@@ -132,10 +132,10 @@ mod links {
         assert_eq!(loaded.look(&path("a")), Found::File("text"));
     }
 
-    /// Opening a pipe that nobody writes to would wait for good.
+    /// Opening a pipe without a writer would block for ever.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_socket_or_pipe_is_no_file_and_nobody_waits_for_it() {
+    fn sockets_and_pipes_are_refused_without_blocking() {
         let folder = tempfile::tempdir().unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
         let there = load(folder.path(), &["socket"]);

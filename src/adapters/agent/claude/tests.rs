@@ -1,4 +1,4 @@
-//! What Claude Code is started with.
+//! Arguments, environment and input of Claude Code.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn a_new_session_gets_every_flag() {
 }
 
 #[test]
-fn a_session_that_goes_on_gets_the_same_flags() {
+fn a_resumed_session_gets_the_same_flags() {
     let all = ClaudeSettings {
         model: Some("opus".to_owned()),
         tools: vec!["Read".to_owned(), "Grep".to_owned()],
@@ -102,7 +102,7 @@ fn a_session_that_goes_on_gets_the_same_flags() {
 }
 
 #[test]
-fn tools_are_named_twice_as_existing_and_as_allowed() {
+fn tools_are_both_enabled_and_allowed() {
     let some = ClaudeSettings {
         tools: vec!["Read".to_owned(), "Grep".to_owned()],
         ..settings()
@@ -114,7 +114,7 @@ fn tools_are_named_twice_as_existing_and_as_allowed() {
 }
 
 #[test]
-fn a_turn_that_asks_for_files_has_tools_to_read_and_write_with_and_no_others() {
+fn a_turn_that_produces_files_gets_the_file_tools_and_no_others() {
     let mut task = task(Session::New(ID.to_owned()));
     task.wanted = vec!["plan.md".to_owned()];
     for (own, want) in [
@@ -132,7 +132,7 @@ fn a_turn_that_asks_for_files_has_tools_to_read_and_write_with_and_no_others() {
 }
 
 #[test]
-fn the_model_of_a_task_comes_before_the_operators() {
+fn the_model_of_a_task_overrides_the_operators() {
     let named = |own: Option<&str>, of_task: Option<&str>| {
         let mut task = task(Session::New(ID.to_owned()));
         task.model = of_task.map(str::to_owned);
@@ -154,7 +154,7 @@ fn the_model_of_a_task_comes_before_the_operators() {
 }
 
 #[test]
-fn beside_a_project_nothing_is_written_but_in_the_work_folder() {
+fn with_a_project_only_the_working_directory_is_writable() {
     let mut task = task(Session::New(ID.to_owned()));
     task.wanted = vec!["plan.md".to_owned()];
     let settings = ClaudeSettings {
@@ -180,7 +180,7 @@ fn beside_a_project_nothing_is_written_but_in_the_work_folder() {
 }
 
 #[test]
-fn without_a_limit_of_cost_there_is_no_budget() {
+fn without_a_cost_limit_there_is_no_budget() {
     let mut task = task(Session::New(ID.to_owned()));
     task.limits.cost = None;
     assert!(!line(settings(), &task).contains(&"--max-budget-usd".to_owned()));
@@ -211,7 +211,7 @@ fn the_prompt_never_comes_first() {
 }
 
 #[test]
-fn the_environment_says_where_the_model_is_and_that_nobody_else_is_called() {
+fn the_environment_names_the_model_api_and_disables_other_traffic() {
     let all = ClaudeSettings {
         key: Some("sk-ant-1".into()),
         api_url: Some("http://127.0.0.1:9".to_owned()),
@@ -238,7 +238,7 @@ fn the_environment_says_where_the_model_is_and_that_nobody_else_is_called() {
 }
 
 #[test]
-fn what_is_printed_for_debugging_holds_no_key() {
+fn debug_output_contains_no_key() {
     let secret = ClaudeSettings {
         key: Some("sk-ant-1".into()),
         ..settings()

@@ -36,7 +36,7 @@ fn summary(reader: OutputReader) -> crate::formats::agent_stream::Summary {
 }
 
 #[test]
-fn what_comes_behind_the_result_is_not_read_wherever_the_bytes_are_cut() {
+fn output_after_the_result_is_ignored_however_it_is_chunked() {
     let all = said("a") + &result("0.5") + &said("b") + &result("9") + &said("c") + &said("d");
     for size in [1, 7, 64, all.len()] {
         let mut reader = json(0);
@@ -68,7 +68,7 @@ fn costs_of_the_session_are_not_counted_twice() {
 }
 
 #[test]
-fn the_turn_that_is_too_much_ends_it_and_one_message_of_many_blocks_is_one_turn() {
+fn the_turn_limit_counts_messages_and_not_their_blocks() {
     let mut reader = json(0);
     for id in ["a", "a", "a", "b", "b"] {
         reader.push(said(id).as_bytes(), &LIMITS).unwrap();
@@ -81,7 +81,7 @@ fn the_turn_that_is_too_much_ends_it_and_one_message_of_many_blocks_is_one_turn(
 }
 
 #[test]
-fn lines_and_outputs_over_the_limit_are_named() {
+fn overlong_lines_and_outputs_exceed_the_limit() {
     let mut reader = OutputReader::new(OutputFormat::StreamJson, 10, 1 << 20, 0);
     assert_eq!(
         reader.push(said("long").as_bytes(), &LIMITS),
@@ -93,7 +93,7 @@ fn lines_and_outputs_over_the_limit_are_named() {
 }
 
 #[test]
-fn the_end_of_standard_error_is_kept_and_begins_with_a_whole_word() {
+fn the_tail_of_standard_error_starts_with_a_whole_word() {
     let mut tail = Tail::default();
     for _ in 0..10_000 {
         tail.push("ündé ".as_bytes());
@@ -105,8 +105,8 @@ fn the_end_of_standard_error_is_kept_and_begins_with_a_whole_word() {
 }
 
 #[test]
-fn a_secret_that_the_cut_goes_through_is_not_given_on_in_part() {
-    // Cut at the end, and before: in either case the cut goes through the secret.
+fn a_secret_at_the_cut_is_dropped_entirely() {
+    // The cut is made when the text is returned, or earlier. Both go through the secret.
     for before in [0, 3 * MAX_TAIL_BYTES] {
         let mut tail = Tail::default();
         tail.push(&vec![b'.'; before]);

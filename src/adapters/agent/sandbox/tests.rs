@@ -1,10 +1,10 @@
-//! Who gets a sandbox, and what is said about it.
+//! When agents run in a sandbox, and how the protection is described.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
 
 #[test]
-fn a_required_sandbox_that_is_not_there_is_an_error_and_never_silently_left_out() {
+fn a_missing_sandbox_is_an_error_if_one_is_required() {
     let none = Protection::None {
         why: "the kernel has no Landlock".to_owned(),
     };
@@ -31,7 +31,7 @@ fn a_required_sandbox_that_is_not_there_is_an_error_and_never_silently_left_out(
 }
 
 #[test]
-fn what_is_active_is_told_with_what_it_does_not_do() {
+fn the_description_of_the_protection_names_its_gaps() {
     let texts = [1, 3, 6].map(|abi| Protection::Landlock { abi }.to_string());
     assert_eq!(
         texts,
