@@ -9,7 +9,6 @@ pub mod http;
 pub mod own_process;
 pub mod project_folder;
 pub mod redact;
-pub mod regular_file;
 pub mod signature;
 pub mod store;
 pub mod telemetry;

@@ -32,4 +32,5 @@ pub mod adapters;
 pub mod cli;
 pub mod config;
 pub mod engine;
+pub mod regular_file;
 pub use planwright_formats as formats;

@@ -13,11 +13,11 @@ use http::StatusCode;
 use http_body_util::BodyExt;
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::adapters::telemetry::LineFormat;
 use planwright::adapters::web::health::{Health, StoreCheck};
 use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
 use planwright::adapters::{signature, telemetry};
-use planwright::config::{Log, LogFormat};
 use planwright::engine::clock::Clock;
 use planwright::engine::decide::{Decision, Facts, decide};
 use planwright::engine::store::Store;
@@ -68,10 +68,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
         queue_depth => Mode::Bot { queue_depth },
     };
     // As the product does by default: its log lines are a part of its costs.
-    telemetry::init(&Log {
-        format: LogFormat::Text,
-        level: "info".to_owned(),
-    });
+    telemetry::init("info", LineFormat::Text);
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?

@@ -1,17 +1,19 @@
-//! Coding agents as processes on this computer: the one way in which the engine's [`Agent`] reaches a program.
+//! Coding agents as processes on this computer: the implementation of the engine's [`Agent`].
 //!
-//! A [`Client`] says which program is started and with what; [`LocalAgent`] starts it, feeds it, watches it, reads what
-//! it says and ends it with everything that it has started. Nothing of this process reaches the program but what is
-//! named here: an argument array, the prompt on standard input, an environment made from nothing, private folders.
+//! A [`Client`] describes which program is started and with what; [`LocalAgent`] starts it, feeds
+//! it, watches it, reads its output and ends it together with everything it has started. The
+//! program gets nothing from this process except what is listed here: an argument array, the prompt
+//! on standard input, an environment built from scratch, and private directories.
 //!
 //! ```text
 //! planwright ─stdin (held open)─▶ planwright agent-exec ─▶ the agent ─▶ its tools
 //!            ◀────────── stdout, stderr ─────────────────────┘
 //! ```
 //!
-//! The helper in the middle is this program again (`agent-exec`). It gives the agent its sandbox, adopts every
-//! process that the agent leaves behind, and ends them all when the agent has ended or when its standard input closes,
-//! which is also what happens when this process dies, however it dies.
+//! The helper in between is this program again (`agent-exec`). It puts the agent into its sandbox,
+//! adopts every process that the agent leaves behind, and ends them all when the agent has exited
+//! or when its standard input closes. The latter also happens when this process dies for any
+//! reason.
 
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
@@ -31,106 +33,89 @@ use crate::engine::agent::{About, Agent, Task};
 use crate::engine::clock::Clock;
 use crate::engine::model::agent::{Document, Ending, Report, Spent};
 use crate::engine::model::run::RunId;
+pub use crate::engine::settings::{OutputFormat, SandboxMode};
 
 pub mod claude;
 pub mod command;
-mod files;
 pub mod helper;
 mod output;
-mod reads;
+mod process_tree;
+mod read_access;
 mod report;
-mod rooms;
+mod run_dirs;
 pub mod sandbox;
-mod tree;
 mod turn;
 
-/// What is started for one turn.
+pub use read_access::exposed;
+
+/// The program that is started for one turn.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The program, an absolute path.
+    /// Absolute path of the program.
     pub path: PathBuf,
-    /// Its arguments. Everybody on the computer can read them: no prompt, no secret.
+    /// Arguments. Every user of the computer can read them, so they hold no prompt and no secret.
     pub args: Vec<OsString>,
-    /// What it finds in its environment besides `PATH`, `HOME`, `LANG`, `TMPDIR` and the runner's marker. A name given
-    /// here replaces the runner's own value.
+    /// Environment variables in addition to `PATH`, `HOME`, `LANG`, `TMPDIR` and the runner's
+    /// marker. A variable given here replaces the runner's own value.
     pub environment: Vec<(String, SecretString)>,
-    /// What it reads from standard input.
+    /// Standard input.
     pub input: Vec<u8>,
-    /// Files that it reads: written with mode 0600 before it starts, below [`Rooms::work`] or [`Rooms::scratch`].
+    /// Files that the program reads: written with mode 0600 before it starts, below
+    /// [`RunDirs::work`] or [`RunDirs::scratch`].
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// How its output is read.
-    pub output: Output,
+    /// Format of the standard output.
+    pub output: OutputFormat,
 }
 
-/// What a program prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Output {
-    /// One JSON object a line, as `claude --output-format stream-json`.
-    StreamJson,
-    /// The answer itself.
-    Markdown,
-}
-
-/// Private folders of one run, mode 0700, below the agents' folder.
+/// Private directories of one part of a run, mode 0700.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rooms {
-    /// `HOME`: sessions and the client's own files; kept for the run's next turns.
+pub struct RunDirs {
+    /// `HOME`: sessions and the client's own files. Kept for the next turns of the run.
     pub home: PathBuf,
-    /// Working directory: empty at the start of each turn.
+    /// Working directory. Empty at the start of each turn.
     pub work: PathBuf,
-    /// `TMPDIR`: empty at the start of each turn.
+    /// `TMPDIR`. Empty at the start of each turn.
     pub scratch: PathBuf,
 }
 
-/// Knows one kind of program: how it is called and what it needs.
+/// Describes how one kind of agent program is called. Implementations have no side effects.
 pub trait Client: Send + Sync + 'static {
-    /// Who it is.
+    /// The name and the abilities of the agent.
     fn about(&self) -> About;
-    /// The program that is started, an absolute path.
+    /// Absolute path of the program.
     fn executable(&self) -> &Path;
-    /// What is started for this turn. Decides only; touches nothing.
-    fn program(&self, task: &Task, rooms: &Rooms) -> Program;
-    /// Files and folders that the program reads besides its own folder and the system's libraries.
+    /// Describes the program for one turn.
+    fn program(&self, task: &Task, dirs: &RunDirs) -> Program;
+    /// Files and directories that the program reads in addition to its installation and the
+    /// system's libraries.
     fn reads(&self) -> Vec<PathBuf>;
 }
 
-/// Whether agents run in a sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Sandbox {
-    /// Where this computer has one.
-    #[default]
-    Auto,
-    /// Always; where there is none, no agent runs.
-    Required,
-    /// Never.
-    Off,
-}
+/// Default for [`RunnerSettings::max_output_bytes`]: 256 MiB, four of the longest lines.
+pub const MAX_OUTPUT_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Longest output of one turn that is read, in bytes: four of the longest lines.
-pub const MOST_OUTPUT: u64 = 256 * 1024 * 1024;
-
-/// How programs are run; the configuration file documents each under `[agent]`.
+/// How programs are run. The configuration file documents the settings under `[agent]`.
 #[derive(Debug, Clone)]
-pub struct AgentSettings {
-    /// Where runs have their private folders; made where it is missing. One process at a time uses it.
+pub struct RunnerSettings {
+    /// Parent of the private directories of runs; created if missing. One process at a time uses
+    /// it.
     pub folder: PathBuf,
     /// Whether agents run in a sandbox.
-    pub sandbox: Sandbox,
-    /// This program, for `agent-exec`.
+    pub sandbox: SandboxMode,
+    /// Path of this program, for `agent-exec`.
     pub helper: PathBuf,
-    /// Files of the bot that no agent may read: keys, secrets, the database. Those that are not there do no harm.
+    /// Files of the bot that no agent may read: keys, secrets, the database. They need not exist.
     pub secrets: Vec<PathBuf>,
-    /// Most agents that run at once; at least 1. Further turns wait.
+    /// Maximum number of agents that run at once, at least 1. Further turns wait.
     pub concurrency: usize,
-    /// How long an agent that is told to end (TERM) has before it is killed.
+    /// Time between SIGTERM and SIGKILL when an agent is ended.
     pub grace: Duration,
-    /// Longest line of output that is read, in bytes.
-    pub most_line: usize,
-    /// Most output of one turn that is read, in bytes.
-    pub most_output: u64,
-    /// Knows this process's own secrets. A text that holds one is not given on.
+    /// Maximum length of a line of output, in bytes.
+    pub max_line_bytes: usize,
+    /// Maximum length of the output of one turn, in bytes.
+    pub max_output_bytes: u64,
+    /// Removes secrets from output, and knows those of this process. Output that holds one of the
+    /// latter is withheld.
     pub redactor: Redactor,
 }
 
@@ -142,28 +127,28 @@ pub enum OpenError {
         "the agents' folder {path} cannot be used: {error}: make it writable for this user, or name another agent.folder"
     )]
     Folder {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The cause.
         error: std::io::Error,
     },
-    /// Another process works in the folder.
+    /// Another process uses the folder.
     #[error(
         "another planwright process runs its agents in {0}: stop it first, or give this one an agent.folder of its own"
     )]
     InUse(PathBuf),
-    /// The program is not there or cannot be run.
+    /// The program does not exist or cannot be executed.
     #[error("{0}")]
     Program(String),
-    /// The agent of one run could read what another one keeps.
+    /// The agent of one run could read the files of another run.
     #[error(
         "{read} is among what agents may read, and the agents' folder {folder} is in it: runs could read each other's \
          files: name a narrower path in agent.reads, or another agent.folder"
     )]
     TooWide {
-        /// What may be read.
+        /// The readable path.
         read: PathBuf,
-        /// Where the runs are.
+        /// The folder of the runs.
         folder: PathBuf,
     },
     /// Agents could read a secret of the bot.
@@ -172,15 +157,15 @@ pub enum OpenError {
          path in agent.reads, or put that file elsewhere"
     )]
     Secret {
-        /// What may be read.
+        /// The readable path.
         read: PathBuf,
-        /// Which file.
+        /// The file with the secret.
         secret: PathBuf,
     },
-    /// A sandbox is asked for, and it lets agents read a secret of the bot.
+    /// A sandbox is required, but it would let agents read a secret of the bot.
     #[error("agent.sandbox is \"required\", but {0}")]
     Exposed(Exposed),
-    /// A sandbox is asked for and there is none.
+    /// A sandbox is required, but the system offers none.
     #[error(
         "agent.sandbox is \"required\", but there is no sandbox here: {0}: run on Linux 5.13 or newer with Landlock \
          enabled, or set agent.sandbox to \"auto\""
@@ -188,70 +173,64 @@ pub enum OpenError {
     NoSandbox(String),
 }
 
-/// A file of the bot that agents can read in spite of the sandbox, because every program needs the folder that it is in.
+/// A file of the bot that agents can read in spite of the sandbox, because every program needs the
+/// folder that it is in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "agents could read {secret}, which is for this program alone: the sandbox lets every program read {folder}: put that \
      file elsewhere, e.g. below /etc/planwright or /var/lib/planwright"
 )]
 pub struct Exposed {
-    /// What the sandbox lets every program read.
+    /// The folder that the sandbox lets every program read.
     pub folder: PathBuf,
-    /// Which file.
+    /// The file.
     pub secret: PathBuf,
 }
 
-/// The first of `secrets` that agents can read although they run in a sandbox.
-pub fn exposed(secrets: &[PathBuf]) -> Option<Exposed> {
-    reads::exposed(secrets)
-}
+/// Environment variable that identifies the processes of a turn. Its value is an id of the agents'
+/// folder, a colon, and a random id of the turn.
+const MARK_VARIABLE: &str = "PLANWRIGHT_AGENT";
 
-/// The variable in which every process of a turn carries the folder's mark and an unguessable one of its turn.
-const MARK: &str = "PLANWRIGHT_AGENT";
-
-/// Agents as processes of this computer.
+/// Runs agents as processes of this computer.
 pub struct LocalAgent {
     client: Arc<dyn Client>,
-    settings: AgentSettings,
+    settings: RunnerSettings,
     clock: Arc<dyn Clock>,
-    places: Semaphore,
-    /// Files and folders that the program may read.
+    slots: Semaphore,
+    /// Files and directories that the program may read.
     reads: Vec<PathBuf>,
-    /// The mark of the folder.
-    mark: String,
-    /// Held as long as this lives: two processes in one folder would take each other's agents for left behind.
+    /// First half of the value of [`MARK_VARIABLE`].
+    folder_id: String,
+    /// Locked for the lifetime of this value: two processes that share a folder would take each
+    /// other's agents for left-over ones.
     _lock: File,
 }
 
 impl LocalAgent {
-    /// Checks program, folder and sandbox, and ends what an earlier process of the bot has left running.
+    /// Checks program, folder and sandbox, and ends the agents that an earlier process left
+    /// running.
     pub fn open(
-        mut settings: AgentSettings,
+        mut settings: RunnerSettings,
         client: Arc<dyn Client>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, OpenError> {
-        if let Some(why) = turn::complaint(client.executable()) {
-            return Err(OpenError::Program(why));
-        }
-        sandbox::wanted(settings.sandbox, &sandbox::offered()).map_err(OpenError::NoSandbox)?;
-        if settings.sandbox == Sandbox::Required
+        turn::check_program(client.executable()).map_err(OpenError::Program)?;
+        sandbox::is_used(settings.sandbox, &sandbox::available()).map_err(OpenError::NoSandbox)?;
+        if settings.sandbox == SandboxMode::Required
             && let Some(exposed) = exposed(&settings.secrets)
         {
             return Err(OpenError::Exposed(exposed));
         }
-        settings.folder = folder(&settings.folder)?;
-        let lock = lock(&settings.folder)?;
-        let reads = reads::allowed(client.as_ref(), &settings.folder, &settings.secrets)?;
-        let hash = hex::encode(Sha256::digest(
+        let (folder, lock) = open_folder(&settings.folder)?;
+        settings.folder = folder;
+        let reads = read_access::allowed(client.as_ref(), &settings.folder, &settings.secrets)?;
+        let mut folder_id = hex::encode(Sha256::digest(
             settings.folder.as_os_str().as_encoded_bytes(),
         ));
-        let mark = hash.get(..16).unwrap_or(&hash).to_owned();
-        let left = tree::end_marked(&format!("{MARK}={mark}:"));
+        folder_id.truncate(16);
+        let left = process_tree::kill_marked(&format!("{MARK_VARIABLE}={folder_id}:"));
         if left > 0 {
-            tracing::warn!(
-                left,
-                "ended agents that an earlier process has left running"
-            );
+            tracing::warn!(left, "ended agents that an earlier process left running");
         }
         tracing::info!(
             agent = client.about().name,
@@ -260,47 +239,71 @@ impl LocalAgent {
             "agents are ready"
         );
         Ok(Self {
-            places: Semaphore::new(settings.concurrency.max(1)),
+            slots: Semaphore::new(settings.concurrency.max(1)),
             client,
             settings,
             clock,
             reads,
-            mark,
+            folder_id,
             _lock: lock,
         })
     }
 
-    /// The private folders of a run, and what is started there.
-    async fn prepare(&self, task: &Task) -> Result<(Rooms, Program), String> {
-        let folder = &self.settings.folder;
-        let run = rooms::of(folder, &task.run)
-            .ok_or_else(|| format!("the run id {:?} names no folder", task.run.0))?;
+    fn run_dir(&self, run: &RunId) -> Result<PathBuf, String> {
+        run_dirs::run_dir(&self.settings.folder, run)
+            .ok_or_else(|| format!("the run id {:?} names no folder", run.0))
+    }
+
+    /// Creates the private directories for a turn and the files that its program reads. Returns
+    /// the directories, the directory of the run's documents, and the program.
+    async fn prepare(&self, task: &Task) -> Result<(RunDirs, PathBuf, Program), String> {
+        let run = self.run_dir(&task.run)?;
         let shown = run.display().to_string();
-        let (part, own) = (task.part, task.files.clone());
-        let furnished = !task.wanted.is_empty();
-        let prepare = move || {
-            let rooms = rooms::prepare(&run, part)?;
-            if furnished {
-                files::furnish(&rooms::given(&run), &rooms, &own)?;
+        let documents = run_dirs::documents_dir(&run);
+        let (part, own, given) = (task.part, task.files.clone(), documents.clone());
+        let writes_files = !task.wanted.is_empty();
+        let prepared = blocking(move || {
+            let dirs = run_dirs::prepare(&run, part)?;
+            if writes_files {
+                run_dirs::fill_work(&given, &dirs, &own)?;
             }
-            Ok(rooms)
-        };
-        let rooms = blocking(prepare).await.map_err(|error| {
+            Ok(dirs)
+        });
+        let dirs = prepared.await.map_err(|error| {
             format!("the agent's folder {shown} cannot be made: {error}: make agent.folder writable for this user")
         })?;
-        let mut program = self.client.program(task, &rooms);
-        if let Some(why) = turn::complaint(&program.path) {
-            return Err(why);
-        }
-        let (files, own) = (std::mem::take(&mut program.files), rooms.clone());
-        blocking(move || files::place(&own, &files))
+        let mut program = self.client.program(task, &dirs);
+        turn::check_program(&program.path)?;
+        let (files, own) = (std::mem::take(&mut program.files), dirs.clone());
+        blocking(move || run_dirs::write_files(&own, &files))
             .await
             .map_err(|error| {
                 format!(
                     "the agent's files cannot be written: {error}: see to it that the disk of agent.folder is not full"
                 )
             })?;
-        Ok((rooms, program))
+        Ok((dirs, documents, program))
+    }
+
+    async fn run_task(
+        &self,
+        task: &Task,
+        seen: &watch::Sender<Spent>,
+        stop: CancellationToken,
+    ) -> Report {
+        let (dirs, documents, program) = match self.prepare(task).await {
+            Ok(prepared) => prepared,
+            Err(why) => return report::not_run(Ending::NotStarted(why)),
+        };
+        let context = turn::TurnContext {
+            settings: &self.settings,
+            clock: self.clock.as_ref(),
+            reads: &self.reads,
+            mark: format!("{}:{}", self.folder_id, Uuid::new_v4().simple()),
+            dirs,
+            documents,
+        };
+        turn::run(&context, task, &program, seen, stop).await
     }
 }
 
@@ -311,7 +314,7 @@ impl Agent for LocalAgent {
     }
 
     fn full(&self) -> bool {
-        self.places.available_permits() == 0
+        self.slots.available_permits() == 0
     }
 
     async fn work(
@@ -320,43 +323,20 @@ impl Agent for LocalAgent {
         seen: &watch::Sender<Spent>,
         stop: CancellationToken,
     ) -> Report {
-        let place = tokio::select! {
+        // The semaphore is never closed, so acquiring cannot fail.
+        let _slot = tokio::select! {
             biased;
-            () = stop.cancelled() => Err(Ending::Cancelled),
-            // The semaphore is never closed.
-            place = self.places.acquire() => Ok(place),
+            () = stop.cancelled() => return report::not_run(Ending::Cancelled),
+            slot = self.slots.acquire() => slot,
         };
-        let _place = match place {
-            Ok(place) => place,
-            Err(ending) => return report::without_program(ending),
-        };
-        let (rooms, program) = match self.prepare(task).await {
-            Ok(ready) => ready,
-            Err(why) => {
-                let report = report::without_program(Ending::NotStarted(why));
-                log(task, &report);
-                return report;
-            }
-        };
-        let given = turn::Given {
-            settings: &self.settings,
-            clock: self.clock.as_ref(),
-            reads: &self.reads,
-            mark: (MARK, format!("{}:{}", self.mark, Uuid::new_v4().simple())),
-            // The run id named a folder a moment ago.
-            documents: rooms::of(&self.settings.folder, &task.run)
-                .map(|run| rooms::given(&run))
-                .unwrap_or_default(),
-        };
-        let report = turn::work(&given, task, program, &rooms, seen, stop).await;
-        log(task, &report);
+        let report = self.run_task(task, seen, stop).await;
+        log_failure(task, &report);
         report
     }
 
     async fn give(&self, run: &RunId, documents: Vec<Document>) -> Result<(), String> {
-        let folder = rooms::of(&self.settings.folder, run)
-            .ok_or_else(|| format!("the run id {:?} names no folder", run.0))?;
-        blocking(move || rooms::give(&folder, &documents))
+        let dir = self.run_dir(run)?;
+        blocking(move || run_dirs::store_documents(&dir, &documents))
             .await
             .map_err(|error| {
                 format!(
@@ -366,26 +346,25 @@ impl Agent for LocalAgent {
     }
 
     async fn given(&self, run: &RunId) -> bool {
-        let Some(folder) = rooms::of(&self.settings.folder, run) else {
+        let Ok(dir) = self.run_dir(run) else {
             return false;
         };
-        blocking(move || Ok(rooms::given(&folder).is_dir()))
-            .await
-            .unwrap_or(false)
+        let exists = blocking(move || Ok(run_dirs::documents_dir(&dir).is_dir()));
+        exists.await.unwrap_or(false)
     }
 
     async fn forget(&self, run: &RunId) {
-        let Some(folder) = rooms::of(&self.settings.folder, run) else {
+        let Ok(dir) = self.run_dir(run) else {
             return;
         };
-        if let Err(error) = blocking(move || rooms::remove(&folder)).await {
+        if let Err(error) = blocking(move || run_dirs::remove(&dir)).await {
             tracing::warn!(%run, %error, "the agent's folder of a run cannot be removed");
         }
     }
 
     async fn kept(&self) -> Vec<RunId> {
         let folder = self.settings.folder.clone();
-        let listed = blocking(move || rooms::list(&folder)).await;
+        let listed = blocking(move || run_dirs::list_runs(&folder)).await;
         listed.unwrap_or_else(|error| {
             tracing::warn!(%error, "the agents' folder cannot be listed");
             Vec::new()
@@ -393,19 +372,16 @@ impl Agent for LocalAgent {
     }
 }
 
-/// Most characters of standard error that the log gets, from its end.
+/// Maximum length of the end of standard error that is logged, in characters.
 const MAX_LOGGED_CHARS: usize = 2_000;
 
-/// Tells the operator why a turn did not end well: nobody else is told what the agent printed to standard error.
-fn log(task: &Task, report: &Report) {
+/// Logs why a turn failed. The agent's standard error is shown to the operator only.
+fn log_failure(task: &Task, report: &Report) {
     if matches!(report.ending, Ending::Success { .. } | Ending::Cancelled) {
         return;
     }
-    let skipped = report
-        .stderr
-        .chars()
-        .count()
-        .saturating_sub(MAX_LOGGED_CHARS);
+    let length = report.stderr.chars().count();
+    let skipped = length.saturating_sub(MAX_LOGGED_CHARS);
     let stderr: String = report.stderr.chars().skip(skipped).collect();
     tracing::warn!(
         run.id = %task.run,
@@ -415,21 +391,14 @@ fn log(task: &Task, report: &Report) {
     );
 }
 
-/// Makes the agents' folder, for this user only, and says where it really is.
-fn folder(folder: &Path) -> Result<PathBuf, OpenError> {
-    rooms::make_private(folder)
-        .and_then(|()| folder.canonicalize())
-        .map_err(|error| OpenError::Folder {
-            path: folder.to_owned(),
-            error,
-        })
-}
-
-fn lock(folder: &Path) -> Result<File, OpenError> {
+/// Creates and locks the agents' folder. Returns its canonical path and the lock.
+fn open_folder(folder: &Path) -> Result<(PathBuf, File), OpenError> {
     let failed = |error| OpenError::Folder {
         path: folder.to_owned(),
         error,
     };
+    run_dirs::make_private(folder).map_err(failed)?;
+    let folder = folder.canonicalize().map_err(failed)?;
     let file = File::options()
         .write(true)
         .create(true)
@@ -437,13 +406,13 @@ fn lock(folder: &Path) -> Result<File, OpenError> {
         .open(folder.join(".lock"))
         .map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse(folder.to_owned())),
+        Ok(()) => Ok((folder, file)),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse(folder)),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
 
-/// Runs file system work where it may wait.
+/// Runs file system operations on a thread that may block.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> std::io::Result<T> {

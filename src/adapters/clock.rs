@@ -1,4 +1,4 @@
-//! The real clock: the system's time when the process first asked, and Tokio timers.
+//! The real clock: a steady clock that starts at the system's time, and Tokio timers.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,17 +10,18 @@ use chrono::Utc;
 use crate::engine::clock::Clock;
 use crate::engine::model::time::Millis;
 
-/// A difference between this clock and the system's that is worth a line in the log, in milliseconds: larger than what
-/// reading both takes on a busy machine, smaller than any lease or wait.
-const NOTABLE_STEP_MS: i64 = 5_000;
+/// Minimum step of the system's clock that is logged, in milliseconds. Reading both clocks takes
+/// less on a busy machine, and every lease and wait is longer.
+const MIN_LOGGED_STEP_MS: i64 = 5_000;
 
-/// UTC that goes on evenly: the system's time at the first call, plus the time that has passed since. When somebody sets the
-/// system's clock, what waits in this process waits no longer and no shorter for it; the next start takes the new time
-/// over.
+/// A clock that advances steadily: the system's time at the first call plus the time elapsed since
+/// then. Setting the system's clock does not affect waits in this process; the next start uses the
+/// new time.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
-/// The first call, and how far the system's clock was from this one when that was last logged.
+/// The readings of both clocks at the first call, and the difference between the system's clock and
+/// this one that was logged last, in milliseconds.
 struct Start {
     system: Millis,
     steady: Millis,
@@ -38,12 +39,13 @@ impl Start {
         }
     }
 
-    /// The present, and how far the system's clock has been set since the last call that gave a step.
+    /// Returns the present, and the step by which the system's clock has been set since the last
+    /// step returned, in milliseconds.
     fn present(&self, system: Millis, steady: Millis) -> (Millis, Option<i64>) {
         let present = Millis(self.system.0 + (steady.0 - self.steady.0));
         let difference = system.0 - present.0;
         let step = difference - self.logged.load(Ordering::Relaxed);
-        if step.abs() < NOTABLE_STEP_MS {
+        if step.abs() < MIN_LOGGED_STEP_MS {
             return (present, None);
         }
         self.logged.store(difference, Ordering::Relaxed);
@@ -51,14 +53,14 @@ impl Start {
     }
 }
 
-/// Time since the computer was started, time asleep included; nobody can set it.
+/// Returns the time since boot, including suspend. It cannot be set.
 #[cfg(target_os = "linux")]
 fn steady() -> Millis {
     let since = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     Millis(since.tv_sec * 1_000 + since.tv_nsec / 1_000_000)
 }
 
-/// Time since the first call; nobody can set it.
+/// Returns the time since the first call. It cannot be set.
 #[cfg(not(target_os = "linux"))]
 fn steady() -> Millis {
     static FIRST: OnceLock<std::time::Instant> = OnceLock::new();
@@ -91,35 +93,35 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn sleeps_on_tokio_time() {
+    async fn sleeps_by_tokio_timers() {
         let start = tokio::time::Instant::now();
         SystemClock.sleep(Duration::from_hours(1)).await;
         assert_eq!(start.elapsed(), Duration::from_hours(1));
     }
 
     #[test]
-    fn tells_the_present() {
+    fn returns_the_present() {
         // 2026-01-01T00:00:00Z: any machine that runs this has a later date.
         assert!(SystemClock.now() > Millis(1_767_225_600_000));
     }
 
     #[test]
-    fn a_system_clock_that_is_set_moves_no_due_time_and_is_logged_once() {
+    fn setting_the_system_clock_does_not_affect_the_present_and_is_logged_once() {
         const DAY: i64 = 86_400_000;
         let start = Start::new(Millis(10 * DAY), Millis(500));
         for (system, steady, present, step) in [
             (10 * DAY, 500, 10 * DAY, None),
             (10 * DAY + 1_000, 1_500, 10 * DAY + 1_000, None),
-            // Set back by a day, and later two days forward.
+            // Set back by a day, and later forward by two days.
             (9 * DAY + 2_000, 2_500, 10 * DAY + 2_000, Some(-DAY)),
             (9 * DAY + 3_000, 3_500, 10 * DAY + 3_000, None),
             (11 * DAY + 4_000, 4_500, 10 * DAY + 4_000, Some(2 * DAY)),
             (11 * DAY + 5_000, 5_500, 10 * DAY + 5_000, None),
-            // The two clocks are never read at quite the same moment.
+            // The clocks are not read at exactly the same moment.
             (11 * DAY + 6_900, 6_500, 10 * DAY + 6_000, None),
         ] {
-            let told = start.present(Millis(system), Millis(steady));
-            assert_eq!(told, (Millis(present), step), "{system} {steady}");
+            let result = start.present(Millis(system), Millis(steady));
+            assert_eq!(result, (Millis(present), step), "{system} {steady}");
         }
     }
 }

@@ -1,24 +1,21 @@
-//! What this process asks of the system for itself.
+//! Settings that this process asks the system for.
 
-/// Keeps the memory of this process out of core dumps and of other processes of its user: it holds keys and tokens.
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+/// Keeps the memory of this process, which contains keys and tokens, out of core dumps and away
+/// from other processes of the same user.
 ///
-/// Best effort: where the system refuses, its own settings hold.
-#[cfg(unix)]
+/// Where the system refuses, its own settings apply.
 pub fn keep_memory_private() {
-    use rustix::process::{Resource, Rlimit, setrlimit};
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
     let _ = setrlimit(Resource::Core, none);
-    // Also where dumps go to a program, which the limit does not hold back.
+    // The limit does not apply to dumps that are piped to a program.
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 }
-
-/// Nothing can be asked for here.
-#[cfg(not(unix))]
-pub fn keep_memory_private() {}

@@ -1,15 +1,17 @@
-//! A project's folder, written to without ever leaving it and without writing over a file.
+//! Writes to the folder of a project without ever leaving it.
 //!
-//! The project may be a stranger's: a `.planwright` that is a symbolic link to somewhere else is refused by
-//! [cap-std](https://docs.rs/cap-std), also when somebody puts it there meanwhile. Paths are relative, with `/`.
+//! The project may come from a stranger: if, for example, `.planwright` is a symbolic link to
+//! somewhere else, [cap-std](https://docs.rs/cap-std) refuses to follow it, even if it is created
+//! in between. Paths are relative, with `/`.
 
-use std::io::{self, ErrorKind, Write as _};
+use std::fs::{File, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
-
-mod keeping;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::OFlags;
+use uuid::Uuid;
 
 /// The folder of a project.
 #[derive(Debug)]
@@ -17,15 +19,15 @@ pub struct ProjectFolder {
     root: Dir,
 }
 
-/// What could not be done in a project's folder.
+/// Why an operation in a project's folder failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// There is no such folder, or it may not be read.
+    /// The folder does not exist, or cannot be read.
     #[error("the folder {path} cannot be opened: {why}; make it first, or name another")]
     Open {
-        /// As given.
+        /// The path as given.
         path: String,
-        /// Why.
+        /// The cause.
         why: io::Error,
     },
     /// A symbolic link leads out of the project.
@@ -33,47 +35,58 @@ pub enum FolderError {
         "{path} is not written: a symbolic link on the way leads out of the project's folder; put a folder in its place"
     )]
     Leaves {
-        /// In the project.
+        /// Path in the project.
         path: String,
     },
     /// A file is where a folder should be.
     #[error("{path} is no folder; move what is there away")]
     NoFolder {
-        /// In the project.
+        /// Path in the project.
         path: String,
     },
-    /// A file is there and cannot be read.
+    /// A file exists but cannot be read.
     #[error("{path} cannot be read: {why}; see that a text of yours is there")]
     Read {
-        /// In the project.
+        /// Path in the project.
         path: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// Anything else.
     #[error("{path} cannot be written: {why}; see that you may write there")]
     Write {
-        /// In the project.
+        /// Path in the project.
         path: String,
-        /// Why.
+        /// The cause.
         why: io::Error,
     },
 }
 
-fn failed(path: &str, why: io::Error) -> FolderError {
-    let path = path.to_owned();
-    // The kernel has refused nothing here: only cap-std gives this without a number of the system's.
-    if why.kind() == ErrorKind::PermissionDenied && why.raw_os_error().is_none() {
-        FolderError::Leaves { path }
-    } else if why.kind() == ErrorKind::NotADirectory {
-        FolderError::NoFolder { path }
-    } else {
-        FolderError::Write { path, why }
+/// Why a file is not read whose path leaves the project.
+pub(super) const ESCAPE: &str = "a symbolic link on the way leads out of the project's folder";
+
+/// Whether a path leaves the folder. cap-std detects that itself, so the error has no error number
+/// of the system, unlike one by the kernel.
+pub(super) fn is_escape(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
+/// Returns a function that turns an I/O error at `path` into a [`FolderError`].
+fn failed(path: &str) -> impl Fn(io::Error) -> FolderError {
+    move |why| {
+        let path = path.to_owned();
+        if is_escape(&why) {
+            FolderError::Leaves { path }
+        } else if why.kind() == ErrorKind::NotADirectory {
+            FolderError::NoFolder { path }
+        } else {
+            FolderError::Write { path, why }
+        }
     }
 }
 
 impl ProjectFolder {
-    /// Opens the folder `root`; it may itself be a symbolic link.
+    /// Opens the folder `root`, which may be a symbolic link itself.
     ///
     /// # Errors
     /// [`FolderError::Open`].
@@ -87,173 +100,182 @@ impl ProjectFolder {
         }
     }
 
-    /// Makes the folder `path` and those above it. `false`: it was there.
+    /// Creates the folder `path` and its parents. Returns whether it was missing.
     ///
     /// # Errors
-    /// It is not there and cannot be made.
+    /// It cannot be created.
     pub fn make_folder(&self, path: &str) -> Result<bool, FolderError> {
-        let mut made = false;
+        let mut is_new = false;
         let ends = path.match_indices('/').map(|(at, _)| at);
         for end in ends.chain([path.len()]) {
             let folder = &path[..end];
-            made = match self.root.create_dir(folder) {
-                Ok(()) => true,
+            is_new = match self.root.create_dir(folder) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    let about = self.root.metadata(folder);
-                    if !about.map_err(|error| failed(folder, error))?.is_dir() {
+                    if !self.root.metadata(folder).map_err(failed(folder))?.is_dir() {
                         return Err(FolderError::NoFolder {
                             path: folder.to_owned(),
                         });
                     }
                     false
                 }
-                Err(error) => return Err(failed(folder, error)),
+                created => created.map(|()| true).map_err(failed(folder))?,
             };
         }
-        Ok(made)
+        Ok(is_new)
     }
 
-    /// Something is at `path`, be it a link that leads nowhere.
-    pub fn holds(&self, path: &str) -> bool {
+    /// Whether anything is at `path`, including a broken link.
+    pub fn exists(&self, path: &str) -> bool {
         self.root.symlink_metadata(path).is_ok()
     }
 
-    /// Writes a new file. `false`: something is there already, and stays as it is.
+    /// Lists the names in the folder `path`, unordered. Those that are not UTF-8 are left out.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn names(&self, path: &str) -> Result<Vec<String>, FolderError> {
+        let entries = self.root.read_dir(path).map_err(failed(path))?;
+        let names = entries.map(|entry| Ok(entry?.file_name().into_string().ok()));
+        let names: io::Result<Vec<_>> = names.filter_map(Result::transpose).collect();
+        names.map_err(failed(path))
+    }
+
+    /// Reads a text file. `None` if there is none.
+    ///
+    /// # Errors
+    /// It cannot be read, is not a file, is longer than `max_bytes`, or is not UTF-8.
+    pub fn read(&self, path: &str, max_bytes: u64) -> Result<Option<String>, FolderError> {
+        let why = match self.read_bytes(path, max_bytes).map(String::from_utf8) {
+            Ok(Ok(text)) => return Ok(Some(text)),
+            Ok(Err(_)) => "it is not UTF-8".to_owned(),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) if is_escape(&error) => ESCAPE.to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(FolderError::Read {
+            path: path.to_owned(),
+            why,
+        })
+    }
+
+    fn read_bytes(&self, path: &str, max_bytes: u64) -> io::Result<Vec<u8>> {
+        // Checked before opening: to open a pipe is to wait for its other end.
+        if !self.root.metadata(path)?.is_file() {
+            return Err(io::Error::other("it is no file"));
+        }
+        let mut bytes = Vec::new();
+        let file = self.root.open(path)?;
+        file.take(max_bytes.saturating_add(1))
+            .read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > max_bytes {
+            let why = format!("it is longer than {max_bytes} bytes");
+            return Err(io::Error::other(why));
+        }
+        Ok(bytes)
+    }
+
+    /// Writes a new file. Returns `false`, and writes nothing, if something is there already.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn write_new(&self, path: &str, text: &str) -> Result<bool, FolderError> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        let mut file = match self.root.open_with(path, &options) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
-            Err(error) => return Err(failed(path, error)),
-        };
-        file.write_all(text.as_bytes())
-            .map_err(|error| failed(path, error))?;
-        Ok(true)
-    }
-
-    /// Writes a file anew. What was there is kept as `path` with `.bak`, or `.bak.2` and so on where that is taken; gives
-    /// the path of what was kept.
-    ///
-    /// # Errors
-    /// It cannot be written, or too many are kept already.
-    pub fn replace(&self, path: &str, text: &str) -> Result<String, FolderError> {
-        let kept = self.set_aside(path)?;
-        if self.write_new(path, text)? {
-            Ok(kept)
-        } else {
-            let why = "somebody else is writing it";
-            Err(failed(path, io::Error::other(why)))
+        match self.create_new(path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            file => {
+                let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+                written.map(|()| true).map_err(failed(path))
+            }
         }
     }
 
-    /// Gives the file `path` the name that [`Self::replace`] keeps it under.
-    ///
-    /// # Errors
-    /// It is not there, or too many are kept already.
-    pub fn set_aside(&self, path: &str) -> Result<String, FolderError> {
-        let names = (2..100).map(|number| format!("{path}.bak.{number}"));
-        let kept = std::iter::once(format!("{path}.bak"))
-            .chain(names)
-            .find(|kept| !self.holds(kept))
-            .ok_or_else(|| failed(path, io::Error::other("too many .bak files are beside it")))?;
+    fn create_new(&self, path: &str) -> io::Result<cap_std::fs::File> {
+        let mut options = OpenOptions::new();
         self.root
-            .rename(path, &self.root, &kept)
-            .map_err(|error| failed(path, error))?;
-        Ok(kept)
+            .open_with(path, options.write(true).create_new(true))
     }
 
-    /// Names of what is in the folder `path`, without an order; those that are not UTF-8 left out.
+    /// Writes or overwrites a file atomically: a reader finds the complete old or new text, even
+    /// after a crash. A link at `path` is replaced, not followed.
     ///
     /// # Errors
-    /// It cannot be read.
-    pub fn names(&self, path: &str) -> Result<Vec<String>, FolderError> {
-        let entries = self.root.read_dir(path);
-        let entries = entries.map_err(|error| failed(path, error))?;
-        entries
-            .filter_map(|entry| match entry {
-                Ok(entry) => entry.file_name().into_string().ok().map(Ok),
-                Err(error) => Some(Err(failed(path, error))),
-            })
-            .collect()
+    /// It cannot be written.
+    pub fn overwrite(&self, path: &str, text: &str) -> Result<(), FolderError> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let slash = if folder.is_empty() { "" } else { "/" };
+        let temporary = format!("{folder}{slash}.{name}.{}", Uuid::new_v4().simple());
+        let write = || {
+            let mut file = self.create_new(&temporary)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            self.root.rename(&temporary, &self.root, path)
+        };
+        write().map_err(|error| {
+            // If this fails, too, the file that remains has a name that nothing reads.
+            let _ = self.root.remove_file(&temporary);
+            failed(path)(error)
+        })
+    }
+
+    /// Writes a file in place of an existing one, which is kept as by [`Self::set_aside`]. Returns
+    /// the path of the old file.
+    ///
+    /// # Errors
+    /// It cannot be written, or there are too many old files.
+    pub fn replace(&self, path: &str, text: &str) -> Result<String, FolderError> {
+        let backup = self.set_aside(path)?;
+        if !self.write_new(path, text)? {
+            let why = "somebody else is writing it";
+            return Err(failed(path)(io::Error::other(why)));
+        }
+        Ok(backup)
+    }
+
+    /// Renames the file `path` to the first free name of `path.bak`, `path.bak.2` and so on.
+    /// Returns the new path.
+    ///
+    /// # Errors
+    /// There is no such file, or there are too many old ones.
+    pub fn set_aside(&self, path: &str) -> Result<String, FolderError> {
+        let numbered = (2..100).map(|number| format!("{path}.bak.{number}"));
+        let backup = std::iter::once(format!("{path}.bak"))
+            .chain(numbered)
+            .find(|backup| !self.exists(backup))
+            .ok_or_else(|| io::Error::other("too many .bak files are beside it"))
+            .map_err(failed(path))?;
+        let renamed = self.root.rename(path, &self.root, &backup);
+        renamed.map(|()| backup).map_err(failed(path))
+    }
+
+    /// Locks the file `path`, which is created if missing, until the returned file is dropped.
+    /// `None` if it is locked already.
+    ///
+    /// # Errors
+    /// It cannot be created or locked.
+    pub fn try_lock(&self, path: &str) -> Result<Option<File>, FolderError> {
+        let mut options = OpenOptions::new();
+        // A pipe in its place must not block.
+        let nonblock = OFlags::NONBLOCK.bits().cast_signed();
+        options.write(true).create(true).custom_flags(nonblock);
+        let file = self.root.open_with(path, &options);
+        let file = file.map_err(failed(path))?.into_std();
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(failed(path)(error)),
+        }
+    }
+
+    /// Removes a folder and its contents. A missing one is not an error. Links are not followed.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn remove_folder(&self, path: &str) -> Result<(), FolderError> {
+        match self.root.remove_dir_all(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(failed(path)),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
-    use super::*;
-
-    fn folder() -> (tempfile::TempDir, ProjectFolder) {
-        let root = tempfile::tempdir().unwrap();
-        let folder = ProjectFolder::open(root.path()).unwrap();
-        (root, folder)
-    }
-
-    #[test]
-    fn what_is_there_stays_as_it_is() {
-        let (root, folder) = folder();
-        assert!(folder.make_folder("a/b").unwrap());
-        assert!(!folder.make_folder("a/b").unwrap());
-        assert!(folder.write_new("a/b/c.md", "first").unwrap());
-        assert!(!folder.write_new("a/b/c.md", "second").unwrap());
-        assert_eq!(folder.replace("a/b/c.md", "third").unwrap(), "a/b/c.md.bak");
-        let read = |path: &str| std::fs::read_to_string(root.path().join(path)).unwrap();
-        assert_eq!(
-            (read("a/b/c.md.bak"), read("a/b/c.md")),
-            ("first".into(), "third".into())
-        );
-        let mut names = folder.names("a/b").unwrap();
-        names.sort();
-        assert_eq!(names, ["c.md", "c.md.bak"]);
-    }
-
-    #[test]
-    fn errors_name_the_path_and_the_remedy() {
-        let (_root, folder) = folder();
-        folder.write_new("file", "").unwrap();
-        for (error, start, end) in [
-            (
-                folder.write_new("none/x", "").unwrap_err(),
-                "none/x cannot be written: ",
-                "; see that you may write there",
-            ),
-            (
-                folder.make_folder("file/x").unwrap_err(),
-                "file is no folder; ",
-                "move what is there away",
-            ),
-            (
-                folder.write_new("file/x", "").unwrap_err(),
-                "file/x is no folder; ",
-                "move what is there away",
-            ),
-            (
-                folder.write_new("../x", "").unwrap_err(),
-                "../x is not written: a symbolic link on the way leads out of the project's folder; ",
-                "put a folder in its place",
-            ),
-            (
-                ProjectFolder::open(Path::new("no such folder")).unwrap_err(),
-                "the folder no such folder cannot be opened: ",
-                "; make it first, or name another",
-            ),
-        ] {
-            let error = error.to_string();
-            assert!(error.starts_with(start) && error.ends_with(end), "{error}");
-        }
-        folder.write_new("file.bak", "").unwrap();
-        for number in 2..100 {
-            folder.write_new(&format!("file.bak.{number}"), "").unwrap();
-        }
-        assert_eq!(
-            folder.replace("file", "").unwrap_err().to_string(),
-            "file cannot be written: too many .bak files are beside it; see that you may write there"
-        );
-        assert!(folder.holds("file"));
-    }
-}
+mod tests;

@@ -1,28 +1,32 @@
-//! The files of a working copy that an action plan names, and its [`knowledge()`], read without ever leaving its folder.
+//! Reads the files of a working copy that an action plan names, and its [`knowledge()`], without
+//! ever leaving its folder.
 //!
-//! A plan is a stranger's text. Every path is resolved below the folder, step by step, by
-//! [cap-std](https://docs.rs/cap-std): `..` and symbolic links are followed as long as they stay inside; one that leads
-//! out, or that holds an absolute path, is refused, also when somebody changes it while it is followed.
+//! Plans come from strangers. Every path is resolved below the folder, component by component, by
+//! [cap-std](https://docs.rs/cap-std): `..` and symbolic links are followed as long as they stay
+//! inside. A path or link that leads out is refused, even if it changes while it is being resolved.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::OFlags;
 
-use super::regular_file;
+use super::project_folder::{ESCAPE, is_escape};
 use crate::formats::action_plan::ProjectPath;
 use crate::formats::action_plan::check::{PathState, ProjectFiles};
+use crate::regular_file;
 
 mod knowledge;
 
-pub use knowledge::{KnowledgeError, MOST_LISTED, knowledge};
+pub use knowledge::{KnowledgeError, knowledge};
 
-/// Longest file whose text is loaded, in bytes: longer than sources are, and quickly searched.
+/// Maximum size of a file whose text is loaded, in bytes. Source files are shorter, and a file of
+/// this size can still be searched quickly.
 pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
-/// Most bytes that are loaded for one plan. What would be more counts as too large.
-pub const MAX_BYTES: u64 = 256 * 1024 * 1024;
+/// Maximum number of bytes loaded for one plan. Files beyond it count as too large.
+pub const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The folder of a working copy.
 #[derive(Debug)]
@@ -31,132 +35,109 @@ pub struct WorkingCopy {
 }
 
 impl WorkingCopy {
-    /// Opens the folder `root`; it may itself be a symbolic link.
+    /// Opens the folder `root`, which may be a symbolic link itself.
     ///
     /// # Errors
-    /// There is no such folder, or it may not be read.
+    /// The folder does not exist, or cannot be read.
     pub fn open(root: &Path) -> io::Result<Self> {
         let root = Dir::open_ambient_dir(root, ambient_authority())?;
         Ok(Self { root })
     }
 
-    /// Looks at `paths` and loads the files among them.
-    pub fn load(&self, paths: &[ProjectPath]) -> Loaded {
-        let mut left = MAX_BYTES;
-        let mut found = HashMap::with_capacity(paths.len());
+    /// Loads the files at `paths`, as far as they are text files.
+    pub fn load(&self, paths: &[ProjectPath]) -> LoadedFiles {
+        let mut remaining = MAX_TOTAL_BYTES;
+        let mut files = HashMap::with_capacity(paths.len());
         for path in paths {
-            let there = self.look(path, left.min(MAX_FILE_BYTES));
-            if let There::Text(text) = &there {
-                left = left.saturating_sub(text.len() as u64);
+            let file = self.load_file(path, remaining.min(MAX_FILE_BYTES));
+            if let LoadedFile::Text(text) = &file {
+                remaining = remaining.saturating_sub(text.len() as u64);
             }
-            found.insert(path.clone(), there);
+            files.insert(path.clone(), file);
         }
-        Loaded { found }
+        LoadedFiles { files }
     }
 
-    /// The bytes of the regular file at `path`, which is relative to the folder.
+    /// Reads the regular file at `path`, which is relative to the folder.
     ///
     /// # Errors
-    /// It cannot be read, is something else, is longer than `most` bytes, or a symbolic link leads out of the folder.
-    pub fn bytes(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
-        let regular = |about: cap_std::fs::Metadata| {
-            if about.is_file() {
+    /// It cannot be read, is not a regular file, is longer than `max_bytes`, or a symbolic link
+    /// leads out of the folder.
+    pub fn bytes(&self, path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+        let check = |metadata: Metadata| {
+            if metadata.is_file() {
                 Ok(())
             } else {
                 Err(io::Error::other("it is not a regular file"))
             }
         };
-        let escape = |error: io::Error| {
+        let explain = |error: io::Error| {
             if is_escape(&error) {
                 io::Error::other(ESCAPE)
             } else {
                 error
             }
         };
-        regular(self.root.metadata(path).map_err(escape)?)?;
-        let file = open(&self.root, path, Follow::Inside).map_err(escape)?;
-        regular(file.metadata()?)?;
-        regular_file::read_all(file, most)
+        check(self.root.metadata(path).map_err(explain)?)?;
+        let file = open(&self.root, path, OFlags::empty()).map_err(explain)?;
+        check(file.metadata()?)?;
+        regular_file::read_all(file, max_bytes)
     }
 
-    fn look(&self, path: &ProjectPath, most: u64) -> There {
-        self.read(path, most)
+    fn load_file(&self, path: &ProjectPath, max_bytes: u64) -> LoadedFile {
+        self.try_load_file(path, max_bytes)
             .unwrap_or_else(|error| match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotADirectory => There::Missing,
-                _ if is_escape(&error) => There::Unreadable(ESCAPE.to_owned()),
-                _ => There::Unreadable(error.to_string()),
+                ErrorKind::NotFound | ErrorKind::NotADirectory => LoadedFile::Missing,
+                _ if is_escape(&error) => LoadedFile::Unreadable(ESCAPE.to_owned()),
+                _ => LoadedFile::Unreadable(error.to_string()),
             })
     }
 
-    fn read(&self, path: &ProjectPath, most: u64) -> io::Result<There> {
-        let about = self.root.metadata(path.as_str())?;
-        if about.is_dir() {
-            return Ok(There::Folder);
+    fn try_load_file(&self, path: &ProjectPath, max_bytes: u64) -> io::Result<LoadedFile> {
+        let metadata = self.root.metadata(path.as_str())?;
+        if metadata.is_dir() {
+            return Ok(LoadedFile::Folder);
         }
-        if !about.is_file() {
+        if !metadata.is_file() {
             let reason = "it is neither a file nor a folder".to_owned();
-            return Ok(There::Unreadable(reason));
+            return Ok(LoadedFile::Unreadable(reason));
         }
-        if about.len() > most {
-            return Ok(There::TooLarge);
+        if metadata.len() > max_bytes {
+            return Ok(LoadedFile::TooLarge);
         }
-        let mut bytes = Vec::new();
-        let file = open(&self.root, path.as_str(), Follow::Inside)?;
-        file.take(most + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most {
-            return Ok(There::TooLarge);
-        }
-        // As git has it: a NUL makes a file binary.
+        let file = open(&self.root, path.as_str(), OFlags::empty())?;
+        let Some(bytes) = read_up_to(file, max_bytes)? else {
+            return Ok(LoadedFile::TooLarge);
+        };
+        // Like git, take a file with a NUL for binary.
         Ok(match String::from_utf8(bytes) {
-            Ok(text) if !text.contains('\0') => There::Text(text),
-            _ => There::Binary,
+            Ok(text) if !text.contains('\0') => LoadedFile::Text(text),
+            _ => LoadedFile::Binary,
         })
     }
 }
 
-/// Why a file is not read whose path leaves the folder.
-const ESCAPE: &str = "a symbolic link on the way leads out of the project's folder";
-
-/// The kernel has refused nothing here: only cap-std gives this without a number of the system's.
-fn is_escape(error: &io::Error) -> bool {
-    error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+/// Opens a file for reading. Does not block if it has become a pipe in the meantime.
+fn open(root: &Dir, path: impl AsRef<Path>, flags: OFlags) -> io::Result<File> {
+    let flags = (flags | OFlags::NONBLOCK).bits().cast_signed();
+    root.open_with(path, OpenOptions::new().read(true).custom_flags(flags))
 }
 
-/// Opens without waiting, should the file have become a pipe meanwhile; and without following a link at its end, where
-/// that is wanted.
-fn open(root: &Dir, path: impl AsRef<Path>, follow: Follow) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        let mut flags = rustix::fs::OFlags::NONBLOCK;
-        if follow == Follow::Never {
-            flags |= rustix::fs::OFlags::NOFOLLOW;
-        }
-        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
-    }
-    #[cfg(not(unix))]
-    let _ = follow;
-    root.open_with(path, &options)
+/// Reads a file. `None` if it is longer than `max_bytes`.
+fn read_up_to(file: File, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= max_bytes))
 }
 
-/// What to do with a link at the end of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Follow {
-    /// Follow it as long as it stays below the root.
-    Inside,
-    /// Refuse it.
-    Never,
-}
-
-/// What was found in a working copy.
+/// The files that were loaded from a working copy.
 #[derive(Debug)]
-pub struct Loaded {
-    found: HashMap<ProjectPath, There>,
+pub struct LoadedFiles {
+    files: HashMap<ProjectPath, LoadedFile>,
 }
 
 #[derive(Debug)]
-enum There {
+enum LoadedFile {
     Text(String),
     Binary,
     TooLarge,
@@ -165,15 +146,15 @@ enum There {
     Unreadable(String),
 }
 
-impl ProjectFiles for Loaded {
+impl ProjectFiles for LoadedFiles {
     fn get(&self, path: &ProjectPath) -> PathState<'_> {
-        match self.found.get(path) {
-            Some(There::Text(text)) => PathState::File(text),
-            Some(There::Binary) => PathState::Binary,
-            Some(There::TooLarge) => PathState::TooLarge,
-            Some(There::Folder) => PathState::Folder,
-            Some(There::Missing) => PathState::Missing,
-            Some(There::Unreadable(reason)) => PathState::Unreadable(reason),
+        match self.files.get(path) {
+            Some(LoadedFile::Text(text)) => PathState::File(text),
+            Some(LoadedFile::Binary) => PathState::Binary,
+            Some(LoadedFile::TooLarge) => PathState::TooLarge,
+            Some(LoadedFile::Folder) => PathState::Folder,
+            Some(LoadedFile::Missing) => PathState::Missing,
+            Some(LoadedFile::Unreadable(reason)) => PathState::Unreadable(reason),
             None => PathState::Unreadable("it was not looked at"),
         }
     }

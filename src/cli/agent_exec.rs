@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use crate::adapters::agent::Sandbox;
+use crate::adapters::agent::SandboxMode;
 use crate::adapters::agent::helper::{Job, supervise};
 use crate::adapters::agent::sandbox::Policy;
 
@@ -32,7 +32,7 @@ pub(super) struct AgentExec {
     args: Vec<OsString>,
 }
 
-/// [`Sandbox`] on a command line.
+/// [`SandboxMode`] on a command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Wanted {
     Auto,
@@ -44,9 +44,9 @@ impl AgentExec {
     pub(super) fn run(self) -> ExitCode {
         supervise(&Job {
             sandbox: match self.sandbox {
-                Wanted::Auto => Sandbox::Auto,
-                Wanted::Required => Sandbox::Required,
-                Wanted::Off => Sandbox::Off,
+                Wanted::Auto => SandboxMode::Auto,
+                Wanted::Required => SandboxMode::Required,
+                Wanted::Off => SandboxMode::Off,
             },
             policy: Policy {
                 reads: self.read,

@@ -11,7 +11,7 @@ use url::Url;
 use super::Failure;
 use crate::adapters::agent::claude::{Claude, ClaudeSettings};
 use crate::adapters::agent::command::{Command, CommandSettings};
-use crate::adapters::agent::{AgentSettings, Client, LocalAgent, MOST_OUTPUT};
+use crate::adapters::agent::{Client, LocalAgent, MAX_OUTPUT_BYTES, RunnerSettings};
 use crate::adapters::redact::Redactor;
 use crate::config::agent::{Agent, Kind};
 use crate::config::{Config, Secrets};
@@ -42,7 +42,7 @@ pub(super) fn agent(
         return Ok(None);
     };
     let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
-    let settings = AgentSettings {
+    let settings = RunnerSettings {
         folder: agent.folder.clone(),
         sandbox: agent.sandbox,
         helper: helper().map_err(|error| {
@@ -51,8 +51,8 @@ pub(super) fn agent(
         secrets: files(config),
         concurrency: agent.concurrency,
         grace: GRACE,
-        most_line: MAX_LINE_BYTES,
-        most_output: MOST_OUTPUT,
+        max_line_bytes: MAX_LINE_BYTES,
+        max_output_bytes: MAX_OUTPUT_BYTES,
         redactor: Redactor::new(known(secrets)),
     };
     let local = LocalAgent::open(settings, client, Arc::clone(clock));

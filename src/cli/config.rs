@@ -5,7 +5,7 @@ use clap::Args;
 use super::failure::print;
 use super::{Failure, Settings, agents};
 use crate::adapters::agent::sandbox::{Protection, active};
-use crate::adapters::agent::{OpenError, Sandbox, exposed};
+use crate::adapters::agent::{OpenError, SandboxMode, exposed};
 use crate::adapters::store::SqliteStore;
 use crate::config::agent::{Agent, Kind};
 
@@ -67,12 +67,12 @@ impl Config {
 /// A sandbox is required and there is none.
 pub(super) fn unprotected(agent: &Agent, here: &Protection) -> Result<Option<String>, Failure> {
     match (agent.kind, agent.sandbox, here) {
-        (Kind::None, ..) | (_, Sandbox::Off, _) | (.., Protection::Landlock { .. }) => Ok(None),
-        (_, Sandbox::Required, Protection::None { why }) => {
+        (Kind::None, ..) | (_, SandboxMode::Off, _) | (.., Protection::Landlock { .. }) => Ok(None),
+        (_, SandboxMode::Required, Protection::None { why }) => {
             let error = OpenError::NoSandbox(why.clone());
             Err(Failure::Usage(error.to_string()))
         }
-        (_, Sandbox::Auto, Protection::None { why }) => Ok(Some(format!(
+        (_, SandboxMode::Auto, Protection::None { why }) => Ok(Some(format!(
             "agents run without a sandbox here and can read what this user can read: {why}; set agent.sandbox to \
              \"required\" to run none then, or to \"off\" if it is meant"
         ))),
@@ -93,7 +93,7 @@ pub(super) fn readable(
         return Ok(None);
     }
     match (exposed(&agents::files(config)), agent.sandbox) {
-        (Some(exposed), Sandbox::Required) => {
+        (Some(exposed), SandboxMode::Required) => {
             Err(Failure::Usage(OpenError::Exposed(exposed).to_string()))
         }
         (exposed, _) => Ok(exposed.map(|exposed| exposed.to_string())),
@@ -198,7 +198,7 @@ mod tests {
         );
         for (kind, sandbox, path, here) in [
             ("none", "required", inside, &landlock),
-            ("claude", "off", inside, &active(Sandbox::Off)),
+            ("claude", "off", inside, &active(SandboxMode::Off)),
             ("claude", "auto", inside, &none),
             (
                 "claude",

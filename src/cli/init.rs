@@ -70,7 +70,7 @@ impl Init {
             return print(DEFAULT);
         }
         let project = ProjectFolder::open(&self.folder)?;
-        let write_settings = self.force || !project.holds(CONFIG);
+        let write_settings = self.force || !project.exists(CONFIG);
         let settings = if write_settings {
             Some(Settings::of(&self.folder)?)
         } else {

@@ -4,8 +4,8 @@ use std::io::{self, stdin};
 use std::path::{Component, Path, PathBuf};
 
 use super::Failure;
-use crate::adapters::regular_file;
 use crate::adapters::working_copy::WorkingCopy;
+use crate::regular_file;
 
 /// A text that is longer, in bytes, is not what anybody means: 64 MiB.
 const MOST: u64 = 64 * 1024 * 1024;

@@ -163,7 +163,7 @@ impl ResearchTopics {
                     if there.is_some() {
                         folder.set_aside(&path)?;
                     }
-                    folder.write_over(&path, report)?;
+                    folder.overwrite(&path, report)?;
                 }
                 continue;
             }

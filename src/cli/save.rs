@@ -15,7 +15,7 @@ use super::failure::print;
 use super::session::Which;
 use super::trouble::SET_TOKEN;
 use super::{Failure, Settings, block_on, input, terminal};
-use crate::adapters::claude_home::{Found, Source as Kind};
+use crate::adapters::claude_home::{FoundPlan, PlanLocation};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::github::{GitHub, PersonConfig};
 use crate::engine::effects::Stop;
@@ -110,7 +110,7 @@ struct Source {
     text: String,
     session: Option<String>,
     /// File it was found in, and how, for people; `None` with --plan.
-    found: Option<Found>,
+    found: Option<FoundPlan>,
 }
 
 impl Source {
@@ -257,7 +257,7 @@ impl Save {
                 }),
                 failure,
             })?;
-            if found.source == Kind::NewestPlanFile {
+            if found.location == PlanLocation::NewestPlanFile {
                 return Err(Failure::Usage(format!(
                     "{} is of no session that is known, perhaps of another project; read it, then save it with --plan",
                     found.file.display()

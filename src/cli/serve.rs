@@ -12,8 +12,8 @@ use super::config::{readable, unprotected};
 use super::{Failure, Settings, block_on};
 use crate::adapters::agent::sandbox;
 use crate::adapters::clock::SystemClock;
-use crate::adapters::telemetry;
-use crate::config::Loaded;
+use crate::adapters::telemetry::{self, LineFormat};
+use crate::config::{Loaded, LogFormat};
 use crate::engine::clock::Clock;
 
 const EXAMPLES: &str = "\
@@ -44,7 +44,12 @@ impl Serve {
         );
         let loaded = settings.load()?;
         loaded.ready_to_serve()?;
-        telemetry::init(&loaded.config.log);
+        let log = &loaded.config.log;
+        let format = match log.format {
+            LogFormat::Text => LineFormat::Text,
+            LogFormat::Json => LineFormat::Json,
+        };
+        telemetry::init(&log.level, format);
         for warning in &loaded.warnings {
             tracing::warn!("{warning}");
         }

@@ -12,7 +12,7 @@ use super::failure::print;
 use super::session_transcript::Transcript;
 use super::terminal;
 use crate::adapters::claude_home::{
-    Choice, ClaudeHome, Current, FindError, Found, Listed, Session as Log,
+    ClaudeHome, CurrentSession, FindError, FoundPlan, ListedSession, PlanChoice, Session as Log,
 };
 use crate::formats::plan::title::title_of;
 
@@ -127,7 +127,7 @@ impl Place {
     /// The log of the session whose id is `id` or begins with it.
     pub(super) fn log_of(&self, id: &str) -> Result<PathBuf, Failure> {
         self.home()?
-            .log_of(&self.project, id)
+            .log_path(&self.project, id)
             .map_err(|error| failure(error, ""))
     }
 
@@ -165,18 +165,18 @@ impl Plan {
 
 impl Which {
     /// The plan; what its text alone does not show is said on standard error.
-    pub(super) fn find(&self) -> Result<Found, Failure> {
+    pub(super) fn find(&self) -> Result<FoundPlan, Failure> {
         let home = self.place.home()?;
         let project = &self.place.project;
         let current = match (&self.session_id, self.newest) {
-            (None, false) => Current::find(|name| std::env::var(name).ok(), project),
+            (None, false) => CurrentSession::find(|name| std::env::var(name).ok(), project),
             _ => None,
         };
         let choice = match (&self.session_id, &current) {
-            (Some(id), _) => Choice::Session(id.clone()),
-            (None, Some(current)) => Choice::Session(current.id.clone()),
-            (None, None) if self.newest => Choice::Newest,
-            (None, None) => Choice::Only,
+            (Some(id), _) => PlanChoice::Session(id.clone()),
+            (None, Some(current)) => PlanChoice::Session(current.id.clone()),
+            (None, None) if self.newest => PlanChoice::Newest,
+            (None, None) => PlanChoice::Only,
         };
         let found = home.find(project, &choice).map_err(|error| {
             let origin = current.map(|current| format!(" (the id is from {})", current.origin));
@@ -205,7 +205,7 @@ impl List {
         } else {
             sessions
                 .iter()
-                .map(|session| format!("{}\n", clean(Listed::from(session))))
+                .map(|session| format!("{}\n", clean(ListedSession::from(session))))
                 .collect::<Vec<_>>()
                 .concat()
         };
@@ -223,9 +223,9 @@ fn shown(text: &str, is_terminal: bool) -> Cow<'_, str> {
 }
 
 /// A session as one line of a list, whatever its log and the name of its file contain.
-fn clean(session: Listed) -> Listed {
+fn clean(session: ListedSession) -> ListedSession {
     let one_line = |text: String| terminal::one_line(&text);
-    Listed {
+    ListedSession {
         id: one_line(session.id),
         last: session.last.map(one_line),
         title: session.title.map(|title| title.map(one_line)),
@@ -248,7 +248,7 @@ fn failure(error: FindError, origin: &str) -> Failure {
 }
 
 /// Says on standard error what the text alone does not show.
-fn remarks(found: &Found) {
+fn remarks(found: &FoundPlan) {
     if let Some(folder) = &found.other_project {
         let folder = terminal::one_line(&folder.display().to_string());
         eprintln!("note: this session is of another project: {folder}");
@@ -270,9 +270,9 @@ fn remarks(found: &Found) {
     }
 }
 
-fn found_json(found: &Found) -> serde_json::Value {
+fn found_json(found: &FoundPlan) -> serde_json::Value {
     json!({
-        "plan": found.text, "title": title_of(&found.text), "source": found.source.name(),
+        "plan": found.text, "title": title_of(&found.text), "source": found.location.name(),
         "session_id": found.session, "cwd": found.cwd, "other_project": found.other_project.is_some(), "file": found.file, "line": found.line, "timestamp": found.timestamp,
         "approved": found.approved, "stale_edits": found.stale_edits, "skipped_lines": found.skipped,
     })
@@ -280,7 +280,7 @@ fn found_json(found: &Found) -> serde_json::Value {
 
 fn session_json(session: &Log) -> serde_json::Value {
     let plan = session.plan.as_ref().map(|plan| {
-        json!({ "title": title_of(&plan.text), "source": plan.source.name(), "timestamp": plan.timestamp })
+        json!({ "title": title_of(&plan.text), "source": plan.location.name(), "timestamp": plan.timestamp })
     });
     json!({
         "session_id": session.id, "last_timestamp": session.last, "plan": plan, "logs": session.logs,

@@ -10,9 +10,9 @@ use tempfile::{NamedTempFile, TempPath};
 use super::Failure;
 use super::failure::print;
 use super::session::Place;
-use crate::adapters::regular_file;
 use crate::formats::session::MAX_LINE_BYTES;
 use crate::formats::session::transcript::{self, LeftOut, Options, Piece, Stats, Verdict};
+use crate::regular_file;
 
 const HELP: &str = "\
 Left out: entries of other sessions, file snapshots, bookkeeping, commands that

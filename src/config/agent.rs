@@ -13,8 +13,8 @@ use super::layers::{Merged, PREFIX, Sources};
 use super::rules::impossible;
 use super::token::COMMON;
 use super::{hours, optional, seconds};
-use crate::adapters::agent::{Output, Sandbox};
 use crate::engine::model::agent::{Limits, Micros};
+use crate::engine::settings::{OutputFormat, SandboxMode};
 
 use crate::engine::settings::AgentSettings;
 use crate::engine::store::Budget;
@@ -40,7 +40,7 @@ pub struct Agent {
     /// Arguments, for [`Kind::Command`].
     pub args: Vec<String>,
     /// What it prints, for [`Kind::Command`].
-    pub output: Output,
+    pub output: OutputFormat,
     /// Names of variables that it gets; their values are [`super::Secrets::agent_environment`].
     pub environment: Vec<String>,
     /// Files and folders that it reads besides its own folder and the system's libraries.
@@ -59,7 +59,7 @@ pub struct Agent {
     /// Where runs have their private folders.
     pub folder: PathBuf,
     /// Whether agents run in a sandbox.
-    pub sandbox: Sandbox,
+    pub sandbox: SandboxMode,
     /// Agents at once.
     pub concurrency: usize,
     /// Longest time of one turn.

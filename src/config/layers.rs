@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use super::DEFAULT;
 use super::error::ConfigError;
 use super::{token, values};
-use crate::adapters::regular_file;
+use crate::regular_file;
 
 /// Longest configuration file, in bytes: 1 MiB. The documented defaults take some twenty thousand.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;

@@ -20,8 +20,8 @@ use serde::Deserialize;
 
 use super::agent::dollars;
 use super::seconds;
-use crate::adapters::agent::Output;
 use crate::engine::model::agent::Micros;
+use crate::engine::settings::OutputFormat;
 
 pub use error::ProjectError;
 pub use load::{CONFIG, Loaded, OLD_CONFIG, Source, load, old_settings};
@@ -68,7 +68,7 @@ pub struct Agent {
     /// Names of variables that it gets.
     pub environment: Vec<Text>,
     /// What it prints, for [`Kind::Command`].
-    pub output: Output,
+    pub output: OutputFormat,
 }
 
 impl Default for Agent {
@@ -79,7 +79,7 @@ impl Default for Agent {
             args: Vec::new(),
             tools: ["Read", "Grep", "Glob", "Write"].map(Text::from).into(),
             environment: Vec::new(),
-            output: Output::Markdown,
+            output: OutputFormat::Markdown,
         }
     }
 }

@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::Config;
 use super::error::ConfigError;
 use super::layers::{SECRET_VARIABLES, Sources};
-use crate::adapters::regular_file;
+use crate::regular_file;
 
 /// A shorter webhook secret can be guessed from one recorded delivery.
 const SHORT: usize = 16;

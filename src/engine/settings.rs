@@ -5,6 +5,8 @@ use crate::engine::model::trigger::Repo;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::store::{AnswerLimits, Budget};
 use crate::engine::model::agent::{Limits, Micros};
 use crate::engine::model::time::Millis;
@@ -376,6 +378,29 @@ impl Prompts {
             .or_else(|| own(None))
             .unwrap_or_else(|| role.instructions().to_owned())
     }
+}
+
+/// How the standard output of an agent's program is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputFormat {
+    /// One JSON object per line, as printed by `claude --output-format stream-json`.
+    StreamJson,
+    /// The answer itself, as Markdown.
+    Markdown,
+}
+
+/// Whether agents run in a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxMode {
+    /// Use a sandbox where the system offers one.
+    #[default]
+    Auto,
+    /// Require a sandbox: without one, no agent runs.
+    Required,
+    /// Never use a sandbox.
+    Off,
 }
 
 #[cfg(test)]

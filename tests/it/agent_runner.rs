@@ -16,7 +16,9 @@ use std::time::Duration;
 
 use ::secrecy::SecretString;
 use planwright::adapters::agent::command::{Command, CommandSettings};
-use planwright::adapters::agent::{AgentSettings, LocalAgent, OpenError, Output, Sandbox};
+use planwright::adapters::agent::{
+    LocalAgent, OpenError, OutputFormat, RunnerSettings, SandboxMode,
+};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
 use planwright::engine::agent::{Agent, Task};
@@ -44,7 +46,7 @@ fn result() -> String {
 /// A place with one script as the agent.
 struct Rig {
     place: TempDir,
-    settings: AgentSettings,
+    settings: RunnerSettings,
     command: CommandSettings,
     limits: Limits,
 }
@@ -58,15 +60,15 @@ impl Rig {
         let path = scripts.join("agent.sh");
         fs::write(&path, script).unwrap();
         Self {
-            settings: AgentSettings {
+            settings: RunnerSettings {
                 folder: place.path().join("agents"),
-                sandbox: Sandbox::Auto,
+                sandbox: SandboxMode::Auto,
                 helper: PathBuf::from(env!("CARGO_BIN_EXE_planwright")),
                 secrets: Vec::new(),
                 concurrency: 2,
                 grace: Duration::from_millis(500),
-                most_line: 1 << 20,
-                most_output: 256 << 20,
+                max_line_bytes: 1 << 20,
+                max_output_bytes: 256 << 20,
                 redactor: Redactor::default(),
             },
             // The shell reads the script: a script that is executed may still be open for writing in a process that
@@ -76,7 +78,7 @@ impl Rig {
                 args: vec![path.into()],
                 environment: Vec::new(),
                 reads: vec![scripts],
-                output: Output::StreamJson,
+                output: OutputFormat::StreamJson,
             },
             limits: Limits {
                 deadline: Duration::from_mins(1),

@@ -279,8 +279,9 @@ fn the_agent_reads_the_project_and_writes_nothing_into_it() {
     shop.write("src/birds.rs", "// heron\n");
     let (code, _, err) = shop.plan(&[]);
     assert_eq!(code, 0, "{err}");
-    let landlock =
-        planwright::adapters::agent::sandbox::active(planwright::adapters::agent::Sandbox::Auto);
+    let landlock = planwright::adapters::agent::sandbox::active(
+        planwright::adapters::agent::SandboxMode::Auto,
+    );
     if matches!(
         landlock,
         planwright::adapters::agent::sandbox::Protection::Landlock { .. }

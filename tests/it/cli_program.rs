@@ -194,8 +194,9 @@ fn config_says_which_sandbox_agents_have_and_can_be_read_back() {
         .args(["config", "--set", "agent.sandbox=auto"])
         .output()
         .unwrap();
-    let here =
-        planwright::adapters::agent::sandbox::active(planwright::adapters::agent::Sandbox::Auto);
+    let here = planwright::adapters::agent::sandbox::active(
+        planwright::adapters::agent::SandboxMode::Auto,
+    );
     let line = format!("# Sandbox for agents on this computer: {here}");
     assert_eq!(out(&auto).lines().last(), Some(line.as_str()));
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use planwright::adapters::agent::{Output, Sandbox};
+use planwright::adapters::agent::{OutputFormat, SandboxMode};
 use planwright::config::Loaded;
 use planwright::config::agent::Kind;
 use planwright::engine::settings::AgentSettings;
@@ -126,7 +126,7 @@ fn every_key_reaches_the_runner_or_the_engine() {
     let agent = &loaded.config.agent;
     assert_eq!(
         (agent.kind, agent.output),
-        (Kind::Command, Output::StreamJson)
+        (Kind::Command, OutputFormat::StreamJson)
     );
     assert_eq!(agent.args, ["exec", "a, b", ""]);
     let here = std::env::current_dir().unwrap();
@@ -138,7 +138,10 @@ fn every_key_reaches_the_runner_or_the_engine() {
     );
     assert!(agent.structured);
     assert_eq!(agent.folder, Path::new("/var/lib/agents"));
-    assert_eq!((agent.sandbox, agent.concurrency), (Sandbox::Required, 5));
+    assert_eq!(
+        (agent.sandbox, agent.concurrency),
+        (SandboxMode::Required, 5)
+    );
     let given: Vec<_> = loaded
         .secrets
         .agent_environment

@@ -72,12 +72,12 @@ fn program(input: &Value) -> Program {
             .collect(),
         ..ClaudeSettings::default()
     };
-    let rooms = Rooms {
+    let dirs = RunDirs {
         home: "/run/home".into(),
         work: "/run/work".into(),
         scratch: "/run/scratch".into(),
     };
-    Claude(settings).program(&task, &rooms)
+    Claude(settings).program(&task, &dirs)
 }
 
 /// What comes of a prompt of that length as an argument; where ours is instead, if that fails.

@@ -53,19 +53,19 @@ fn home(case: &Value, folder: &Path) -> ClaudeHome {
 }
 
 /// What erk asks for: a session, or whichever. Where ours refuses to choose between sessions, `--newest` is erk's choice.
-fn found(home: &ClaudeHome, directory: &str, session: &Value) -> Result<Found, FindError> {
+fn found(home: &ClaudeHome, directory: &str, session: &Value) -> Result<FoundPlan, FindError> {
     let directory = Path::new(directory);
     match session.as_str() {
-        Some(id) => home.find(directory, &Choice::Session(id.to_owned())),
-        None => match home.find(directory, &Choice::Only) {
-            Err(FindError::Several(_)) => home.find(directory, &Choice::Newest),
+        Some(id) => home.find(directory, &PlanChoice::Session(id.to_owned())),
+        None => match home.find(directory, &PlanChoice::Only) {
+            Err(FindError::Several(_)) => home.find(directory, &PlanChoice::Newest),
             other => other,
         },
     }
 }
 
 /// Nothing found is `null`; any other failure is its text, which no vector expects.
-fn text(found: Result<Found, FindError>) -> Value {
+fn text(found: Result<FoundPlan, FindError>) -> Value {
     use FindError::{NoPlanAtAll, NoPlanInProject, NoPlanInSession, NoProject, NoSession};
     match found {
         Ok(found) => json!(found.text),
@@ -166,7 +166,7 @@ fn the_newest_plan_file() {
         let home = home(case, folder.path());
         let directory = case["input"]["working_dir"].as_str().unwrap();
         // This erk ignored the session, which is what `--newest` asks for.
-        let found = home.find(Path::new(directory), &Choice::Newest);
+        let found = home.find(Path::new(directory), &PlanChoice::Newest);
         (text(found), case["expected"]["plan"].clone())
     });
 }

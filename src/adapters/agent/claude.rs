@@ -1,23 +1,25 @@
-//! Claude Code: how it is called so that nothing in a conversation or in a repository has power over it.
+//! Claude Code, called in such a way that nothing in a conversation or a repository has power over
+//! it.
 //!
-//! What each flag does was measured on client 2.1.329; `tests/it/peer_claude.rs` shows it again on the real client.
+//! The effects of the flags were observed with client 2.1.329; `tests/it/peer_claude.rs` repeats
+//! the observation with the real client.
 //!
-//! | threat | answer |
+//! | threat | countermeasure |
 //! |---|---|
-//! | hooks, MCP servers, key helpers, other API addresses in the work folder's settings | `--restricted`, `--setting-sources user`, `--strict-mcp-config` |
-//! | tools that write, run or fetch | `--tools` names the only ones; none by default |
-//! | tools that write elsewhere: the client's home, another part's or run's folders | `--restricted` keeps them to the work folder, and the sandbox, where there is one, to this part's folders |
-//! | settings that a model writes for the next turn (`.claude`, `.mcp.json`, `CLAUDE.md`) | the client refuses or does not read them; the work folder is emptied |
-//! | questions on the terminal that nobody answers | `--permission-prompts none` |
-//! | a prompt that is a command (`/`, `!`) or an option (`-`) | standard input, and a line of ours before it; `--disable-slash-commands` |
-//! | a prompt that attaches files (`@path`): needs no tool and no permission | `--restricted` keeps to the work folder, which is empty, and to the project where one may be read; the prompt breaks `@` |
-//! | a project that may be read ([`ClaudeSettings::project`]): its settings, hooks, MCP servers, `CLAUDE.md`, skills | the flags above hold for `--add-dir` too, and the client reads no `CLAUDE.md` there |
-//! | writing into that project | allowed are only writes into the work folder (`Edit(./**)`), whatever the sandbox does |
-//! | a long answer taken for silence: it is printed when it is whole, minutes later | `--include-partial-messages`: its pieces are printed, too, and not read |
-//! | a session that goes on with instructions of its first turn | `--system-prompt-snapshot off`; every flag is repeated |
-//! | instructions longer than an argument may be (131,071 bytes on Linux), or read by others in the list of processes | a private file, `--system-prompt-file` |
+//! | hooks, MCP servers, key helpers, other API addresses in settings in the working directory | `--restricted`, `--setting-sources user`, `--strict-mcp-config` |
+//! | tools that write, execute or fetch | `--tools` lists the only tools; none by default |
+//! | tools that write elsewhere: the client's home, directories of other parts or runs | `--restricted` confines them to the working directory, and the sandbox, if there is one, to the directories of this part |
+//! | settings that a model writes for the next turn (`.claude`, `.mcp.json`, `CLAUDE.md`) | the client refuses to write or does not read them; the working directory is emptied |
+//! | prompts on the terminal that nobody answers | `--permission-prompts none` |
+//! | a prompt that is a command (`/`, `!`) or an option (`-`) | standard input, with a fixed first line; `--disable-slash-commands` |
+//! | a prompt that attaches files (`@path`), which needs no tool and no permission | `--restricted` confines it to the working directory, which is empty, and to the project if one may be read; the prompt breaks up `@` |
+//! | a readable project ([`ClaudeSettings::project`]) with settings, hooks, MCP servers, `CLAUDE.md`, skills | the flags above apply to `--add-dir` too, and the client reads no `CLAUDE.md` there |
+//! | writing into that project | only writes into the working directory (`Edit(./**)`) are allowed, with or without a sandbox |
+//! | a long answer mistaken for silence, because it is printed only when complete, minutes later | `--include-partial-messages` prints its pieces, which are ignored |
+//! | a resumed session that keeps the instructions of its first turn | `--system-prompt-snapshot off`; every flag is repeated |
+//! | instructions longer than an argument may be (131,071 bytes on Linux), or read by others in the process list | a private file, `--system-prompt-file` |
 //!
-//! The instructions take the place of the client's own ones: those teach it to change files, which it must not do here.
+//! The instructions replace the client's own, which teach it to change files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -25,45 +27,47 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use serde_json::json;
 
-use super::{Client, Output, Program, Rooms};
+use super::{Client, OutputFormat, Program, RunDirs};
 use crate::engine::agent::{About, Task};
 use crate::engine::model::agent::{Micros, Session};
 
-/// Put before every prompt: a line that begins with anything else than `/`, `!`, `#`, `@` or `-` is no command.
+/// First line of every input. It starts with none of `/`, `!`, `#`, `@` and `-`, so the input is
+/// not taken for a command.
 const FIRST_LINE: &str = "What follows is what you are asked for.\n\n";
-/// File with the instructions, in the scratch folder.
+/// Name of the file with the instructions, in the scratch directory.
 pub(super) const SYSTEM_FILE: &str = "system.md";
 
-/// Tools of a turn that files are asked for in. They reach the run's own folders: the client keeps to its working
-/// directory, and the sandbox sees to it.
-const FILES: [&str; 5] = ["Read", "Grep", "Glob", "Write", "Edit"];
+/// Tools of a turn that produces files. They access the run's own directories only: the client
+/// confines them to its working directory, and the sandbox enforces it.
+const FILE_TOOLS: [&str; 5] = ["Read", "Grep", "Glob", "Write", "Edit"];
 
 /// Tools that change files.
-const WRITE: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
+const WRITE_TOOLS: [&str; 4] = ["Write", "Edit", "MultiEdit", "NotebookEdit"];
 
 /// How Claude Code is called.
 #[derive(Debug, Clone)]
 pub struct ClaudeSettings {
     /// The program, an absolute path.
     pub path: PathBuf,
-    /// Key of the model's API. Without one the client has to find its way through `environment`.
+    /// Key for the model's API. Without one, `environment` has to provide access.
     pub key: Option<SecretString>,
-    /// Root of the model's API in place of Anthropic's: a gateway.
+    /// Base URL of the model's API; `None` for Anthropic's.
     pub api_url: Option<String>,
-    /// Model; `None` for the client's own choice.
+    /// Model; `None` for the client's default.
     pub model: Option<String>,
-    /// The client's built-in tools that may be used without asking: `Read`, `Grep`, `Glob`. No others exist for it. None
-    /// are needed as long as the work folder is empty.
+    /// The client's built-in tools that may be used without permission, such as `Read`, `Grep` and
+    /// `Glob`. All others are disabled. None are needed as long as the working directory is empty.
     pub tools: Vec<String>,
-    /// Asks for the answer as structured output, see [`schema`].
+    /// Whether to request structured output according to [`schema`].
     pub structured: bool,
-    /// How often the client tries a request again that failed for a passing reason, before the turn fails.
+    /// How often the client retries a request after a transient error before the turn fails.
     pub retries: u32,
-    /// Variables of this process's environment that it may see, with their values: proxies, other ways to a model.
+    /// Variables to pass on from this process's environment, such as proxies and other credentials.
     pub environment: Vec<(String, SecretString)>,
-    /// Files and folders it reads besides its own folder and the system's libraries.
+    /// Files and directories that it reads in addition to its installation and the system's
+    /// libraries.
     pub reads: Vec<PathBuf>,
-    /// Folder of a project that its tools read and do not write to, an absolute path.
+    /// Absolute path of a project that its tools may read but not write to.
     pub project: Option<PathBuf>,
 }
 
@@ -84,7 +88,7 @@ impl Default for ClaudeSettings {
     }
 }
 
-/// The client for it.
+/// The client for Claude Code.
 #[derive(Debug, Clone)]
 pub struct Claude(pub ClaudeSettings);
 
@@ -101,15 +105,15 @@ impl Client for Claude {
         &self.0.path
     }
 
-    fn program(&self, task: &Task, rooms: &Rooms) -> Program {
-        let system = rooms.scratch.join(SYSTEM_FILE);
+    fn program(&self, task: &Task, dirs: &RunDirs) -> Program {
+        let system = dirs.scratch.join(SYSTEM_FILE);
         Program {
             path: self.0.path.clone(),
             args: arguments(&self.0, task, &system),
             environment: environment(&self.0),
             input: format!("{FIRST_LINE}{}", task.prompt).into_bytes(),
             files: vec![(system, task.system.clone().into_bytes())],
-            output: Output::StreamJson,
+            output: OutputFormat::StreamJson,
         }
     }
 
@@ -119,7 +123,7 @@ impl Client for Claude {
     }
 }
 
-/// The same for a new session and for one that goes on: the client remembers no flag.
+/// Returns all arguments, for resumed sessions too: the client does not remember them.
 fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsString> {
     let mut args: Vec<OsString> = [
         "-p",
@@ -146,8 +150,8 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     }
     let mut option = |name: &str, value: String| args.extend([name.into(), value.into()]);
     let tools = tools(settings, task);
-    // `--tools` says which ones exist and `--allowedTools` which ones need no permission. An empty list of the latter
-    // would take the next argument for a tool.
+    // `--tools` enables tools, and `--allowedTools` permits their use. With an empty list, the
+    // latter would take the next argument for a tool.
     option("--tools", tools.join(","));
     if !tools.is_empty() {
         option("--allowedTools", allowed(settings, tools).join(","));
@@ -159,7 +163,7 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
     if let Some(model) = task.model.as_ref().or(settings.model.as_ref()) {
         option("--model", model.clone());
     }
-    // Its form is that of the plan extractor; files have none.
+    // The schema describes answers of the plan extractor, not files.
     if settings.structured && task.wanted.is_empty() {
         option("--json-schema", schema().to_string());
     }
@@ -171,63 +175,60 @@ fn arguments(settings: &ClaudeSettings, task: &Task, system: &Path) -> Vec<OsStr
 }
 
 fn environment(settings: &ClaudeSettings) -> Vec<(String, SecretString)> {
-    let fixed = [
-        "DISABLE_TELEMETRY",
-        "DISABLE_AUTOUPDATER",
-        "DISABLE_ERROR_REPORTING",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    let retries = settings.retries.to_string();
+    let mut variables = vec![
+        ("DISABLE_TELEMETRY", "1".into()),
+        ("DISABLE_AUTOUPDATER", "1".into()),
+        ("DISABLE_ERROR_REPORTING", "1".into()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
+        ("CLAUDE_CODE_MAX_RETRIES", retries.into()),
     ];
-    let mut all: Vec<_> = fixed
-        .map(|name| (name.to_owned(), SecretString::from("1")))
-        .into();
-    all.push((
-        "CLAUDE_CODE_MAX_RETRIES".to_owned(),
-        settings.retries.to_string().into(),
-    ));
     if let Some(url) = &settings.api_url {
-        all.push(("ANTHROPIC_BASE_URL".to_owned(), url.clone().into()));
+        variables.push(("ANTHROPIC_BASE_URL", url.clone().into()));
     }
     if let Some(key) = &settings.key {
-        all.push(("ANTHROPIC_API_KEY".to_owned(), key.clone()));
+        variables.push(("ANTHROPIC_API_KEY", key.clone()));
     }
-    all.extend(settings.environment.iter().cloned());
-    all
+    variables
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .chain(settings.environment.iter().cloned())
+        .collect()
 }
 
-/// The tools of a turn: the operator's, and where files are asked for those that read and write.
+/// Returns the tools of a turn: the operator's, and those for files if files are wanted.
 fn tools(settings: &ClaudeSettings, task: &Task) -> Vec<String> {
     let mut tools = settings.tools.clone();
     if !task.wanted.is_empty() {
-        for tool in FILES {
-            if !tools.iter().any(|own| own == tool) {
-                tools.push(tool.to_owned());
-            }
-        }
+        let missing = FILE_TOOLS
+            .iter()
+            .filter(|tool| !settings.tools.iter().any(|own| own == *tool));
+        tools.extend(missing.map(|tool| (*tool).to_owned()));
     }
     tools
 }
 
-/// Tools that need no permission. Beside a project, those that write are held to the work folder: what the client does not
-/// allow it would ask for, and nobody answers.
+/// Returns the rules for tools that need no permission. With a project, tools that write are
+/// confined to the working directory: anything else would need a permission that nobody gives.
 fn allowed(settings: &ClaudeSettings, mut tools: Vec<String>) -> Vec<String> {
     if settings.project.is_some() {
         let before = tools.len();
-        tools.retain(|tool| !WRITE.contains(&tool.as_str()));
+        tools.retain(|tool| !WRITE_TOOLS.contains(&tool.as_str()));
         if tools.len() < before {
-            // The rule is for every tool that changes files.
+            // This rule applies to every tool that changes files.
             tools.push("Edit(./**)".to_owned());
         }
     }
     tools
 }
 
-/// US dollars with six decimal places.
+/// Formats an amount in US dollars with six decimal places.
 fn dollars(cost: Micros) -> String {
     format!("{}.{:06}", cost / 1_000_000, cost % 1_000_000)
 }
 
-/// JSON Schema of structured output: one of `plan`, `questions` and `error`. The client gives it to the model as a tool,
-/// so nothing is there when the model does not use it.
+/// Returns the JSON Schema of structured output: one of `plan`, `questions` and `error`. The client
+/// offers it to the model as a tool, so there is no structured output if the model does not use it.
 pub fn schema() -> serde_json::Value {
     let text = json!({ "type": "string" });
     json!({

@@ -1,13 +1,14 @@
-//! Any program that takes a prompt on standard input and prints its answer: instructions, an empty line, the prompt.
+//! Any program that reads a prompt from standard input and prints its answer. The input is the
+//! instructions, an empty line, and the prompt.
 //!
-//! Such a program knows no sessions: every turn tells it everything.
+//! Such a program has no sessions, so every turn repeats everything.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
-use super::{Client, Output, Program, Rooms};
+use super::{Client, OutputFormat, Program, RunDirs};
 use crate::engine::agent::{About, Task};
 
 /// How the program is called.
@@ -15,17 +16,18 @@ use crate::engine::agent::{About, Task};
 pub struct CommandSettings {
     /// The program, an absolute path.
     pub path: PathBuf,
-    /// Its arguments.
+    /// Arguments.
     pub args: Vec<OsString>,
-    /// Variables of this process's environment that it may see, with their values.
+    /// Variables to pass on from this process's environment.
     pub environment: Vec<(String, SecretString)>,
-    /// Files and folders it reads besides its own folder and the system's libraries.
+    /// Files and directories that it reads in addition to its installation and the system's
+    /// libraries.
     pub reads: Vec<PathBuf>,
-    /// What it prints.
-    pub output: Output,
+    /// Format of its standard output.
+    pub output: OutputFormat,
 }
 
-/// The client for it.
+/// The client for such a program.
 #[derive(Debug, Clone)]
 pub struct Command(pub CommandSettings);
 
@@ -39,7 +41,7 @@ impl Client for Command {
                 .to_string_lossy()
                 .into_owned(),
             resumes: false,
-            writes: self.0.output == Output::StreamJson,
+            writes: self.0.output == OutputFormat::StreamJson,
         }
     }
 
@@ -47,7 +49,7 @@ impl Client for Command {
         &self.0.path
     }
 
-    fn program(&self, task: &Task, _rooms: &Rooms) -> Program {
+    fn program(&self, task: &Task, _dirs: &RunDirs) -> Program {
         let settings = &self.0;
         Program {
             path: settings.path.clone(),

@@ -1,94 +1,89 @@
-//! The process between the bot and an agent: starts the agent in its sandbox, adopts what the agent leaves behind,
-//! and ends all of it when the agent has ended or when nobody holds its standard input any more.
+//! The process between the bot and an agent: starts the agent in its sandbox, adopts what the agent
+//! leaves behind, and ends all of it when the agent exits or when standard input closes.
 //!
-//! It is a process of its own because only a parent that outlives the agent finds processes that made a session of
-//! their own, lost their parents and cleared their environment; and because it still ends them when the bot is killed.
-//! Orphans come to it, so it finds what is hidden from the process table, too.
-//! The agent cannot end it: signals out of the sandbox are refused where the kernel knows how.
+//! It is a separate process because only a parent that outlives the agent finds processes that
+//! started their own session, lost their parents and cleared their environment, and because it ends
+//! them even if the bot is killed. Orphans are passed to it, so it also finds those that are hidden
+//! from the process table. The agent cannot end it: the sandbox refuses signals to the outside
+//! where the kernel supports that.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ChildStdin, Command, ExitCode, Stdio};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
 use super::sandbox::{self, Policy};
-use super::{Sandbox, tree};
+use super::{SandboxMode, process_tree};
 
-/// Before the sentence that the helper itself writes to standard error.
-pub(super) const COMPLAINT: &str = "planwright agent-exec: ";
+/// Start of messages that the helper itself writes to standard error.
+pub(super) const MESSAGE_PREFIX: &str = "planwright agent-exec: ";
 
-/// Exit code when the agent was not started; the sentence on standard error says why.
+/// Exit code if the agent was not started. The message on standard error says why.
 pub(super) const NOT_STARTED: u8 = 125;
 
-/// What the helper is told to do.
+/// An agent to be started and supervised.
 #[derive(Debug)]
 pub struct Job {
-    /// Whether there is a sandbox.
-    pub sandbox: Sandbox,
-    /// What the agent may reach in it.
+    /// Whether the agent runs in a sandbox.
+    pub sandbox: SandboxMode,
+    /// What the agent may access in the sandbox.
     pub policy: Policy,
-    /// How many bytes of standard input are the agent's. What follows is never sent: the end of the stream is the sign
-    /// to end everything.
+    /// Length of the agent's part of standard input, in bytes. Nothing follows it except the end of
+    /// the stream, upon which everything is ended.
     pub input: u64,
-    /// The agent.
+    /// Path of the agent's program.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
 }
 
-/// Runs the agent and ends as it ended, when nothing is left of it.
+/// Runs the agent until nothing is left of it, and exits with its exit code or signal.
 pub fn supervise(job: &Job) -> ExitCode {
     match start(job) {
-        Ok(agent) => {
-            feed(agent.input, job.input);
-            let status = wait(agent.pid);
-            tree::end_below_self();
-            end_as(status)
+        Ok((pid, input)) => {
+            feed(input, job.input);
+            let status = wait(pid);
+            process_tree::kill_below_self();
+            exit_like(status)
         }
         Err(why) => {
-            eprintln!("{COMPLAINT}{why}");
+            eprintln!("{MESSAGE_PREFIX}{why}");
             ExitCode::from(NOT_STARTED)
         }
     }
 }
 
-/// An agent that runs.
-struct Started {
-    pid: Pid,
-    input: Option<std::process::ChildStdin>,
-}
-
-fn start(job: &Job) -> Result<Started, String> {
+fn start(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| format!("the system refuses to give it orphans: {error}"))?;
-    // A dump of memory would hold what the agent was told, and be left in its folder.
+    // A core dump would contain the prompt and remain in the agent's directory.
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
     rustix::process::setrlimit(Resource::Core, none)
         .map_err(|error| format!("the system refuses to go without core dumps: {error}"))?;
-    // The sandbox is the thread's and its children's: the agent's, but not the helper's, so that the agent is inside and
-    // the helper out of its reach.
+    // A sandbox applies to a thread and its children. Entered on a thread of its own, it holds the
+    // agent but not the helper, which stays out of the agent's reach.
     std::thread::scope(|scope| {
         scope
-            .spawn(|| start_inside(job))
+            .spawn(|| start_in_sandbox(job))
             .join()
             .unwrap_or_else(|_| Err("the thread that starts the agent panicked".to_owned()))
     })
 }
 
-fn start_inside(job: &Job) -> Result<Started, String> {
+fn start_in_sandbox(job: &Job) -> Result<(Pid, Option<ChildStdin>), String> {
     let program = job.program.display();
     sandbox::drop_privileges().map_err(|error| {
         format!("{program} is not started with privileges, and they cannot be dropped: {error}")
     })?;
-    sandbox::wanted(job.sandbox, &sandbox::offered())
-        .and_then(|wanted| {
-            if wanted {
+    sandbox::is_used(job.sandbox, &sandbox::available())
+        .and_then(|used| {
+            if used {
                 sandbox::enter(&job.policy)
             } else {
                 Ok(())
@@ -112,34 +107,31 @@ fn start_inside(job: &Job) -> Result<Started, String> {
         .ok()
         .and_then(Pid::from_raw)
         .ok_or("the system gave the agent no process id")?;
-    Ok(Started {
-        pid,
-        input: child.stdin.take(),
-    })
+    Ok((pid, child.stdin.take()))
 }
 
-/// Passes on what is for the agent, then watches for the end of the stream.
-fn feed(agent: Option<std::process::ChildStdin>, length: u64) {
+/// Forwards `length` bytes of standard input to the agent, then kills everything at its end.
+fn feed(agent: Option<ChildStdin>, length: u64) {
     std::thread::spawn(move || {
         let mut from = io::stdin().lock();
         if let Some(mut to) = agent {
-            pass(&mut from, &mut to, length);
+            forward(&mut from, &mut to, length);
         }
-        // Nothing more is ever sent.
+        // Nothing more is sent: this waits for the end of the stream.
         let _ = io::copy(&mut from, &mut io::sink());
-        tree::end_below_self();
+        process_tree::kill_below_self();
     });
 }
 
-/// Passes `length` bytes on. An agent that does not read them all is no fault; the rest is taken off the stream.
-fn pass(from: &mut impl Read, to: &mut impl Write, length: u64) {
+/// Forwards `length` bytes. If the agent does not read all of them, the rest is discarded.
+fn forward(from: &mut impl Read, to: &mut impl Write, length: u64) {
     let mut from = from.take(length);
     if io::copy(&mut from, to).is_err() {
         let _ = io::copy(&mut from, &mut io::sink());
     }
 }
 
-/// Waits for the agent; orphans that end meanwhile are taken off the process table.
+/// Waits for the agent, and reaps orphans that exit meanwhile.
 fn wait(agent: Pid) -> Option<WaitStatus> {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
@@ -150,14 +142,14 @@ fn wait(agent: Pid) -> Option<WaitStatus> {
     }
 }
 
-/// Ends with the agent's exit code, or by the signal that ended the agent.
-fn end_as(status: Option<WaitStatus>) -> ExitCode {
+/// Exits with the agent's exit code, or by the signal that ended the agent.
+fn exit_like(status: Option<WaitStatus>) -> ExitCode {
     let code = status.and_then(WaitStatus::exit_status);
     let signal = status.and_then(WaitStatus::terminating_signal);
     if let Some(signal) = signal.and_then(Signal::from_named_raw) {
         let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
     }
-    // 128 and the signal, as shells say it, for a signal that does not end this process.
+    // For a signal that does not end this process: 128 plus the signal, as in shells.
     let code = code.or(signal.map(|signal| 128 + signal)).unwrap_or(1);
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

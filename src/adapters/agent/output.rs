@@ -1,73 +1,81 @@
-//! What an agent prints, read while it comes, in either form.
+//! Reads the output of an agent as it arrives, in either format.
 
-use super::Output;
+use super::OutputFormat;
 use crate::engine::model::agent::{Limit, Limits, Micros, Spent};
-use crate::formats::agent_stream::{MAX_TEXTS_BYTES, ResultEvent, Stream};
+use crate::formats::agent_stream::{MAX_TEXTS_BYTES, ResultEvent, Stream, Summary};
 
-/// How much of standard error is kept: its end, where programs say why they give up.
-const TAIL: usize = 16 * 1024;
+/// Maximum length of the end of standard error that is kept, in bytes. Programs say there why they
+/// give up.
+const MAX_TAIL_BYTES: usize = 16 * 1024;
 
 /// Reads standard output up to the first result.
-pub(super) struct Reading {
-    form: Form,
+pub(super) struct OutputReader {
+    format: Format,
     bytes: u64,
-    most: u64,
+    max_bytes: u64,
     cost_before: Micros,
 }
 
-enum Form {
+enum Format {
     Json(Box<Stream>),
     Text(Vec<u8>),
 }
 
-/// What was read in the end.
-pub(super) enum Read {
-    /// Events.
-    Json(Box<crate::formats::agent_stream::Summary>),
+/// The complete output of a turn.
+pub(super) enum Output {
+    /// A summary of the events.
+    Json(Box<Summary>),
     /// The answer itself.
     Text(String),
 }
 
-impl Reading {
-    pub(super) fn new(output: Output, most_line: usize, most: u64, cost_before: Micros) -> Self {
+impl OutputReader {
+    /// Creates a reader. `cost_before` is what the session has cost before this turn.
+    pub(super) fn new(
+        format: OutputFormat,
+        max_line_bytes: usize,
+        max_bytes: u64,
+        cost_before: Micros,
+    ) -> Self {
         Self {
-            form: match output {
-                Output::StreamJson => Form::Json(Box::new(Stream::with_line_max(most_line))),
-                Output::Markdown => Form::Text(Vec::new()),
+            format: match format {
+                OutputFormat::StreamJson => {
+                    Format::Json(Box::new(Stream::with_line_max(max_line_bytes)))
+                }
+                OutputFormat::Markdown => Format::Text(Vec::new()),
             },
             bytes: 0,
-            most,
+            max_bytes,
             cost_before,
         }
     }
 
-    /// Takes the next bytes. A limit that is passed ends the turn; behind a result nothing is read.
+    /// Processes the next bytes. What follows a result is ignored.
+    ///
+    /// # Errors
+    /// The limit that is exceeded, which ends the turn.
     pub(super) fn push(&mut self, bytes: &[u8], limits: &Limits) -> Result<(), Limit> {
         if self.has_result() {
             return Ok(());
         }
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        let too_much = match &mut self.form {
-            Form::Json(stream) => {
-                // Line by line, so that nothing behind a result is counted or kept.
-                let mut rest = bytes;
-                while !rest.is_empty() && stream.summary().first.is_none() {
-                    let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-                    let (line, behind) = rest.split_at(end);
+        let is_too_long = match &mut self.format {
+            Format::Json(stream) => {
+                // Line by line, so that nothing after a result is counted or kept.
+                for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                     stream.push(line, &mut |_| {});
-                    rest = behind;
+                    if stream.summary().first.is_some() {
+                        return Ok(());
+                    }
                 }
-                stream.summary().first.is_none() && stream.summary().too_long > 0
+                stream.summary().too_long > 0
             }
-            Form::Text(text) => {
+            Format::Text(text) => {
                 text.extend_from_slice(bytes);
                 text.len() > MAX_TEXTS_BYTES
             }
         };
-        if self.has_result() {
-            return Ok(());
-        }
-        if too_much || self.bytes > self.most {
+        if is_too_long || self.bytes > self.max_bytes {
             return Err(Limit::Output);
         }
         if self.spent().turns > limits.turns {
@@ -76,35 +84,35 @@ impl Reading {
         Ok(())
     }
 
-    /// There is a result: what was asked is answered.
+    /// Whether the output contains a result. Only event streams have one before their end.
     pub(super) fn has_result(&self) -> bool {
-        matches!(&self.form, Form::Json(stream) if stream.summary().first.is_some())
+        matches!(&self.format, Format::Json(stream) if stream.summary().first.is_some())
     }
 
-    /// Turns, calls and costs so far; the time is somebody else's.
+    /// Returns turns, calls and costs so far, without the time.
     pub(super) fn spent(&self) -> Spent {
-        match &self.form {
-            Form::Json(stream) => spent(stream.summary(), self.cost_before),
-            Form::Text(_) => Spent::default(),
+        match &self.format {
+            Format::Json(stream) => spent(stream.summary(), self.cost_before),
+            Format::Text(_) => Spent::default(),
         }
     }
 
-    /// The output is over.
-    pub(super) fn finish(self) -> Read {
-        match self.form {
-            // What stands behind a result without a line end is not read either.
-            Form::Json(stream) if stream.summary().first.is_some() => {
-                Read::Json(Box::new(stream.summary().clone()))
+    /// Returns the complete output.
+    pub(super) fn finish(self) -> Output {
+        match self.format {
+            // A partial line after the result is ignored like everything after it.
+            Format::Json(stream) if stream.summary().first.is_some() => {
+                Output::Json(Box::new(stream.summary().clone()))
             }
-            Form::Json(stream) => Read::Json(Box::new(stream.finish(&mut |_| {}))),
-            Form::Text(text) => Read::Text(String::from_utf8_lossy(&text).into_owned()),
+            Format::Json(stream) => Output::Json(Box::new(stream.finish(&mut |_| {}))),
+            Format::Text(text) => Output::Text(String::from_utf8_lossy(&text).into_owned()),
         }
     }
 }
 
-/// Counted from the events; the costs are those that the result names.
-pub(super) fn spent(summary: &crate::formats::agent_stream::Summary, cost_before: Micros) -> Spent {
-    let session_cost = summary.first.as_ref().map_or(0, reported);
+/// Returns what a turn has used: counts from the events, costs from the result.
+pub(super) fn spent(summary: &Summary, cost_before: Micros) -> Spent {
+    let session_cost = summary.first.as_ref().map_or(0, reported_cost);
     Spent {
         turns: u32::try_from(summary.turns).unwrap_or(u32::MAX),
         tools: u32::try_from(summary.tools).unwrap_or(u32::MAX),
@@ -117,36 +125,37 @@ pub(super) fn spent(summary: &crate::formats::agent_stream::Summary, cost_before
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a float becomes the nearest whole number that there is, and what is no number becomes zero"
+    reason = "float casts saturate, and NaN becomes zero"
 )]
-fn reported(last: &ResultEvent) -> Micros {
+fn reported_cost(last: &ResultEvent) -> Micros {
     last.cost_usd
         .map_or(0, |dollars| (dollars * 1e6).round() as Micros)
 }
 
-/// The end of what a program writes to standard error.
+/// The end of the standard error of a program.
 #[derive(Default)]
 pub(super) struct Tail {
     bytes: Vec<u8>,
-    /// Something before them is gone.
-    cut: bool,
+    /// Whether earlier bytes have been dropped.
+    is_cut: bool,
 }
 
 impl Tail {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        // Cut now and then, not at each write.
-        if self.bytes.len() > 4 * TAIL {
-            self.bytes.drain(..self.bytes.len() - TAIL);
-            self.cut = true;
+        // Dropping the beginning only now and then keeps the cost linear.
+        if self.bytes.len() > 4 * MAX_TAIL_BYTES {
+            self.bytes.drain(..self.bytes.len() - MAX_TAIL_BYTES);
+            self.is_cut = true;
         }
     }
 
-    /// The last [`TAIL`] bytes as text. A word that is cut is left out: the rest of a secret is not known for one.
+    /// Returns the last [`MAX_TAIL_BYTES`] as text. A word at the cut is left out: a partial secret
+    /// would not be recognised.
     pub(super) fn text(&self) -> String {
-        let from = self.bytes.len().saturating_sub(TAIL);
+        let from = self.bytes.len().saturating_sub(MAX_TAIL_BYTES);
         let mut last = self.bytes.get(from..).unwrap_or_default();
-        if self.cut || from > 0 {
+        if self.is_cut || from > 0 {
             let end = last.iter().position(u8::is_ascii_whitespace);
             last = end.and_then(|end| last.get(end..)).unwrap_or_default();
         }

@@ -1,44 +1,56 @@
-//! What an agent can reach on this computer: its own installation, the system's libraries, a few files of `/etc`, its
-//! private folders. Nothing else can be opened, listed, made, removed or written to.
+//! Limits what an agent can access on this computer: its own installation, the system's libraries,
+//! a few files of `/etc`, and its private directories. Nothing else can be opened, listed, created,
+//! removed or written.
 //!
-//! On Linux this is Landlock: the kernel holds it over the process and all that it starts, nobody can take it off
-//! again, and no privilege is needed. It is held as far as the kernel knows it: since ABI 6 an agent can signal nobody
-//! outside and reach no abstract socket; before ABI 3 `truncate(2)` empties files of its user, and before ABI 9 named
-//! sockets can be connected to. Whether a file is there, its mode, its times and its owner are out of Landlock's hands:
-//! an agent can see and change them where its user can. Connections by TCP stay open: the agent needs its model.
+//! On Linux this is Landlock. The kernel enforces it for the process and all its descendants; it
+//! cannot be undone and needs no privilege. How much is enforced depends on the kernel: since ABI 6
+//! an agent can signal no process outside and connect to no abstract socket there; before ABI 3,
+//! `truncate(2)` can empty files of the user, and before ABI 9, named sockets can be connected to.
+//! Landlock does not cover the existence, mode, times and owner of files: an agent can see and
+//! change them where its user can. TCP connections stay possible, because the agent needs its
+//! model.
 //!
-//! Landlock also refuses to trace, and so to look into, processes outside: `/proc/<pid>/environ` and `mem` of the bot
-//! stay closed. A kernel that gives memory to read to holders of `CAP_PERFMON` asks Landlock too late, so agents have
-//! no capabilities at all, also when the bot runs as root.
+//! Landlock also refuses ptrace access to processes outside, so `/proc/<pid>/environ` and `mem` of
+//! the bot cannot be read. A kernel that grants read access to memory to holders of `CAP_PERFMON`
+//! does so before it asks Landlock; therefore agents have no capabilities, even if the bot runs as
+//! root.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+#[cfg(not(target_os = "linux"))]
+use std::path::Path;
+use std::path::PathBuf;
 
-use super::Sandbox;
+use super::SandboxMode;
 
 #[cfg(target_os = "linux")]
-mod landlocked;
+mod landlock;
 
-/// What an agent may reach besides what every program needs.
+#[cfg(target_os = "linux")]
+pub(super) use self::landlock::{available, enter, system_paths};
+#[cfg(not(target_os = "linux"))]
+pub(super) use no_sandbox::{available, enter, system_paths};
+
+/// What an agent may access in addition to what every program needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Read and executed.
+    /// Files and directories to read and execute.
     pub reads: Vec<PathBuf>,
-    /// Read and written, not executed.
+    /// Directories to read and write, but not to execute from.
     pub writes: Vec<PathBuf>,
 }
 
-/// What protects this computer from agents.
+/// The protection of this computer from agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protection {
-    /// Landlock, with the version of its interface.
+    /// Landlock.
     Landlock {
-        /// 1 (Linux 5.13) and up; `truncate(2)` is held back since 3 (Linux 6.2), signals since 6 (Linux 6.12).
+        /// Version of the interface: 1 since Linux 5.13. Version 3 (Linux 6.2) restricts
+        /// `truncate(2)`, version 6 (Linux 6.12) signals.
         abi: u32,
     },
-    /// Nothing.
+    /// No protection.
     None {
-        /// Why, for people.
+        /// The reason, for people.
         why: String,
     },
 }
@@ -64,78 +76,63 @@ impl fmt::Display for Protection {
     }
 }
 
-/// What agents run in with this setting on this computer, for `config` and the log.
-pub fn active(setting: Sandbox) -> Protection {
+/// Returns the protection that `setting` results in on this computer.
+pub fn active(setting: SandboxMode) -> Protection {
     match setting {
-        Sandbox::Off => Protection::None {
+        SandboxMode::Off => Protection::None {
             why: "agent.sandbox is \"off\"".to_owned(),
         },
-        Sandbox::Auto | Sandbox::Required => offered(),
+        SandboxMode::Auto | SandboxMode::Required => available(),
     }
 }
 
-/// Whether agents go into a sandbox; an error says why there is none although one is required.
-pub(super) fn wanted(setting: Sandbox, offered: &Protection) -> Result<bool, String> {
-    match (setting, offered) {
-        (Sandbox::Off, _) | (Sandbox::Auto, Protection::None { .. }) => Ok(false),
-        (Sandbox::Required, Protection::None { why }) => Err(why.clone()),
+/// Whether agents run in a sandbox.
+///
+/// # Errors
+/// A sandbox is required, but there is none. The error is the reason.
+pub(super) fn is_used(setting: SandboxMode, available: &Protection) -> Result<bool, String> {
+    match (setting, available) {
+        (SandboxMode::Off, _) | (SandboxMode::Auto, Protection::None { .. }) => Ok(false),
+        (SandboxMode::Required, Protection::None { why }) => Err(why.clone()),
         (_, Protection::Landlock { .. }) => Ok(true),
     }
 }
 
-/// What this computer offers.
-#[cfg(target_os = "linux")]
-pub(super) fn offered() -> Protection {
-    landlocked::offered()
-}
-
-/// What this computer offers.
+/// Stands in for the sandbox on systems that have none.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn offered() -> Protection {
-    Protection::None {
-        why: "sandboxes are there on Linux only".to_owned(),
+mod no_sandbox {
+    use super::{Path, Policy, Protection};
+
+    pub(crate) fn available() -> Protection {
+        Protection::None {
+            why: "sandboxes are there on Linux only".to_owned(),
+        }
+    }
+
+    pub(crate) fn system_paths() -> impl Iterator<Item = &'static Path> {
+        std::iter::empty()
+    }
+
+    pub(crate) fn enter(_policy: &Policy) -> Result<(), String> {
+        Err(available().to_string())
     }
 }
 
-/// Folders and files that every agent in the sandbox reads.
-#[cfg(target_os = "linux")]
-pub(super) fn system() -> impl Iterator<Item = &'static Path> {
-    landlocked::system()
-}
-
-/// There is no sandbox here.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn system() -> impl Iterator<Item = &'static Path> {
-    std::iter::empty()
-}
-
-/// Puts the calling thread, and whatever it starts from now on, into the sandbox for good. An error says what failed.
-#[cfg(target_os = "linux")]
-pub(super) fn enter(policy: &Policy) -> Result<(), String> {
-    landlocked::enter(policy)
-}
-
-/// There is none here.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn enter(_policy: &Policy) -> Result<(), String> {
-    Err(offered().to_string())
-}
-
-/// Takes every privilege from the calling thread, and from whatever it starts, for good.
+/// Permanently drops all privileges of the calling thread and of everything it starts.
 #[cfg(target_os = "linux")]
 pub(super) fn drop_privileges() -> rustix::io::Result<()> {
     use rustix::thread::{
         CapabilitySet, CapabilitySets, capability_is_in_bounding_set,
         remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
     };
-    // A program started as root gets whatever is left in the bounding set. Those who may not change the set have
-    // nothing to lose from it: set-user-id and file capabilities end with `no_new_privs`.
+    // A program started by root gains what is left in the bounding set. A user who may not change
+    // the set gains nothing from it: `no_new_privs` disables set-user-id and file capabilities.
     for bit in 0..u64::BITS {
         let capability = CapabilitySet::from_bits_retain(1 << bit);
         match capability_is_in_bounding_set(capability) {
             Ok(true) if remove_capability_from_bounding_set(capability).is_err() => break,
             Ok(_) => {}
-            // The kernel knows no more.
+            // The kernel has no further capabilities.
             Err(_) => break,
         }
     }
@@ -151,7 +148,7 @@ pub(super) fn drop_privileges() -> rustix::io::Result<()> {
     )
 }
 
-/// Nothing is known of privileges here.
+/// Does nothing: capabilities exist on Linux only.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "on Linux it can fail")]
 pub(super) fn drop_privileges() -> rustix::io::Result<()> {

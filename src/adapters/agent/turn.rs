@@ -1,154 +1,154 @@
-//! One turn: the process is started, fed and watched, and ended with everything that it has started.
+//! One turn: starts the process, feeds and watches it, and ends it with everything it has started.
 
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::ExposeSecret;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::output::{Reading, Tail};
-use super::report::{self, Stopped, Turn};
-use super::tree::Tree;
-use super::{AgentSettings, Program, Rooms, Sandbox, files};
+use super::output::{OutputReader, Tail};
+use super::process_tree::ProcessTree;
+use super::report::{self, FinishedTurn, StopReason};
+use super::{MARK_VARIABLE, Program, RunDirs, RunnerSettings, SandboxMode, run_dirs};
 use crate::engine::agent::Task;
 use crate::engine::clock::Clock;
 use crate::engine::model::agent::{Document, Ending, Limit, Report, Spent};
 use crate::engine::model::time::Millis;
 
-/// How long an agent that has given its result has to end by itself: clients write their session to disk then.
-const AFTER_RESULT: Duration = Duration::from_secs(2);
+/// Time that an agent has to exit by itself after its result. Clients save their session then.
+const EXIT_TIME: Duration = Duration::from_secs(2);
 
-/// Bytes that are read from a pipe at once; pipes hold as much.
-const CHUNK: usize = 64 * 1024;
+/// Size of the read buffers, in bytes: the capacity of a pipe.
+const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Where agents find programs.
+/// The `PATH` of agents.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What a turn needs besides its task.
-pub(super) struct Given<'t> {
-    pub(super) settings: &'t AgentSettings,
+/// What a turn needs in addition to its task and program.
+pub(super) struct TurnContext<'t> {
+    pub(super) settings: &'t RunnerSettings,
     pub(super) clock: &'t dyn Clock,
-    /// Files and folders that the program may read.
-    pub(super) reads: &'t [std::path::PathBuf],
-    /// `NAME` and value by which every process of this turn is found again.
-    pub(super) mark: (&'static str, String),
-    /// Where the run's documents are kept.
-    pub(super) documents: std::path::PathBuf,
+    /// Files and directories that the program may read.
+    pub(super) reads: &'t [PathBuf],
+    /// Value of [`MARK_VARIABLE`], by which the processes of this turn are found.
+    pub(super) mark: String,
+    pub(super) dirs: RunDirs,
+    /// Directory of the run's documents.
+    pub(super) documents: PathBuf,
 }
 
-/// A process that runs. Dropping it ends it with everything that it has started, before the drop returns.
-struct Running {
+/// A running process. Dropping it kills the process and everything it has started, before the drop
+/// returns.
+struct RunningProcess {
     child: Child,
-    tree: Arc<Tree>,
-    over: bool,
+    tree: Arc<ProcessTree>,
+    has_ended: bool,
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
-        if !self.over {
-            self.tree.end();
-            // Takes it off the process table; where that is too early, the runtime does it.
+        if !self.has_ended {
+            self.tree.kill();
+            // Reaps the process; if that is too early, the runtime does it later.
             let _ = self.child.try_wait();
         }
     }
 }
 
-/// Works on one turn.
-pub(super) async fn work(
-    given: &Given<'_>,
+/// Runs a turn to its end.
+pub(super) async fn run(
+    context: &TurnContext<'_>,
     task: &Task,
-    program: Program,
-    rooms: &Rooms,
+    program: &Program,
     seen: &watch::Sender<Spent>,
     stop: CancellationToken,
 ) -> Report {
-    let start = given.clock.now();
-    let Program {
-        output, ref input, ..
-    } = program;
-    let mut command = command(given, &program, rooms);
-    let mut child = match command.spawn() {
+    let settings = context.settings;
+    let start = context.clock.now();
+    let mut child = match command(context, program).spawn() {
         Ok(child) => child,
         Err(error) => {
-            return report::without_program(Ending::NotStarted(format!(
+            return report::not_run(Ending::NotStarted(format!(
                 "{} cannot be started: {error}: the agent's helper is this program itself; was it replaced or removed?",
-                given.settings.helper.display()
+                settings.helper.display()
             )));
         }
     };
-    let (name, value) = &given.mark;
-    let tree = Tree::of_child(child.id().unwrap_or_default(), format!("{name}={value}"));
+    let mark = format!("{MARK_VARIABLE}={}", context.mark);
+    let tree = ProcessTree::of_child(child.id().unwrap_or_default(), mark);
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let mut running = Running {
+    let mut process = RunningProcess {
         child,
         tree: Arc::new(tree),
-        over: false,
+        has_ended: false,
     };
-    let settings = given.settings;
-    let reading = Reading::new(
-        output,
-        settings.most_line,
-        settings.most_output,
-        task.cost_before,
-    );
-    let mut watched = Watched {
-        given,
+    let mut watcher = Watcher {
+        context,
         task,
         seen,
         start,
-        reading,
+        output: OutputReader::new(
+            program.output,
+            settings.max_line_bytes,
+            settings.max_output_bytes,
+            task.cost_before,
+        ),
         stderr: Tail::default(),
     };
-    let stopped = watched.watch(&mut running, pipes, input, &stop).await;
-    let Watched {
-        reading, stderr, ..
-    } = watched;
-    let files = if task.wanted.is_empty() {
-        Vec::new()
-    } else {
-        left(given.documents.clone(), rooms.clone(), task.wanted.clone()).await
+    let stopped = watcher
+        .watch(&mut process, pipes, &program.input, &stop)
+        .await;
+    let Watcher { output, stderr, .. } = watcher;
+    let finished = FinishedTurn {
+        task,
+        files: written_files(context, task).await,
+        stopped,
+        output: output.finish(),
+        stderr: stderr.text(),
+        millis: millis_since(start, context.clock),
     };
-    let report = report::report(
-        Turn {
-            task,
-            files,
-            stopped,
-            read: reading.finish(),
-            stderr: stderr.text(),
-            millis: millis(start, given.clock),
-        },
-        &settings.redactor,
-    );
+    let report = report::report(finished, &settings.redactor);
     seen.send_replace(report.spent);
     report
 }
 
-/// What the program has left in its folders; nothing where they cannot be read.
-async fn left(documents: std::path::PathBuf, rooms: Rooms, wanted: Vec<String>) -> Vec<Document> {
-    let left = super::blocking(move || files::left(&documents, &rooms, &wanted)).await;
-    left.unwrap_or_else(|error| {
+/// Returns the files that the program has left, if the task asks for files and they can be read.
+async fn written_files(context: &TurnContext<'_>, task: &Task) -> Vec<Document> {
+    if task.wanted.is_empty() {
+        return Vec::new();
+    }
+    let (documents, dirs) = (context.documents.clone(), context.dirs.clone());
+    let wanted = task.wanted.clone();
+    let files = super::blocking(move || run_dirs::collect_files(&documents, &dirs, &wanted)).await;
+    files.unwrap_or_else(|error| {
         tracing::warn!(%error, "the files that the agent wrote cannot be read");
         Vec::new()
     })
 }
 
-fn command(given: &Given<'_>, program: &Program, rooms: &Rooms) -> Command {
-    let mut command = Command::new(&given.settings.helper);
-    let sandbox = match given.settings.sandbox {
-        Sandbox::Auto => "auto",
-        Sandbox::Required => "required",
-        Sandbox::Off => "off",
+fn command(context: &TurnContext<'_>, program: &Program) -> Command {
+    let RunDirs {
+        home,
+        work,
+        scratch,
+    } = &context.dirs;
+    let mut command = Command::new(&context.settings.helper);
+    let sandbox = match context.settings.sandbox {
+        SandboxMode::Auto => "auto",
+        SandboxMode::Required => "required",
+        SandboxMode::Off => "off",
     };
     command.args(["agent-exec", "--sandbox", sandbox]);
-    for read in given.reads {
+    for read in context.reads {
         command.arg("--read").arg(read);
     }
-    for write in [&rooms.home, &rooms.work, &rooms.scratch] {
+    for write in [home, work, scratch] {
         command.arg("--write").arg(write);
     }
     command.arg("--input").arg(program.input.len().to_string());
@@ -157,102 +157,103 @@ fn command(given: &Given<'_>, program: &Program, rooms: &Rooms) -> Command {
         .env_clear()
         .env("PATH", PATH)
         .env("LANG", "C.UTF-8")
-        .env("HOME", &rooms.home)
-        .env("TMPDIR", &rooms.scratch);
+        .env("HOME", home)
+        .env("TMPDIR", scratch);
     for (name, value) in &program.environment {
         command.env(name, value.expose_secret());
     }
-    let (name, value) = &given.mark;
     command
-        .env(name, value)
-        .current_dir(&rooms.work)
+        .env(MARK_VARIABLE, &context.mark)
+        .current_dir(work)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0).arg0("planwright");
+        .kill_on_drop(true)
+        .process_group(0)
+        .arg0("planwright");
     command
 }
 
-type Pipes = (
-    Option<ChildStdin>,
-    Option<tokio::process::ChildStdout>,
-    Option<tokio::process::ChildStderr>,
-);
+type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
-/// A turn under way.
-struct Watched<'t> {
-    given: &'t Given<'t>,
+/// Watches a running turn and collects its output.
+struct Watcher<'t> {
+    context: &'t TurnContext<'t>,
     task: &'t Task,
     seen: &'t watch::Sender<Spent>,
     start: Millis,
-    reading: Reading,
+    output: OutputReader,
     stderr: Tail,
 }
 
-impl Watched<'_> {
-    /// Watches until the turn is over and nothing of it is left.
+impl Watcher<'_> {
+    /// Watches until the turn is over and no process of it is left.
     async fn watch(
         &mut self,
-        running: &mut Running,
+        process: &mut RunningProcess,
         (stdin, mut stdout, mut stderr): Pipes,
         input: &[u8],
         stop: &CancellationToken,
-    ) -> Stopped {
-        let clock = self.given.clock;
+    ) -> StopReason {
+        let clock = self.context.clock;
         let limits = &self.task.limits;
-        let mut out = vec![0; CHUNK];
-        let mut err = vec![0; CHUNK];
+        let mut out = vec![0; CHUNK_BYTES];
+        let mut err = vec![0; CHUNK_BYTES];
         let mut feeding = Box::pin(feed(stdin, input));
-        // Held open: its end tells the helper to end everything.
-        let mut lifeline = None;
+        // Standard input is held open: closing it makes the helper end everything.
+        let mut held_stdin = None;
         let mut deadline = clock.sleep(limits.deadline);
         let mut silence = clock.sleep(limits.silence);
-        let mut patience = None;
+        let mut exit_time = None;
         let mut exit = None;
-        let tree = Arc::clone(&running.tree);
+        let tree = Arc::clone(&process.tree);
         let stopped = loop {
             if exit.is_some() && stdout.is_none() && stderr.is_none() {
-                break Stopped::Exited(exit.flatten());
+                break StopReason::Exited(exit.flatten());
             }
             tokio::select! {
                 biased;
-                () = stop.cancelled() => break Stopped::Cancelled,
-                () = &mut deadline, if patience.is_none() => break Stopped::Limited(Limit::Deadline),
-                () = wait_for(&mut patience), if patience.is_some() => break Stopped::AfterResult,
+                () = stop.cancelled() => break StopReason::Cancelled,
+                () = &mut deadline, if exit_time.is_none() => {
+                    break StopReason::Limit(Limit::Deadline);
+                }
+                () = wait_for(&mut exit_time), if exit_time.is_some() => {
+                    break StopReason::AfterResult;
+                }
                 read = read(&mut stdout, &mut out), if stdout.is_some() => {
                     silence = clock.sleep(limits.silence);
-                    let had_result = self.reading.has_result();
-                    if let Err(limit) = self.take(out.get(..read).unwrap_or_default()) {
-                        break Stopped::Limited(limit);
+                    let had_result = self.output.has_result();
+                    if let Err(limit) = self.push(out.get(..read).unwrap_or_default()) {
+                        break StopReason::Limit(limit);
                     }
-                    if self.reading.has_result() && !had_result {
-                        patience = Some(clock.sleep(AFTER_RESULT));
+                    if self.output.has_result() && !had_result {
+                        exit_time = Some(clock.sleep(EXIT_TIME));
                     }
                 }
                 read = read(&mut stderr, &mut err), if stderr.is_some() => {
                     silence = clock.sleep(limits.silence);
                     self.stderr.push(err.get(..read).unwrap_or_default());
                 }
-                ended = running.child.wait(), if exit.is_none() => {
-                    exit = Some(ended.ok());
-                    // Whoever still holds the pipes now has escaped from the helper.
-                    end(&tree).await;
+                status = process.child.wait(), if exit.is_none() => {
+                    exit = Some(status.ok());
+                    // A process that still holds the pipes has escaped from the helper.
+                    kill(&tree).await;
                 }
-                held = &mut feeding, if lifeline.is_none() => lifeline = Some(held),
-                () = &mut silence, if patience.is_none() => break Stopped::Limited(Limit::Silence),
+                stdin = &mut feeding, if held_stdin.is_none() => held_stdin = Some(stdin),
+                () = &mut silence, if exit_time.is_none() => {
+                    break StopReason::Limit(Limit::Silence);
+                }
             }
         };
         if exit.is_none() {
             tree.terminate();
-            let mut grace = clock.sleep(self.given.settings.grace);
-            // What it still says is read, so that nobody waits for a pipe: behind a result for nothing, else for the end
-            // of standard error.
+            let mut grace = clock.sleep(self.context.settings.grace);
+            // Keep reading, so that no process blocks on a full pipe. Of this output only the end
+            // of standard error is kept.
             loop {
                 tokio::select! {
                     biased;
-                    _ = running.child.wait() => break,
+                    _ = process.child.wait() => break,
                     () = &mut grace => break,
                     _ = read(&mut stdout, &mut out), if stdout.is_some() => {}
                     read = read(&mut stderr, &mut err), if stderr.is_some() => {
@@ -261,35 +262,35 @@ impl Watched<'_> {
                 }
             }
         }
-        drop((lifeline, feeding));
+        drop((held_stdin, feeding));
         if exit.is_none() {
-            end(&tree).await;
-            // Its end is certain now; this takes it off the process table.
-            let _ = running.child.wait().await;
+            kill(&tree).await;
+            // Reaps the process, which is dead by now.
+            let _ = process.child.wait().await;
         }
-        running.over = true;
+        process.has_ended = true;
         stopped
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<(), Limit> {
-        let taken = self.reading.push(bytes, &self.task.limits);
-        let spent = Spent {
-            millis: millis(self.start, self.given.clock),
-            ..self.reading.spent()
-        };
-        self.seen.send_replace(spent);
-        taken
+    fn push(&mut self, bytes: &[u8]) -> Result<(), Limit> {
+        let result = self.output.push(bytes, &self.task.limits);
+        self.seen.send_replace(Spent {
+            millis: millis_since(self.start, self.context.clock),
+            ..self.output.spent()
+        });
+        result
     }
 }
 
-/// Writes the prompt and gives the pipe back. An agent that ends without reading it all is no fault of its own.
+/// Writes the prompt and returns the pipe. That an agent exits without reading all of it is not an
+/// error.
 async fn feed(stdin: Option<ChildStdin>, input: &[u8]) -> Option<ChildStdin> {
     let mut stdin = stdin?;
     let _ = stdin.write_all(input).await;
     Some(stdin)
 }
 
-/// Reads some bytes; at the end, or when the pipe breaks, there is no pipe any more.
+/// Reads some bytes. At the end of the stream and on an error, `pipe` becomes `None`.
 async fn read(pipe: &mut Option<impl tokio::io::AsyncRead + Unpin>, buffer: &mut [u8]) -> usize {
     let Some(open) = pipe else {
         return std::future::pending().await;
@@ -308,51 +309,38 @@ async fn wait_for(sleep: &mut Option<impl Future<Output = ()> + Unpin>) {
     }
 }
 
-/// Ends the tree on a thread that may wait.
-async fn end(tree: &Arc<Tree>) {
+/// Kills the tree on a thread that may block.
+async fn kill(tree: &Arc<ProcessTree>) {
     let own = Arc::clone(tree);
-    if tokio::task::spawn_blocking(move || own.end())
-        .await
-        .is_err()
-    {
-        // The runtime stops: there are no more threads.
-        tree.end();
+    let killed = tokio::task::spawn_blocking(move || own.kill()).await;
+    if killed.is_err() {
+        // The runtime is shutting down and starts no more threads.
+        tree.kill();
     }
 }
 
-fn millis(start: Millis, clock: &dyn Clock) -> u64 {
+fn millis_since(start: Millis, clock: &dyn Clock) -> u64 {
     u64::try_from(clock.now().since(start).as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Why the program cannot be started, if it cannot: a sentence with the path and what to do.
-pub(super) fn complaint(path: &Path) -> Option<String> {
+/// Checks that `path` is an absolute path of an executable file. The error names the remedy.
+pub(super) fn check_program(path: &Path) -> Result<(), String> {
     let shown = path.display();
     if !path.is_absolute() {
-        return Some(format!(
+        return Err(format!(
             "the agent's program {shown} is no absolute path: set agent.path to the whole path"
         ));
     }
     match std::fs::metadata(path) {
-        Err(error) => Some(format!(
+        Err(error) => Err(format!(
             "the agent's program {shown} cannot be found: {error}: install it, or set agent.path to where it is"
         )),
-        Ok(found) if !found.is_file() => Some(format!(
+        Ok(found) if !found.is_file() => Err(format!(
             "the agent's program {shown} is no file: set agent.path to the program itself"
         )),
-        Ok(found) if !executable(&found) => Some(format!(
+        Ok(found) if found.permissions().mode() & 0o111 == 0 => Err(format!(
             "the agent's program {shown} cannot be executed: make it executable (chmod +x)"
         )),
-        Ok(_) => None,
+        Ok(_) => Ok(()),
     }
-}
-
-#[cfg(unix)]
-fn executable(found: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    found.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn executable(_found: &std::fs::Metadata) -> bool {
-    true
 }

@@ -1,34 +1,34 @@
-//! Which session is running, when nobody says it.
+//! Finds the id of the running session in the environment.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::adapters::regular_file;
+use crate::regular_file;
 
-/// Where erk leaves the id of the session that runs in a repository, below its top folder.
+/// File with the id of the running session, written by erk, below the root of a repository.
 const ID_FILE: &str = ".erk/scratch/current-session-id";
-/// An id file is not read further than this, in bytes.
-const MAX_ID_FILE: u64 = 1024;
+/// Maximum number of bytes read from an id file.
+const MAX_ID_FILE_BYTES: u64 = 1024;
 
-/// The session that is running.
+/// The running session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Current {
-    /// Its id, not checked.
+pub struct CurrentSession {
+    /// Session id, not validated.
     pub id: String,
-    /// Who says so.
-    pub origin: Origin,
+    /// Where the id comes from.
+    pub origin: IdOrigin,
 }
 
 /// Where a session id comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum IdOrigin {
     /// An environment variable.
     Variable(&'static str),
     /// A file in the working directory, or above it.
     File(PathBuf),
 }
 
-impl std::fmt::Display for Origin {
+impl std::fmt::Display for IdOrigin {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Variable(name) => write!(out, "the environment variable {name}"),
@@ -37,22 +37,22 @@ impl std::fmt::Display for Origin {
     }
 }
 
-impl Current {
-    /// `SESSION_CONTEXT` of the form `session_id=…`, else `CLAUDE_SESSION_ID`, else the file
-    /// `.erk/scratch/current-session-id` in `directory` or the nearest folder above it that has one. `variable` gives an
-    /// environment variable.
+impl CurrentSession {
+    /// Finds the running session: from `SESSION_CONTEXT` of the form `session_id=…`, from
+    /// `CLAUDE_SESSION_ID`, or from the file `.erk/scratch/current-session-id` in `directory` or
+    /// the nearest directory above it that has one. `variable` looks up an environment variable.
     pub fn find(variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Option<Self> {
         const CONTEXT: &str = "SESSION_CONTEXT";
         const ID: &str = "CLAUDE_SESSION_ID";
         let context = variable(CONTEXT).and_then(|context| {
             let (_, id) = context.split_once("session_id=")?;
-            Self::new(id, Origin::Variable(CONTEXT))
+            Self::new(id, IdOrigin::Variable(CONTEXT))
         });
-        let plain = || variable(ID).and_then(|id| Self::new(&id, Origin::Variable(ID)));
-        context.or_else(plain).or_else(|| in_file(directory))
+        let plain = || variable(ID).and_then(|id| Self::new(&id, IdOrigin::Variable(ID)));
+        context.or_else(plain).or_else(|| from_file(directory))
     }
 
-    fn new(id: &str, origin: Origin) -> Option<Self> {
+    fn new(id: &str, origin: IdOrigin) -> Option<Self> {
         let id = id.trim();
         (!id.is_empty()).then(|| Self {
             id: id.to_owned(),
@@ -61,18 +61,18 @@ impl Current {
     }
 }
 
-fn in_file(directory: &Path) -> Option<Current> {
+fn from_file(directory: &Path) -> Option<CurrentSession> {
     let directory = std::path::absolute(directory).ok()?;
     directory.ancestors().find_map(|directory| {
         let path = directory.join(ID_FILE);
         let mut id = String::new();
-        // A file that cannot be read says as little as none.
+        // A file that cannot be read is ignored, like a missing one.
         regular_file::open(&path)
             .ok()?
-            .take(MAX_ID_FILE)
+            .take(MAX_ID_FILE_BYTES)
             .read_to_string(&mut id)
             .ok()?;
-        Current::new(&id, Origin::File(path))
+        CurrentSession::new(&id, IdOrigin::File(path))
     })
 }
 

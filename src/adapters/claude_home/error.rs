@@ -1,4 +1,4 @@
-//! Why no plan was found in a Claude home.
+//! Errors of finding a plan in a Claude home.
 
 use std::fmt;
 use std::io;
@@ -7,119 +7,119 @@ use std::path::PathBuf;
 use super::Session;
 use crate::formats::plan::title::{cut, title_of};
 
-/// Characters of a title in a list.
-const LISTED_TITLE: usize = 60;
+/// Maximum length of a title in a list, in characters.
+const MAX_TITLE_CHARS: usize = 60;
 
-/// Why no plan was found. Every text says where was looked and what to do.
+/// Why no plan was found. The messages name the places searched and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// The id cannot be that of a session.
+    /// The text cannot be a session id.
     #[error(
         "`{id}` is not a session id: ids are made of letters, digits, `.`, `_` and `-`; `planwright session list` shows \
          those there are"
     )]
     InvalidId {
-        /// What was asked for.
+        /// The id given.
         id: String,
     },
-    /// Several sessions have ids that begin so.
-    #[error("{} sessions have ids that begin with {start}; write more of the one that is meant: {}", ids.len(), some(ids))]
+    /// Several ids start with the text given.
+    #[error("{} sessions have ids that begin with {start}; write more of the one that is meant: {}", ids.len(), first_ids(ids))]
     Ambiguous {
-        /// What was asked for.
+        /// The text given.
         start: String,
-        /// Their ids.
+        /// The ids.
         ids: Vec<String>,
     },
-    /// Claude Code has not been used there.
+    /// The directory and those above it have no sessions.
     #[error(
         "no Claude Code sessions of {} or a folder above it in {}; name the folder the session ran in with --project, \
          or the Claude home with --claude-home",
         directory.display(), projects.display()
     )]
     NoProject {
-        /// Where the sessions should have run.
+        /// The working directory.
         directory: PathBuf,
-        /// Where was looked.
+        /// The folder searched.
         projects: PathBuf,
     },
-    /// No log has entries of the session.
+    /// No log contains entries of the session.
     #[error(
         "no log of session {id} in {}; `planwright session list` shows the sessions there are, and --project names \
          another folder",
-        places(project)
+        join(project)
     )]
     NoSession {
-        /// What was asked for.
+        /// The id given.
         id: String,
-        /// Where was looked.
+        /// The folders searched.
         project: Vec<PathBuf>,
     },
-    /// The session has not made a plan.
+    /// The session contains no plan.
     #[error(
         "session {id} has no plan in {} ({lines} lines, {skipped} of them not readable), and no plan file; make one in \
          plan mode, or ask for another session with --session-id",
-        places(logs)
+        join(logs)
     )]
     NoPlanInSession {
         /// The session.
         id: String,
         /// The logs that were read.
         logs: Vec<PathBuf>,
-        /// Their lines.
+        /// Number of lines in them.
         lines: u64,
-        /// Lines that were skipped.
+        /// Number of lines that could not be read.
         skipped: u64,
     },
-    /// No session of the project has made a plan.
+    /// No session of the project contains a plan.
     #[error(
         "none of the {sessions} sessions in {} has a plan; make one in plan mode, or name another folder with --project",
-        places(project)
+        join(project)
     )]
     NoPlanInProject {
-        /// How many sessions there are.
+        /// Number of sessions.
         sessions: usize,
-        /// Where was looked.
+        /// The folders searched.
         project: Vec<PathBuf>,
     },
-    /// There is no plan file either.
+    /// There is no plan in the sessions and no plan file.
     #[error("no plan in the sessions of {}, and no plan file in {}", directory.display(), plans.display())]
     NoPlanAtAll {
-        /// Where the sessions should have run.
+        /// The working directory.
         directory: PathBuf,
         /// The folder of plan files.
         plans: PathBuf,
     },
-    /// Several sessions have plans, and none was asked for.
+    /// Several sessions have plans, and none was chosen.
     #[error("{} sessions have a plan; say which with --session-id, or take the newest with --newest:\n{}", .0.len(), lines(.0))]
-    Several(Vec<Listed>),
+    Several(Vec<ListedSession>),
     /// A file or folder cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
     Read {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// A plan file is not text.
+    /// A plan file is not UTF-8.
     #[error("the plan file {} is not UTF-8 text; save it as UTF-8", path.display())]
     NotText {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
-    /// A plan file is no plan.
+    /// A plan file is too large.
     #[error("the plan file {} has {bytes} bytes; a plan has at most {limit}", path.display())]
     TooLarge {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Its size.
+        /// Its size, in bytes.
         bytes: u64,
-        /// [`crate::formats::session::plan::MAX_PLAN_BYTES`].
+        /// The limit: [`crate::formats::session::plan::MAX_PLAN_BYTES`].
         limit: usize,
     },
 }
 
 impl FindError {
-    /// Whether the question has to be put differently, rather than that there is no answer.
+    /// Whether the command was used wrongly, as opposed to there being no plan.
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -128,18 +128,18 @@ impl FindError {
     }
 }
 
-/// A session in a list: its id, when it was last active, what its plan is called.
+/// A session as shown in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedSession {
     /// Session id.
     pub id: String,
     /// Timestamp of the last entry.
     pub last: Option<String>,
-    /// Title of the plan; `None` when it has none. Outer `None`: no plan.
+    /// Title of the plan. The outer `None` means no plan, the inner one a plan without a title.
     pub title: Option<Option<String>>,
 }
 
-impl From<&Session> for Listed {
+impl From<&Session> for ListedSession {
     fn from(session: &Session) -> Self {
         let title = session.plan.as_ref().map(|plan| title_of(&plan.text));
         Self {
@@ -150,45 +150,34 @@ impl From<&Session> for Listed {
     }
 }
 
-impl fmt::Display for Listed {
+impl fmt::Display for ListedSession {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let last = self.last.as_deref().unwrap_or("(no time)");
         let title = match &self.title {
             None => "(no plan)".to_owned(),
             Some(None) => "(plan without a title)".to_owned(),
-            Some(Some(title)) => cut(title, LISTED_TITLE),
+            Some(Some(title)) => cut(title, MAX_TITLE_CHARS),
         };
         write!(out, "{:<36}  {last:<24}  {title}", self.id)
     }
 }
 
-fn lines(sessions: &[Listed]) -> String {
-    let lines: Vec<_> = sessions
-        .iter()
-        .map(|session| format!("  {session}"))
-        .collect();
-    lines.join("\n")
+fn lines(sessions: &[ListedSession]) -> String {
+    let lines = sessions.iter().map(|session| format!("  {session}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The first few ids.
-fn some(ids: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let shown = ids
-        .iter()
-        .take(SHOWN)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    match ids.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+fn first_ids(ids: &[String]) -> String {
+    const MAX_SHOWN: usize = 5;
+    match ids.split_at_checked(MAX_SHOWN) {
+        Some((shown, more)) if !more.is_empty() => {
+            format!("{} and {} more", shown.join(", "), more.len())
+        }
+        _ => ids.join(", "),
     }
 }
 
-fn places(paths: &[PathBuf]) -> String {
-    let paths: Vec<_> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    paths.join(" and ")
+fn join(paths: &[PathBuf]) -> String {
+    let paths = paths.iter().map(|path| path.display().to_string());
+    paths.collect::<Vec<_>>().join(" and ")
 }

@@ -1,71 +1,71 @@
-//! Finds the plan.
+//! Finds the plan of a session or a project.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::logs::{Kind, Log, Read, entries, logs};
-use super::plan_files::PlanFile;
-use super::sessions::{Group, groups};
-use super::{ClaudeHome, FindError, Listed, Project};
+use super::files::{LogFile, LogOwner, PlanFile, ScannedLog, entries, logs};
+use super::sessions::{SessionLogs, session_logs};
+use super::{ClaudeHome, FindError, ListedSession, Project};
 use crate::formats::session::paths::is_safe_name;
 use crate::formats::session::{PlanSource, SessionPlan};
 
-/// Whose plan is wanted.
+/// Which plan to find.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
-    /// Of the session with this id, or the only one whose id begins so; an agent's where it begins
-    /// with `agent-`.
+pub enum PlanChoice {
+    /// The plan of the session with this id or unambiguous start of an id. An id that starts with
+    /// `agent-` is an agent's.
     Session(String),
-    /// Of the only session that has one.
+    /// The plan of the only session of the project that has one.
     Only,
-    /// The newest of the project; without any, the newest plan file.
+    /// The newest plan of the project. Without any, the newest plan file.
     Newest,
 }
 
-/// A plan, and where it was.
+/// A plan, and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundPlan {
     /// The text, byte for byte.
     pub text: String,
-    /// What kind of place it was in.
-    pub source: Source,
-    /// The session; `None` for [`Source::NewestPlanFile`], which is of nobody knows which.
+    /// The kind of place where it was found.
+    pub location: PlanLocation,
+    /// The session. `None` for [`PlanLocation::NewestPlanFile`], whose session is not known.
     pub session: Option<String>,
-    /// The folder the session was begun in; `None` where its log does not tell.
+    /// The directory in which the session was started, if its log names it.
     pub cwd: Option<PathBuf>,
-    /// Where the session is of another project than was asked for: the folder it was begun in, or else its session folder.
+    /// For a session of another project than the one asked for: the directory in which it was
+    /// started, or else its session folder.
     pub other_project: Option<PathBuf>,
     /// The log or the plan file.
     pub file: PathBuf,
     /// Line in the log, from 1.
     pub line: Option<u64>,
-    /// Timestamp of the entry, or when the plan file was changed.
+    /// Timestamp of the log entry, or time of the last change of the plan file.
     pub timestamp: Option<String>,
-    /// What the person said when asked, where the log tells.
+    /// Whether the user approved the plan, if the log says so.
     pub approved: Option<bool>,
-    /// Edits in the log that could not be applied; see [`SessionPlan::stale_edits`].
+    /// Number of edits in the log that could not be applied, see [`SessionPlan::stale_edits`].
     pub stale_edits: u32,
-    /// Lines of the session's logs that could not be read.
+    /// Number of lines of the session's logs that could not be read.
     pub skipped: u64,
 }
 
 /// Kinds of places where plans are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// The plan file the session named.
+pub enum PlanLocation {
+    /// The plan file that the session names.
     PlanFile,
     /// A call of `ExitPlanMode` in a log.
     ExitPlanMode,
-    /// The answer to such a call.
+    /// The result of such a call.
     ApprovedPlan,
-    /// Writes to the plan file, in a log; the file itself is gone.
+    /// Writes in a log to a plan file that no longer exists.
     WrittenPlanFile,
     /// The newest of all plan files.
     NewestPlanFile,
 }
 
-impl Source {
-    /// Name for programs.
+impl PlanLocation {
+    /// Returns the name used in machine-readable output.
     pub fn name(self) -> &'static str {
         match self {
             Self::PlanFile => "plan_file",
@@ -77,11 +77,11 @@ impl Source {
     }
 }
 
-impl Found {
-    pub(super) fn file(file: PlanFile, source: Source) -> Self {
+impl FoundPlan {
+    pub(super) fn from_file(file: PlanFile, location: PlanLocation) -> Self {
         Self {
             text: file.text,
-            source,
+            location,
             session: None,
             cwd: None,
             other_project: None,
@@ -94,44 +94,39 @@ impl Found {
         }
     }
 
-    pub(super) fn entry(plan: &SessionPlan, log: &Path, group: &Group) -> Self {
+    pub(super) fn from_log(plan: &SessionPlan, log: &Path, session: &SessionLogs) -> Self {
         Self {
             text: plan.text.clone(),
-            source: match plan.source {
-                PlanSource::ExitPlanMode => Source::ExitPlanMode,
-                PlanSource::ApprovedPlan => Source::ApprovedPlan,
-                PlanSource::PlanFile { .. } => Source::WrittenPlanFile,
+            location: match plan.source {
+                PlanSource::ExitPlanMode => PlanLocation::ExitPlanMode,
+                PlanSource::ApprovedPlan => PlanLocation::ApprovedPlan,
+                PlanSource::PlanFile { .. } => PlanLocation::WrittenPlanFile,
             },
-            session: Some(group.id.clone()),
-            cwd: group.cwd().map(Path::to_owned),
+            session: Some(session.id.clone()),
+            cwd: session.cwd().map(Path::to_owned),
             other_project: None,
             file: log.to_owned(),
             line: Some(plan.line),
             timestamp: plan.timestamp.clone(),
             approved: plan.approved,
             stale_edits: plan.stale_edits,
-            skipped: group.skipped(),
+            skipped: session.skipped(),
         }
     }
 }
 
 impl ClaudeHome {
-    /// The plan for work in `directory`. Which one: see [the module](super).
-    pub fn find(&self, directory: &Path, choice: &Choice) -> Result<Found, FindError> {
+    /// Finds the plan for work in `directory`. [The module](super) describes which one.
+    pub fn find(&self, directory: &Path, choice: &PlanChoice) -> Result<FoundPlan, FindError> {
         match choice {
-            Choice::Session(id) => self.of_session(directory, id),
-            Choice::Only => self.only(directory),
-            Choice::Newest => self.newest(directory),
+            PlanChoice::Session(id) => self.find_in_session(directory, id),
+            PlanChoice::Only => self.find_only(directory),
+            PlanChoice::Newest => self.find_newest(directory),
         }
     }
 
-    fn of_session(&self, directory: &Path, id: &str) -> Result<Found, FindError> {
-        if !is_safe_name(id) {
-            return Err(FindError::InvalidId { id: id.to_owned() });
-        }
-        let project = self.project_if_any(directory)?;
-        let whole = self.completed(project.as_ref(), id)?;
-        let id = whole.as_deref().unwrap_or(id);
+    fn find_in_session(&self, directory: &Path, id: &str) -> Result<FoundPlan, FindError> {
+        let (project, id) = self.resolve_id(directory, id)?;
         let mut folders = project
             .as_ref()
             .map_or_else(Vec::new, |project| project.folders().to_vec());
@@ -144,47 +139,43 @@ impl ClaudeHome {
         for folder in &folders {
             all.extend(logs(folder)?);
         }
-        let plan_of = |group: &Group| -> Result<Option<Found>, FindError> {
-            let plan = group.plan(self)?;
-            Ok(plan.map(|plan| Found {
-                other_project: group.elsewhere(project.as_ref()),
+        let plan_of = |session: &SessionLogs| -> Result<Option<FoundPlan>, FindError> {
+            let plan = session.plan(self)?;
+            Ok(plan.map(|plan| FoundPlan {
+                other_project: session.other_project(project.as_ref()),
                 ..plan
             }))
         };
-        let mut group = own_logs(&all, id)?;
-        if let Some(plan) = plan_of(&group)? {
+        let mut session = own_logs(&all, &id)?;
+        if let Some(plan) = plan_of(&session)? {
             return Ok(plan);
         }
-        group.agents = agent_logs(&all, id)?;
-        if group.all().next().is_none() {
+        session.agents = agent_logs(&all, &id)?;
+        if session.all().next().is_none() {
             if folders.is_empty() {
                 folders.push(self.projects());
             }
             return Err(FindError::NoSession {
-                id: id.to_owned(),
+                id,
                 project: folders,
             });
         }
-        plan_of(&group)?.ok_or_else(|| FindError::NoPlanInSession {
-            logs: group.all().map(|log| log.path.clone()).collect(),
-            lines: group.all().map(|log| log.scanned.lines).sum(),
-            skipped: group.skipped(),
-            id: group.id,
+        plan_of(&session)?.ok_or_else(|| FindError::NoPlanInSession {
+            logs: session.all().map(|log| log.path.clone()).collect(),
+            lines: session.all().map(|log| log.scanned.lines).sum(),
+            skipped: session.skipped(),
+            id,
         })
     }
 
-    /// The log of the session with this id, or the only one whose id begins so.
-    pub fn log_of(&self, directory: &Path, id: &str) -> Result<PathBuf, FindError> {
-        if !is_safe_name(id) {
-            return Err(FindError::InvalidId { id: id.to_owned() });
-        }
-        let project = self.project_if_any(directory)?;
-        let whole = self.completed(project.as_ref(), id)?;
-        let file = format!("{}.jsonl", whole.as_deref().unwrap_or(id));
+    /// Returns the log of the session with this id or unambiguous start of an id.
+    pub fn log_path(&self, directory: &Path, id: &str) -> Result<PathBuf, FindError> {
+        let (project, full_id) = self.resolve_id(directory, id)?;
         let mut folders = project.map_or_else(Vec::new, |project| project.folders().to_vec());
         folders.extend(entries(&self.projects())?);
-        let mut found = folders.iter().map(|folder| folder.join(&file));
-        found
+        let file = format!("{full_id}.jsonl");
+        let mut paths = folders.iter().map(|folder| folder.join(&file));
+        paths
             .find(|path| path.is_file())
             .ok_or_else(|| FindError::NoSession {
                 id: id.to_owned(),
@@ -192,59 +183,68 @@ impl ClaudeHome {
             })
     }
 
-    /// The id that begins with `start`, where no log is called `start` itself: of the project's
-    /// sessions, else of all.
-    fn completed(
+    /// Returns the project of `directory`, if any, and the id that starts with `start`: of the
+    /// project's sessions, or else of all. Returns `start` itself if it is a whole id or the start
+    /// of none.
+    fn resolve_id(
         &self,
-        project: Option<&Project>,
+        directory: &Path,
         start: &str,
-    ) -> Result<Option<String>, FindError> {
-        let of_project = project.map_or(&[][..], Project::folders).to_vec();
-        for folders in [of_project, entries(&self.projects())?] {
+    ) -> Result<(Option<Project>, String), FindError> {
+        if !is_safe_name(start) {
+            return Err(FindError::InvalidId {
+                id: start.to_owned(),
+            });
+        }
+        let project = self.project_if_any(directory)?;
+        let own = project.as_ref().map_or(&[][..], Project::folders).to_vec();
+        for folders in [own, entries(&self.projects())?] {
             let mut ids = BTreeSet::new();
             for folder in &folders {
                 for path in entries(folder)? {
                     let stem = path.file_stem().map(|stem| stem.to_string_lossy());
-                    let is_log = path.extension().is_some_and(|kind| kind == "jsonl");
+                    let is_log = path.extension().is_some_and(|end| end == "jsonl");
                     if let Some(stem) = stem.filter(|stem| is_log && stem.starts_with(start)) {
                         ids.insert(stem.into_owned());
                     }
                 }
             }
-            match ids.len() {
-                0 => {}
-                _ if ids.contains(start) => return Ok(None),
-                1 => return Ok(ids.pop_first()),
-                _ => {
-                    return Err(FindError::Ambiguous {
-                        start: start.to_owned(),
-                        ids: ids.into_iter().collect(),
-                    });
-                }
+            if ids.contains(start) {
+                break;
+            }
+            if ids.len() > 1 {
+                return Err(FindError::Ambiguous {
+                    start: start.to_owned(),
+                    ids: ids.into_iter().collect(),
+                });
+            }
+            if let Some(id) = ids.pop_first() {
+                return Ok((project, id));
             }
         }
-        Ok(None)
+        Ok((project, start.to_owned()))
     }
 
     fn project_if_any(&self, directory: &Path) -> Result<Option<Project>, FindError> {
         match self.project(directory) {
             Err(FindError::NoProject { .. }) => Ok(None),
-            other => other.map(Some),
+            project => project.map(Some),
         }
     }
 
-    fn only(&self, directory: &Path) -> Result<Found, FindError> {
+    fn find_only(&self, directory: &Path) -> Result<FoundPlan, FindError> {
         let project = self.project(directory)?;
         let mut sessions = self.sessions(&project)?;
-        let all = sessions.len();
+        let count = sessions.len();
         sessions.retain(|session| session.plan.is_some());
-        let listed: Vec<_> = sessions.iter().map(Listed::from).collect();
-        // A session that was resumed begins with a copy of the log before it: the plan stays that of the one before.
+        let listed: Vec<_> = sessions.iter().map(ListedSession::from).collect();
+        // The log of a resumed session begins with a copy of the earlier log. The plan in it
+        // belongs to the earlier session.
         sessions.sort_by(|a, b| a.age().cmp(&b.age()));
         let mut plans = sessions.into_iter().filter_map(|session| session.plan);
         let Some(first) = plans.next() else {
             return Err(FindError::NoPlanInProject {
-                sessions: all,
+                sessions: count,
                 project: project.folders().to_vec(),
             });
         };
@@ -255,15 +255,13 @@ impl ClaudeHome {
         }
     }
 
-    fn newest(&self, directory: &Path) -> Result<Found, FindError> {
-        let mut newest: Option<Found> = None;
+    fn find_newest(&self, directory: &Path) -> Result<FoundPlan, FindError> {
         let project = self.project_if_any(directory)?;
-        let groups = project.as_ref().map_or(Ok(Vec::new()), groups)?;
-        for group in groups {
-            for plan in [group.plan(self)?, group.latest(&group.agents)]
-                .into_iter()
-                .flatten()
-            {
+        let sessions = project.as_ref().map_or(Ok(Vec::new()), session_logs)?;
+        let mut newest: Option<FoundPlan> = None;
+        for session in sessions {
+            let plans = [session.plan(self)?, session.latest_plan(&session.agents)];
+            for plan in plans.into_iter().flatten() {
                 if newest
                     .as_ref()
                     .is_none_or(|newest| plan.timestamp > newest.timestamp)
@@ -275,51 +273,55 @@ impl ClaudeHome {
         if let Some(plan) = newest {
             return Ok(plan);
         }
-        let file = self.newest_plan_file()?;
-        let nothing = || FindError::NoPlanAtAll {
-            directory: directory.to_owned(),
-            plans: self.plans(),
-        };
-        file.map(|file| Found::file(file, Source::NewestPlanFile))
-            .ok_or_else(nothing)
+        self.newest_plan_file()?
+            .map(|file| FoundPlan::from_file(file, PlanLocation::NewestPlanFile))
+            .ok_or_else(|| FindError::NoPlanAtAll {
+                directory: directory.to_owned(),
+                plans: self.plans(),
+            })
     }
 }
 
-/// The logs of a session: those that bear its id; without any, those of other sessions whose entries do.
+/// Reads the logs of a session: those named after it, or else those of other sessions with entries
+/// that name it.
 ///
-/// A log that bears the id counts as a whole: of a resumed session it may begin with entries of the one before.
-fn own_logs(all: &[Log], id: &str) -> Result<Group, FindError> {
-    let mut group = Group {
-        id: id.to_owned(),
-        ..Group::default()
-    };
+/// A log named after the session is read as a whole: that of a resumed session may begin with
+/// entries of the earlier one.
+fn own_logs(all: &[LogFile], id: &str) -> Result<SessionLogs, FindError> {
+    let mut own = Vec::new();
     for log in all.iter().filter(|log| log.name == id) {
-        group.own.push(Read::new(&log.path, None)?);
+        own.push(ScannedLog::read(&log.path, None)?);
     }
-    if group.own.is_empty() {
-        for log in all.iter().filter(|log| log.kind == Kind::Session) {
-            group.own.extend(read_if_of(log, id)?);
+    if own.is_empty() {
+        for log in all.iter().filter(|log| log.owner == LogOwner::Session) {
+            own.extend(entries_of(log, id)?);
         }
     }
-    Ok(group)
+    Ok(SessionLogs {
+        id: id.to_owned(),
+        own,
+        agents: Vec::new(),
+    })
 }
 
-/// The logs of a session's agents.
-fn agent_logs(all: &[Log], id: &str) -> Result<Vec<Read>, FindError> {
-    let mut found = Vec::new();
+/// Reads the logs of a session's agents.
+fn agent_logs(all: &[LogFile], id: &str) -> Result<Vec<ScannedLog>, FindError> {
+    let mut agents = Vec::new();
     for log in all.iter().filter(|log| log.name != id) {
-        match &log.kind {
-            Kind::AgentOf(session) if session == id => found.push(Read::new(&log.path, None)?),
-            Kind::Agent => found.extend(read_if_of(log, id)?),
+        match &log.owner {
+            LogOwner::AgentOf(session) if session == id => {
+                agents.push(ScannedLog::read(&log.path, None)?);
+            }
+            LogOwner::Agent => agents.extend(entries_of(log, id)?),
             _ => {}
         }
     }
-    Ok(found)
+    Ok(agents)
 }
 
-/// The entries of a session in a log, where it has any that name it.
-fn read_if_of(log: &Log, id: &str) -> Result<Option<Read>, FindError> {
-    let read = Read::new(&log.path, Some(id))?;
-    let names_it = read.scanned.sessions.iter().any(|session| session == id);
-    Ok(names_it.then_some(read))
+/// Reads the entries of a session in a log, if any entry names the session.
+fn entries_of(log: &LogFile, id: &str) -> Result<Option<ScannedLog>, FindError> {
+    let log = ScannedLog::read(&log.path, Some(id))?;
+    let is_named = log.scanned.sessions.iter().any(|session| session == id);
+    Ok(is_named.then_some(log))
 }

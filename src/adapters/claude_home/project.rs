@@ -1,18 +1,19 @@
-//! Projects: which session folders are of a working directory, and which sessions in them are.
+//! Projects: the session folders of a working directory, and which sessions in them belong to it.
 
 use std::path::{Path, PathBuf};
 
-use super::logs::{entries, first_cwd, logs, name};
+use super::files::{entries, file_name, first_cwd, logs};
 use super::{ClaudeHome, FindError};
 use crate::formats::session::paths::{MAX_PROJECT_NAME_CHARS, project_names};
 
 /// A working directory that has sessions.
 ///
-/// The name of a session folder is not the whole truth about whose it is: `/srv/my-app`, `/srv/my.app` and
-/// `/srv/my/app` share one, and so do long names that begin alike. So of the folder a session was begun in and those above it, the
-/// nearest one **whose name is encoded like that of the session folder** must be the working directory. A log without
-/// `cwd`, or with one that does not lead to the session folder at all (the project was moved, the logs were copied), is
-/// of the project whose folder it lies in.
+/// The name of a session folder does not identify the working directory: `/srv/my-app`,
+/// `/srv/my.app` and `/srv/my/app` share one, and so do long names with the same beginning. So a
+/// session belongs to the nearest directory, from the one in which it was started upwards, **whose
+/// encoded name is that of the session folder**. A log without `cwd`, or with one that does not
+/// lead to the session folder at all (the project was moved, or the logs were copied), belongs to
+/// the project whose folder it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     directory: PathBuf,
@@ -20,47 +21,47 @@ pub struct Project {
 }
 
 impl Project {
-    /// Its session folders. Mostly one; several where versions with different rules for the name were used.
+    /// Returns the session folders. There are several if versions with different rules for their
+    /// names were used.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
-    /// Whether a session in one of the folders, begun in `cwd`, is of this project.
-    pub(super) fn has(&self, cwd: Option<&Path>) -> bool {
-        let is_alike = |directory: &&Path| {
+    /// Whether a session in one of the folders that was started in `cwd` belongs to this project.
+    pub(super) fn contains_session(&self, cwd: Option<&Path>) -> bool {
+        let has_folder = |directory: &&Path| {
             let names = project_names(&directory.to_string_lossy());
-            let mut folders = self.folders.iter();
-            folders.any(|folder| names.iter().any(|of| is_named(&name(folder), of)))
+            let mut folders = self.folders.iter().map(|folder| file_name(folder));
+            folders.any(|folder| names.iter().any(|encoded| is_folder_of(&folder, encoded)))
         };
-        let begun_in = cwd.and_then(|cwd| cwd.ancestors().find(is_alike));
-        begun_in.is_none_or(|folder| folder == self.directory || self.is_linked(folder))
+        let owner = cwd.and_then(|cwd| cwd.ancestors().find(has_folder));
+        owner.is_none_or(|owner| owner == self.directory || self.is_same_directory(owner))
     }
 
-    /// Whether `folder` is the directory by another name.
-    fn is_linked(&self, folder: &Path) -> bool {
-        match (folder.canonicalize(), self.directory.canonicalize()) {
-            (Ok(folder), Ok(directory)) => folder == directory,
-            _ => false,
-        }
+    /// Whether `other` is a different path to the directory, through links.
+    fn is_same_directory(&self, other: &Path) -> bool {
+        let real = other.canonicalize();
+        real.is_ok_and(|real| self.directory.canonicalize().is_ok_and(|own| own == real))
     }
 
-    /// Whether its folders have no logs at all, or one that is of this project.
-    fn is_used(&self) -> Result<bool, FindError> {
-        let mut others = false;
+    /// Whether the folders contain a log of this project, or no log at all.
+    fn owns_folders(&self) -> Result<bool, FindError> {
+        let mut has_others = false;
         for folder in &self.folders {
             for log in logs(folder)? {
-                if self.has(first_cwd(&log.path).as_deref()) {
+                if self.contains_session(first_cwd(&log.path).as_deref()) {
                     return Ok(true);
                 }
-                others = true;
+                has_others = true;
             }
         }
-        Ok(!others)
+        Ok(!has_others)
     }
 }
 
 impl ClaudeHome {
-    /// The project of the working directory `directory`, or of the nearest one above it that has sessions.
+    /// Returns the project of the working directory `directory`, or of the nearest one above it
+    /// that has sessions.
     pub fn project(&self, directory: &Path) -> Result<Project, FindError> {
         let given = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         let resolved = given.canonicalize().ok();
@@ -68,9 +69,9 @@ impl ClaudeHome {
             for directory in directory.ancestors() {
                 let project = Project {
                     directory: directory.to_owned(),
-                    folders: self.named(&directory.to_string_lossy())?,
+                    folders: self.folders_of(&directory.to_string_lossy())?,
                 };
-                if !project.folders.is_empty() && project.is_used()? {
+                if !project.folders.is_empty() && project.owns_folders()? {
                     return Ok(project);
                 }
             }
@@ -81,31 +82,33 @@ impl ClaudeHome {
         })
     }
 
-    fn named(&self, directory: &str) -> Result<Vec<PathBuf>, FindError> {
+    fn folders_of(&self, directory: &str) -> Result<Vec<PathBuf>, FindError> {
         let mut found = Vec::new();
-        for of in project_names(directory) {
-            if is_cut(&of) {
-                let folders = entries(&self.projects())?.into_iter();
-                found.extend(folders.filter(|path| path.is_dir() && is_named(&name(path), &of)));
+        for encoded in project_names(directory) {
+            let candidates = if is_truncated(&encoded) {
+                let mut folders = entries(&self.projects())?;
+                folders.retain(|path| is_folder_of(&file_name(path), &encoded));
+                folders
             } else {
-                found.extend(Some(self.projects().join(of)).filter(|path| path.is_dir()));
-            }
+                vec![self.projects().join(encoded)]
+            };
+            found.extend(candidates.into_iter().filter(|path| path.is_dir()));
         }
         found.dedup();
         Ok(found)
     }
 }
 
-/// Whether the folder `folder` may be the one of an encoded name: the name itself, or its beginning and a hash.
-fn is_named(folder: &str, encoded: &str) -> bool {
-    if !is_cut(encoded) {
+/// Whether a session folder can be the one of an encoded name. Long names are truncated and
+/// followed by a hash.
+fn is_folder_of(folder: &str, encoded: &str) -> bool {
+    if !is_truncated(encoded) {
         return folder == encoded;
     }
-    let begin = &encoded[..MAX_PROJECT_NAME_CHARS];
-    let hash = folder.strip_prefix(begin);
+    let hash = folder.strip_prefix(&encoded[..MAX_PROJECT_NAME_CHARS]);
     hash.is_some_and(|hash| hash.starts_with('-'))
 }
 
-fn is_cut(encoded: &str) -> bool {
+fn is_truncated(encoded: &str) -> bool {
     encoded.len() > MAX_PROJECT_NAME_CHARS && encoded.is_ascii()
 }

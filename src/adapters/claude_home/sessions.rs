@@ -1,31 +1,31 @@
-//! Sessions: which logs belong together, and the plan of each.
+//! Sessions: groups logs by session, and finds the plan of each.
 
 use std::path::{Path, PathBuf};
 
-use super::find::{Found, Source};
-use super::logs::{Kind, Read, logs};
+use super::files::{LogOwner, ScannedLog, logs};
+use super::find::{FoundPlan, PlanLocation};
 use super::{ClaudeHome, FindError, Project};
 use crate::formats::session::SessionPlan;
 
 /// A session of a project.
 #[derive(Debug)]
 pub struct Session {
-    /// Its id. An agent's own name (`agent-…`) where its log names no session.
+    /// Session id, or an agent's own id (`agent-…`) if its log names no session.
     pub id: String,
-    /// Timestamp of its last entry, in a form that is compared as a string.
+    /// Timestamp of the last entry, in a format that sorts as a string.
     pub last: Option<String>,
-    /// Its plan.
-    pub plan: Option<Found>,
-    /// The logs read for it, its agents' too.
+    /// The plan of the session.
+    pub plan: Option<FoundPlan>,
+    /// The logs of the session and its agents.
     pub logs: Vec<PathBuf>,
-    /// Lines that could not be read.
+    /// Number of lines that could not be read.
     pub skipped: u64,
-    /// Its log begins with entries of another session.
+    /// Whether the log begins with entries of another session.
     is_resumed: bool,
 }
 
 impl Session {
-    /// Orders sessions that have the same plan: the one that made it comes first.
+    /// Sort key for sessions with the same plan: the one that made it comes first.
     pub(super) fn age(&self) -> impl Ord {
         let made = self.plan.as_ref().and_then(|plan| plan.timestamp.as_ref());
         (made, self.is_resumed, self.last.as_ref())
@@ -34,72 +34,69 @@ impl Session {
 
 /// The logs of one session.
 #[derive(Debug, Default)]
-pub(super) struct Group {
+pub(super) struct SessionLogs {
     pub(super) id: String,
-    pub(super) own: Vec<Read>,
-    pub(super) agents: Vec<Read>,
+    pub(super) own: Vec<ScannedLog>,
+    pub(super) agents: Vec<ScannedLog>,
 }
 
-impl Group {
-    pub(super) fn all(&self) -> impl Iterator<Item = &Read> {
+impl SessionLogs {
+    pub(super) fn all(&self) -> impl Iterator<Item = &ScannedLog> {
         self.own.iter().chain(&self.agents)
     }
 
-    /// Where the session was begun, by its own logs or else by its agents'.
+    /// The directory in which the session was started, from its own logs or else its agents'.
     pub(super) fn cwd(&self) -> Option<&Path> {
-        self.all().find_map(Read::cwd)
+        self.all().find_map(ScannedLog::cwd)
     }
 
-    /// Where the session is, when it is of another project: the folder it was begun in, or else its session folder.
-    pub(super) fn elsewhere(&self, project: Option<&Project>) -> Option<PathBuf> {
+    /// If the session does not belong to `project`, returns the directory in which it was started,
+    /// or else its session folder.
+    pub(super) fn other_project(&self, project: Option<&Project>) -> Option<PathBuf> {
         let logs = if self.own.is_empty() {
             &self.agents
         } else {
             &self.own
         };
-        let is_here = project.is_some_and(|project| {
+        let is_in_project = project.is_some_and(|project| {
             let mut folders = project.folders().iter();
-            project.has(self.cwd())
+            project.contains_session(self.cwd())
                 && folders.any(|folder| logs.iter().any(|log| log.path.starts_with(folder)))
         });
-        let place = self.cwd().or_else(|| logs.first()?.path.parent());
-        place.filter(|_| !is_here).map(Path::to_owned)
+        if is_in_project {
+            return None;
+        }
+        let folder = self.cwd().or_else(|| logs.first()?.path.parent());
+        folder.map(Path::to_owned)
     }
 
-    fn is_resumed(&self) -> bool {
-        let mut first = self
-            .own
-            .iter()
-            .filter_map(|log| log.scanned.sessions.first());
-        first.any(|first| *first != self.id)
-    }
-
+    /// Number of lines that could not be read.
     pub(super) fn skipped(&self) -> u64 {
-        self.all().map(Read::skipped).sum()
+        self.all().map(ScannedLog::skipped).sum()
     }
 
-    /// The session's plan, by the order the module of the home tells.
-    pub(super) fn plan(&self, home: &ClaudeHome) -> Result<Option<Found>, FindError> {
+    /// Returns the plan of the session, in the order described in [the module](super).
+    pub(super) fn plan(&self, home: &ClaudeHome) -> Result<Option<FoundPlan>, FindError> {
         for logs in [&self.own, &self.agents] {
             let slug = logs.iter().rev().find_map(|log| log.scanned.slugs.last());
             if let Some(file) = slug.map(|slug| home.plan_file(slug)).transpose()?.flatten() {
-                return Ok(Some(Found {
+                return Ok(Some(FoundPlan {
                     session: Some(self.id.clone()),
                     cwd: self.cwd().map(Path::to_owned),
                     skipped: self.skipped(),
-                    ..Found::file(file, Source::PlanFile)
+                    ..FoundPlan::from_file(file, PlanLocation::PlanFile)
                 }));
             }
-            if let Some(plan) = self.latest(logs) {
+            if let Some(plan) = self.latest_plan(logs) {
                 return Ok(Some(plan));
             }
         }
         Ok(None)
     }
 
-    /// The latest plan in the logs; see [`SessionPlan::is_newer_than`].
-    pub(super) fn latest(&self, logs: &[Read]) -> Option<Found> {
-        let mut latest: Option<(&Read, &SessionPlan)> = None;
+    /// Returns the latest plan in `logs`, see [`SessionPlan::is_newer_than`].
+    pub(super) fn latest_plan(&self, logs: &[ScannedLog]) -> Option<FoundPlan> {
+        let mut latest: Option<(&ScannedLog, &SessionPlan)> = None;
         for log in logs {
             if let Some(plan) = &log.scanned.plan
                 && latest.is_none_or(|(_, best)| plan.is_newer_than(best))
@@ -107,29 +104,27 @@ impl Group {
                 latest = Some((log, plan));
             }
         }
-        let (log, plan) = latest?;
-        Some(Found::entry(plan, &log.path, self))
-    }
-
-    fn last(&self) -> Option<String> {
-        self.all()
-            .filter_map(|log| log.scanned.last_timestamp.clone())
-            .max()
+        latest.map(|(log, plan)| FoundPlan::from_log(plan, &log.path, self))
     }
 }
 
 impl ClaudeHome {
-    /// The sessions of a project, the latest first. Reads every log.
+    /// Returns the sessions of a project, the latest first. Reads every log.
     pub fn sessions(&self, project: &Project) -> Result<Vec<Session>, FindError> {
         let mut sessions = Vec::new();
-        for group in groups(project)? {
+        for logs in session_logs(project)? {
+            let timestamps = logs.all().map(|log| &log.scanned.last_timestamp);
+            let mut first_ids = logs
+                .own
+                .iter()
+                .filter_map(|log| log.scanned.sessions.first());
             sessions.push(Session {
-                plan: group.plan(self)?,
-                last: group.last(),
-                logs: group.all().map(|log| log.path.clone()).collect(),
-                skipped: group.skipped(),
-                is_resumed: group.is_resumed(),
-                id: group.id,
+                plan: logs.plan(self)?,
+                last: timestamps.max().cloned().flatten(),
+                logs: logs.all().map(|log| log.path.clone()).collect(),
+                skipped: logs.skipped(),
+                is_resumed: first_ids.any(|first| *first != logs.id),
+                id: logs.id.clone(),
             });
         }
         sessions.sort_by(|a, b| b.last.cmp(&a.last));
@@ -137,36 +132,38 @@ impl ClaudeHome {
     }
 }
 
-/// The sessions of the project with their logs, all of them read.
-pub(super) fn groups(project: &Project) -> Result<Vec<Group>, FindError> {
-    let mut groups: Vec<Group> = Vec::new();
+/// Reads all logs of a project and groups them by session.
+pub(super) fn session_logs(project: &Project) -> Result<Vec<SessionLogs>, FindError> {
+    let mut sessions: Vec<SessionLogs> = Vec::new();
     for folder in project.folders() {
         for log in logs(folder)? {
-            let read = Read::new(&log.path, None)?;
-            let id = match log.kind {
-                Kind::Session => log.name,
-                Kind::AgentOf(ref session) => session.clone(),
-                Kind::Agent => read.scanned.sessions.first().cloned().unwrap_or(log.name),
+            let scanned = ScannedLog::read(&log.path, None)?;
+            let is_own = log.owner == LogOwner::Session;
+            let id = match log.owner {
+                LogOwner::Session => log.name,
+                LogOwner::AgentOf(session) => session,
+                LogOwner::Agent => {
+                    let named = scanned.scanned.sessions.first();
+                    named.cloned().unwrap_or(log.name)
+                }
             };
-            let index = groups
-                .iter()
-                .position(|group| group.id == id)
-                .unwrap_or_else(|| {
-                    groups.push(Group {
-                        id,
-                        ..Group::default()
-                    });
-                    groups.len() - 1
+            let known = sessions.iter().position(|session| session.id == id);
+            let index = known.unwrap_or_else(|| {
+                sessions.push(SessionLogs {
+                    id,
+                    ..SessionLogs::default()
                 });
-            let logs = &mut groups[index];
-            if log.kind == Kind::Session {
-                &mut logs.own
+                sessions.len() - 1
+            });
+            let session = &mut sessions[index];
+            let logs = if is_own {
+                &mut session.own
             } else {
-                &mut logs.agents
-            }
-            .push(read);
+                &mut session.agents
+            };
+            logs.push(scanned);
         }
     }
-    groups.retain(|group| project.has(group.cwd()));
-    Ok(groups)
+    sessions.retain(|session| project.contains_session(session.cwd()));
+    Ok(sessions)
 }

@@ -54,16 +54,16 @@ impl Home {
             .unwrap();
     }
 
-    fn find(&self, choice: &Choice) -> Result<Found, FindError> {
+    fn find(&self, choice: &PlanChoice) -> Result<FoundPlan, FindError> {
         self.home.find(Path::new(DIRECTORY), choice)
     }
 
-    fn of(&self, id: &str) -> Result<Found, FindError> {
-        self.find(&Choice::Session(id.to_owned()))
+    fn of(&self, id: &str) -> Result<FoundPlan, FindError> {
+        self.find(&PlanChoice::Session(id.to_owned()))
     }
 
     /// An error's text, with the folder of the test written `HOME`.
-    fn error(&self, result: Result<Found, FindError>) -> String {
+    fn error(&self, result: Result<FoundPlan, FindError>) -> String {
         result
             .unwrap_err()
             .to_string()
@@ -84,7 +84,7 @@ fn named(session: &str, slug: &str) -> String {
 }
 
 #[test]
-fn the_plan_file_goes_before_the_log() {
+fn the_plan_file_takes_precedence_over_the_log() {
     let home = Home::new();
     let log = home.log(
         "s1",
@@ -96,8 +96,8 @@ fn the_plan_file_goes_before_the_log() {
     );
     let found = home.of("s1").unwrap();
     assert_eq!(
-        (found.text.as_str(), found.source),
-        ("# In the log", Source::ExitPlanMode)
+        (found.text.as_str(), found.location),
+        ("# In the log", PlanLocation::ExitPlanMode)
     );
     assert_eq!(
         (found.file, found.line, found.session.as_deref()),
@@ -109,8 +109,8 @@ fn the_plan_file_goes_before_the_log() {
     home.plan_file("last", "# In the file\n", 3600);
     let found = home.of("s1").unwrap();
     assert_eq!(
-        (found.text.as_str(), found.source, found.line),
-        ("# In the file\n", Source::PlanFile, None)
+        (found.text.as_str(), found.location, found.line),
+        ("# In the file\n", PlanLocation::PlanFile, None)
     );
     assert_eq!(found.session.as_deref(), Some("s1"));
     assert!(found.file.ends_with("plans/last.md"));
@@ -135,7 +135,7 @@ fn a_slug_does_not_leave_the_folder_of_plans() {
 }
 
 #[test]
-fn a_session_s_log_counts_as_a_whole() {
+fn the_log_of_a_session_is_read_as_a_whole() {
     let home = Home::new();
     home.log(
         "s2",
@@ -151,7 +151,7 @@ fn a_session_s_log_counts_as_a_whole() {
 }
 
 #[test]
-fn agents_are_asked_when_the_session_has_no_plan() {
+fn agents_logs_are_searched_if_the_session_has_no_plan() {
     let home = Home::new();
     home.log(
         "s1",
@@ -183,14 +183,14 @@ fn the_only_session_with_a_plan_needs_no_id() {
     let home = Home::new();
     home.log("s1", &[exit("s1", "1", "# One")]);
     home.log("s2", &[json!({ "sessionId": "s2" }).to_string()]);
-    assert_eq!(home.find(&Choice::Only).unwrap().text, "# One");
+    assert_eq!(home.find(&PlanChoice::Only).unwrap().text, "# One");
     // A session that was resumed: one plan in two logs.
     home.log("s3", &[exit("s1", "1", "# One")]);
-    assert_eq!(home.find(&Choice::Only).unwrap().text, "# One");
+    assert_eq!(home.find(&PlanChoice::Only).unwrap().text, "# One");
 }
 
 #[test]
-fn several_sessions_are_listed_and_none_is_guessed() {
+fn several_sessions_are_listed_and_none_is_chosen() {
     let home = Home::new();
     home.log(
         "s1",
@@ -202,7 +202,7 @@ fn several_sessions_are_listed_and_none_is_guessed() {
     );
     home.log("s3", &[named("s3", "none")]);
     assert_eq!(
-        home.error(home.find(&Choice::Only)),
+        home.error(home.find(&PlanChoice::Only)),
         format!(
             "2 sessions have a plan; say which with --session-id, or take the newest with --newest:\n  \
              {:<36}  2026-01-01T11:00:00.000Z  (plan without a title)\n  {:<36}  2026-01-01T10:00:00.000Z  one",
@@ -210,7 +210,7 @@ fn several_sessions_are_listed_and_none_is_guessed() {
         )
     );
     assert_eq!(
-        home.find(&Choice::Newest).unwrap().text,
+        home.find(&PlanChoice::Newest).unwrap().text,
         "## Steps\n\n- one"
     );
     let project = home.home.project(Path::new(DIRECTORY)).unwrap();
@@ -225,20 +225,20 @@ fn several_sessions_are_listed_and_none_is_guessed() {
 }
 
 #[test]
-fn the_newest_is_of_the_project_and_only_then_any_plan_file() {
+fn the_newest_plan_is_of_the_project_or_else_any_plan_file() {
     let home = Home::new();
     assert!(matches!(
-        home.find(&Choice::Newest),
+        home.find(&PlanChoice::Newest),
         Err(FindError::NoPlanAtAll { .. })
     ));
     home.plan_file("older", "older", 60);
     home.plan_file("newer", "newer", 30);
     home.put("plans/notes.txt", "no plan");
     home.put("plans/sub/deep.md", "no plan either");
-    let found = home.find(&Choice::Newest).unwrap();
+    let found = home.find(&PlanChoice::Newest).unwrap();
     assert_eq!(
-        (found.text.as_str(), found.source, found.session),
-        ("newer", Source::NewestPlanFile, None)
+        (found.text.as_str(), found.location, found.session),
+        ("newer", PlanLocation::NewestPlanFile, None)
     );
     home.log(
         "s1",
@@ -248,9 +248,9 @@ fn the_newest_is_of_the_project_and_only_then_any_plan_file() {
         "agent-aa",
         &[exit("s1", "2001-01-02T00:00:00.000Z", "of its agent")],
     );
-    assert_eq!(home.find(&Choice::Newest).unwrap().text, "of its agent");
+    assert_eq!(home.find(&PlanChoice::Newest).unwrap().text, "of its agent");
     home.log("s2", &[named("s2", "older")]);
-    assert_eq!(home.find(&Choice::Newest).unwrap().text, "older");
+    assert_eq!(home.find(&PlanChoice::Newest).unwrap().text, "older");
 }
 
 #[test]
@@ -291,21 +291,21 @@ fn a_session_is_found_in_another_project_by_its_id_alone() {
     );
     assert_eq!(home.of("s9").unwrap().text, "elsewhere");
     assert!(matches!(
-        home.find(&Choice::Only),
+        home.find(&PlanChoice::Only),
         Err(FindError::NoProject { .. })
     ));
 }
 
 #[test]
-fn errors_say_where_and_what_to_do() {
+fn errors_name_the_places_searched_and_the_remedy() {
     let home = Home::new();
     assert_eq!(
-        home.error(home.find(&Choice::Only)),
+        home.error(home.find(&PlanChoice::Only)),
         "no Claude Code sessions of /srv/tide_watch or a folder above it in HOME/projects; name the folder the session \
          ran in with --project, or the Claude home with --claude-home"
     );
     assert_eq!(
-        home.error(home.find(&Choice::Newest)),
+        home.error(home.find(&PlanChoice::Newest)),
         "no plan in the sessions of /srv/tide_watch, and no plan file in HOME/plans"
     );
     assert_eq!(
@@ -320,7 +320,7 @@ fn errors_say_where_and_what_to_do() {
          plan file; make one in plan mode, or ask for another session with --session-id"
     );
     assert_eq!(
-        home.error(home.find(&Choice::Only)),
+        home.error(home.find(&PlanChoice::Only)),
         "none of the 1 sessions in HOME/projects/-srv-tide-watch has a plan; make one in plan mode, or name another \
          folder with --project"
     );
@@ -344,7 +344,7 @@ fn errors_say_where_and_what_to_do() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_followed_and_what_cannot_be_read_is_said() {
+fn links_are_followed_and_unreadable_files_are_errors() {
     let home = Home::new();
     let elsewhere = home.put("elsewhere/plan.txt", "# Linked");
     home.log("s1", &[named("s1", "linked")]);

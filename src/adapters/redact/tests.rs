@@ -1,4 +1,4 @@
-//! What is taken out, what stays, and that it stays linear.
+//! What is redacted, what is kept, and that the time is linear.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 use super::*;
 
-/// Fixtures are put together at run time, so that no secret scanner takes this file for a leak.
+/// Builds a fixture at run time, so that no secret scanner takes this file for a leak.
 fn made(prefix: &str, length: usize) -> String {
     let rest: String = "aB3dE6gH9jK2mN5pQ8sT"
         .chars()
@@ -24,7 +24,7 @@ fn pem(label: &str, line_end: &str) -> String {
 }
 
 #[test]
-fn every_known_shape_is_taken_out_and_its_surroundings_stay() {
+fn every_known_shape_is_redacted_and_its_surroundings_are_kept() {
     let jwt = format!("eyJ{}.eyJ{}.{}", made("", 20), made("", 40), made("", 43));
     let cases = [
         (made("ghp_", 36), "github-token"),
@@ -100,7 +100,7 @@ fn values_known_by_their_name_keep_the_name() {
 }
 
 #[test]
-fn a_truncated_key_is_taken_out_as_far_as_it_goes() {
+fn a_truncated_key_is_redacted_to_its_end() {
     let whole = pem("RSA PRIVATE KEY", "\n");
     let cut = whole.split("-----END").next().unwrap();
     assert_eq!(
@@ -110,7 +110,7 @@ fn a_truncated_key_is_taken_out_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_plans_are_full_of_stays() {
+fn ordinary_parts_of_plans_are_kept() {
     let image = format!(
         "data:image/png;base64,{}AKIAABCDEFGHIJKLMNO2{}",
         made("i/", 99),
@@ -142,7 +142,7 @@ fn what_plans_are_full_of_stays() {
 }
 
 #[test]
-fn configured_secrets_go_wherever_they_stand() {
+fn configured_secrets_are_redacted_everywhere() {
     let redactor = Redactor::new(vec![
         SecretString::from("webhook-secret"),
         SecretString::from("webhook-secret-longer\n"),
@@ -190,7 +190,7 @@ fn secrets_that_overlap_get_one_mark_and_a_second_pass_finds_nothing() {
     let access_key = "AKIAABCDEFGHIJKLMNO2";
     for (text, expected) in [
         (format!("://{key}@"), "://***REDACTED:private-key***@".to_owned()),
-        // The user part is looked at, too.
+        // The user part is scanned, too.
         (
             format!("https://{token}:x-oauth-basic@github.com/o/r"),
             "https://***REDACTED:github-token***:***REDACTED:url-password***@github.com/o/r".to_owned(),
@@ -199,9 +199,9 @@ fn secrets_that_overlap_get_one_mark_and_a_second_pass_finds_nothing() {
             format!("https://u:{token}@host Authorization: Bearer {token}"),
             "https://u:***REDACTED:url-password***@host Authorization: Bearer ***REDACTED:authorization***".to_owned(),
         ),
-        // A key that is cut off before another one.
+        // A truncated key followed by another one.
         (format!("{key} {}", pem("PRIVATE KEY", "\n")), "***REDACTED:private-key*** ***REDACTED:private-key***".to_owned()),
-        // Too long for its shape before the removal, and so it stays after it.
+        // Too long for its shape before the removal, so it is kept after it, too.
         (format!("{google}{token}"), format!("{google}***REDACTED:github-token***")),
         (
             format!("{access_key}sk-{}", made("", 40)),
@@ -242,7 +242,7 @@ fn property_tests_run_from_a_fixed_seed() {
     );
 }
 
-/// Pieces of which texts are made that come near to secrets.
+/// Generates texts that resemble secrets.
 fn near() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(vec![
@@ -285,7 +285,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
-    fn never_panics_and_once_is_enough(text in near()) {
+    fn never_panics_and_is_idempotent(text in near()) {
         let once = redact(&text).into_owned();
         prop_assert_eq!(redact(&once), once.as_str());
         let redactor = Redactor::new(vec![
@@ -298,14 +298,14 @@ proptest! {
     }
 }
 
-/// How many texts are tried: `PLANWRIGHT_CASES`, else a number that takes a second.
+/// Number of texts to try: `PLANWRIGHT_CASES`, or a default that takes a second.
 fn cases() -> u32 {
     let given = std::env::var("PLANWRIGHT_CASES").ok();
     given.and_then(|cases| cases.parse().ok()).unwrap_or(2_000)
 }
 
 #[test]
-fn secrets_that_are_taken_out_are_counted() {
+fn redacted_secrets_are_counted() {
     let redactor = Redactor::new(vec![SecretString::from("webhook-secret-1")]);
     let token = made("ghp_", 36);
     let text = format!("{token} webhook-secret-1 {token} webhook-secret-1");
@@ -316,7 +316,7 @@ fn secrets_that_are_taken_out_are_counted() {
 }
 
 #[test]
-fn a_line_of_the_private_key_is_known_and_a_line_of_anything_else_is_not() {
+fn lines_of_a_configured_private_key_are_recognised() {
     let key = pem("RSA PRIVATE KEY", "\n");
     let line = key.lines().nth(1).unwrap().to_owned();
     let redactor = Redactor::new(vec![

@@ -1,23 +1,25 @@
-//! The knowledge in a working copy: the same documents as on GitHub, as they are on disk now.
+//! Reads the knowledge in a working copy: the same documents as on GitHub, as they are on disk now.
 //!
-//! No link is followed, not even one that stays inside: git keeps the link, not what it leads to.
+//! No link is followed, not even one that stays inside: git stores the link and not its target.
 
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
-use super::{Follow, open};
+use super::{open, read_up_to};
 use crate::engine::knowledge::{
     Document, Knowledge, LeftOut, Limits, Listed, Why, choose, is_markdown,
 };
 
-/// Most files and folders that are listed below one folder: as many as GitHub lists. What would be more is left out.
-pub const MOST_LISTED: usize = 100_000;
+/// Maximum number of files and folders listed below one folder, as on GitHub. Further ones are left
+/// out.
+const MAX_LISTED: usize = 100_000;
 
-/// Why no knowledge can be read.
+/// Why the knowledge cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum KnowledgeError {
     /// The root cannot be opened.
@@ -25,18 +27,19 @@ pub enum KnowledgeError {
         "the folder {} cannot be opened: {source}; name the folder of a working copy that you may read", root.display()
     )]
     Root {
-        /// The root.
+        /// The folder.
         root: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Reads the documents below `folders` of the working copy `root`, within `limits`. Folders that are not there are empty;
-/// what cannot be read is left out and named. `folders` are paths from the root, joined by `/`, without `..`.
+/// Reads the documents below `folders` of the working copy `root`, within `limits`. A missing
+/// folder is empty; what cannot be read is listed as left out. `folders` are paths relative to the
+/// root, with `/` and without `..`.
 ///
 /// # Errors
-/// `root` is no folder, or may not be read.
+/// `root` is not a folder, or cannot be read.
 pub fn knowledge<F: AsRef<str>>(
     root: &Path,
     folders: &[F],
@@ -49,13 +52,13 @@ pub fn knowledge<F: AsRef<str>>(
     })?;
     let mut walk = Walk {
         root: &root,
-        most: limits.file_bytes,
-        room: 0,
+        max_file_bytes: limits.file_bytes,
+        remaining: 0,
         listed: Vec::new(),
         left_out: Vec::new(),
     };
     for folder in folders {
-        walk.start(folder.as_ref());
+        walk.visit(folder.as_ref());
     }
     let Walk {
         listed,
@@ -64,23 +67,24 @@ pub fn knowledge<F: AsRef<str>>(
     } = walk;
     let chosen = choose(folders, listed, limits);
     left_out.extend(chosen.left_out);
-    let read = chosen.take.iter().map(|one| read(&root, one));
-    Ok(Knowledge::new(None, read, left_out))
+    let documents = chosen.take.iter().map(|listed| read(&root, listed));
+    Ok(Knowledge::new(None, documents, left_out))
 }
 
-/// What is below the folders.
+/// Lists the files below the folders.
 struct Walk<'r> {
     root: &'r Dir,
-    most: u64,
-    /// How many more may be listed in this folder.
-    room: usize,
+    max_file_bytes: u64,
+    /// Number of entries that may still be listed below the current folder.
+    remaining: usize,
     listed: Vec<Listed>,
     left_out: Vec<LeftOut>,
 }
 
 impl Walk<'_> {
-    /// Goes down to `folder` step by step, as long as there are folders.
-    fn start(&mut self, folder: &str) {
+    /// Descends to `folder` component by component without following links, and lists what is
+    /// below.
+    fn visit(&mut self, folder: &str) {
         let ends = folder.match_indices('/').map(|(at, _)| at);
         for end in ends.chain([folder.len()]) {
             let step = &folder[..end];
@@ -95,55 +99,57 @@ impl Walk<'_> {
                 Err(error) => return self.unreadable(step, &error),
             }
         }
-        self.room = MOST_LISTED;
-        let mut below = vec![folder.to_owned()];
-        while let Some(next) = below.pop() {
-            if let Err(error) = self.folder(folder, &next, &mut below) {
+        self.remaining = MAX_LISTED;
+        let mut pending = vec![folder.to_owned()];
+        while let Some(next) = pending.pop() {
+            if let Err(error) = self.list(folder, &next, &mut pending) {
                 self.unreadable(&next, &error);
             }
         }
     }
 
-    fn folder(&mut self, top: &str, folder: &str, below: &mut Vec<String>) -> io::Result<()> {
+    fn list(&mut self, top: &str, folder: &str, pending: &mut Vec<String>) -> io::Result<()> {
         for entry in self.root.read_dir(folder)? {
             let entry = entry?;
-            let Some(room) = self.room.checked_sub(1) else {
-                let cut = LeftOut::new(top, Why::NotListed);
-                if !self.left_out.contains(&cut) {
-                    self.left_out.push(cut);
+            let Some(remaining) = self.remaining.checked_sub(1) else {
+                let rest = LeftOut::new(top, Why::NotListed);
+                if !self.left_out.contains(&rest) {
+                    self.left_out.push(rest);
                 }
                 return Ok(());
             };
-            self.room = room;
+            self.remaining = remaining;
             let name = entry.file_name();
             let path = format!("{folder}/{}", name.to_string_lossy());
             let kind = entry.file_type()?;
-            if name.to_str().is_none() {
-                self.left_out.push(LeftOut::new(&path, Why::OddPath));
+            let why = if name.to_str().is_none() {
+                Why::OddPath
             } else if kind.is_dir() {
-                below.push(path);
-            } else if kind.is_symlink() {
-                self.left_out.push(LeftOut::new(&path, Why::Link));
+                pending.push(path);
+                continue;
             } else if kind.is_file() {
-                self.file(path);
+                self.add_file(path);
+                continue;
+            } else if kind.is_symlink() {
+                Why::Link
             } else {
-                let why = "it is neither a file nor a folder".to_owned();
-                self.left_out
-                    .push(LeftOut::new(&path, Why::Unreadable(why)));
-            }
+                Why::Unreadable("it is neither a file nor a folder".to_owned())
+            };
+            self.left_out.push(LeftOut::new(&path, why));
         }
         Ok(())
     }
 
-    fn file(&mut self, path: String) {
-        let found = self.root.symlink_metadata(&path).and_then(|about| {
-            if about.len() > self.most || !is_markdown(&path) {
-                // It is not taken, hence compared with no other.
-                return Ok((about.len(), path.clone()));
+    fn add_file(&mut self, path: String) {
+        let max_bytes = self.max_file_bytes;
+        let found = self.root.symlink_metadata(&path).and_then(|metadata| {
+            if metadata.len() > max_bytes || !is_markdown(&path) {
+                // It will not be chosen, so any unique id does.
+                return Ok((metadata.len(), path.clone()));
             }
-            let content = contents(self.root, &path, self.most)?;
+            let content = contents(self.root, &path, max_bytes)?;
             Ok(content.map_or_else(
-                || (self.most + 1, path.clone()),
+                || (max_bytes + 1, path.clone()),
                 |content| (content.len() as u64, hash(&content)),
             ))
         });
@@ -165,22 +171,19 @@ fn reason(error: &io::Error) -> Why {
     }
 }
 
-/// Reads what was listed, or says that it is no longer so. Nothing is kept from the first look: together the files may be
-/// longer than what is taken of them.
-fn read(root: &Dir, one: &Listed) -> Result<Document, LeftOut> {
-    match contents(root, &one.path, one.size) {
-        Ok(Some(content)) if hash(&content) == one.id => Document::read(&one.path, content),
-        Ok(_) => Err(LeftOut::new(&one.path, Why::Gone)),
-        Err(error) => Err(LeftOut::new(&one.path, reason(&error))),
+/// Reads a listed document, if it has not changed since. Contents are not kept from the listing,
+/// because all files together may be much longer than those chosen.
+fn read(root: &Dir, listed: &Listed) -> Result<Document, LeftOut> {
+    match contents(root, &listed.path, listed.size) {
+        Ok(Some(content)) if hash(&content) == listed.id => Document::read(&listed.path, content),
+        Ok(_) => Err(LeftOut::new(&listed.path, Why::Gone)),
+        Err(error) => Err(LeftOut::new(&listed.path, reason(&error))),
     }
 }
 
-/// The file's content; `None` when it is longer than `most` bytes.
-fn contents(root: &Dir, path: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut content = Vec::new();
-    let file = open(root, path, Follow::Never)?;
-    file.take(most + 1).read_to_end(&mut content)?;
-    Ok((content.len() as u64 <= most).then_some(content))
+/// Reads a file without following a link. `None` if it is longer than `max_bytes`.
+fn contents(root: &Dir, path: &str, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+    read_up_to(open(root, path, OFlags::NOFOLLOW)?, max_bytes)
 }
 
 fn hash(content: &[u8]) -> String {

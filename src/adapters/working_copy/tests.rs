@@ -1,4 +1,4 @@
-//! What is found, and what is never read.
+//! Which files are loaded, and which are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fs;
@@ -10,14 +10,14 @@ fn path(text: &str) -> ProjectPath {
     ProjectPath::parse(text).unwrap()
 }
 
-/// What is found at each of `names` in the folder `root`.
-fn load(root: &Path, names: &[&str]) -> Loaded {
+/// Loads each of `names` in the folder `root`.
+fn load(root: &Path, names: &[&str]) -> LoadedFiles {
     let paths: Vec<ProjectPath> = names.iter().map(|name| path(name)).collect();
     WorkingCopy::open(root).unwrap().load(&paths)
 }
 
 #[test]
-fn files_folders_and_nothing_are_told_apart() {
+fn files_folders_and_missing_paths_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::create_dir(root.join("docs")).unwrap();
@@ -58,13 +58,13 @@ fn a_file_is_read_up_to_the_limit_and_not_beyond() {
     assert_eq!(loaded.get(&path("over")), PathState::TooLarge);
     let copy = WorkingCopy::open(folder.path()).unwrap();
     assert!(matches!(
-        copy.look(&path("fits"), MAX_FILE_BYTES - 1),
-        There::TooLarge
+        copy.load_file(&path("fits"), MAX_FILE_BYTES - 1),
+        LoadedFile::TooLarge
     ));
 }
 
 #[test]
-fn a_root_that_is_no_folder_is_an_error() {
+fn a_root_that_is_not_a_folder_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     assert!(WorkingCopy::open(&folder.path().join("none")).is_err());
@@ -132,10 +132,10 @@ mod links {
         assert_eq!(loaded.get(&path("a")), PathState::File("text"));
     }
 
-    /// Opening a pipe that nobody writes to would wait for good.
+    /// Opening a pipe without a writer would block for ever.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_socket_or_pipe_is_no_file_and_nobody_waits_for_it() {
+    fn sockets_and_pipes_are_refused_without_blocking() {
         let folder = tempfile::tempdir().unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
         let there = load(folder.path(), &["socket"]);
@@ -146,7 +146,7 @@ mod links {
         let pipe = folder.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
         let copy = WorkingCopy::open(folder.path()).unwrap();
-        assert!(open(&copy.root, "pipe", Follow::Inside).is_ok());
+        assert!(open(&copy.root, "pipe", OFlags::empty()).is_ok());
         let there = load(folder.path(), &["pipe"]);
         assert_eq!(
             there.get(&path("pipe")),

@@ -60,7 +60,7 @@ impl Target {
     /// # Errors
     /// There is a plan already, or another file of one.
     pub(super) fn must_be_free(&self) -> Result<(), Failure> {
-        let there = |name: &&str| self.folder.holds(&format!("{}{name}", self.within));
+        let there = |name: &&str| self.folder.exists(&format!("{}{name}", self.within));
         let Some(name) = [PLAN, CONTEXT, RESEARCH]
             .into_iter()
             .find(|name| there(name))
@@ -103,13 +103,13 @@ impl Target {
         let (mut written, mut kept) = (Vec::new(), Vec::new());
         for (name, text) in &files {
             let path = format!("{}{name}", self.within);
-            if self.folder.holds(&path) {
+            if self.folder.exists(&path) {
                 let aside = self.folder.set_aside(&path)?;
                 kept.push(self.shown(aside.strip_prefix(&self.within).unwrap_or(&aside)));
             }
             // An earlier context must not stand beside a plan that has none.
             if !text.is_empty() {
-                self.folder.write_over(&path, &ended(text))?;
+                self.folder.overwrite(&path, &ended(text))?;
                 written.push(self.shown(name));
             }
         }
@@ -123,14 +123,14 @@ impl Target {
     /// It cannot be written.
     pub(super) fn draft(&self, text: &str) -> Result<String, Failure> {
         let path = format!("{}{DRAFT}", self.within);
-        let before = if self.folder.holds(&path) {
+        let before = if self.folder.exists(&path) {
             let aside = self.folder.set_aside(&path)?;
             let aside = aside.strip_prefix(&self.within).unwrap_or(&aside);
             format!(" (what was there before is {})", self.shown(aside))
         } else {
             String::new()
         };
-        self.folder.write_over(&path, &ended(text))?;
+        self.folder.overwrite(&path, &ended(text))?;
         Ok(format!("{}{before}", self.shown(DRAFT)))
     }
 }

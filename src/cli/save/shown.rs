@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::terminal;
-use crate::adapters::claude_home::Found;
+use crate::adapters::claude_home::FoundPlan;
 use crate::engine::local_save::{Before, Known, Order, Outcome};
 use crate::engine::model::progress::{Prepared, Saved};
 use crate::engine::say;
@@ -52,7 +52,7 @@ pub(super) fn dry_run(
 pub(super) fn outcome(
     order: &Order,
     settings: &Settings,
-    found: Option<&Found>,
+    found: Option<&FoundPlan>,
     outcome: &Outcome,
     json: bool,
 ) -> (String, Option<String>) {

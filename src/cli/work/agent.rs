@@ -11,7 +11,7 @@ use super::{Project, note_on_stderr};
 use crate::adapters::agent::claude::{Claude, ClaudeSettings};
 use crate::adapters::agent::command::{Command, CommandSettings};
 use crate::adapters::agent::sandbox::{Protection, active};
-use crate::adapters::agent::{AgentSettings, Client, LocalAgent, MOST_OUTPUT, Sandbox};
+use crate::adapters::agent::{Client, LocalAgent, MAX_OUTPUT_BYTES, RunnerSettings, SandboxMode};
 use crate::adapters::redact::Redactor;
 use crate::cli::agents::{GRACE, RETRIES, helper, known_in};
 use crate::cli::{Failure, save};
@@ -115,20 +115,20 @@ impl Ready {
         folder: &Path,
         clock: &Arc<dyn Clock>,
     ) -> Result<Arc<LocalAgent>, Failure> {
-        let settings = AgentSettings {
+        let settings = RunnerSettings {
             folder: folder.to_owned(),
-            sandbox: Sandbox::Auto,
+            sandbox: SandboxMode::Auto,
             helper: helper().map_err(|error| {
                 Failure::failed(format!("this program's own path cannot be told: {error}"))
             })?,
             secrets: Vec::new(),
             concurrency: self.concurrency,
             grace: GRACE,
-            most_line: MAX_LINE_BYTES,
-            most_output: MOST_OUTPUT,
+            max_line_bytes: MAX_LINE_BYTES,
+            max_output_bytes: MAX_OUTPUT_BYTES,
             redactor: Redactor::new(self.known),
         };
-        if let Protection::None { why } = active(Sandbox::Auto) {
+        if let Protection::None { why } = active(SandboxMode::Auto) {
             note_on_stderr(&format!(
                 "agents have no sandbox here ({why}): what they start reaches what you reach"
             ));

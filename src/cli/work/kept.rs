@@ -87,7 +87,7 @@ impl Run {
     ) -> Result<(Self, Begun), Failure> {
         let all = agent::folder(&project.root)?;
         let name = format!("{}.lock", &hash([place])[..16]);
-        let lock = ProjectFolder::open(&all)?.hold(&name)?.ok_or_else(|| {
+        let lock = ProjectFolder::open(&all)?.try_lock(&name)?.ok_or_else(|| {
             Failure::failed(format!(
                 "another planwright process works on this ({place}); wait until it has ended"
             ))
@@ -173,7 +173,7 @@ impl Run {
             Failure::failed(format!("the state cannot be written out: {error}"))
         })?;
         self.project.make_folder(&format!("{RUNS}/{}", self.id))?;
-        Ok(self.project.write_over(&path(&self.id), &text)?)
+        Ok(self.project.overwrite(&path(&self.id), &text)?)
     }
 
     /// The work is done: nothing of it is kept. To be called when no agent of it is open any more. What cannot be removed is

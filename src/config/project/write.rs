@@ -5,8 +5,8 @@ use std::time::Duration;
 use toml::Value;
 
 use super::{DEFAULT, Kind, ProjectConfig, Text};
-use crate::adapters::agent::Output;
 use crate::engine::model::agent::Micros;
+use crate::engine::settings::OutputFormat;
 
 /// The text of a `config.toml` with all keys and their documentation. Variables stand in it as `${NAME}`.
 pub fn render(config: &ProjectConfig) -> String {
@@ -39,8 +39,8 @@ impl ProjectConfig {
             Kind::Command => "command",
         };
         let prints = match agent.output {
-            Output::Markdown => "markdown",
-            Output::StreamJson => "stream-json",
+            OutputFormat::Markdown => "markdown",
+            OutputFormat::StreamJson => "stream-json",
         };
         vec![
             ("agent.command", one(&agent.command)),

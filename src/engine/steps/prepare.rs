@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::{Context, known, report, source};
-use crate::engine::agent::Agent;
 use crate::engine::effects::{LIST_LAG, Stop};
 use crate::engine::model::conversation::Thread;
 use crate::engine::model::progress::{Known, Logs, Prepared};

@@ -41,7 +41,7 @@ async fn markdown_is_the_answer_itself_and_no_answer_is_no_success() {
         ("echo ' '", None),
     ] {
         let mut rig = Rig::new(script);
-        rig.command.output = Output::Markdown;
+        rig.command.output = OutputFormat::Markdown;
         let report = rig.turn().await;
         match expected {
             // Also as what it said, where questions are looked for.
@@ -53,7 +53,7 @@ async fn markdown_is_the_answer_itself_and_no_answer_is_no_success() {
         }
     }
     let mut rig = Rig::new("echo half; exit 3");
-    rig.command.output = Output::Markdown;
+    rig.command.output = OutputFormat::Markdown;
     let failed = Ending::ProcessError {
         code: Some(3),
         signal: None,
@@ -213,10 +213,10 @@ async fn a_line_of_300_kb_is_read_and_one_over_the_limit_is_named() {
     );
     let mut rig = Rig::new(&script);
     assert_eq!(text(&rig.turn().await).len(), 300_000);
-    rig.settings.most_line = 100_000;
+    rig.settings.max_line_bytes = 100_000;
     assert_eq!(rig.turn().await.ending, Ending::Limited(Limit::Output));
-    rig.settings.most_line = 1 << 20;
-    rig.settings.most_output = 200_000;
+    rig.settings.max_line_bytes = 1 << 20;
+    rig.settings.max_output_bytes = 200_000;
     assert_eq!(rig.turn().await.ending, Ending::Limited(Limit::Output));
 }
 
@@ -232,7 +232,7 @@ async fn a_flood_on_standard_error_blocks_nothing_and_its_end_is_kept() {
 async fn a_prompt_of_1_mb_arrives_whole_and_may_be_ignored() {
     let prompt = "p".repeat(1 << 20);
     let mut rig = Rig::new("wc -c");
-    rig.command.output = Output::Markdown;
+    rig.command.output = OutputFormat::Markdown;
     let report = turn(&rig.open().unwrap(), &rig.task(&prompt)).await;
     let whole = "the instructions\n\n".len() + prompt.len();
     assert_eq!(text(&report).trim(), whole.to_string());

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planwright::adapters::agent::command::Command;
-use planwright::adapters::agent::{Client, LocalAgent, Output, Program, Rooms};
+use planwright::adapters::agent::{Client, LocalAgent, OutputFormat, Program, RunDirs};
 use planwright::adapters::clock::SystemClock;
 use planwright::engine::agent::{About, Task};
 use planwright::engine::model::agent::Ending;
 
 use super::{Rig, result, turn};
 
-/// A command with one more file, at the place that a function of the rooms says.
+/// A command with one more file, at the path that a function chooses.
 struct Filed {
     command: Command,
-    place: fn(&Rooms) -> PathBuf,
+    place: fn(&RunDirs) -> PathBuf,
 }
 
 impl Client for Filed {
@@ -26,11 +26,11 @@ impl Client for Filed {
         self.command.executable()
     }
 
-    fn program(&self, task: &Task, rooms: &Rooms) -> Program {
-        let file = ((self.place)(rooms), b"from the file".to_vec());
+    fn program(&self, task: &Task, dirs: &RunDirs) -> Program {
+        let file = ((self.place)(dirs), b"from the file".to_vec());
         Program {
             files: vec![file],
-            ..self.command.program(task, rooms)
+            ..self.command.program(task, dirs)
         }
     }
 
@@ -39,7 +39,7 @@ impl Client for Filed {
     }
 }
 
-fn open(rig: &Rig, place: fn(&Rooms) -> PathBuf) -> LocalAgent {
+fn open(rig: &Rig, place: fn(&RunDirs) -> PathBuf) -> LocalAgent {
     let command = Command(rig.command.clone());
     let client = Arc::new(Filed { command, place });
     LocalAgent::open(rig.settings.clone(), client, Arc::new(SystemClock)).unwrap()
@@ -49,7 +49,7 @@ fn open(rig: &Rig, place: fn(&Rooms) -> PathBuf) -> LocalAgent {
 async fn a_file_is_there_at_every_turn_of_a_run() {
     let script = format!("cat \"$TMPDIR/file\" >&2\n{}", result());
     let rig = Rig::new(&script);
-    let agent = open(&rig, |rooms| rooms.scratch.join("file"));
+    let agent = open(&rig, |dirs| dirs.scratch.join("file"));
     let task = rig.task("the prompt");
     for _ in 0..2 {
         let report = turn(&agent, &task).await;
@@ -60,7 +60,7 @@ async fn a_file_is_there_at_every_turn_of_a_run() {
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_said_and_nothing_starts() {
     let rig = Rig::new("");
-    let agent = open(&rig, |rooms| rooms.home.join("file"));
+    let agent = open(&rig, |dirs| dirs.home.join("file"));
     let report = turn(&agent, &rig.task("the prompt")).await;
     let Ending::NotStarted(why) = report.ending else {
         panic!("{report:?}");
@@ -95,7 +95,7 @@ async fn what_a_program_without_tools_prints_is_the_file_that_it_was_asked_for()
         ("echo '# Report'; exit 1", Vec::new()),
     ] {
         let mut rig = Rig::new(script);
-        rig.command.output = Output::Markdown;
+        rig.command.output = OutputFormat::Markdown;
         let mut task = rig.task("the prompt");
         task.wanted = vec!["report.md".to_owned(), "more.md".to_owned()];
         let agent = rig.open().unwrap();
@@ -114,7 +114,7 @@ async fn what_a_program_without_tools_prints_is_the_file_that_it_was_asked_for()
 #[tokio::test]
 async fn a_credential_in_what_is_printed_is_taken_out_of_the_file_and_counted_once() {
     let mut rig = Rig::new("echo '# Report: ghp_0123456789abcdefghijABCDEFGHIJ012345'");
-    rig.command.output = Output::Markdown;
+    rig.command.output = OutputFormat::Markdown;
     let mut task = rig.task("the prompt");
     task.wanted = vec!["report.md".to_owned()];
     let report = turn(&rig.open().unwrap(), &task).await;

@@ -195,13 +195,13 @@ async fn a_secret_in_a_folder_of_the_system_is_refused_where_the_sandbox_is_requ
     let mut rig = Rig::new("");
     rig.settings.secrets = vec![rig.path().join("elsewhere"), "/usr/app.pem".into()];
     if !matches!(
-        planwright::adapters::agent::sandbox::active(Sandbox::Required),
+        planwright::adapters::agent::sandbox::active(SandboxMode::Required),
         planwright::adapters::agent::sandbox::Protection::Landlock { .. }
     ) {
         eprintln!("skipped: there is no Landlock here");
         return;
     }
-    rig.settings.sandbox = Sandbox::Required;
+    rig.settings.sandbox = SandboxMode::Required;
     let said = refusal(&rig);
     assert!(
         said.starts_with("agent.sandbox is \"required\", but agents could read /usr/app.pem, "),

@@ -8,7 +8,7 @@ use super::*;
 
 /// Whether there is a sandbox of at least this version here; says so when there is none.
 fn here(least: u32) -> bool {
-    let active = active(Sandbox::Required);
+    let active = active(SandboxMode::Required);
     let enough = matches!(active, Protection::Landlock { abi } if abi >= least);
     if !enough {
         println!("skipped: this needs Landlock ABI {least}; here: {active}");
@@ -19,8 +19,8 @@ fn here(least: u32) -> bool {
 /// What the script prints in a required sandbox.
 async fn inside(script: &str) -> String {
     let mut rig = Rig::new(script);
-    rig.settings.sandbox = Sandbox::Required;
-    rig.command.output = Output::Markdown;
+    rig.settings.sandbox = SandboxMode::Required;
+    rig.command.output = OutputFormat::Markdown;
     let report = rig.turn().await;
     text(&report).to_owned()
 }
@@ -66,15 +66,15 @@ async fn an_agent_that_lies_beside_the_keys_of_the_bot_cannot_read_them() {
     rig.command.path = program;
     rig.command.args.clear();
     rig.command.reads.clear();
-    rig.command.output = Output::Markdown;
-    rig.settings.sandbox = Sandbox::Required;
+    rig.command.output = OutputFormat::Markdown;
+    rig.settings.sandbox = SandboxMode::Required;
     assert_eq!(text(&rig.turn().await), "the keydone\n", "it is read");
     rig.settings.secrets = vec![key];
     assert_eq!(text(&rig.turn().await), "done\n");
 }
 
 #[tokio::test]
-async fn an_agent_writes_in_its_rooms_and_nowhere_else() {
+async fn an_agent_writes_in_its_directories_and_nowhere_else() {
     if !here(3) {
         return;
     }
@@ -112,8 +112,8 @@ async fn an_agent_cannot_look_into_this_process_or_its_helper() {
          done; done\n\
          cat /proc/{own}/cmdline | tr '\\0' ' ' >/dev/null && echo done"
     ));
-    rig.settings.sandbox = Sandbox::Required;
-    rig.command.output = Output::Markdown;
+    rig.settings.sandbox = SandboxMode::Required;
+    rig.command.output = OutputFormat::Markdown;
     // Also not when the operator lets it read the process table.
     rig.command.reads.push(PathBuf::from("/proc"));
     assert_eq!(text(&rig.turn().await), "done\n");
@@ -123,8 +123,8 @@ async fn an_agent_cannot_look_into_this_process_or_its_helper() {
 async fn an_agent_has_no_privileges_even_when_the_bot_is_root() {
     let mut rig =
         Rig::new("grep -E '^(Cap|NoNewPrivs)' /proc/self/status | tr -d '\\t'; ulimit -c");
-    rig.settings.sandbox = Sandbox::Off;
-    rig.command.output = Output::Markdown;
+    rig.settings.sandbox = SandboxMode::Off;
+    rig.command.output = OutputFormat::Markdown;
     let report = rig.turn().await;
     let none = "0000000000000000";
     let bounding = text(&report)

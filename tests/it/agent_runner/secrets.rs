@@ -14,7 +14,7 @@ async fn the_environment_holds_the_allowed_names_and_nothing_of_this_process() {
         "something to hide"
     );
     let mut rig = Rig::new("env");
-    rig.command.output = Output::Markdown;
+    rig.command.output = OutputFormat::Markdown;
     rig.command.environment = vec![("AGENT_KEY".to_owned(), SecretString::from("the key"))];
     let report = rig.turn().await;
     let mut names: Vec<&str> = text(&report)
@@ -43,7 +43,7 @@ async fn the_environment_holds_the_allowed_names_and_nothing_of_this_process() {
 async fn no_descriptor_of_this_process_is_passed_on() {
     let mut rig =
         Rig::new("for n in 3 4 5 6 7 8 9; do ( : <&$n ) 2>/dev/null && echo $n; done; echo none");
-    rig.command.output = Output::Markdown;
+    rig.command.output = OutputFormat::Markdown;
     // The shell holds its script at 10 or above.
     assert_eq!(text(&rig.turn().await), "none\n");
 }
@@ -69,7 +69,7 @@ async fn the_working_directory_is_empty_each_time_and_the_home_is_kept_until_for
     let mut rig = Rig::new(
         "pwd; ls -A . $TMPDIR; cat $HOME/kept 2>/dev/null; echo x > left; echo x > $TMPDIR/left; echo kept > $HOME/kept",
     );
-    rig.command.output = Output::Markdown;
+    rig.command.output = OutputFormat::Markdown;
     let agent = rig.open().unwrap();
     let task = rig.task("the prompt");
     let run = rig

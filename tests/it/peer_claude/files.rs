@@ -34,8 +34,8 @@ fn paths(report: &Report) -> Vec<&str> {
 }
 
 /// With the sandbox, where there is one, and without.
-fn both() -> Vec<Sandbox> {
-    let mut both = vec![rig::sandbox(), Sandbox::Off];
+fn both() -> Vec<SandboxMode> {
+    let mut both = vec![rig::sandbox(), SandboxMode::Off];
     both.dedup();
     both
 }
@@ -182,7 +182,7 @@ async fn without_the_flag_the_sandbox_refuses_and_without_both_nobody_does() {
         let Some(rig) = rig.await else { return };
         let report = rig.work(asking(&rig)).await;
         // Else the test above would show nothing.
-        let free = sandbox == Sandbox::Off;
+        let free = sandbox == SandboxMode::Off;
         assert_eq!(wrote(&report), [(place.as_str(), Some(free))], "{report:?}");
         assert_eq!(file.exists(), free, "{sandbox:?}");
     }

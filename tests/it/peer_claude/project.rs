@@ -33,7 +33,7 @@ async fn rig(turns: Vec<Turn>, folder: &Path, open: bool) -> Option<Rig> {
     Rig::with(Model::start(turns).await, |client| {
         client.settings.project = Some(folder);
         if open {
-            client.sandbox = Sandbox::Off;
+            client.sandbox = SandboxMode::Off;
         }
     })
     .await

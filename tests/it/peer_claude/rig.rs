@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use planwright::adapters::agent::claude::{Claude, ClaudeSettings};
 use planwright::adapters::agent::sandbox::{Protection, active};
-use planwright::adapters::agent::{AgentSettings, Client, LocalAgent, Program, Rooms, Sandbox};
+use planwright::adapters::agent::{
+    Client, LocalAgent, Program, RunDirs, RunnerSettings, SandboxMode,
+};
 use planwright::adapters::clock::SystemClock;
 use planwright::adapters::redact::Redactor;
 use planwright::engine::agent::{About, Agent, Task};
@@ -45,7 +47,7 @@ pub(super) struct Changed {
     /// Options without a value that are left out.
     pub(super) without_flags: &'static [&'static str],
     /// Whether it runs in a sandbox.
-    pub(super) sandbox: Sandbox,
+    pub(super) sandbox: SandboxMode,
 }
 
 impl Client for Changed {
@@ -60,8 +62,8 @@ impl Client for Changed {
         }
     }
 
-    fn program(&self, task: &Task, rooms: &Rooms) -> Program {
-        let mut program = Claude(self.settings.clone()).program(task, rooms);
+    fn program(&self, task: &Task, dirs: &RunDirs) -> Program {
+        let mut program = Claude(self.settings.clone()).program(task, dirs);
         let with_value = self.without.iter().map(|option| (option, 2));
         let alone = self.without_flags.iter().map(|option| (option, 1));
         for (option, length) in with_value.chain(alone) {
@@ -69,7 +71,7 @@ impl Client for Changed {
             program.args.drain(at..at + length);
         }
         for (name, content) in &self.planted {
-            let file = rooms.work.join(name);
+            let file = dirs.work.join(name);
             program.files.push((file, content.clone().into_bytes()));
         }
         if let Some(text) = self.shell {
@@ -133,15 +135,15 @@ impl Rig {
         };
         change(&mut client);
         let folder = tempfile::tempdir().unwrap();
-        let settings = AgentSettings {
+        let settings = RunnerSettings {
             folder: folder.path().join("agents"),
             sandbox: client.sandbox,
             helper: env!("CARGO_BIN_EXE_planwright").into(),
             secrets: Vec::new(),
             concurrency: 2,
             grace: Duration::from_millis(1_500),
-            most_line: 8 * 1024 * 1024,
-            most_output: 64 * 1024 * 1024,
+            max_line_bytes: 8 * 1024 * 1024,
+            max_output_bytes: 64 * 1024 * 1024,
             redactor: Redactor::default(),
         };
         let agent = LocalAgent::open(settings, Arc::new(client), Arc::new(SystemClock)).unwrap();
@@ -254,12 +256,12 @@ impl Drop for Rig {
 }
 
 /// A sandbox wherever the kernel has one: nothing here may depend on its absence.
-pub(super) fn sandbox() -> Sandbox {
-    match active(Sandbox::Auto) {
-        Protection::Landlock { .. } => Sandbox::Required,
+pub(super) fn sandbox() -> SandboxMode {
+    match active(SandboxMode::Auto) {
+        Protection::Landlock { .. } => SandboxMode::Required,
         Protection::None { why } => {
             println!("without a sandbox: {why}");
-            Sandbox::Off
+            SandboxMode::Off
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the sandbox holds back when a tool gets through: the client is given a shell, and the shell gets nothing.
 
-use planwright::adapters::agent::Sandbox;
+use planwright::adapters::agent::SandboxMode;
 use serde_json::json;
 
 use super::rig::{self, Rig, success};
@@ -8,7 +8,7 @@ use crate::support::model::{Model, Turn};
 
 #[tokio::test]
 async fn a_shell_reads_and_writes_nothing_outside_its_folders() {
-    if rig::sandbox() != Sandbox::Required {
+    if rig::sandbox() != SandboxMode::Required {
         println!("skipped: this kernel has no Landlock");
         return;
     }

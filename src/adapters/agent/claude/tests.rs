@@ -1,4 +1,4 @@
-//! What Claude Code is started with.
+//! Arguments, environment and input of Claude Code.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::time::Duration;
@@ -31,8 +31,8 @@ fn task(session: Session) -> Task {
     }
 }
 
-fn rooms() -> Rooms {
-    Rooms {
+fn dirs() -> RunDirs {
+    RunDirs {
         home: "/state/run/home".into(),
         work: "/state/run/work".into(),
         scratch: "/state/run/scratch".into(),
@@ -47,7 +47,7 @@ fn settings() -> ClaudeSettings {
 }
 
 fn line(settings: ClaudeSettings, task: &Task) -> Vec<String> {
-    let program = Claude(settings).program(task, &rooms());
+    let program = Claude(settings).program(task, &dirs());
     let args = program.args.into_iter();
     args.map(|arg| arg.into_string().unwrap()).collect()
 }
@@ -84,7 +84,7 @@ fn a_new_session_gets_every_flag() {
 }
 
 #[test]
-fn a_session_that_goes_on_gets_the_same_flags() {
+fn a_resumed_session_gets_the_same_flags() {
     let all = ClaudeSettings {
         model: Some("opus".to_owned()),
         tools: vec!["Read".to_owned(), "Grep".to_owned()],
@@ -102,7 +102,7 @@ fn a_session_that_goes_on_gets_the_same_flags() {
 }
 
 #[test]
-fn tools_are_named_twice_as_existing_and_as_allowed() {
+fn tools_are_both_enabled_and_allowed() {
     let some = ClaudeSettings {
         tools: vec!["Read".to_owned(), "Grep".to_owned()],
         ..settings()
@@ -114,7 +114,7 @@ fn tools_are_named_twice_as_existing_and_as_allowed() {
 }
 
 #[test]
-fn a_turn_that_asks_for_files_has_tools_to_read_and_write_with_and_no_others() {
+fn a_turn_that_produces_files_gets_the_file_tools_and_no_others() {
     let mut task = task(Session::New(ID.to_owned()));
     task.wanted = vec!["plan.md".to_owned()];
     for (own, want) in [
@@ -132,7 +132,7 @@ fn a_turn_that_asks_for_files_has_tools_to_read_and_write_with_and_no_others() {
 }
 
 #[test]
-fn the_model_of_a_task_comes_before_the_operators() {
+fn the_model_of_a_task_overrides_the_operators() {
     let named = |own: Option<&str>, of_task: Option<&str>| {
         let mut task = task(Session::New(ID.to_owned()));
         task.model = of_task.map(str::to_owned);
@@ -154,7 +154,7 @@ fn the_model_of_a_task_comes_before_the_operators() {
 }
 
 #[test]
-fn beside_a_project_nothing_is_written_but_in_the_work_folder() {
+fn with_a_project_only_the_working_directory_is_writable() {
     let mut task = task(Session::New(ID.to_owned()));
     task.wanted = vec!["plan.md".to_owned()];
     let settings = ClaudeSettings {
@@ -180,7 +180,7 @@ fn beside_a_project_nothing_is_written_but_in_the_work_folder() {
 }
 
 #[test]
-fn without_a_limit_of_cost_there_is_no_budget() {
+fn without_a_cost_limit_there_is_no_budget() {
     let mut task = task(Session::New(ID.to_owned()));
     task.limits.cost = None;
     assert!(!line(settings(), &task).contains(&"--max-budget-usd".to_owned()));
@@ -191,7 +191,7 @@ fn prompt_and_instructions_are_no_arguments() {
     let mut task = task(Session::New(ID.to_owned()));
     task.system = "s".repeat(200_000);
     task.prompt = "p".repeat(200_000);
-    let program = Claude(settings()).program(&task, &rooms());
+    let program = Claude(settings()).program(&task, &dirs());
     assert!(program.args.iter().all(|arg| arg.len() < 1_000));
     assert_eq!(program.files.len(), 1);
     assert_eq!(program.files[0].1, task.system.as_bytes());
@@ -203,7 +203,7 @@ fn the_prompt_never_comes_first() {
     for prompt in ["/clear", "!id", "-h", "@/etc/passwd", "#x", ""] {
         let mut task = task(Session::New(ID.to_owned()));
         prompt.clone_into(&mut task.prompt);
-        let program = Claude(settings()).program(&task, &rooms());
+        let program = Claude(settings()).program(&task, &dirs());
         assert_eq!(program.input, format!("{FIRST_LINE}{prompt}").into_bytes());
         assert!(FIRST_LINE.starts_with(|first: char| first.is_ascii_alphabetic()));
         assert!(FIRST_LINE.ends_with('\n'));
@@ -211,14 +211,14 @@ fn the_prompt_never_comes_first() {
 }
 
 #[test]
-fn the_environment_says_where_the_model_is_and_that_nobody_else_is_called() {
+fn the_environment_names_the_model_api_and_disables_other_traffic() {
     let all = ClaudeSettings {
         key: Some("sk-ant-1".into()),
         api_url: Some("http://127.0.0.1:9".to_owned()),
         environment: vec![("HTTPS_PROXY".to_owned(), "http://proxy".into())],
         ..settings()
     };
-    let program = Claude(all).program(&task(Session::New(ID.to_owned())), &rooms());
+    let program = Claude(all).program(&task(Session::New(ID.to_owned())), &dirs());
     let have: Vec<_> = program
         .environment
         .iter()
@@ -238,12 +238,12 @@ fn the_environment_says_where_the_model_is_and_that_nobody_else_is_called() {
 }
 
 #[test]
-fn what_is_printed_for_debugging_holds_no_key() {
+fn debug_output_contains_no_key() {
     let secret = ClaudeSettings {
         key: Some("sk-ant-1".into()),
         ..settings()
     };
-    let program = Claude(secret.clone()).program(&task(Session::New(ID.to_owned())), &rooms());
+    let program = Claude(secret.clone()).program(&task(Session::New(ID.to_owned())), &dirs());
     assert!(!format!("{secret:?}{program:?}").contains("sk-ant-1"));
 }
 

@@ -24,26 +24,26 @@ fn result(cost: &str) -> String {
     ) + "\n"
 }
 
-fn json(cost_before: Micros) -> Reading {
-    Reading::new(Output::StreamJson, 1 << 20, 1 << 20, cost_before)
+fn json(cost_before: Micros) -> OutputReader {
+    OutputReader::new(OutputFormat::StreamJson, 1 << 20, 1 << 20, cost_before)
 }
 
-fn summary(reading: Reading) -> crate::formats::agent_stream::Summary {
-    match reading.finish() {
-        Read::Json(summary) => *summary,
-        Read::Text(_) => panic!("not JSON"),
+fn summary(reader: OutputReader) -> crate::formats::agent_stream::Summary {
+    match reader.finish() {
+        Output::Json(summary) => *summary,
+        Output::Text(_) => panic!("not JSON"),
     }
 }
 
 #[test]
-fn what_comes_behind_the_result_is_not_read_wherever_the_bytes_are_cut() {
+fn output_after_the_result_is_ignored_however_it_is_chunked() {
     let all = said("a") + &result("0.5") + &said("b") + &result("9") + &said("c") + &said("d");
     for size in [1, 7, 64, all.len()] {
-        let mut reading = json(0);
+        let mut reader = json(0);
         for piece in all.as_bytes().chunks(size) {
-            reading.push(piece, &LIMITS).unwrap();
+            reader.push(piece, &LIMITS).unwrap();
         }
-        let summary = summary(reading);
+        let summary = summary(reader);
         assert_eq!(summary.texts, ["a"]);
         assert_eq!((summary.results, summary.turns), (1, 1));
     }
@@ -60,40 +60,40 @@ fn costs_of_the_session_are_not_counted_twice() {
         ("null", 0, 0, 0),
     ];
     for (cost, before, own, session) in table {
-        let mut reading = json(before);
-        reading.push(result(cost).as_bytes(), &LIMITS).unwrap();
-        let spent = reading.spent();
+        let mut reader = json(before);
+        reader.push(result(cost).as_bytes(), &LIMITS).unwrap();
+        let spent = reader.spent();
         assert_eq!((spent.cost, spent.session_cost), (own, session), "{cost}");
     }
 }
 
 #[test]
-fn the_turn_that_is_too_much_ends_it_and_one_message_of_many_blocks_is_one_turn() {
-    let mut reading = json(0);
+fn the_turn_limit_counts_messages_and_not_their_blocks() {
+    let mut reader = json(0);
     for id in ["a", "a", "a", "b", "b"] {
-        reading.push(said(id).as_bytes(), &LIMITS).unwrap();
+        reader.push(said(id).as_bytes(), &LIMITS).unwrap();
     }
     assert_eq!(
-        reading.push(said("c").as_bytes(), &LIMITS),
+        reader.push(said("c").as_bytes(), &LIMITS),
         Err(Limit::Turns)
     );
-    assert_eq!(reading.spent().turns, 3);
+    assert_eq!(reader.spent().turns, 3);
 }
 
 #[test]
-fn lines_and_outputs_over_the_limit_are_named() {
-    let mut reading = Reading::new(Output::StreamJson, 10, 1 << 20, 0);
+fn overlong_lines_and_outputs_exceed_the_limit() {
+    let mut reader = OutputReader::new(OutputFormat::StreamJson, 10, 1 << 20, 0);
     assert_eq!(
-        reading.push(said("long").as_bytes(), &LIMITS),
+        reader.push(said("long").as_bytes(), &LIMITS),
         Err(Limit::Output)
     );
-    let mut reading = Reading::new(Output::Markdown, 10, 16, 0);
-    reading.push(b"0123456789abcdef", &LIMITS).unwrap();
-    assert_eq!(reading.push(b"0", &LIMITS), Err(Limit::Output));
+    let mut reader = OutputReader::new(OutputFormat::Markdown, 10, 16, 0);
+    reader.push(b"0123456789abcdef", &LIMITS).unwrap();
+    assert_eq!(reader.push(b"0", &LIMITS), Err(Limit::Output));
 }
 
 #[test]
-fn the_end_of_standard_error_is_kept_and_begins_with_a_whole_word() {
+fn the_tail_of_standard_error_starts_with_a_whole_word() {
     let mut tail = Tail::default();
     for _ in 0..10_000 {
         tail.push("ündé ".as_bytes());
@@ -101,17 +101,17 @@ fn the_end_of_standard_error_is_kept_and_begins_with_a_whole_word() {
     tail.push("the end é\n".as_bytes());
     let text = tail.text();
     assert!(text.starts_with("ündé ") && text.ends_with("the end é"));
-    assert!(text.len() <= TAIL && text.len() > TAIL - 20);
+    assert!(text.len() <= MAX_TAIL_BYTES && text.len() > MAX_TAIL_BYTES - 20);
 }
 
 #[test]
-fn a_secret_that_the_cut_goes_through_is_not_given_on_in_part() {
-    // Cut at the end, and before: in either case the cut goes through the secret.
-    for before in [0, 3 * TAIL] {
+fn a_secret_at_the_cut_is_dropped_entirely() {
+    // The cut is made when the text is returned, or earlier. Both go through the secret.
+    for before in [0, 3 * MAX_TAIL_BYTES] {
         let mut tail = Tail::default();
         tail.push(&vec![b'.'; before]);
         tail.push(b" SECRETSECRET the reason: ");
-        tail.push(&vec![b'.'; TAIL - 20]);
+        tail.push(&vec![b'.'; MAX_TAIL_BYTES - 20]);
         if before > 0 {
             tail.push(&[b'.'; 1]);
         }
@@ -119,6 +119,6 @@ fn a_secret_that_the_cut_goes_through_is_not_given_on_in_part() {
         assert!(text.starts_with("the reason: ."), "{}", &text[..30]);
     }
     let mut tail = Tail::default();
-    tail.push(&vec![b'x'; TAIL + 1]);
+    tail.push(&vec![b'x'; MAX_TAIL_BYTES + 1]);
     assert_eq!(tail.text(), "", "one word, and its beginning is not there");
 }

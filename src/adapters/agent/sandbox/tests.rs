@@ -1,33 +1,37 @@
-//! Who gets a sandbox, and what is said about it.
+//! When agents run in a sandbox, and how the protection is described.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
 
 #[test]
-fn a_required_sandbox_that_is_not_there_is_an_error_and_never_silently_left_out() {
+fn a_missing_sandbox_is_an_error_if_one_is_required() {
     let none = Protection::None {
         why: "the kernel has no Landlock".to_owned(),
     };
     let landlock = Protection::Landlock { abi: 7 };
     let table = [
-        (Sandbox::Auto, &none, Ok(false)),
-        (Sandbox::Auto, &landlock, Ok(true)),
-        (Sandbox::Off, &none, Ok(false)),
-        (Sandbox::Off, &landlock, Ok(false)),
+        (SandboxMode::Auto, &none, Ok(false)),
+        (SandboxMode::Auto, &landlock, Ok(true)),
+        (SandboxMode::Off, &none, Ok(false)),
+        (SandboxMode::Off, &landlock, Ok(false)),
         (
-            Sandbox::Required,
+            SandboxMode::Required,
             &none,
             Err("the kernel has no Landlock".to_owned()),
         ),
-        (Sandbox::Required, &landlock, Ok(true)),
+        (SandboxMode::Required, &landlock, Ok(true)),
     ];
-    for (setting, offered, expected) in table {
-        assert_eq!(wanted(setting, offered), expected, "{setting:?} {offered}");
+    for (setting, available, expected) in table {
+        assert_eq!(
+            is_used(setting, available),
+            expected,
+            "{setting:?} {available}"
+        );
     }
 }
 
 #[test]
-fn what_is_active_is_told_with_what_it_does_not_do() {
+fn the_description_of_the_protection_names_its_gaps() {
     let texts = [1, 3, 6].map(|abi| Protection::Landlock { abi }.to_string());
     assert_eq!(
         texts,
@@ -38,7 +42,7 @@ fn what_is_active_is_told_with_what_it_does_not_do() {
         ]
     );
     assert_eq!(
-        active(Sandbox::Off).to_string(),
+        active(SandboxMode::Off).to_string(),
         "none (agent.sandbox is \"off\")"
     );
 }

@@ -7,7 +7,7 @@ use std::fs;
 use super::*;
 
 #[test]
-fn the_running_session_is_told_by_environment_or_file() {
+fn the_running_session_is_found_in_the_environment_or_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let below = folder.path().join("src");
     fs::create_dir_all(&below).unwrap();
@@ -16,7 +16,7 @@ fn the_running_session_is_told_by_environment_or_file() {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        Current::find(variable, &below)
+        CurrentSession::find(variable, &below)
     };
     let id = |variables: &[(&str, &str)]| find(variables).map(|current| current.id);
     assert_eq!(find(&[]), None);

@@ -1,8 +1,8 @@
-//! Tests of whose sessions those in a folder are.
+//! Which project the sessions in a folder belong to.
 
 use super::*;
 
-/// A log of one plan, whose session was begun in `cwd`.
+/// A log with one plan, of a session that was started in `cwd`.
 fn begun(session: &str, cwd: &str, plan: &str) -> String {
     let summary = json!({ "type": "summary", "summary": "What came before" });
     let first = json!({ "sessionId": session, "timestamp": "0", "cwd": cwd });
@@ -13,8 +13,8 @@ fn begun(session: &str, cwd: &str, plan: &str) -> String {
     )
 }
 
-fn only(home: &Home, directory: &str) -> Result<Found, FindError> {
-    home.home.find(Path::new(directory), &Choice::Only)
+fn only(home: &Home, directory: &str) -> Result<FoundPlan, FindError> {
+    home.home.find(Path::new(directory), &PlanChoice::Only)
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn folders_whose_names_are_encoded_alike_do_not_share_sessions() {
         );
         let newest = home
             .home
-            .find(Path::new(directory), &Choice::Newest)
+            .find(Path::new(directory), &PlanChoice::Newest)
             .unwrap();
         assert_eq!(newest.text, *directory);
         let project = home.home.project(Path::new(directory)).unwrap();
@@ -75,7 +75,7 @@ fn long_names_that_begin_alike_do_not_share_sessions() {
 }
 
 #[test]
-fn a_folder_of_others_alone_is_passed_on_the_way_up() {
+fn a_folder_with_other_projects_sessions_only_is_skipped() {
     let home = Home::new();
     home.put(
         "projects/-srv-my-app/s1.jsonl",
@@ -94,7 +94,7 @@ fn a_folder_of_others_alone_is_passed_on_the_way_up() {
 }
 
 #[test]
-fn a_session_begun_below_or_with_a_cwd_that_does_not_lead_here_stays() {
+fn sessions_started_below_or_in_an_unrelated_directory_belong_to_the_project() {
     let home = Home::new();
     let log = "projects/-srv-my-app/s1.jsonl";
     for cwd in [
@@ -116,7 +116,7 @@ fn a_session_begun_below_or_with_a_cwd_that_does_not_lead_here_stays() {
 }
 
 #[test]
-fn an_agent_s_log_goes_with_its_session() {
+fn the_log_of_an_agent_belongs_to_its_session() {
     let home = Home::new();
     home.put(
         "projects/-srv-my-app/s1.jsonl",
@@ -139,7 +139,7 @@ fn an_agent_s_log_goes_with_its_session() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_the_folder_is_the_folder() {
+fn a_link_to_the_directory_is_the_same_project() {
     let home = Home::new();
     let at = home.folder.path().canonicalize().unwrap();
     let (real, link) = (at.join("my-app"), at.join("my.app"));
@@ -154,10 +154,10 @@ fn a_link_to_the_folder_is_the_folder() {
 }
 
 #[test]
-fn a_session_of_another_project_is_found_by_its_id_and_said_to_be_one() {
+fn a_session_of_another_project_is_found_by_its_id_and_reported_as_such() {
     let home = Home::new();
     let of = |id: &str| {
-        let choice = Choice::Session(id.to_owned());
+        let choice = PlanChoice::Session(id.to_owned());
         let found = home.home.find(Path::new("/srv/my-app"), &choice).unwrap();
         (found.text, found.other_project)
     };
@@ -185,13 +185,13 @@ fn a_session_of_another_project_is_found_by_its_id_and_said_to_be_one() {
 }
 
 #[test]
-fn a_resumed_session_s_plan_stays_that_of_the_session_before() {
+fn the_plan_of_a_resumed_session_belongs_to_the_earlier_session() {
     let ids = |logs: &[(&str, &[String])]| {
         let home = Home::new();
         for (name, lines) in logs {
             home.log(name, lines);
         }
-        home.find(&Choice::Only).unwrap().session.unwrap()
+        home.find(&PlanChoice::Only).unwrap().session.unwrap()
     };
     let said =
         |session: &str, time: &str| json!({ "sessionId": session, "timestamp": time }).to_string();

@@ -1,4 +1,4 @@
-//! What is taken from a folder, and what is not.
+//! Which documents are read, and which are left out.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fs;
@@ -69,7 +69,7 @@ fn documents_are_read_from_both_folders_in_their_order() {
 }
 
 #[test]
-fn what_is_too_long_is_left_out_and_the_limit_is_not() {
+fn documents_over_the_limit_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {
         files: 10,
@@ -99,7 +99,7 @@ fn what_is_too_long_is_left_out_and_the_limit_is_not() {
 }
 
 #[test]
-fn a_root_that_is_no_folder_is_an_error_that_says_what_to_do() {
+fn a_root_that_is_not_a_folder_is_an_error_with_a_remedy() {
     let error = knowledge(Path::new("/nowhere/at/all"), &FOLDERS, Limits::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -109,7 +109,7 @@ fn a_root_that_is_no_folder_is_an_error_that_says_what_to_do() {
 }
 
 #[test]
-fn a_file_in_the_place_of_a_folder_is_no_knowledge() {
+fn a_file_in_place_of_a_folder_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), ".planwright", "not a folder");
     write(folder.path(), ".spektacular/knowledge", "nor this");
@@ -117,7 +117,7 @@ fn a_file_in_the_place_of_a_folder_is_no_knowledge() {
 }
 
 #[test]
-fn what_changed_since_it_was_listed_is_named_as_gone() {
+fn documents_changed_since_the_listing_are_reported_as_gone() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "a.md", "now");
     let root = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
@@ -140,7 +140,7 @@ mod links {
     use super::*;
 
     #[test]
-    fn links_are_named_and_not_followed() {
+    fn links_are_reported_and_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("project");
         write(folder.path(), "secret.md", "outside");
@@ -164,7 +164,7 @@ mod links {
     }
 
     #[test]
-    fn a_folder_above_that_is_a_link_is_not_followed() {
+    fn a_parent_that_is_a_link_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "elsewhere/knowledge/a.md", "a");
         symlink("elsewhere", folder.path().join(".planwright")).unwrap();
@@ -173,9 +173,9 @@ mod links {
         assert!(found.documents.is_empty());
     }
 
-    /// Somebody may put a link in the place of a file between the listing and the reading.
+    /// A file can be replaced by a link between the listing and the reading.
     #[test]
-    fn a_link_that_came_after_the_listing_is_not_followed() {
+    fn a_link_created_after_the_listing_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "inside.md", "inside");
         symlink("inside.md", folder.path().join("a.md")).unwrap();
@@ -189,7 +189,7 @@ mod links {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn odd_names_and_pipes_are_named_and_nobody_waits() {
+    fn odd_names_and_pipes_are_reported_without_blocking() {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt as _;
 

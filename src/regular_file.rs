@@ -1,33 +1,34 @@
-//! Regular files, read up to a limit, for paths that somebody else may have filled: a cloned repository, an agent's folder.
+//! Reads regular files up to a size limit, at paths that others control: in a cloned repository, or
+//! in an agent's directory.
 //!
-//! A path can lead to a pipe, which waits for ever, or to a device, which never ends. Neither is opened.
+//! Such a path can lead to a pipe, which blocks for ever, or to a device, which never ends. Neither
+//! is opened.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Opens a regular file; a symbolic link to one counts.
+use rustix::fs::OFlags;
+
+/// Opens a regular file, also through symbolic links.
 ///
 /// # Errors
-/// It cannot be opened, or is something else.
+/// It cannot be opened, or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Asked first: to open some devices is to use them.
-    regular(&fs::metadata(path)?)?;
+    // Checked before opening, because opening some devices has effects.
+    check(&fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
-    // Should it have become a pipe meanwhile.
-    #[cfg(unix)]
-    {
-        let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nonblock.cast_signed());
-    }
+    // In case it has become a pipe in the meantime.
+    options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let file = options.open(path)?;
-    regular(&file.metadata()?)?;
+    check(&file.metadata()?)?;
     Ok(file)
 }
 
-/// The same for a path that a person has named on the command line: what the shell has opened for the command (standard input,
-/// process substitution) may be a pipe.
+/// Opens a regular file, or a file descriptor that the shell has passed on (standard input, process
+/// substitution), which can be a pipe. For paths given on the command line.
 ///
 /// # Errors
 /// As [`open`].
@@ -39,41 +40,42 @@ pub fn open_named(path: &Path) -> io::Result<File> {
     open(path)
 }
 
-/// All bytes of a regular file.
+/// Reads a regular file.
 ///
 /// # Errors
-/// As [`open`]; it is longer than `most` bytes; it cannot be read.
-pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    read_all(open(path)?, most)
+/// As [`open`]; it is longer than `max_bytes`; it cannot be read.
+pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    read_all(open(path)?, max_bytes)
 }
 
-/// All bytes of an open file.
+/// Reads an open file.
 ///
 /// # Errors
-/// It is longer than `most` bytes, or cannot be read.
-pub fn read_all(file: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
+/// It is longer than `max_bytes`, or cannot be read.
+pub fn read_all(file: impl io::Read, max_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
+    file.take(max_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
         return Err(io::Error::other(format!(
             "it is longer than {}",
-            size(most)
+            size(max_bytes)
         )));
     }
     Ok(bytes)
 }
 
-fn regular(about: &fs::Metadata) -> io::Result<()> {
-    if about.is_dir() {
+fn check(metadata: &fs::Metadata) -> io::Result<()> {
+    if metadata.is_dir() {
         Err(io::Error::from(io::ErrorKind::IsADirectory))
-    } else if about.is_file() {
+    } else if metadata.is_file() {
         Ok(())
     } else {
         Err(io::Error::other("it is not a regular file"))
     }
 }
 
-/// A round limit for people.
+/// Formats a size in the largest unit that it is a multiple of.
 fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * KIB;
@@ -92,7 +94,6 @@ mod tests {
 
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn pipes_devices_and_folders_are_refused_without_waiting() {
         use std::os::unix::fs::symlink;

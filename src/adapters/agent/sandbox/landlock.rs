@@ -1,21 +1,22 @@
-//! The sandbox as Landlock rules.
+//! The Landlock rules of the sandbox.
 
 use std::path::Path;
 
-use landlock::{
+use ::landlock::{
     ABI, Access, AccessFs, BitFlags, LandlockStatus, RestrictSelf, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
 use super::{Policy, Protection};
 
-/// The newest interface that the rules were written for. An older kernel holds as much of them as it knows.
-const WRITTEN_FOR: ABI = ABI::V9;
+/// The interface that the rules are written for. An older kernel enforces the subset it supports.
+const MAX_ABI: ABI = ABI::V9;
 
 /// Programs and libraries.
 const SYSTEM: &[&str] = &["/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin"];
 
-/// What programs read at start and to find and trust a server. Users and passwords are not among it.
+/// Files that programs read at start, and to find and authenticate a server. Users and passwords
+/// are not among them.
 const FILES: &[&str] = &[
     "/etc/ca-certificates",
     "/etc/gai.conf",
@@ -34,17 +35,18 @@ const FILES: &[&str] = &[
     "/dev/urandom",
 ];
 
-/// Devices without a memory.
+/// Devices that store nothing.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 
-/// Folders and files that every agent reads.
-pub(super) fn system() -> impl Iterator<Item = &'static Path> {
+/// Returns the files and directories that every agent in the sandbox can read.
+pub(crate) fn system_paths() -> impl Iterator<Item = &'static Path> {
     SYSTEM.iter().chain(FILES).map(Path::new)
 }
 
-pub(super) fn offered() -> Protection {
-    // The only way to ask in the crate's interface: a domain that restricts nothing. Without privileges the kernel
-    // wants `no_new_privs` for a real one; nothing is enforced here, so that is left alone.
+/// Returns what the kernel offers.
+pub(crate) fn available() -> Protection {
+    // The only way to ask with this crate is a domain that restricts nothing. The kernel requires
+    // `no_new_privs` only for one that does.
     match RestrictSelf::default().no_new_privs(false).apply() {
         Ok(status) => describe(&status.landlock),
         Err(error) => Protection::None {
@@ -73,10 +75,13 @@ fn describe(status: &LandlockStatus) -> Protection {
     }
 }
 
-pub(super) fn enter(policy: &Policy) -> Result<(), String> {
-    let status = restrict(policy).map_err(|error| error.to_string())?;
-    match status {
-        RulesetStatus::NotEnforced => Err(offered().to_string()),
+/// Permanently puts the calling thread, and everything it starts from now on, into the sandbox.
+///
+/// # Errors
+/// The reason why the sandbox cannot be entered.
+pub(crate) fn enter(policy: &Policy) -> Result<(), String> {
+    match restrict(policy).map_err(|error| error.to_string())? {
+        RulesetStatus::NotEnforced => Err(available().to_string()),
         _ => Ok(()),
     }
 }
@@ -85,24 +90,18 @@ fn restrict(policy: &Policy) -> Result<RulesetStatus, RulesetError> {
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
     let run = read | AccessFs::Execute;
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
-    let own = (AccessFs::from_all(WRITTEN_FOR) & !AccessFs::Execute)
+    let own = (AccessFs::from_all(MAX_ABI) & !AccessFs::Execute)
         & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let status = Ruleset::default()
-        .handle_access(AccessFs::from_all(WRITTEN_FOR))?
+        .handle_access(AccessFs::from_all(MAX_ABI))?
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?
         .create()?
-        // What is not there is left out: there is nothing to open then.
+        // Paths that do not exist are skipped.
         .add_rules(path_beneath_rules(SYSTEM, run))?
         .add_rules(path_beneath_rules(FILES, read))?
         .add_rules(path_beneath_rules(DEVICES, device))?
-        .add_rules(path_beneath_rules(
-            policy.reads.iter().map(AsRef::<Path>::as_ref),
-            run,
-        ))?
-        .add_rules(path_beneath_rules(
-            policy.writes.iter().map(AsRef::<Path>::as_ref),
-            own,
-        ))?
+        .add_rules(path_beneath_rules(&policy.reads, run))?
+        .add_rules(path_beneath_rules(&policy.writes, own))?
         .restrict_self()?;
     Ok(status.ruleset)
 }
