@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::failure::print;
 use super::{Failure, input, terminal};
 use crate::formats::report::{
-    Complaint, PlanMetadata, Progress, ReportMetadata, check_plan, check_report, looks_like_plan,
-    metadata, plan_metadata, tokens,
+    DocumentProblem, PlanMetadata, Progress, ReportMetadata, check_plan, check_report,
+    looks_like_plan, metadata, plan_metadata, tokens,
 };
 
 const HELP: &str = "\
@@ -117,7 +117,7 @@ impl Metadata {
 struct Document {
     file: String,
     tokens: usize,
-    to_mend: Vec<Complaint>,
+    to_mend: Vec<DocumentProblem>,
     said: Said,
 }
 

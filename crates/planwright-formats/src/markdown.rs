@@ -80,6 +80,24 @@ pub struct Block {
     pub line: usize,
 }
 
+impl Block {
+    /// Returns level and text of a heading.
+    pub fn heading(&self) -> Option<(u8, &str)> {
+        match &self.kind {
+            Kind::Heading { level, text, .. } => Some((*level, text)),
+            _ => None,
+        }
+    }
+
+    /// Returns the text of a paragraph.
+    pub fn paragraph(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Paragraph { text } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// The tree of `source`. Texts of strangers are parsed by this function only: the time and the memory that it takes are
 /// in proportion to the length of the text. A text that is [`too_complex`] is read as plain paragraphs; bare addresses are
 /// no links where there are thousands of them in one word.

@@ -5,7 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::Session;
-use crate::formats::plan::title::{cut, title_of};
+use crate::formats::plan::title::title_of;
+use crate::formats::text::truncate_chars;
 
 /// Characters of a title in a list.
 const LISTED_TITLE: usize = 60;
@@ -156,7 +157,7 @@ impl fmt::Display for Listed {
         let title = match &self.title {
             None => "(no plan)".to_owned(),
             Some(None) => "(plan without a title)".to_owned(),
-            Some(Some(title)) => cut(title, LISTED_TITLE),
+            Some(Some(title)) => truncate_chars(title, LISTED_TITLE),
         };
         write!(out, "{:<36}  {last:<24}  {title}", self.id)
     }

@@ -10,7 +10,7 @@ const PLAN: &str = include_str!("../prompts/plan.md");
 pub struct Handed {
     /// What was asked.
     pub topic: String,
-    /// Title, summary, recommendations, paths: `formats::report::handed`.
+    /// Title, summary, recommendations, paths: `formats::report::render_digest`.
     pub text: String,
     /// Its file in the planner's working directory.
     pub file: String,

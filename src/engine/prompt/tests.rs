@@ -7,7 +7,7 @@ use crate::engine::steps::extract::{Candidate, from_log};
 use crate::engine::thread::{Post, Reactions};
 use crate::engine::trigger::{Actor, Origin, Place};
 use crate::formats::command::Command;
-use crate::formats::plan::enriched::Complaint;
+use crate::formats::plan::enriched::AnswerProblem;
 use crate::formats::question::Choice;
 
 mod planning;
@@ -201,8 +201,8 @@ fn other_prompts() {
     let trigger = trigger("/save-plan", "");
     let thread = thread(vec![post(0, "mira", "OWNER", "Search takes seconds.")]);
     let complaints = [
-        Complaint::NoTitle.to_string(),
-        Complaint::Placeholder("@x\n- do this".into()).to_string(),
+        AnswerProblem::NoTitle.to_string(),
+        AnswerProblem::Placeholder("@x\n- do this".into()).to_string(),
     ];
     insta::assert_snapshot!(
         [

@@ -13,9 +13,9 @@ use super::super::trigger::Trigger;
 use super::failures::{public, shorten};
 use super::{RESULT_BLOCK, agent, asked, code_span, footer, one_line, person};
 use crate::formats::block::{quiet, render_content, render_yaml};
-use crate::formats::plan::title::cut;
 use crate::formats::question::boxes::shown;
 use crate::formats::report::{self, Reduction};
+use crate::formats::text::truncate_chars;
 
 /// Block that holds a report.
 pub const REPORT_BLOCK: &str = "planwright-report";
@@ -349,7 +349,7 @@ fn framed(report: &str) -> String {
     let title = format!("<strong>The whole report</strong> ({bytes} bytes)");
     let mut most = MOST.0;
     loop {
-        let mut text = cut(report, most);
+        let mut text = truncate_chars(report, most);
         if text.len() < report.len() {
             text.push_str("\n\n(The rest has no room here.)\n");
         }

@@ -9,10 +9,11 @@ use super::extract::{self, Candidate, Choice, NoPlan, OWN, Readers, Search, Sour
 use crate::formats::block;
 use crate::formats::command::{Command, Hidden, parse, read_options, without_commands};
 use crate::formats::hidden;
-use crate::formats::plan::document::{Enrichment, Guidance, without_notes, wrap};
-use crate::formats::plan::gate::{ContentFault, gate_content};
+use crate::formats::plan::document::{Enrichment, Guidance, strip_notes, wrap};
+use crate::formats::plan::gate::{ContentError, gate_content, gate_title};
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::{cut, gate_title, own_title, said};
+use crate::formats::plan::title::{descriptive_title, own_title};
+use crate::formats::text::truncate_chars;
 
 /// Longest issue title, in characters. GitHub takes 256.
 pub const TITLE_MAX: usize = 250;
@@ -33,7 +34,7 @@ pub const READERS: Readers<'static> = Readers {
 /// The plans in the blocks of a text, without what the bot has noted behind them.
 fn plans_in_blocks(text: &str) -> Vec<String> {
     let plans = block::plans(text).into_iter();
-    plans.map(|plan| without_notes(&plan).to_owned()).collect()
+    plans.map(|plan| strip_notes(&plan).to_owned()).collect()
 }
 
 /// What there is to make a plan of: the session log that was named, else the best of the
@@ -262,7 +263,7 @@ pub fn local(
 pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<String, Failure> {
     match gate_content(&candidate.text) {
         // What the search takes for a plan has steps, in whatever form: more than erk's gate knows.
-        Ok(()) | Err(ContentFault::NoStructure) => {}
+        Ok(()) | Err(ContentError::NoStructure) => {}
         Err(fault) => {
             return Err(failures::validation_failed(
                 &fault.to_string(),
@@ -271,7 +272,7 @@ pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<St
         }
     }
     let own = candidate.title.as_deref().unwrap_or_default();
-    let said = said(place_title);
+    let said = descriptive_title(place_title);
     let place_title = said.as_deref().unwrap_or(place_title);
     let title = match (gate_title(own), gate_title(place_title)) {
         (Ok(()), _) => own,
@@ -279,7 +280,7 @@ pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<St
         // The plan's own title is what its author can change; without one, that is what is missing.
         (Err(fault), Err(_)) => return Err(failures::title_refused(own, &fault)),
     };
-    Ok(cut(title, TITLE_MAX))
+    Ok(truncate_chars(title, TITLE_MAX))
 }
 
 fn prepared(
@@ -304,7 +305,7 @@ fn prepared(
     enrichment.notes.extend(notes.iter().cloned());
     let summary = summarise(&candidate.text);
     Ok(Prepared {
-        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
         document: wrap(&title, &enrichment, &candidate.text),
         title,
         found: match &about.log {

@@ -11,11 +11,11 @@ use super::super::planning;
 use super::super::verify::{self, TITLE_MAX};
 use super::{Context, Step, ask, turn, work};
 use crate::formats::command::Command;
-use crate::formats::plan::enriched::{self, Checked, Facts};
+use crate::formats::plan::enriched::{self, CheckedAnswer, EnrichmentFacts};
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::cut;
 use crate::formats::question::marker::without_markers;
 use crate::formats::question::turn::{End, Next as Asked, gather, next, too_late};
+use crate::formats::text::truncate_chars;
 
 /// Takes in a turn that ended well: `result` is its final text, where there is one, `came` everything the assistant said
 /// and wrote in it. `None` when it said nothing at all.
@@ -80,8 +80,7 @@ pub(super) async fn judge(
         }
         Judged::Wrong { draft, faults } => {
             let plan = draft.as_deref().is_some_and(|draft| {
-                context.trigger.command == Command::Plan
-                    || enriched::own_text_as_plan(draft).is_some()
+                context.trigger.command == Command::Plan || enriched::salvage_plan(draft).is_some()
             });
             if lost.is_empty() || plan {
                 let lost = lost.into_iter().map(Fault::from);
@@ -121,7 +120,7 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
     let facts = facts(context);
     let candidates = found.as_ref().map_or(&[][..], Found::candidates);
     let judge = |wanted: Option<&Candidate>| {
-        enriched::check(
+        enriched::check_answer(
             &text,
             &facts.borrowed(wanted.map(|found| found.text.as_str())),
         )
@@ -129,18 +128,18 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
     // Of several the one whose text the agent has kept.
     let kept = candidates
         .iter()
-        .find(|candidate| matches!(judge(Some(candidate)), Checked::Plan(_)));
+        .find(|candidate| matches!(judge(Some(candidate)), CheckedAnswer::Plan(_)));
     let wanted = kept.or(candidates.first());
     let checked = judge(wanted);
     if let (Some(kept), true) = (kept, candidates.len() > 1) {
         choose(context, kept.clone())?;
     }
     let faults: Vec<Fault> = match checked {
-        Checked::Plan(plan) => {
+        CheckedAnswer::Plan(plan) => {
             let prepared = document(context, &plan, &facts);
             return Ok(Judged::Done(Box::new(prepared)));
         }
-        Checked::Error(error) if wanted.is_none() => {
+        CheckedAnswer::Error(error) if wanted.is_none() => {
             let (looked, unconfirmed) = found
                 .map(|found| ([found.looked, found.notes].concat(), found.unconfirmed))
                 .unwrap_or_default();
@@ -152,8 +151,8 @@ fn plan_or_not(context: &mut Context, text: String) -> Result<Judged, Stop> {
             return Err(Stop::Failed(failure));
         }
         // There is a plan: the bot has found it itself.
-        Checked::Error(error) => vec![sentences::claims_error(&error.code)],
-        Checked::Wrong(complaints) => complaints.iter().map(Fault::from).collect(),
+        CheckedAnswer::Error(error) => vec![sentences::claims_error(&error.code)],
+        CheckedAnswer::Rejected(complaints) => complaints.iter().map(Fault::from).collect(),
     };
     Ok(Judged::Wrong {
         draft: Some(text),
@@ -199,8 +198,8 @@ struct Happened {
 }
 
 impl Happened {
-    fn borrowed<'a>(&'a self, candidate: Option<&'a str>) -> Facts<'a> {
-        Facts {
+    fn borrowed<'a>(&'a self, candidate: Option<&'a str>) -> EnrichmentFacts<'a> {
+        EnrichmentFacts {
             guidance: &self.guidance,
             questions: self.questions,
             clarifications: self.clarifications.clone(),
@@ -228,10 +227,10 @@ fn facts(context: &mut Context) -> Happened {
 }
 
 /// The enriched plan as it is saved.
-fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) -> Prepared {
+fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &Happened) -> Prepared {
     let mut notes = said_of_the_work(context);
-    if !plan.recomputed.is_empty() {
-        notes.push(sentences::recomputed(&plan.recomputed));
+    if !plan.corrections.is_empty() {
+        notes.push(sentences::recomputed(&plan.corrections));
     }
     let mut plan = plan.clone();
     let warnings = open_questions(context, &mut plan.body, &mut notes);
@@ -241,12 +240,12 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
     let candidate = found.as_ref().and_then(|found| found.candidate.as_ref());
     let mut in_document: Vec<String> = provenance(found.as_ref());
     in_document.extend(notes.iter().cloned());
-    let title = cut(&plan.title, TITLE_MAX);
+    let title = truncate_chars(&plan.title, TITLE_MAX);
     let summary = summarise(&plan.body);
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
     Prepared {
-        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
-        document: enriched::document(&plan, &borrowed, &in_document),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
+        document: enriched::render_document(&plan, &borrowed, &in_document),
         found: place(found.as_ref()),
         title,
         sentence: summary.sentence,
@@ -288,8 +287,8 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     let as_found = as_found(context);
     let (title, mut body, own) = match as_found {
         Some((title, body)) => (title, body, false),
-        None => match draft.as_deref().and_then(enriched::own_text_as_plan) {
-            Some((title, body)) => (cut(&title, TITLE_MAX), body, true),
+        None => match draft.as_deref().and_then(enriched::salvage_plan) {
+            Some((title, body)) => (truncate_chars(&title, TITLE_MAX), body, true),
             None => return Err(Stop::Failed(sentences::nothing_holds(why))),
         },
     };
@@ -305,8 +304,8 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     reasons.extend(provenance(found.as_ref()));
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
     Ok(Prepared {
-        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
-        document: enriched::fallback(&title, &body, &borrowed, &reasons),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
+        document: enriched::render_fallback(&title, &body, &borrowed, &reasons),
         found: if own {
             "the agent's own text".to_owned()
         } else {

@@ -67,7 +67,7 @@ pub fn lay_out(knowledge: &Knowledge, research: Option<&Research>, nonce: &str) 
 
 /// What the planner gets of a report: its metadata, or all of it where that is not longer.
 pub fn handed(file: &str, report: &str, metadata: &reports::ReportMetadata) -> String {
-    let short = reports::handed(file, metadata);
+    let short = reports::render_digest(file, metadata);
     if reports::Reduction::of(report, &short).keeps_full() {
         return format!("Path: {file}\n\n{report}");
     }

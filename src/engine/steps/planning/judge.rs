@@ -12,10 +12,11 @@ use super::super::{Context, publish};
 use super::{CONTEXT, PLAN, RESEARCH};
 use crate::formats::markdown::{self, Kind};
 use crate::formats::plan::enriched;
-use crate::formats::plan::gate::gate_content;
+use crate::formats::plan::gate::{gate_content, gate_title};
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::{cut, gate_title, title_of};
+use crate::formats::plan::title::title_of;
 use crate::formats::report;
+use crate::formats::text::truncate_chars;
 
 /// What the planner's files come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub fn look(came: &Report) -> Outcome {
     };
     let mut notes: Vec<String> = Vec::new();
     notes.extend(plan.elsewhere.map(|path| sentences::elsewhere(PLAN, &path)));
-    let (document, pictures) = enriched::harmless(report::unwrapped(&plan.text));
+    let (document, pictures) = enriched::neutralise(report::unwrap_document(&plan.text));
     let mut faults: Vec<Fault> = report::check_plan(&document)
         .iter()
         .map(Fault::from)
@@ -84,7 +85,7 @@ pub fn look(came: &Report) -> Outcome {
         let Some(found) = find(came, file) else {
             continue;
         };
-        let (text, pictures) = enriched::harmless(&found.text);
+        let (text, pictures) = enriched::neutralise(&found.text);
         all_pictures += pictures;
         if text.trim().is_empty() {
             continue;
@@ -270,11 +271,11 @@ fn prepared(
     if let Some(research) = &context.progress.research {
         notes.push(super::super::super::say::research::used(research));
     }
-    let title = cut(title, TITLE_MAX);
+    let title = truncate_chars(title, TITLE_MAX);
     let summary = summarise(&document);
     let prefix = &context.settings.title_prefix;
     Prepared {
-        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
         title,
         document,
         found: about_agents::PLANNED.to_owned(),
