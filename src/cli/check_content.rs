@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::failure::print;
 use super::{Failure, input};
-use crate::formats::plan::check::{PlanCheck, PlanForm, check, format_error};
+use crate::formats::plan::check::{PlanCheck, PlanTextForm, check, format_error};
 use crate::formats::plan::gate::MIN_PLAN_CHARS;
 use crate::formats::plan::names::{file_name, worktree_name};
 
@@ -110,7 +110,7 @@ fn for_people(checked: &PlanCheck) -> String {
         );
     }
     let facts = match checked.form {
-        PlanForm::Error => String::new(),
+        PlanTextForm::Error => String::new(),
         _ => format!("{}\n", facts(checked)),
     };
     let about_title = |why: &String| match why.strip_prefix("Title ") {
@@ -131,7 +131,7 @@ fn for_people(checked: &PlanCheck) -> String {
 
 fn facts(checked: &PlanCheck) -> String {
     format!(
-        "  title      {}\n  length     {} characters, at least {MIN_CHARS} are needed\n  structure  {}, {}\n",
+        "  title      {}\n  length     {} characters, at least {MIN_PLAN_CHARS} are needed\n  structure  {}, {}\n",
         checked.title.as_deref().unwrap_or("(none)"),
         checked.measure.length,
         count(checked.measure.headings, "heading"),

@@ -9,7 +9,7 @@ use super::failure::print;
 use super::{Failure, input, terminal};
 use crate::formats::report::{
     DocumentProblem, PlanMetadata, Progress, ReportMetadata, check_plan, check_report,
-    looks_like_plan, metadata, plan_metadata, tokens,
+    estimate_tokens, looks_like_plan, metadata, plan_metadata,
 };
 
 const HELP: &str = "\
@@ -99,7 +99,7 @@ impl Metadata {
         let plan = self.plan || !self.report && looks_like_plan(&text);
         Ok(Document {
             file: file.display().to_string(),
-            tokens: tokens(&text),
+            tokens: estimate_tokens(&text),
             to_mend: if plan {
                 check_plan(&text)
             } else {

@@ -690,7 +690,7 @@ fn nothing_in_an_answer_has_power_when_it_is_posted() {
         let (title, document) = match enriched::check_answer(&text, &facts) {
             CheckedAnswer::Plan(plan) => {
                 assert!(!plan.body.contains("<!-- planwright"), "{name}");
-                let document = enriched::render_document(&plan, &facts, &plan.recomputed);
+                let document = enriched::render_document(&plan, &facts, &plan.corrections);
                 (plan.title, document)
             }
             CheckedAnswer::Error(error) => panic!("{name}: {error:?}"),

@@ -292,7 +292,7 @@ fn an_ordinary_issue_holds_no_plan() {
         title: "Login fails".to_owned(),
         author: Some("tom-b".to_owned()),
         body: "It says 500.".to_owned(),
-        ..Page::default()
+        ..StoredPage::default()
     };
     let message = read(&page).unwrap_err().to_string();
     assert!(message.starts_with("there is no plan here: no comment and not the body holds a plan block, and the body is no plan by itself: "), "{message}");

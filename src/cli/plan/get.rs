@@ -130,7 +130,7 @@ fn page(thread: &Thread) -> StoredPage {
     let mut page = StoredPage {
         title: thread.title.clone(),
         pull_request: thread.place.pull_request,
-        ..Page::default()
+        ..StoredPage::default()
     };
     for post in &thread.posts {
         let author = post.author.as_ref().map(|author| author.login.clone());

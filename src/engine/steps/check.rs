@@ -143,7 +143,7 @@ fn saved(thread: &Thread) -> Option<String> {
     block::find(&block::parse(&opening.body), "plan-header")?;
     let author =
         |post: &super::super::thread::Post| post.author.as_ref().map(|it| it.login.clone());
-    let page = stored::Page {
+    let page = stored::StoredPage {
         title: thread.title.clone(),
         author: author(opening),
         body: opening.body.clone(),
@@ -151,7 +151,7 @@ fn saved(thread: &Thread) -> Option<String> {
         comments: thread.posts[1..]
             .iter()
             .filter_map(|post| {
-                Some(stored::Comment {
+                Some(stored::StoredComment {
                     id: post.id?,
                     author: author(post),
                     body: post.body.clone(),

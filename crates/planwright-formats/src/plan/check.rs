@@ -14,7 +14,7 @@ const MAX_CODE_CHARS: usize = 64;
 
 /// Form of a checked text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanForm {
+pub enum PlanTextForm {
     /// A plan as somebody wrote it.
     Plan,
     /// A plan document: `# Plan:`, enrichment details, the plan.
@@ -27,7 +27,7 @@ pub enum PlanForm {
     Saved,
 }
 
-impl PlanForm {
+impl PlanTextForm {
     /// Returns the stable name for programs.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl PlanForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanCheck {
     /// Form of the text.
-    pub form: PlanForm,
+    pub form: PlanTextForm,
     /// The checked title, on one line; `None` if there is none.
     pub title: Option<String>,
     /// Length and structure of the plan.
@@ -81,7 +81,7 @@ impl PlanCheck {
 pub fn check(text: &str, title: Option<&str>) -> PlanCheck {
     let found = match saved(text) {
         Some(plan) => Found {
-            form: PlanForm::Saved,
+            form: PlanTextForm::Saved,
             ..find(&plan)
         },
         None => find(text),
@@ -151,7 +151,7 @@ pub fn format_error(brief: &str, details: &str, actions: &[&str]) -> String {
 
 /// The plan in a text.
 struct Found {
-    form: PlanForm,
+    form: PlanTextForm,
     title: Option<String>,
     plan: String,
     /// The extractor's error, if it found no plan.
@@ -162,9 +162,9 @@ fn find(text: &str) -> Found {
     match document::parse(text) {
         ParsedDocument::Plan(read) => Found {
             form: if document::is_success_document(text) {
-                PlanForm::Document
+                PlanTextForm::Document
             } else {
-                PlanForm::Answer
+                PlanTextForm::Answer
             },
             title: Some(read.title),
             plan: read.body,
@@ -174,7 +174,7 @@ fn find(text: &str) -> Found {
             let message = truncate_chars(&one_line(&error.message), MAX_MESSAGE_CHARS);
             let colon = if message.is_empty() { "" } else { ": " };
             Found {
-                form: PlanForm::Error,
+                form: PlanTextForm::Error,
                 title: None,
                 plan: text.to_owned(),
                 error: Some(format!(
@@ -184,7 +184,7 @@ fn find(text: &str) -> Found {
             }
         }
         ParsedDocument::Neither(_) => Found {
-            form: PlanForm::Plan,
+            form: PlanTextForm::Plan,
             title: title_of(text),
             plan: document::plan_body(text).to_owned(),
             error: None,

@@ -27,13 +27,13 @@ fn every_form_of_one_plan_is_accepted() {
         "success": true, "mode": "raw", "plan_title": "Move sessions to Redis", "plan_content": PLAN,
     });
     for (text, kind) in [
-        (PLAN.to_owned(), PlanForm::Plan),
-        (framed(), PlanForm::Document),
-        (format!("Here it is.\n\n{}", framed()), PlanForm::Answer),
-        (json.to_string(), PlanForm::Answer),
-        (format!("```json\n{json:#}\n```\n"), PlanForm::Answer),
-        (plan_body(&framed()), PlanForm::Saved),
-        (plan_body(PLAN), PlanForm::Saved),
+        (PLAN.to_owned(), PlanTextForm::Plan),
+        (framed(), PlanTextForm::Document),
+        (format!("Here it is.\n\n{}", framed()), PlanTextForm::Answer),
+        (json.to_string(), PlanTextForm::Answer),
+        (format!("```json\n{json:#}\n```\n"), PlanTextForm::Answer),
+        (plan_body(&framed()), PlanTextForm::Saved),
+        (plan_body(PLAN), PlanTextForm::Saved),
     ] {
         let checked = check(&text, None);
         assert_eq!(
@@ -73,7 +73,7 @@ fn a_plan_of_several_comments_is_joined() {
 #[test]
 fn what_is_refused_says_why_and_what_to_do() {
     let checked = check("# Plan\n\n- Do it", None);
-    assert_eq!(checked.form, PlanForm::Plan);
+    assert_eq!(checked.form, PlanTextForm::Plan);
     assert_eq!(checked.title, None);
     assert_eq!(
         checked.error.as_deref(),
@@ -112,7 +112,7 @@ fn a_given_title_takes_the_place_of_the_plan_s_own() {
 #[test]
 fn an_error_document_is_no_plan() {
     let checked = check("## Error: no_plan_found\n\nNo plan\nanywhere.\n", None);
-    assert_eq!(checked.form, PlanForm::Error);
+    assert_eq!(checked.form, PlanTextForm::Error);
     assert_eq!(
         checked.error.as_deref(),
         Some("The extractor found no plan (`no_plan_found`): No plan anywhere.")
@@ -124,7 +124,7 @@ fn an_error_document_is_no_plan() {
             .contains("`# Plan: <title>`")
     );
     let text = format!("{PLAN}\n## Error: no_plan_found\n\nThe page that says so.\n");
-    assert_eq!(check(&text, None).form, PlanForm::Plan);
+    assert_eq!(check(&text, None).form, PlanTextForm::Plan);
     assert!(check(&text, None).is_accepted());
     let empty = check(
         "# Plan: Move sessions\n\n## Enrichment Details\n\n---\n\n",
