@@ -36,7 +36,7 @@ const DEFAULT_TITLES: [&str; 2] = ["untitled plan", "implementation plan"];
 struct Rules {
     /// The checked part: `title` or `content`.
     subject: &'static str,
-    rules: &'static [&'static str],
+    requirements: &'static [&'static str],
     valid: &'static [&'static str],
     invalid: &'static [&'static str],
 }
@@ -49,7 +49,7 @@ impl Rules {
             self.subject,
             truncate_chars(&one_line(rejected), MAX_QUOTED_CHARS)
         );
-        for rule in self.rules {
+        for rule in self.requirements {
             text.push_str(&format!("- {rule}\n"));
         }
         for (head, examples) in [("Valid", self.valid), ("Invalid", self.invalid)] {
@@ -65,7 +65,7 @@ impl Rules {
 
 const TITLE_RULES: Rules = Rules {
     subject: "title",
-    rules: &[
+    requirements: &[
         "at least 5 characters; up to 250 are kept",
         "at least one letter, of any script",
         "says what the plan will do; no default such as `Implementation Plan` or `Untitled Plan`",
@@ -77,7 +77,7 @@ const TITLE_RULES: Rules = Rules {
 
 const CONTENT_RULES: Rules = Rules {
     subject: "content",
-    rules: &[
+    requirements: &[
         "at least 100 characters, white space at both ends not counted",
         "a heading (`## Steps`) or a list (`1. …`, `- …`) that Markdown reads as one: not in a code block, and with a blank \
          behind `#`, `-` or `1.`",

@@ -94,13 +94,11 @@ fn classify(sentence: &str) -> GoalLikelihood {
 /// such as "Overview". `steps` are the titles of the steps, which are no goals.
 pub(super) fn goal(blocks: &[Block], steps: &[String]) -> Option<String> {
     let sections = |names: &'static WordList| {
-        let named = move |block: &Block| {
-            block
-                .heading()
-                .is_some_and(|(_, text)| is_named(text, names))
-        };
-        let blocks_below = blocks.iter().enumerate();
-        blocks_below.filter_map(move |(at, block)| named(block).then(|| &blocks[at + 1..]))
+        let headings = blocks.iter().enumerate();
+        headings.filter_map(move |(at, block)| {
+            let (_, text) = block.heading()?;
+            is_named(text, names).then(|| &blocks[at + 1..])
+        })
     };
     let in_section = sections(&WORDS.goal_headings).find_map(|below| {
         let mut all = paragraphs(below).flat_map(|text| first_sentences(&text));

@@ -149,7 +149,7 @@ impl Collector {
         match &node.data().value {
             NodeValue::Heading(heading) => return self.heading(heading.level, node),
             NodeValue::Paragraph if !self.within(Section::Metadata) => {
-                append_words(&mut self.opening, node)
+                append_words(&mut self.opening, node);
             }
             NodeValue::List(_) if self.within(Section::Recommendations) => {
                 let leads = items(node).filter_map(lead).map(visible_line);
@@ -157,7 +157,7 @@ impl Collector {
                     .extend(leads.filter(|item| !item.is_empty()));
             }
             NodeValue::List(_) if self.within(Section::Findings) => {
-                self.points += items(node).count()
+                self.points += items(node).count();
             }
             _ => {}
         }

@@ -140,12 +140,12 @@ pub(super) fn plan(body: &str, candidate: Option<&str>) -> String {
     }
     let end = closing_question(&plan);
     plan.truncate(end);
-    escape_commands(plan)
+    escape_commands(&plan)
 }
 
 /// Inserts a backslash, which is not rendered, before `/` at the beginning of lines outside code, so that posting the
 /// plan triggers no other bots.
-fn escape_commands(plan: String) -> String {
+fn escape_commands(plan: &str) -> String {
     let mut at = 0;
     let mut offsets = Vec::new();
     for line in plan.split_inclusive('\n') {
@@ -159,8 +159,8 @@ fn escape_commands(plan: String) -> String {
         }
         at += line.len();
     }
-    let offsets = outside_code(&plan, offsets);
-    replace(&plan, offsets.into_iter().map(|at| at..at), "\\")
+    let offsets = outside_code(plan, offsets);
+    replace(plan, offsets.into_iter().map(|at| at..at), "\\")
 }
 
 /// Returns the offsets that are not in code.
