@@ -37,9 +37,9 @@ pub type FrontMatter<'a> = (Option<Map<String, Value>>, &'a str);
 
 /// Parses the front matter of `text` strictly.
 ///
-/// Returns its fields and the text behind it, without the blank line that may separate the two. A text that does not
-/// begin with a line `---` has no front matter and is returned unchanged, except for a byte-order mark. Empty front
-/// matter yields an empty map.
+/// Returns its fields and the text behind it, without the blank line that may separate the two. A
+/// text that does not begin with a line `---` has no front matter and is returned unchanged, except
+/// for a byte-order mark. Empty front matter yields an empty map.
 ///
 /// # Errors
 /// The text begins with a line `---` that does not open valid front matter.
@@ -51,11 +51,13 @@ pub fn parse(text: &str) -> Result<FrontMatter<'_>, FrontMatterError> {
     }
 }
 
-/// Splits `text` into the fields of its front matter and the text behind it, for readers that must not lose text.
+/// Splits `text` into the fields of its front matter and the text behind it, for readers that must
+/// not lose text.
 ///
-/// An opening `---` that is followed by a blank line is a thematic break, as in Pandoc. Without at least one field
-/// there is no front matter, and the text is returned whole. Where the YAML is invalid, but every line looks like a
-/// field (`title: Fix: the parser`), the fields are read line by line.
+/// An opening `---` that is followed by a blank line is a thematic break, as in Pandoc. Without at
+/// least one field there is no front matter, and the text is returned whole. Where the YAML is
+/// invalid, but every line looks like a field (`title: Fix: the parser`), the fields are read line
+/// by line.
 pub fn split(text: &str) -> (Map<String, Value>, &str) {
     let text = without_bom(text);
     if let Ok(Some((source, body))) = delimit(text)
@@ -84,7 +86,8 @@ fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// Returns the source between the two delimiters and the text behind them; `None` if `text` does not begin with `---`.
+/// Returns the source between the two delimiters and the text behind them; `None` if `text` does
+/// not begin with `---`.
 fn delimit(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
     let mut lines = text.split_inclusive('\n').enumerate();
     let mut end = match lines.next() {
@@ -121,7 +124,8 @@ fn fields(source: &str) -> Result<Map<String, Value>, FrontMatterError> {
     }
 }
 
-/// Reads `key: value` lines as strings; nested lines and comments are skipped. `None` if any other line is found.
+/// Reads `key: value` lines as strings; nested lines and comments are skipped. `None` if any other
+/// line is found.
 fn fields_by_line(source: &str) -> Option<Map<String, Value>> {
     let top_level = |line: &&str| !line.starts_with([' ', '#', '-']);
     source

@@ -1,5 +1,5 @@
-//! Plans: their documents, titles and names, the gates they must pass, summaries, references to their issues, and parts
-//! that fit into comments.
+//! Plans: their documents, titles and names, the gates they must pass, summaries, references to
+//! their issues, and parts that fit into comments.
 
 pub mod check;
 pub mod document;
@@ -15,7 +15,8 @@ pub mod stored;
 pub mod summary;
 pub mod title;
 
-/// Reads a seed document next to the test vectors, if `PLANWRIGHT_VECTORS` is set to their directory.
+/// Reads a seed document next to the test vectors, if `PLANWRIGHT_VECTORS` is set to their
+/// directory.
 #[cfg(test)]
 pub(crate) fn seed(name: &str) -> Option<String> {
     let Ok(folder) = std::env::var("PLANWRIGHT_VECTORS") else {

@@ -1,7 +1,8 @@
-//! Research reports and plans as files: their metadata, their problems, their file names, and the report that replaces
-//! one that an agent failed to write.
+//! Research reports and plans as files: their metadata, their problems, their file names, and the
+//! report that replaces one that an agent failed to write.
 //!
-//! Everything is read from the Markdown tree, so headings, task boxes and paths in code blocks and comments are ignored.
+//! Everything is read from the Markdown tree, so headings, task boxes and paths in code blocks and
+//! comments are ignored.
 //!
 //! | | shell scripts of benbrastmckie/.config | this module | reason |
 //! |---|---|---|---|
@@ -50,7 +51,8 @@ pub struct ReportTally {
     pub expected: usize,
     /// Reports that agents wrote and that passed the checks.
     pub ok: usize,
-    /// Replacements made from an agent's answer ([`degraded_report`]). They do not count towards the threshold.
+    /// Replacements made from an agent's answer ([`degraded_report`]). They do not count towards
+    /// the threshold.
     pub degraded: usize,
     /// Topics without any report.
     pub failed: usize,
@@ -62,7 +64,8 @@ impl ReportTally {
         self.ok >= self.needed()
     }
 
-    /// Returns the number of reports that must pass: half of the expected ones, rounded up, and at least one.
+    /// Returns the number of reports that must pass: half of the expected ones, rounded up, and at
+    /// least one.
     pub fn needed(self) -> usize {
         self.expected.div_ceil(2).max(1)
     }
@@ -70,8 +73,9 @@ impl ReportTally {
 
 /// Returns the number of the next report in a directory with files of these `names`.
 ///
-/// It is one more than the highest number of a file whose name begins with exactly three digits and `_` or `-` and ends
-/// in `.md`; `001` without such a file. Gaps are not filled. `999` is followed by `1000`, which is not recognised again.
+/// It is one more than the highest number of a file whose name begins with exactly three digits and
+/// `_` or `-` and ends in `.md`; `001` without such a file. Gaps are not filled. `999` is followed
+/// by `1000`, which is not recognised again.
 pub fn next_number<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let numbers = names.into_iter().filter_map(|name| {
         let (digits, rest) = name.split_at_checked(3)?;
@@ -87,8 +91,8 @@ pub fn next_number<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 
 /// Converts a topic to a part of a file name.
 ///
-/// The result consists of lower-case ASCII letters and digits, without accents, separated by single `-`, at most 50
-/// characters; `report` when nothing is left.
+/// The result consists of lower-case ASCII letters and digits, without accents, separated by single
+/// `-`, at most 50 characters; `report` when nothing is left.
 pub fn slug(topic: &str) -> String {
     let mut slug = String::new();
     for c in topic.nfd() {
@@ -108,7 +112,8 @@ pub fn slug(topic: &str) -> String {
     }
 }
 
-/// Returns the file name of a report, such as `001-retry-policy.md`. `number` comes from [`next_number`].
+/// Returns the file name of a report, such as `001-retry-policy.md`. `number` comes from
+/// [`next_number`].
 pub fn report_file(number: &str, topic: &str) -> String {
     format!("{number}-{}.md", slug(topic))
 }

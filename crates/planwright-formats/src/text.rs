@@ -16,7 +16,8 @@ pub fn truncate_chars(text: &str, max: usize) -> String {
     format!("{}…", text[..end].trim_end())
 }
 
-/// Returns the longest prefix of `text` that has at most `max` bytes and ends at a character boundary.
+/// Returns the longest prefix of `text` that has at most `max` bytes and ends at a character
+/// boundary.
 pub fn truncate_bytes(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
 }
@@ -29,7 +30,8 @@ pub fn one_line(text: &str) -> String {
     words.join(" ")
 }
 
-/// Renders `text`, which must be a single line, as a Markdown code span. Any number of backticks in it is preserved.
+/// Renders `text`, which must be a single line, as a Markdown code span. Any number of backticks in
+/// it is preserved.
 pub fn code_span(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

@@ -8,9 +8,10 @@
 //! A comment.
 //! ```
 //!
-//! A line `--- @login`, optionally with a time and attributes, begins a post. Blank lines next to such a line are ignored;
-//! all other text belongs to the post unchanged. A line of a post that looks like a separator is written `\--- @…`. A
-//! file without separators is a single post, byte for byte, by [`UNKNOWN_AUTHOR`].
+//! A line `--- @login`, optionally with a time and attributes, begins a post. Blank lines next to
+//! such a line are ignored; all other text belongs to the post unchanged. A line of a post that
+//! looks like a separator is written `\--- @…`. A file without separators is a single post, byte
+//! for byte, by [`UNKNOWN_AUTHOR`].
 //!
 //! | attribute | meaning |
 //! |---|---|
@@ -20,8 +21,8 @@
 //! | `hidden=spam` | reason why the comment is hidden on GitHub |
 //! | `+1=3`, `-1=1`, `heart=2`, … | numbers of reactions, by GitHub's names |
 //!
-//! The first post may be preceded by lines `title: …`, `kind: issue` or `kind: pull request`, and the labels of a test
-//! corpus: `language: …`, `situation: …`, `expect: …`, `expect-…: …`.
+//! The first post may be preceded by lines `title: …`, `kind: issue` or `kind: pull request`, and
+//! the labels of a test corpus: `language: …`, `situation: …`, `expect: …`, `expect-…: …`.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! Words and phrases of conversations about plans, in the languages of `vocabulary/*.toml`.
 //!
-//! A phrase is evidence, not proof, and must be combined with the structure of the text. Phrases are searched in text that
-//! was normalised by [`fold`]. A phrase matches whole words; `*` at its start or end also matches inside a word. No word
-//! boundary is needed next to a character of a script without spaces between words.
+//! A phrase is evidence, not proof, and must be combined with the structure of the text. Phrases
+//! are searched in text that was normalised by [`fold`]. A phrase matches whole words; `*` at its
+//! start or end also matches inside a word. No word boundary is needed next to a character of a
+//! script without spaces between words.
 //!
 //! To add a language, write a file with the keys of `en.toml` and add it to `FILES`.
 
@@ -66,9 +67,11 @@ pub enum Class {
     /// "First", "second", … of several; 0-based.
     #[serde(skip)]
     Ordinal(u8),
-    /// Begins a sentence that precedes a plan without being part of it: a greeting, an announcement.
+    /// Begins a sentence that precedes a plan without being part of it: a greeting, an
+    /// announcement.
     Before,
-    /// Begins a sentence that follows a plan without being part of it: a sign-off, a question to the reader.
+    /// Begins a sentence that follows a plan without being part of it: a sign-off, a question to
+    /// the reader.
     After,
     /// Part of a long plan: "part", "continued".
     Part,
@@ -133,7 +136,8 @@ struct Phrase {
 }
 
 struct Vocabulary {
-    /// `None` if the automaton could not be built, which only happens for more phrases than fit into the files.
+    /// `None` if the automaton could not be built, which only happens for more phrases than fit
+    /// into the files.
     automaton: Option<AhoCorasick>,
     phrases: Vec<Phrase>,
 }
@@ -176,7 +180,8 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     }
 });
 
-/// Normalises `text` for the comparison with phrases: NFKC, lower case, straight apostrophes, ASCII digits.
+/// Normalises `text` for the comparison with phrases: NFKC, lower case, straight apostrophes, ASCII
+/// digits.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -283,7 +288,8 @@ impl Phrases {
         self.all(class).next().is_some()
     }
 
-    /// Returns the end of the longest phrase of `class` that begins at `from`, the start of the first word.
+    /// Returns the end of the longest phrase of `class` that begins at `from`, the start of the
+    /// first word.
     pub fn begins(&self, class: Class, from: usize) -> Option<usize> {
         self.all(class)
             .filter(|found| found.start == from)

@@ -1,4 +1,5 @@
-//! Checks whether a text would be saved as a plan: its form, its title and the results of the gates.
+//! Checks whether a text would be saved as a plan: its form, its title and the results of the
+//! gates.
 
 use super::document::{self, ParsedDocument};
 use super::gate::{Measure, gate_title};
@@ -126,9 +127,11 @@ pub fn check(text: &str, title: Option<&str>) -> PlanCheck {
     checked
 }
 
-/// Formats an error for people in the layout of erk's `format_error`: summary, details, numbered actions.
+/// Formats an error for people in the layout of erk's `format_error`: summary, details, numbered
+/// actions.
 ///
-/// There is no final line end. Without `actions`, the only one is to review the details and try again.
+/// There is no final line end. Without `actions`, the only one is to review the details and try
+/// again.
 ///
 /// ```
 /// assert_eq!(
@@ -192,7 +195,8 @@ fn find(text: &str) -> Found {
     }
 }
 
-/// Returns the plan in the `plan-body` blocks of `text`: its parts joined, or the first one if they do not fit together.
+/// Returns the plan in the `plan-body` blocks of `text`: its parts joined, or the first one if they
+/// do not fit together.
 fn saved(text: &str) -> Option<String> {
     let blocks = block::parse(text).blocks;
     let parts: Vec<&str> = blocks

@@ -14,11 +14,12 @@
 //! <the plan, byte for byte>
 //! ```
 //!
-//! The frame is that of erk with two additions: the section `### Notes` and the invisible mark before the rule. The mark
-//! identifies frames written by Planwright, so that [`plan_text`] can distinguish them from plans that already had this
-//! form and were saved unchanged.
+//! The frame is that of erk with two additions: the section `### Notes` and the invisible mark
+//! before the rule. The mark identifies frames written by Planwright, so that [`plan_text`] can
+//! distinguish them from plans that already had this form and were saved unchanged.
 //!
-//! A plan that was not enriched has no frame. It is saved unchanged, followed by notes on how it was saved:
+//! A plan that was not enriched has no frame. It is saved unchanged, followed by notes on how it
+//! was saved:
 //!
 //! ```text
 //! <the plan, byte for byte>
@@ -31,8 +32,8 @@
 //! …
 //! ```
 //!
-//! Each value in frame and notes is written on one line. Values are escaped as far as needed, and line ends are written
-//! `&#10;`, so that both GitHub and [`parse`] return the text as given.
+//! Each value in frame and notes is written on one line. Values are escaped as far as needed, and
+//! line ends are written `&#10;`, so that both GitHub and [`parse`] return the text as given.
 
 mod json;
 mod parse;
@@ -134,8 +135,8 @@ pub struct PlanDocument {
 /// An extractor's answer that there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorDocument {
-    /// Stable code, lower case with underscores, such as erk's `no_plan_found`, `session_not_found`,
-    /// `guidance_without_plan`, `invalid_input` and `validation_failed`.
+    /// Stable code, lower case with underscores, such as erk's `no_plan_found`,
+    /// `session_not_found`, `guidance_without_plan`, `invalid_input` and `validation_failed`.
     pub code: String,
     /// Error message as Markdown source; may be empty.
     pub message: String,
@@ -155,8 +156,8 @@ pub enum ParsedDocument {
 }
 
 impl PlanDocument {
-    /// Renders the document as Markdown. [`parse`] returns the same document for any body, provided that the title is
-    /// not empty and that title, topics and notes have one line each.
+    /// Renders the document as Markdown. [`parse`] returns the same document for any body, provided
+    /// that the title is not empty and that title, topics and notes have one line each.
     pub fn render(&self) -> String {
         let title = one_line(&self.title);
         let enrichment = &self.enrichment;
@@ -203,8 +204,9 @@ impl PlanDocument {
 
 /// Returns the text to save for the plan `body`.
 ///
-/// A plan document is returned unchanged, so that a plan is never framed twice. A plan that was not enriched is followed
-/// by notes. Any other plan is framed with `title` and `enrichment`. [`plan_text`] returns `body` again.
+/// A plan document is returned unchanged, so that a plan is never framed twice. A plan that was not
+/// enriched is followed by notes. Any other plan is framed with `title` and `enrichment`.
+/// [`plan_text`] returns `body` again.
 pub fn wrap(title: &str, enrichment: &Enrichment, body: &str) -> String {
     if is_success_document(body) {
         return body.to_owned();

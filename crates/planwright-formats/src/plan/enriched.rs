@@ -1,12 +1,14 @@
 //! Validation of an agent's answer that contains an enriched plan.
 //!
-//! The answer is parsed as Markdown, so headings in code are ignored. Text before `# Plan:`, a fence around the whole
-//! answer and a closing question to the reader are removed. A missing title, section or step, a lost plan and unused
-//! guidance are rejected. The statements of the answer about itself are replaced by the facts of the run.
+//! The answer is parsed as Markdown, so headings in code are ignored. Text before `# Plan:`, a
+//! fence around the whole answer and a closing question to the reader are removed. A missing title,
+//! section or step, a lost plan and unused guidance are rejected. The statements of the answer
+//! about itself are replaced by the facts of the run.
 //!
-//! Nothing in the text keeps an effect: Planwright's comments are removed here, and blocks, mentions and commands are
-//! neutralised where the document is posted (`formats::block`). Images become links, since displaying an image fetches
-//! its URL, and a URL can leak what the agent has read.
+//! Nothing in the text keeps an effect: Planwright's comments are removed here, and blocks,
+//! mentions and commands are neutralised where the document is posted (`formats::block`). Images
+//! become links, since displaying an image fetches its URL, and a URL can leak what the agent has
+//! read.
 
 mod answer;
 mod images;
@@ -59,14 +61,15 @@ pub struct EnrichedPlan {
     pub categories: [bool; 8],
     /// Whether the guidance was worked in.
     pub guidance_applied: bool,
-    /// Corrected statements of the answer, each as the rest of a sentence that begins with "the agent".
+    /// Corrected statements of the answer, each as the rest of a sentence that begins with "the
+    /// agent".
     pub corrections: Vec<String>,
 }
 
 /// Neutralises an agent's document before it is posted, and returns the number of images in it.
 ///
-/// Removes Planwright's comments and a closing question to the reader, restores `@`, escapes commands for other bots, and
-/// turns images into links.
+/// Removes Planwright's comments and a closing question to the reader, restores `@`, escapes
+/// commands for other bots, and turns images into links.
 pub fn neutralise(text: &str) -> (String, usize) {
     images::as_links(answer::plan(text, None), "")
 }
@@ -76,8 +79,8 @@ pub const MIN_KEPT_PERCENT: usize = 40;
 
 /// Parses and validates an agent's answer.
 ///
-/// All problems are returned together, so that one more attempt can fix them. An answer is an error document only if its
-/// first heading says so.
+/// All problems are returned together, so that one more attempt can fix them. An answer is an error
+/// document only if its first heading says so.
 pub fn check_answer(text: &str, facts: &EnrichmentFacts<'_>) -> CheckedAnswer {
     let text = answer::bare(text);
     let (title, claims, body) = match document::parse(text) {
@@ -194,7 +197,8 @@ fn loss(
     Some(AnswerProblem::CodeLost(line))
 }
 
-/// Returns the false statements of the answer about itself, each as the rest of a sentence that begins with "the agent".
+/// Returns the false statements of the answer about itself, each as the rest of a sentence that
+/// begins with "the agent".
 fn corrections(
     claims: &Enrichment,
     sections: &PlanSections,
@@ -240,8 +244,8 @@ fn counted(number: usize, word: &str) -> String {
     format!("{number} {word}{several}")
 }
 
-/// Renders the document to save, with the facts of the run. The caller decides whether `notes` include
-/// [`EnrichedPlan::corrections`].
+/// Renders the document to save, with the facts of the run. The caller decides whether `notes`
+/// include [`EnrichedPlan::corrections`].
 pub fn render_document(
     plan: &EnrichedPlan,
     facts: &EnrichmentFacts<'_>,
@@ -262,8 +266,9 @@ pub fn render_document(
     .render()
 }
 
-/// Renders the document to save if no answer was accepted: `body` (the original plan or the agent's text) unchanged,
-/// followed by the guidance that was not applied. The first of `notes` should state the reason.
+/// Renders the document to save if no answer was accepted: `body` (the original plan or the agent's
+/// text) unchanged, followed by the guidance that was not applied. The first of `notes` should
+/// state the reason.
 pub fn render_fallback(
     title: &str,
     body: &str,
@@ -282,7 +287,8 @@ pub fn render_fallback(
 
 /// Returns title and body of a rejected answer that still contains a plan.
 ///
-/// The plan must pass the gates and have steps. Returns `None` for an error document and for a text with a question.
+/// The plan must pass the gates and have steps. Returns `None` for an error document and for a text
+/// with a question.
 pub fn salvage_plan(text: &str) -> Option<(String, String)> {
     let text = answer::bare(text);
     let (title, body) = match document::parse(text) {

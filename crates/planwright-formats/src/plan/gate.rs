@@ -10,9 +10,10 @@
 //! | list | a line that begins with `-`, `*` or `+`, or with a digit and contains `. ` anywhere | a list, also `1)`: not `**bold**`, `---` or `2024 was good. Yes` |
 //! | order | empty, too short, no structure | same, in the same words |
 //!
-//! The title rules are those of `validate_pr_title` in erk HEAD (R0 had none), with two exceptions. A title of more than
-//! 100 characters is truncated instead of rejected, since GitHub allows 256. A title without Latin letters is accepted:
-//! erk rejects it because its file name would be `plan.md`, which is a valid file name.
+//! The title rules are those of `validate_pr_title` in erk HEAD (R0 had none), with two exceptions.
+//! A title of more than 100 characters is truncated instead of rejected, since GitHub allows 256. A
+//! title without Latin letters is accepted: erk rejects it because its file name would be
+//! `plan.md`, which is a valid file name.
 
 use comrak::Arena;
 use comrak::nodes::NodeValue;
@@ -117,7 +118,8 @@ impl TitleError {
         "Start the plan with a heading that says what it will do, for example `# Plan: Add user authentication`."
     }
 
-    /// Returns the instructions for a model: the reason, the rejected `title`, the rules and examples.
+    /// Returns the instructions for a model: the reason, the rejected `title`, the rules and
+    /// examples.
     pub fn agent_guidance(&self, title: &str) -> String {
         TITLE_RULES.explain(&self.to_string(), title)
     }
@@ -174,7 +176,8 @@ impl ContentError {
         }
     }
 
-    /// Returns the instructions for a model: the reason, the beginning of the rejected `text`, the rules and examples.
+    /// Returns the instructions for a model: the reason, the beginning of the rejected `text`, the
+    /// rules and examples.
     pub fn agent_guidance(&self, text: &str) -> String {
         CONTENT_RULES.explain(&self.to_string(), document::plan_body(text))
     }

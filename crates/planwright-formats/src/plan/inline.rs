@@ -1,8 +1,8 @@
 //! Rendering of plain text as one line of Markdown that parses back to the same text.
 //!
-//! The unescaped form is tried first. If Markdown would parse it differently, the usual markup characters are escaped,
-//! then all ASCII punctuation, finally with character references. A line end in the text is always written `&#10;`, so
-//! that every value stays on its line.
+//! The unescaped form is tried first. If Markdown would parse it differently, the usual markup
+//! characters are escaped, then all ASCII punctuation, finally with character references. A line
+//! end in the text is always written `&#10;`, so that every value stays on its line.
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
@@ -40,7 +40,8 @@ impl Escape {
                 // Parsers drop a byte-order mark at the start of a text.
                 '\u{feff}' => reference(&mut out, c),
                 c if c.is_whitespace() || c.is_control() => reference(&mut out, c),
-                // Not Markdown, and escaping would hide mentions and commands from the code that neutralises them.
+                // Not Markdown, and escaping would hide mentions and commands from the code that
+                // neutralises them.
                 '@' | '/' => out.push(c),
                 c if c.is_ascii_punctuation() => match self {
                     Self::Usual if "\\`*_[]<>&~#|!".contains(c) => out.extend(['\\', c]),
@@ -128,7 +129,8 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
     found
 }
 
-/// Renders a line of plain text as Markdown that displays exactly that text, as a paragraph and as a list item.
+/// Renders a line of plain text as Markdown that displays exactly that text, as a paragraph and as
+/// a list item.
 pub(crate) fn shown(text: &str) -> String {
     let item = Item {
         label: None,

@@ -1,5 +1,5 @@
-//! File and worktree names derived from the title of a plan by the rules of erk, so that its tools find the names that
-//! they would have chosen themselves.
+//! File and worktree names derived from the title of a plan by the rules of erk, so that its tools
+//! find the names that they would have chosen themselves.
 //!
 //! | name | erk R0 | erk HEAD | this module |
 //! |---|---|---|---|
@@ -15,10 +15,11 @@ pub const MAX_WORKTREE_CHARS: usize = 31;
 /// Length of the time `-MM-DD-HHMM` that erk appends to branch names, in characters.
 const TIME_CHARS: usize = 11;
 
-/// Returns the file name of a plan, such as `add-csv-export-plan.md`; `plan.md` if the title has no Latin letter or digit.
+/// Returns the file name of a plan, such as `add-csv-export-plan.md`; `plan.md` if the title has no
+/// Latin letter or digit.
 ///
-/// Accents are removed from letters, white space becomes `-`, and all characters except letters, digits and `-` are
-/// dropped. The length is limited only by that of the title.
+/// Accents are removed from letters, white space becomes `-`, and all characters except letters,
+/// digits and `-` are dropped. The length is limited only by that of the title.
 pub fn file_name(title: &str) -> String {
     let mut name = String::new();
     for c in title.trim().to_lowercase().nfd() {
@@ -36,8 +37,9 @@ pub fn file_name(title: &str) -> String {
 
 /// Returns the name of a plan's worktree; `work` if the title has no Latin letter or digit.
 ///
-/// The name is in lower case, all characters except letters and digits become `-`, and it is truncated to
-/// [`MAX_WORKTREE_CHARS`], not counting a time `-MM-DD-HHMM` at its end. A name of this form is returned unchanged.
+/// The name is in lower case, all characters except letters and digits become `-`, and it is
+/// truncated to [`MAX_WORKTREE_CHARS`], not counting a time `-MM-DD-HHMM` at its end. A name of
+/// this form is returned unchanged.
 pub fn worktree_name(title: &str) -> String {
     let mut name = String::new();
     for c in title.trim().to_lowercase().chars() {

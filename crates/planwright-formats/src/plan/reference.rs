@@ -1,10 +1,11 @@
 //! Parsing of references to issues (`OWNER/REPO#12`, a URL, `#12`, `12`) and to repositories.
 //!
-//! erk (`parse_issue_reference`) accepts a number and a URL on github.com. This module also accepts the short forms that
-//! GitHub turns into links (<https://docs.github.com/get-started/writing-on-github/working-with-advanced-formatting/autolinked-references-and-urls>),
-//! URLs of pull requests, since issues and pull requests share their numbers, and a configurable host, for GitHub
-//! Enterprise. Hosts are compared after the URL is parsed: `https://github.com.evil.example/…` and
-//! `https://github.com@evil.example/…` are on other hosts.
+//! erk (`parse_issue_reference`) accepts a number and a URL on github.com. This module also accepts
+//! the short forms that GitHub turns into links
+//! (<https://docs.github.com/get-started/writing-on-github/working-with-advanced-formatting/autolinked-references-and-urls>),
+//! URLs of pull requests, since issues and pull requests share their numbers, and a configurable
+//! host, for GitHub Enterprise. Hosts are compared after the URL is parsed:
+//! `https://github.com.evil.example/…` and `https://github.com@evil.example/…` are on other hosts.
 
 use std::fmt;
 
@@ -84,10 +85,12 @@ fn forms(host: &str) -> String {
     format!("OWNER/REPO#12, https://{host}/OWNER/REPO/issues/12, #12 or 12")
 }
 
-/// Parses a reference to an issue. `host` is the accepted host of URLs, with its port if it has one; see [`web_host`].
+/// Parses a reference to an issue. `host` is the accepted host of URLs, with its port if it has
+/// one; see [`web_host`].
 ///
-/// The accepted forms are `12`, `#12`, `OWNER/REPO#12`, and URLs `http(s)://HOST/OWNER/REPO/issues/12` or `…/pull/12`
-/// with anything after the number (`/files`, `?…`, `#…`). White space around the text is ignored.
+/// The accepted forms are `12`, `#12`, `OWNER/REPO#12`, and URLs
+/// `http(s)://HOST/OWNER/REPO/issues/12` or `…/pull/12` with anything after the number (`/files`,
+/// `?…`, `#…`). White space around the text is ignored.
 pub fn parse(text: &str, host: &str) -> Result<IssueRef, ReferenceError> {
     let text = text.trim();
     if let Some((scheme, _)) = text.split_once("://") {
@@ -110,12 +113,13 @@ pub fn parse(text: &str, host: &str) -> Result<IssueRef, ReferenceError> {
     })
 }
 
-/// Parses a reference to a repository and returns owner and name. `host` is the accepted host, as in [`parse`].
+/// Parses a reference to a repository and returns owner and name. `host` is the accepted host, as
+/// in [`parse`].
 ///
 /// The accepted forms are `OWNER/REPO` and the URLs that `git remote` prints
-/// (<https://git-scm.com/docs/git-clone#_git_urls>): `https://HOST/OWNER/REPO`, `ssh://git@HOST/OWNER/REPO` and
-/// `git@HOST:OWNER/REPO`, each with or without `.git` and a final slash. A user name or password in the URL is ignored
-/// and not repeated in errors.
+/// (<https://git-scm.com/docs/git-clone#_git_urls>): `https://HOST/OWNER/REPO`,
+/// `ssh://git@HOST/OWNER/REPO` and `git@HOST:OWNER/REPO`, each with or without `.git` and a final
+/// slash. A user name or password in the URL is ignored and not repeated in errors.
 pub fn parse_repository(text: &str, host: &str) -> Result<(String, String), ReferenceError> {
     let text = text.trim();
     let invalid = || ReferenceError::Repository {
@@ -143,7 +147,8 @@ pub fn parse_repository(text: &str, host: &str) -> Result<(String, String), Refe
     let path = path.strip_suffix(".git").unwrap_or(path);
     let names = path.split_once('/').and_then(repository);
     let names = names.ok_or_else(invalid)?;
-    // SSH URLs lack the port of the web pages, and GitHub has another host name for SSH over the HTTPS port.
+    // SSH URLs lack the port of the web pages, and GitHub has another host name for SSH over the
+    // HTTPS port.
     let bare = host.split(':').next().unwrap_or(host);
     let ssh = format!("ssh.{bare}");
     if [host, bare, &ssh]
@@ -156,11 +161,12 @@ pub fn parse_repository(text: &str, host: &str) -> Result<(String, String), Refe
     }
 }
 
-/// Returns the host of the web pages that belong to a REST API, with the port if the URL has one: `github.com` for
-/// `https://api.github.com`, `HOST` for `https://HOST/api/v3`.
+/// Returns the host of the web pages that belong to a REST API, with the port if the URL has one:
+/// `github.com` for `https://api.github.com`, `HOST` for `https://HOST/api/v3`.
 pub fn web_host(api: &Url) -> String {
     let host = authority(api);
-    // Enterprise servers have their API under a path, and may have a host name that begins with `api.`.
+    // Enterprise servers have their API under a path, and may have a host name that begins with
+    // `api.`.
     match host.strip_prefix("api.") {
         Some(pages) if api.path() == "/" => pages.to_owned(),
         _ => host,
@@ -200,7 +206,8 @@ fn authority(url: &Url) -> String {
     }
 }
 
-/// Validates the names of account and repository by the rules of GitHub, since they are inserted into URLs.
+/// Validates the names of account and repository by the rules of GitHub, since they are inserted
+/// into URLs.
 fn repository((owner, name): (&str, &str)) -> Option<(String, String)> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let (account, suffix) = owner.split_once('_').unwrap_or((owner, ""));

@@ -14,7 +14,8 @@ const MAX_LABEL_BYTES: usize = 40;
 /// Number of sentences of a paragraph that are considered. Later ones rarely state the goal.
 const MAX_SENTENCES: usize = 4;
 
-/// Returns `line` up to the first full stop, question or exclamation mark after which a sentence can begin.
+/// Returns `line` up to the first full stop, question or exclamation mark after which a sentence
+/// can begin.
 pub(super) fn first_sentence(line: &str) -> &str {
     sentences(line).next().unwrap_or(line)
 }
@@ -90,8 +91,8 @@ fn classify(sentence: &str) -> GoalLikelihood {
 
 /// Returns the sentence that states the goal of a plan.
 ///
-/// It is searched below a heading such as "Goal", after such a word as a label, below the title, and below a heading
-/// such as "Overview". `steps` are the titles of the steps, which are no goals.
+/// It is searched below a heading such as "Goal", after such a word as a label, below the title,
+/// and below a heading such as "Overview". `steps` are the titles of the steps, which are no goals.
 pub(super) fn goal(blocks: &[Block], steps: &[String]) -> Option<String> {
     let sections = |names: &'static WordList| {
         let headings = blocks.iter().enumerate();
@@ -127,7 +128,8 @@ pub(super) fn goal(blocks: &[Block], steps: &[String]) -> Option<String> {
         .or_else(in_overview)
 }
 
-/// Returns the first sentence that certainly states the goal, else, if `trusted`, the first one if it possibly does.
+/// Returns the first sentence that certainly states the goal, else, if `trusted`, the first one if
+/// it possibly does.
 fn likely(below: &[Block], steps: &[String], trusted: bool) -> Option<String> {
     let all: Vec<String> = paragraphs(below)
         .flat_map(|text| first_sentences(&text))

@@ -1,7 +1,8 @@
 //! Splitting of a long plan into parts that fit into comments, and joining of the parts.
 //!
-//! A text that fits is a single part without changes. Otherwise every part but the last ends with a marker line, and
-//! every part but the first begins with one. Markers are HTML comments, which GitHub does not display:
+//! A text that fits is a single part without changes. Otherwise every part but the last ends with a
+//! marker line, and every part but the first begins with one. Markers are HTML comments, which
+//! GitHub does not display:
 //!
 //! | marker | position | meaning |
 //! |---|---|---|
@@ -11,9 +12,9 @@
 //! | `<!-- planwright:continued -->` | start | the text is continued from the previous part |
 //! | `<!-- planwright:fence-open -->` | start | same, and the opening fence in the line below was added |
 //!
-//! The marker at the end of a part is followed by [`CONTINUATION_NOTICE`], for readers of a single comment. Parts without
-//! it can be joined, too. Since the positions of the markers are fixed, [`join`] is exact even for a text that contains
-//! such lines itself.
+//! The marker at the end of a part is followed by [`CONTINUATION_NOTICE`], for readers of a single
+//! comment. Parts without it can be joined, too. Since the positions of the markers are fixed,
+//! [`join`] is exact even for a text that contains such lines itself.
 
 mod map;
 #[cfg(test)]
@@ -28,7 +29,8 @@ const CLOSED_IN_LINE: &str = "<!-- planwright:fence-closed-in-line -->";
 const CONTINUED: &str = "<!-- planwright:continued -->";
 const OPEN: &str = "<!-- planwright:fence-open -->";
 
-/// Last line of every part but the last one, visible to people and to agents that receive only the first part from erk.
+/// Last line of every part but the last one, visible to people and to agents that receive only the
+/// first part from erk.
 pub const CONTINUATION_NOTICE: &str = "*Continued in the next comment.*";
 
 /// Maximum length of a part. Both limits apply.
@@ -89,9 +91,10 @@ pub struct Part {
 
 /// Splits `text` into parts within the limits.
 ///
-/// Each cut is in the second half of the text that fits: before a heading, else between blocks, list items, lines, words
-/// or characters. A cut in a fenced code block closes the fence and opens it again with the same info string; fence lines
-/// longer than an eighth of the limit are treated as plain text.
+/// Each cut is in the second half of the text that fits: before a heading, else between blocks,
+/// list items, lines, words or characters. A cut in a fenced code block closes the fence and opens
+/// it again with the same info string; fence lines longer than an eighth of the limit are treated
+/// as plain text.
 pub fn split(text: &str, limits: &Limits) -> Vec<Part> {
     let limits = limits.at_least_floor();
     if limits.reach(text, 0) == text.len() {
@@ -162,8 +165,8 @@ pub enum PartEnd {
     Last,
 }
 
-/// Returns the 0-based index of the first part whose marker is missing, so that [`join`] fails, and the position of the
-/// marker.
+/// Returns the 0-based index of the first part whose marker is missing, so that [`join`] fails, and
+/// the position of the marker.
 pub fn first_mismatch(parts: &[&str]) -> Option<(usize, PartEnd)> {
     (0..parts.len()).find_map(|index| Some((index, content(parts, index).err()?)))
 }

@@ -1,8 +1,9 @@
 //! Extraction of the titles of a plan's steps, in any form in which plans contain them.
 //!
-//! Every series of headings, list items, table rows or paragraphs that can be steps gets a weight, and the one with the
-//! highest weight is used. The order is: numbered headings, lists below a heading such as "Steps", other numbered lists,
-//! task lists and tables, bullet lists. Lists below headings of other sections (tests, risks, files) are excluded.
+//! Every series of headings, list items, table rows or paragraphs that can be steps gets a weight,
+//! and the one with the highest weight is used. The order is: numbered headings, lists below a
+//! heading such as "Steps", other numbered lists, task lists and tables, bullet lists. Lists below
+//! headings of other sections (tests, risks, files) are excluded.
 
 use std::cmp::Ordering;
 
@@ -181,8 +182,8 @@ fn bold<'a>(paragraph: &'a AstNode<'a>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// Returns the title of a step that begins with `paragraph`: its leading bold words if they form a label, else its first
-/// sentence.
+/// Returns the title of a step that begins with `paragraph`: its leading bold words if they form a
+/// label, else its first sentence.
 fn title<'a>(paragraph: &'a AstNode<'a>) -> String {
     let text = one_line(&plain(paragraph));
     if let Some(bold) = bold(paragraph) {
@@ -238,7 +239,8 @@ fn is_section_heading(text: &str) -> bool {
         || phrases.is(Class::Other, span)
 }
 
-/// Returns the end of the number of a step at the beginning of `folded`: `1. `, `2️⃣`, `Step 3`, `第一步`.
+/// Returns the end of the number of a step at the beginning of `folded`: `1. `, `2️⃣`, `Step 3`,
+/// `第一步`.
 fn number_end(folded: &str) -> Option<usize> {
     let start = folded.find(char::is_alphanumeric)?;
     if folded[..start].chars().count() > 4 {
@@ -281,7 +283,8 @@ fn without_number(text: &str) -> &str {
     if bare { rest } else { text }
 }
 
-/// Returns series of headings of one level below the same heading that are numbered, or of at least three instructions.
+/// Returns series of headings of one level below the same heading that are numbered, or of at least
+/// three instructions.
 fn headings(elements: &[Element]) -> Vec<Series> {
     let mut found = Vec::new();
     for level in 1..=6 {
@@ -328,7 +331,8 @@ fn heading_series(group: &[&str]) -> Option<Series> {
     })
 }
 
-/// Returns series of list items. Numbered lists and task lists of the same weight in several sections are one series.
+/// Returns series of list items. Numbered lists and task lists of the same weight in several
+/// sections are one series.
 fn lists(elements: &[Element]) -> Vec<Series> {
     let mut found: Vec<Series> = Vec::new();
     let only = elements

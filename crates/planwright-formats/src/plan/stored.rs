@@ -11,11 +11,12 @@
 //! | [`StoredForm::BehindHeader`] | body of a pull request, between the first and the last rule | erk, February 2026 |
 //! | [`StoredForm::WholeBody`] | the body is the plan | erk before metadata blocks |
 //!
-//! The comment that the header names has priority wherever it is. Since anybody can write a block, comments of the
-//! issue's author are preferred, a plan of another author is used with a warning, and all parts must be by the author of
-//! the first one. Parts are joined by their numbers and markers, and always include the comment in which the plan was
-//! found. Parts that do not fit together are a [`StoredPlanError`] that names the comment and the remedy. So is a broken
-//! block above a valid one of its kind, since either could be the plan.
+//! The comment that the header names has priority wherever it is. Since anybody can write a block,
+//! comments of the issue's author are preferred, a plan of another author is used with a warning,
+//! and all parts must be by the author of the first one. Parts are joined by their numbers and
+//! markers, and always include the comment in which the plan was found. Parts that do not fit
+//! together are a [`StoredPlanError`] that names the comment and the remedy. So is a broken block
+//! above a valid one of its kind, since either could be the plan.
 
 mod blocks;
 mod find;
@@ -182,7 +183,8 @@ pub struct StoredHeader {
     pub findings: Vec<StoredFinding>,
 }
 
-/// Reads the `plan-header` in the body of an issue or pull request without its comments, for lists of plans.
+/// Reads the `plan-header` in the body of an issue or pull request without its comments, for lists
+/// of plans.
 pub fn header(body: &str) -> StoredHeader {
     let mut findings = Findings::default();
     StoredHeader {
@@ -268,7 +270,8 @@ pub enum StoredPlanError {
         /// Ids of the comments.
         comments: Vec<u64>,
     },
-    /// The comment in which the plan begins is a part without a number, although all numbered parts exist without it.
+    /// The comment in which the plan begins is a part without a number, although all numbered parts
+    /// exist without it.
     #[error(
         "comment {comment} holds a part of a longer plan, but no line `part i/n` above it, and the {of} parts that say so are there without it: restore that line from the comment's edit history, or save the plan again"
     )]

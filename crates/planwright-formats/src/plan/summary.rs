@@ -1,7 +1,8 @@
-//! Summary of a plan in its own words: the sentence that states its goal, and the titles of its steps.
+//! Summary of a plan in its own words: the sentence that states its goal, and the titles of its
+//! steps.
 //!
-//! Nothing is invented: a plan without such a sentence or without steps has a summary without them. In a plan document
-//! only the plan is read, without front matter.
+//! Nothing is invented: a plan without such a sentence or without steps has a summary without them.
+//! In a plan document only the plan is read, without front matter.
 
 use super::document;
 use super::inline;
@@ -18,9 +19,9 @@ pub const MAX_STEPS: usize = 7;
 
 /// Summary of a plan.
 ///
-/// Each part is one line of Markdown that displays as plain text. Because of escaping, the source may be longer than
-/// [`MAX_SENTENCE_CHARS`] and [`MAX_STEP_TITLE_CHARS`]. The caller must neutralise mentions and commands before posting
-/// it.
+/// Each part is one line of Markdown that displays as plain text. Because of escaping, the source
+/// may be longer than [`MAX_SENTENCE_CHARS`] and [`MAX_STEP_TITLE_CHARS`]. The caller must
+/// neutralise mentions and commands before posting it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Goal of the plan; empty if no sentence states it.

@@ -1,7 +1,7 @@
 //! Extraction of the title of a plan from its Markdown tree.
 //!
-//! Two versions of erk differ in their rules: R0, which saved issues, and HEAD, which opens pull requests. This module
-//! applies one set of rules to the texts of both:
+//! Two versions of erk differ in their rules: R0, which saved issues, and HEAD, which opens pull
+//! requests. This module applies one set of rules to the texts of both:
 //!
 //! | | erk R0 | erk HEAD | this module | reason |
 //! |---|---|---|---|---|
@@ -28,20 +28,22 @@ mod own;
 
 pub use own::{descriptive_title, own_title};
 
-/// Maximum length of a title, in code points. GitHub allows 256 for an issue title, which leaves room for a tag.
+/// Maximum length of a title, in code points. GitHub allows 256 for an issue title, which leaves
+/// room for a tag.
 pub const MAX_TITLE_CHARS: usize = 250;
 
 /// Maximum length of the title in a paragraph `Plan: X`, in code points.
 const MAX_LEAD_CHARS: usize = 120;
 
-/// Returns the title of the plan in `text`, or `None` when it has none of its own and the caller should use the title of
-/// the issue.
+/// Returns the title of the plan in `text`, or `None` when it has none of its own and the caller
+/// should use the title of the issue.
 ///
-/// The sources are, in this order: the first level-1 heading; a paragraph `Plan: X` before the first heading; the first
-/// level-2 heading; the first block if it is a deeper heading; a paragraph `Plan: X` anywhere; in a text without any
-/// heading, its first line. Headings that are section names, phases or steps are skipped; front matter, code and HTML
-/// are ignored. Markup and one leading `Plan:` or similar are removed, white space is collapsed, and the title is
-/// truncated to [`MAX_TITLE_CHARS`]. See the module for the rules of erk.
+/// The sources are, in this order: the first level-1 heading; a paragraph `Plan: X` before the
+/// first heading; the first level-2 heading; the first block if it is a deeper heading; a paragraph
+/// `Plan: X` anywhere; in a text without any heading, its first line. Headings that are section
+/// names, phases or steps are skipped; front matter, code and HTML are ignored. Markup and one
+/// leading `Plan:` or similar are removed, white space is collapsed, and the title is truncated to
+/// [`MAX_TITLE_CHARS`]. See the module for the rules of erk.
 pub fn title_of(text: &str) -> Option<String> {
     let text = front_matter::body(text);
     let blocks = markdown::blocks(text);
@@ -59,7 +61,8 @@ pub fn title_of(text: &str) -> Option<String> {
         .map(|title| truncate_chars(&title, MAX_TITLE_CHARS))
 }
 
-/// Removes one leading `Plan:`, `Implementation Plan -` or similar from `heading`, unless nothing would be left.
+/// Removes one leading `Plan:`, `Implementation Plan -` or similar from `heading`, unless nothing
+/// would be left.
 pub fn strip_prefix(heading: &str) -> &str {
     let start = heading.find(char::is_alphanumeric).unwrap_or(heading.len());
     let words = &heading[start..];
@@ -86,7 +89,8 @@ pub fn fold_title(title: &str) -> String {
         .collect()
 }
 
-/// Returns true if `heading` names a section or step of a plan (`Overview`, `Phase 2: …`, `3. Wire it up`).
+/// Returns true if `heading` names a section or step of a plan (`Overview`, `Phase 2: …`, `3. Wire
+/// it up`).
 pub fn is_section_name(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let name = lower.trim_matches(|c: char| !c.is_alphanumeric());

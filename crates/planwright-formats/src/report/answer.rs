@@ -1,4 +1,5 @@
-//! Documents in an agent's answer: unwrapping one that was printed, and making a report of the answer itself.
+//! Documents in an agent's answer: unwrapping one that was printed, and making a report of the
+//! answer itself.
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
@@ -20,13 +21,14 @@ const MAX_SUMMARY_LINES: usize = 5;
 
 /// Returns the document in an agent's printed answer.
 ///
-/// Removes a fence around the whole document and a short preamble before its first heading of level 1. A text without
-/// these is returned unchanged.
+/// Removes a fence around the whole document and a short preamble before its first heading of level
+/// 1. A text without these is returned unchanged.
 pub fn unwrap_document(text: &str) -> &str {
     without_preamble(fenced_document(text).unwrap_or(text))
 }
 
-/// Returns the content of the only Markdown fence, if it has a title and no heading stands outside of it.
+/// Returns the content of the only Markdown fence, if it has a title and no heading stands outside
+/// of it.
 fn fenced_document(text: &str) -> Option<&str> {
     let blocks = blocks(text);
     if blocks.iter().any(|block| block.heading().is_some()) {
@@ -71,9 +73,9 @@ fn without_preamble(text: &str) -> &str {
 
 /// Renders a report from an agent's answer, for an agent that wrote no report.
 ///
-/// It has a title, metadata with a mark that [`is_degraded`] recognises, a summary (the first five non-blank lines of
-/// the first twenty, as a quote, so that their markup ends there) and the whole answer as findings. Headings of the
-/// answer are kept, so that its recommendations are found.
+/// It has a title, metadata with a mark that [`is_degraded`] recognises, a summary (the first five
+/// non-blank lines of the first twenty, as a quote, so that their markup ends there) and the whole
+/// answer as findings. Headings of the answer are kept, so that its recommendations are found.
 pub fn degraded_report(topic: &str, date: &str, agent_name: &str, text: &str) -> String {
     let topic = one_line(topic);
     let title = inline::line(

@@ -15,7 +15,8 @@ use crate::{front_matter, hidden, markdown};
 pub const MIN_REPORT_BYTES: usize = 500;
 /// Minimum size of a plan, in bytes (the limit of the same project's validator).
 pub const MIN_PLAN_BYTES: usize = 500;
-/// Maximum size of a report, in code points, so that it fits into a comment on GitHub (65,536) together with its frame.
+/// Maximum size of a report, in code points, so that it fits into a comment on GitHub (65,536)
+/// together with its frame.
 pub const MAX_REPORT_CHARS: usize = 50_000;
 /// Maximum number of placeholders that are reported.
 const MAX_PLACEHOLDERS: usize = 10;
@@ -23,7 +24,8 @@ const MAX_PLACEHOLDERS: usize = 10;
 /// Sections of level 2 of which a report needs at least one.
 const FINDINGS: [&str; 3] = ["findings", "executive summary", "analysis"];
 
-/// A problem in a report or plan that an agent wrote. `Display` addresses the agent: description and remedy.
+/// A problem in a report or plan that an agent wrote. `Display` addresses the agent: description
+/// and remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentProblem {
     /// The document contains only white space and comments.
@@ -136,7 +138,8 @@ pub fn check_plan(text: &str) -> Vec<DocumentProblem> {
 
 /// Guesses whether a document is a plan rather than a report.
 ///
-/// A plan has phases or milestones, or it has no section of a report and either `Plan` in its title or task boxes.
+/// A plan has phases or milestones, or it has no section of a report and either `Plan` in its title
+/// or task boxes.
 pub fn looks_like_plan(text: &str) -> bool {
     let arena = Arena::new();
     let root = markdown::parse(&arena, front_matter::body(text));
@@ -210,7 +213,8 @@ fn has_findings(headings: &[(u8, String)]) -> bool {
         .any(|(level, text)| *level == 2 && FINDINGS.contains(&section_name(text).as_str()))
 }
 
-/// Returns true for a numbered list or a task list of at least two items, or a non-empty section for steps.
+/// Returns true for a numbered list or a task list of at least two items, or a non-empty section
+/// for steps.
 fn has_steps<'a>(root: &'a AstNode<'a>) -> bool {
     root.children().any(|node| match &node.data().value {
         NodeValue::List(list) => {

@@ -2,7 +2,8 @@
 
 use super::metadata::ReportMetadata;
 
-/// Renders the digest of a report as Markdown: path, title, summary, recommendations, files and size.
+/// Renders the digest of a report as Markdown: path, title, summary, recommendations, files and
+/// size.
 ///
 /// It has at most some 3 KB for an English report, and never more than 10 KB besides `path`.
 pub fn render_digest(path: &str, report: &ReportMetadata) -> String {
@@ -69,8 +70,8 @@ impl Reduction {
         }
     }
 
-    /// Returns the share of bytes saved in percent: 100 minus the kept share, which is rounded down. Negative if the
-    /// text grew, 0 if the full text is empty.
+    /// Returns the share of bytes saved in percent: 100 minus the kept share, which is rounded
+    /// down. Negative if the text grew, 0 if the full text is empty.
     pub fn percent(self) -> i64 {
         if self.full_bytes == 0 {
             return 0;

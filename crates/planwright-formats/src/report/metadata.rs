@@ -26,16 +26,19 @@ const MAX_PATHS: usize = 10;
 /// Metadata of a report. The field names are part of the JSON output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReportMetadata {
-    /// First heading of level 1, else `title` of the front matter, else `Unknown Report`; at most 150 code points.
+    /// First heading of level 1, else `title` of the front matter, else `Unknown Report`; at most
+    /// 150 code points.
     pub title: String,
-    /// Text of the section `Executive Summary`, else of the first paragraphs, on one line; at most 50 words and 400
-    /// code points. Empty when there is no prose.
+    /// Text of the section `Executive Summary`, else of the first paragraphs, on one line; at most
+    /// 50 words and 400 code points. Empty when there is no prose.
     pub summary: String,
-    /// First five items of the section `Recommendations`, each on one line of at most 160 code points.
+    /// First five items of the section `Recommendations`, each on one line of at most 160 code
+    /// points.
     pub recommendations: Vec<String>,
     /// Number of all recommendations.
     pub recommendations_total: usize,
-    /// First ten files named outside of code blocks, in order, each once, as written, at most 201 bytes each.
+    /// First ten files named outside of code blocks, in order, each once, as written, at most 201
+    /// bytes each.
     pub file_paths: Vec<String>,
     /// Number of distinct files.
     pub file_paths_total: usize,
@@ -45,7 +48,8 @@ pub struct ReportMetadata {
     pub words: usize,
     /// Number of headings of level 2.
     pub sections: usize,
-    /// Number of subsections of the section `Findings`, or of its list items if it has no subsections.
+    /// Number of subsections of the section `Findings`, or of its list items if it has no
+    /// subsections.
     pub findings: usize,
     /// The document was made from the agent's answer because the agent wrote no report.
     pub degraded: bool,

@@ -7,8 +7,8 @@ use comrak::nodes::{AstNode, NodeValue};
 
 use crate::plan::summary::as_path;
 
-/// Suffixes that mark the first segment of a path as a host or package, not a directory: `docs.rs/serde/a.html`,
-/// `Node.js/Express.js`.
+/// Suffixes that mark the first segment of a path as a host or package, not a directory:
+/// `docs.rs/serde/a.html`, `Node.js/Express.js`.
 const HOST_SUFFIXES: [&str; 16] = [
     "ai", "app", "co", "com", "dev", "edu", "gov", "info", "io", "js", "me", "net", "org", "rs",
     "test", "uk",
@@ -33,8 +33,8 @@ impl Paths {
 
     /// Adds the paths in a paragraph, heading or cell; at max `max` paths are listed.
     ///
-    /// In a code span of one word, a name without a directory counts if its extension is well known. Elsewhere a path
-    /// needs a directory.
+    /// In a code span of one word, a name without a directory counts if its extension is well
+    /// known. Elsewhere a path needs a directory.
     pub(super) fn collect<'a>(&mut self, leaf: &'a AstNode<'a>, max: usize) {
         let mut words = String::new();
         for edge in leaf.traverse() {
@@ -94,8 +94,8 @@ impl Paths {
     }
 }
 
-/// Returns `word` without a position in the file (`:12`, `:1-66`, `#L12`, `::test`) if it is a path. A name without a
-/// directory counts only if `bare` is set.
+/// Returns `word` without a position in the file (`:12`, `:1-66`, `#L12`, `::test`) if it is a
+/// path. A name without a directory counts only if `bare` is set.
 fn path(word: &str, bare: bool) -> Option<&str> {
     if word.contains("://") {
         return None;

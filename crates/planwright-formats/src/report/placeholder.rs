@@ -1,7 +1,9 @@
-//! Detection of unfilled template placeholders: `<short title>`, `<file:line>`, `[Add …]`, `{{name}}`, a lone `TODO`.
+//! Detection of unfilled template placeholders: `<short title>`, `<file:line>`, `[Add …]`,
+//! `{{name}}`, a lone `TODO`.
 //!
-//! Code and quotes are ignored. To avoid false positives, only forms that a finished text hardly contains are matched:
-//! `Vec<String>`, `<details open>`, `[IN PROGRESS]`, `a < b` and words in capitals are not placeholders.
+//! Code and quotes are ignored. To avoid false positives, only forms that a finished text hardly
+//! contains are matched: `Vec<String>`, `<details open>`, `[IN PROGRESS]`, `a < b` and words in
+//! capitals are not placeholders.
 
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{AstNode, NodeValue};
@@ -39,7 +41,8 @@ pub(super) fn placeholders<'a>(root: &'a AstNode<'a>) -> Vec<(usize, String)> {
     found
 }
 
-/// Returns the text of a paragraph, heading or cell with its tags and line breaks. A code span becomes U+FFFC.
+/// Returns the text of a paragraph, heading or cell with its tags and line breaks. A code span
+/// becomes U+FFFC.
 fn source<'a>(leaf: &'a AstNode<'a>) -> String {
     let mut text = String::new();
     for edge in leaf.traverse() {
@@ -121,8 +124,8 @@ fn scan(text: &str, first_line: usize, found: &mut Vec<(usize, String)>) {
     }
 }
 
-/// Returns the length of the placeholder at the start of `rest`. `accepts` receives the text in the brackets and the text
-/// after them.
+/// Returns the length of the placeholder at the start of `rest`. `accepts` receives the text in the
+/// brackets and the text after them.
 fn placeholder_len(
     rest: &str,
     open: &str,

@@ -26,20 +26,21 @@ pub struct Progress {
 /// Metadata of a plan. The field names are part of the JSON output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanMetadata {
-    /// First heading of level 1 without a leading `Plan:`, else `title` of the front matter, else `Unknown Plan`; at most
-    /// 150 code points.
+    /// First heading of level 1 without a leading `Plan:`, else `title` of the front matter, else
+    /// `Unknown Plan`; at most 150 code points.
     pub title: String,
-    /// First word of `**Date**:` before the first phase, else of `date` or `created_date` in the front matter, else
-    /// `Unknown`.
+    /// First word of `**Date**:` before the first phase, else of `date` or `created_date` in the
+    /// front matter, else `Unknown`.
     pub date: String,
-    /// Phases. A phase is done if its heading says so; if the heading states nothing, if it has task boxes and all are
-    /// ticked.
+    /// Phases. A phase is done if its heading says so; if the heading states nothing, if it has
+    /// task boxes and all are ticked.
     pub phases: Progress,
     /// Milestones, with the same rule.
     pub milestones: Progress,
     /// Task boxes in lists, but not those in headings of phases.
     pub checkboxes: Progress,
-    /// Level stated by `**Complexity**:`, else by `**Risk**:`, before the first phase, else `Unknown`.
+    /// Level stated by `**Complexity**:`, else by `**Risk**:`, before the first phase, else
+    /// `Unknown`.
     pub complexity: String,
     /// Size of the whole document, in bytes.
     pub size: usize,

@@ -4,7 +4,8 @@ use comrak::nodes::{AstNode, NodeValue};
 
 use crate::text::one_line;
 
-/// Returns the text below `node` on one line as a reader sees it: without markup and HTML, code spans in backticks.
+/// Returns the text below `node` on one line as a reader sees it: without markup and HTML, code
+/// spans in backticks.
 pub(super) fn visible_line<'a>(node: &'a AstNode<'a>) -> String {
     let mut text = String::new();
     for part in node.descendants() {
@@ -43,8 +44,8 @@ pub(super) fn lead<'a>(item: &'a AstNode<'a>) -> Option<&'a AstNode<'a>> {
         .filter(|first| matches!(first.data().value, NodeValue::Paragraph))
 }
 
-/// Normalises the text of a heading to the name of a section: lower case, without a number or emoji before it and a
-/// colon or emoji after it.
+/// Normalises the text of a heading to the name of a section: lower case, without a number or emoji
+/// before it and a colon or emoji after it.
 pub(super) fn section_name(text: &str) -> String {
     let text = text.trim_matches(is_emoji);
     let unnumbered =
@@ -94,7 +95,8 @@ pub struct PlanHeading {
     pub number: String,
     /// Text after the number, without the state; may be empty.
     pub title: String,
-    /// State given by a task box or emoji before the heading or by a word in brackets at its end; `None` without one.
+    /// State given by a task box or emoji before the heading or by a word in brackets at its end;
+    /// `None` without one.
     pub done: Option<bool>,
 }
 
@@ -111,8 +113,9 @@ const STATES: [(&str, bool); 9] = [
     ("incomplete", false),
 ];
 
-/// Parses the `text` of a heading (without `#` and markup) as a phase, milestone or step: `Phase 1: T`, `Phase 1 — T`,
-/// `- [x] Phase 1.2: T`, optionally with a state such as `[COMPLETE]` at the end.
+/// Parses the `text` of a heading (without `#` and markup) as a phase, milestone or step: `Phase 1:
+/// T`, `Phase 1 — T`, `- [x] Phase 1.2: T`, optionally with a state such as `[COMPLETE]` at the
+/// end.
 ///
 /// Returns `None` for the title of a document (level 1) and for headings that only mention a phase:
 /// `2026-07-10 — Phase 1.1: T`, `Success Criteria — Phase 2`, `Phase 2 results`.

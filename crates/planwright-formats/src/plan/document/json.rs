@@ -1,8 +1,8 @@
 //! Parsing of the JSON object that extractors returned before they used Markdown.
 //!
-//! A plan has `success: true`, `mode`, `plan_title`, `plan_content`, and in `enrichment` the fields `guidance_applied`,
-//! `guidance_text`, `questions_asked`, `clarifications[]`, `context_extracted`, `context_categories[]`. An error has
-//! `success: false`, `error`, `message`.
+//! A plan has `success: true`, `mode`, `plan_title`, `plan_content`, and in `enrichment` the fields
+//! `guidance_applied`, `guidance_text`, `questions_asked`, `clarifications[]`, `context_extracted`,
+//! `context_categories[]`. An error has `success: false`, `error`, `message`.
 
 use serde_json::{Map, Value};
 
@@ -41,7 +41,8 @@ pub(super) fn parse(text: &str) -> Option<ParsedDocument> {
     }))
 }
 
-/// Returns the source of the object, which is the whole text or the content of a `json` fence without text around it.
+/// Returns the source of the object, which is the whole text or the content of a `json` fence
+/// without text around it.
 fn source(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     if trimmed.starts_with('{') {
@@ -96,7 +97,8 @@ fn enrichment(object: &Map<String, Value>) -> Enrichment {
     found
 }
 
-/// Parses a clarification: a string `topic: answer`, or an object with one of the field names that models used.
+/// Parses a clarification: a string `topic: answer`, or an object with one of the field names that
+/// models used.
 fn clarified(value: &Value) -> Option<(String, String)> {
     match value {
         Value::String(text) => Some(clarification(&Item {

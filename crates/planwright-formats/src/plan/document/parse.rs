@@ -14,7 +14,8 @@ const MAX_HEADING_CHARS: usize = 80;
 /// Maximum length of an error code, in bytes.
 const MAX_CODE_BYTES: usize = 64;
 
-/// Error codes of extractors and the beginnings of erk's messages for them, which some answers use as the heading.
+/// Error codes of extractors and the beginnings of erk's messages for them, which some answers use
+/// as the heading.
 const MESSAGES: [(&str, &str); 5] = [
     ("no_plan_found", "no implementation plan found"),
     ("session_not_found", "session file not found"),
@@ -28,14 +29,15 @@ const MESSAGES: [(&str, &str); 5] = [
 
 /// Parses a plan document or an error document from its Markdown tree.
 ///
-/// * A plan document has the first heading `# Plan: <title>`, then `## Enrichment Details`, then a rule (`---`). The body
-///   is the text after the rule and one blank line, byte for byte. Paragraphs between title and details are put before
-///   it. Without the rule, the body begins at the next heading of level 1 or 2, so that no text is lost.
-/// * An error document has the first heading `## Error: <code>`, optionally with a message after the code, or with one of
-///   erk's messages instead of the code. Such a heading further down or in code belongs to the plan, and so does
-///   `## Error: handling`, since a code contains a `_`.
-/// * The JSON object that extractors returned before they used Markdown (`success`, `plan_content`, … or `error`,
-///   `message`) is accepted alone or in a `json` fence.
+/// * A plan document has the first heading `# Plan: <title>`, then `## Enrichment Details`, then a
+///   rule (`---`). The body is the text after the rule and one blank line, byte for byte.
+///   Paragraphs between title and details are put before it. Without the rule, the body begins at
+///   the next heading of level 1 or 2, so that no text is lost.
+/// * An error document has the first heading `## Error: <code>`, optionally with a message after
+///   the code, or with one of erk's messages instead of the code. Such a heading further down or in
+///   code belongs to the plan, and so does `## Error: handling`, since a code contains a `_`.
+/// * The JSON object that extractors returned before they used Markdown (`success`, `plan_content`,
+///   … or `error`, `message`) is accepted alone or in a `json` fence.
 ///
 /// Text before the first heading is ignored.
 pub fn parse(text: &str) -> ParsedDocument {
@@ -112,8 +114,8 @@ pub fn strip_notes(text: &str) -> &str {
     plan.filter(|_| ours).unwrap_or(text)
 }
 
-/// Returns the plan in `text`: the text after the frame of a plan document, whoever wrote it, else the whole text without
-/// notes.
+/// Returns the plan in `text`: the text after the frame of a plan document, whoever wrote it, else
+/// the whole text without notes.
 pub fn plan_body(text: &str) -> &str {
     match leading_frame(text) {
         Some((_, frame)) => &text[frame.body..],
@@ -143,13 +145,15 @@ fn is_details(block: &Block) -> bool {
     matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
 }
 
-/// Returns the frame directly below the title at block `start`. A section of that name further down belongs to the plan.
+/// Returns the frame directly below the title at block `start`. A section of that name further down
+/// belongs to the plan.
 fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
     let (details, below) = blocks[start + 1..].split_first()?;
     is_details(details).then(|| framed(text, below))
 }
 
-/// Returns the frame below paragraphs that an agent wrote between title and frame, and the text of these paragraphs.
+/// Returns the frame below paragraphs that an agent wrote between title and frame, and the text of
+/// these paragraphs.
 fn frame_after_text<'t>(text: &'t str, blocks: &[Block], start: usize) -> Option<(Frame, &'t str)> {
     let below = &blocks[start + 1..];
     let at = below.iter().position(is_details)?;
@@ -208,7 +212,8 @@ fn plan_title(level: u8, heading: &str) -> Option<String> {
     Some(one_line(rest))
 }
 
-/// Returns the title as parsed from the head alone, so that link definitions in the plan do not change it.
+/// Returns the title as parsed from the head alone, so that link definitions in the plan do not
+/// change it.
 fn title_in(head: &[Piece]) -> Option<String> {
     match head.first() {
         Some(Piece::Heading(level, text)) => plan_title(*level, text),

@@ -23,7 +23,8 @@ const MAX_NESTED_DOCUMENTS: usize = 3;
 /// Maximum length of a closing question, in bytes.
 const MAX_CLOSING_BYTES: usize = 400;
 
-/// Removes a fence around the whole answer, and the text before its first heading if that begins a plan or an error.
+/// Removes a fence around the whole answer, and the text before its first heading if that begins a
+/// plan or an error.
 pub(super) fn bare(text: &str) -> &str {
     let unfenced = unfenced(text);
     let blocks = markdown::blocks(unfenced);
@@ -39,8 +40,8 @@ pub(super) fn bare(text: &str) -> &str {
     }
 }
 
-/// Returns the content of a Markdown fence that begins with the heading of an answer. Since code in the plan may be
-/// fenced as well, the fence ends at the last line that can close it.
+/// Returns the content of a Markdown fence that begins with the heading of an answer. Since code in
+/// the plan may be fenced as well, the fence ends at the last line that can close it.
 fn unfenced(text: &str) -> &str {
     let blocks = markdown::blocks(text);
     let lead = blocks
@@ -124,8 +125,8 @@ pub(super) fn denies_guidance(text: &str) -> bool {
 
 /// Cleans the body of an answer.
 ///
-/// Unwraps nested plan documents, removes Planwright's comments and a closing question to the reader, restores `@`, and
-/// escapes commands.
+/// Unwraps nested plan documents, removes Planwright's comments and a closing question to the
+/// reader, restores `@`, and escapes commands.
 pub(super) fn plan(body: &str, candidate: Option<&str>) -> String {
     let mut text = body;
     for _ in 0..MAX_NESTED_DOCUMENTS {
@@ -143,8 +144,8 @@ pub(super) fn plan(body: &str, candidate: Option<&str>) -> String {
     escape_commands(&plan)
 }
 
-/// Inserts a backslash, which is not rendered, before `/` at the beginning of lines outside code, so that posting the
-/// plan triggers no other bots.
+/// Inserts a backslash, which is not rendered, before `/` at the beginning of lines outside code,
+/// so that posting the plan triggers no other bots.
 fn escape_commands(plan: &str) -> String {
     let mut at = 0;
     let mut offsets = Vec::new();
@@ -228,8 +229,8 @@ fn comment_offsets(text: &str) -> Vec<usize> {
 
 /// Returns the comments outside code that begin with `word`, after optional spaces and `/`.
 ///
-/// A comment that is not closed before the next blank line, list item or heading extends to the end of its line only,
-/// since the text after it belongs to the plan.
+/// A comment that is not closed before the next blank line, list item or heading extends to the end
+/// of its line only, since the text after it belongs to the plan.
 fn comments(text: &str, word: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for at in outside_code(text, comment_offsets(text)) {
@@ -250,7 +251,8 @@ fn comments(text: &str, word: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns true for a blank line and for lines that begin a Markdown block such as a list item or heading.
+/// Returns true for a blank line and for lines that begin a Markdown block such as a list item or
+/// heading.
 fn begins_block(line: &str) -> bool {
     let line = line.trim_start();
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -258,7 +260,8 @@ fn begins_block(line: &str) -> bool {
     line.is_empty() || numbered || line.starts_with(['#', '-', '*', '+', '|', '>', '`', '~'])
 }
 
-/// Returns the offset of a last paragraph that asks the reader whether to go on; the end of the text if there is none.
+/// Returns the offset of a last paragraph that asks the reader whether to go on; the end of the
+/// text if there is none.
 fn closing_question(text: &str) -> usize {
     let blocks = markdown::blocks(text);
     let [.., before, last] = blocks.as_slice() else {

@@ -15,12 +15,12 @@ const FETCHING_TAGS: [&str; 12] = [
 /// Maximum distance of the URL from `![`, in bytes.
 const MAX_URL_DISTANCE: usize = 1_000;
 
-/// Number of passes that leave code unchanged. A replacement can change which text is code, but only texts made for this
-/// purpose need more passes.
+/// Number of passes that leave code unchanged. A replacement can change which text is code, but
+/// only texts made for this purpose need more passes.
 const MAX_CODE_PASSES: usize = 4;
 
-/// Replaces `![` by `[`, and `<` by `&lt;` in tags that fetch a URL, outside code. Images whose URL occurs in `known` are
-/// kept. Returns the text and the number of replacements.
+/// Replaces `![` by `[`, and `<` by `&lt;` in tags that fetch a URL, outside code. Images whose URL
+/// occurs in `known` are kept. Returns the text and the number of replacements.
 pub(super) fn as_links(mut text: String, known: &str) -> (String, usize) {
     let mut count = 0;
     for passes in 0.. {
@@ -83,8 +83,8 @@ fn fetches(tag: &str) -> bool {
         .any(|name| name.eq_ignore_ascii_case(&tag[..end]))
 }
 
-/// Returns true if the URL of the image at the start of `rest` occurs in `known`. Only the simplest syntax is accepted,
-/// since otherwise a browser may use another URL than the one found here.
+/// Returns true if the URL of the image at the start of `rest` occurs in `known`. Only the simplest
+/// syntax is accepted, since otherwise a browser may use another URL than the one found here.
 fn is_known(rest: &str, known: &str) -> bool {
     let near = truncate_bytes(rest, MAX_URL_DISTANCE);
     let url = match near.strip_prefix("![") {

@@ -81,7 +81,8 @@ fn is_numbered(heading: &str) -> bool {
     digits > 0 && digits < 4 && text[digits..].starts_with(['.', ')', ':'])
 }
 
-/// Returns true for two numbered headings, a phase, a section of steps that is not empty, a numbered list or a task list.
+/// Returns true for two numbered headings, a phase, a section of steps that is not empty, a
+/// numbered list or a task list.
 fn has_steps(blocks: &[Block]) -> bool {
     let mut numbered = 0;
     for (at, block) in blocks.iter().enumerate() {
@@ -225,7 +226,8 @@ pub(super) fn placeholder(text: &str) -> Option<String> {
     None
 }
 
-/// Returns the content of every fenced code block that is not empty, without white space at the ends of lines.
+/// Returns the content of every fenced code block that is not empty, without white space at the
+/// ends of lines.
 pub(super) fn fences(text: &str) -> Vec<String> {
     let arena = Arena::new();
     let root = markdown::parse(&arena, text);

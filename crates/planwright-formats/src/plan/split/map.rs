@@ -1,4 +1,5 @@
-//! Positions at which a text can be cut: headings, blocks, list items, lines; and its fenced code blocks.
+//! Positions at which a text can be cut: headings, blocks, list items, lines; and its fenced code
+//! blocks.
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
@@ -35,7 +36,8 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Parses `text`. Fences whose opening or closing line is longer than `max_line` bytes are ignored.
+    /// Parses `text`. Fences whose opening or closing line is longer than `max_line` bytes are
+    /// ignored.
     pub(super) fn new(text: &str, max_line: usize) -> Self {
         let arena = Arena::new();
         let root = markdown::parse(&arena, text);
@@ -89,7 +91,8 @@ impl Map {
         self.fences.get(before.checked_sub(1)?)
     }
 
-    /// Returns the best offset for a cut of `text` after `at` and at most at `end`, which must be greater.
+    /// Returns the best offset for a cut of `text` after `at` and at most at `end`, which must be
+    /// greater.
     pub(super) fn cut(&self, text: &str, at: usize, end: usize) -> usize {
         let half = at + (end - at) / 2;
         [&self.headings, &self.blocks, &self.items]
@@ -164,10 +167,12 @@ impl Fence {
     }
 }
 
-/// Returns the prefixes of a line that opens a fence at the start of a text and of a line that closes it in place.
+/// Returns the prefixes of a line that opens a fence at the start of a text and of a line that
+/// closes it in place.
 ///
-/// `before` is the text before the original fence, of which `indentation` columns do not belong to a container block. A
-/// fence in a list needs a list around it, since otherwise the indented closing line would not close it.
+/// `before` is the text before the original fence, of which `indentation` columns do not belong to
+/// a container block. A fence in a list needs a list around it, since otherwise the indented
+/// closing line would not close it.
 fn container_prefixes(before: &str, indentation: usize) -> (String, String) {
     let quoted = before.rfind('>').map_or(0, |at| at + 1);
     let (quote, rest) = before.split_at(quoted);

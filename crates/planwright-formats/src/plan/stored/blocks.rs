@@ -137,8 +137,8 @@ fn first_text(parsed: &mut Parsed, key: &str) -> Option<(usize, String)> {
     })
 }
 
-/// Restores LF line ends, and returns whether they were CRLF. Plans are written with LF; if every line end is CRLF, the
-/// text was edited in a browser.
+/// Restores LF line ends, and returns whether they were CRLF. Plans are written with LF; if every
+/// line end is CRLF, the text was edited in a browser.
 pub(super) fn original_line_ends(text: &str) -> (Cow<'_, str>, bool) {
     let ends = text.matches('\n').count();
     if ends > 0 && ends == text.matches("\r\n").count() {
@@ -231,8 +231,8 @@ pub(super) fn text_after_header(body: &str) -> Option<&str> {
     Some(text.trim()).filter(|text| !text.is_empty())
 }
 
-/// Returns true for erk's instructions on checking out the branch. Its first versions wrote no footer, so that the last
-/// rule may belong to the plan.
+/// Returns true for erk's instructions on checking out the branch. Its first versions wrote no
+/// footer, so that the last rule may belong to the plan.
 fn is_footer(text: &str) -> bool {
     let text = text.trim_start();
     text.is_empty() || FOOTERS.iter().any(|start| text.starts_with(start))

@@ -12,7 +12,8 @@ pub(super) struct Found {
     pub(super) comments: Vec<u64>,
 }
 
-/// Finds the plan of `page`. `header` states whether there is a header, `named` which comment it names.
+/// Finds the plan of `page`. `header` states whether there is a header, `named` which comment it
+/// names.
 pub(super) fn find(
     page: &StoredPage,
     header: bool,
@@ -94,8 +95,8 @@ fn broken(location: Location, line: usize, reason: &str) -> StoredPlanError {
     }
 }
 
-/// Returns the index of the first comment with a plan, by the page's author or by others. `plan-body` has priority over
-/// `plan-content`.
+/// Returns the index of the first comment with a plan, by the page's author or by others.
+/// `plan-body` has priority over `plan-content`.
 fn first_of(
     page: &StoredPage,
     comments: &[PlanBlock],

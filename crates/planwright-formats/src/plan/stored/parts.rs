@@ -27,7 +27,8 @@ pub(super) fn collect(
     };
     let of = match plan.part {
         Some((_, of)) => of,
-        // The line `part i/n` was removed. A text without markers is complete, and the other parts belong to another plan.
+        // The line `part i/n` was removed. A text without markers is complete, and the other parts
+        // belong to another plan.
         None if split::has_marker(&plan.text) => {
             series.siblings().map(|(_, _, of)| of).max().unwrap_or(1)
         }
@@ -125,7 +126,8 @@ impl<'a> Series<'a> {
             .collect()
     }
 
-    /// Selects the comment of a part: the one in which the plan begins, else the first of several equal ones.
+    /// Selects the comment of a part: the one in which the plan begins, else the first of several
+    /// equal ones.
     fn select_one(
         &self,
         part: usize,

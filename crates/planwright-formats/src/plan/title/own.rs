@@ -1,7 +1,8 @@
 //! The explicit title of a plan in a conversation, in any language.
 //!
-//! The rules are stricter than those of [`title_of`](super::title_of), which reads documents: a first line is no title,
-//! and neither is a heading that only announces a plan, names its author, or numbers one of several proposals.
+//! The rules are stricter than those of [`title_of`](super::title_of), which reads documents: a
+//! first line is no title, and neither is a heading that only announces a plan, names its author,
+//! or numbers one of several proposals.
 
 use super::{MAX_TITLE_CHARS, is_section_name};
 use crate::front_matter;
@@ -14,8 +15,8 @@ const MAX_LINE_CHARS: usize = 120;
 
 /// Returns the title of the plan in `text`, or `None` if it has no descriptive one.
 ///
-/// The sources are, in this order: the first heading or bold line above the steps, a line `Plan: X`, and `title` in the
-/// front matter.
+/// The sources are, in this order: the first heading or bold line above the steps, a line `Plan:
+/// X`, and `title` in the front matter.
 pub fn own_title(text: &str) -> Option<String> {
     let (fields, source) = front_matter::split(text);
     let blocks = markdown::blocks(source);
@@ -43,8 +44,8 @@ pub fn own_title(text: &str) -> Option<String> {
         .map(|title| truncate_chars(&title, MAX_TITLE_CHARS))
 }
 
-/// Removes the words at both ends of `title` that say nothing about the plan, such as `Plan:` or `(v2)`. Returns `None`
-/// if no descriptive words are left.
+/// Removes the words at both ends of `title` that say nothing about the plan, such as `Plan:` or
+/// `(v2)`. Returns `None` if no descriptive words are left.
 pub fn descriptive_title(title: &str) -> Option<String> {
     let line = one_line(title);
     let bare = without_markers(&line)
@@ -86,8 +87,8 @@ fn numbered_step(folded: &str, phrases: &Phrases, start: usize) -> bool {
         || folded[start..].starts_with('第')
 }
 
-/// Returns the title in the heading that begins the text. If that heading has level 1 and is generic, the next heading
-/// is used if it is deeper.
+/// Returns the title in the heading that begins the text. If that heading has level 1 and is
+/// generic, the next heading is used if it is deeper.
 fn first_heading(blocks: &[Block]) -> Option<String> {
     let first = blocks.first()?.heading();
     first
@@ -127,7 +128,8 @@ fn bold_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
     (bold && text.chars().count() <= MAX_LINE_CHARS && !text.contains('\n')).then_some(text)
 }
 
-/// Removes `Plan:`, `[RFC]`, `Proposal B -` or `Implementation plan for` at the start, and `(v2)` or `(1/2)` at the end.
+/// Removes `Plan:`, `[RFC]`, `Proposal B -` or `Implementation plan for` at the start, and `(v2)`
+/// or `(1/2)` at the end.
 fn without_markers(title: &str) -> &str {
     let mut rest = title.trim();
     // Removes at most two markers, of which only the last one may be other than a tag in brackets.
@@ -203,7 +205,8 @@ fn after_preposition(title: &str) -> Option<&str> {
     (rest.chars().count() >= 5).then_some(rest)
 }
 
-/// Returns true if `head` consists of markers only: `Plan`, `Proposal B`, `Vorschlag 2 (v2)`, `Umsetzungsplan`.
+/// Returns true if `head` consists of markers only: `Plan`, `Proposal B`, `Vorschlag 2 (v2)`,
+/// `Umsetzungsplan`.
 fn is_marker(head: &str) -> bool {
     let folded = fold(without_tag(head.trim()));
     let content = words(&folded);
