@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use super::failure::print;
 use super::{Failure, input};
-use crate::formats::plan::check::{Checked, Kind, check};
-use crate::formats::plan::complaint;
-use crate::formats::plan::gate::MIN_CHARS;
+use crate::formats::plan::check::{PlanCheck, PlanTextForm, check, format_error};
+use crate::formats::plan::gate::MIN_PLAN_CHARS;
 use crate::formats::plan::names::{file_name, worktree_name};
 
 const HELP: &str = "\
@@ -77,7 +76,7 @@ impl CheckContent {
     }
 }
 
-fn as_json(checked: &Checked) -> Value {
+fn as_json(checked: &PlanCheck) -> Value {
     let title_error = checked.title_error.as_deref();
     let title_failed = || title_error.map(|why| format!("Plan title validation failed: {why}"));
     let title = checked.title.as_deref().unwrap_or_default();
@@ -89,7 +88,7 @@ fn as_json(checked: &Checked) -> Value {
             "has_headers": checked.measure.headings > 0,
             "has_lists": checked.measure.lists > 0,
         },
-        "kind": checked.kind.as_str(),
+        "kind": checked.form.as_str(),
         "title": checked.title,
         "title_error": title_error,
         "agent_guidance": checked.agent_guidance,
@@ -99,8 +98,8 @@ fn as_json(checked: &Checked) -> Value {
     })
 }
 
-fn for_people(checked: &Checked) -> String {
-    let kind = checked.kind.describe();
+fn for_people(checked: &PlanCheck) -> String {
+    let kind = checked.form.describe();
     if checked.is_accepted() {
         let title = checked.title.as_deref().unwrap_or_default();
         return format!(
@@ -110,8 +109,8 @@ fn for_people(checked: &Checked) -> String {
             worktree_name(title)
         );
     }
-    let facts = match checked.kind {
-        Kind::Error => String::new(),
+    let facts = match checked.form {
+        PlanTextForm::Error => String::new(),
         _ => format!("{}\n", facts(checked)),
     };
     let about_title = |why: &String| match why.strip_prefix("Title ") {
@@ -122,7 +121,7 @@ fn for_people(checked: &Checked) -> String {
     let reasons: Vec<String> = checked.error.iter().cloned().chain(title_error).collect();
     format!(
         "refused: {kind}\n\n{facts}{}\n",
-        complaint::error(
+        format_error(
             "The plan would be refused",
             &reasons.join("; "),
             &checked.feedback
@@ -130,9 +129,9 @@ fn for_people(checked: &Checked) -> String {
     )
 }
 
-fn facts(checked: &Checked) -> String {
+fn facts(checked: &PlanCheck) -> String {
     format!(
-        "  title      {}\n  length     {} characters, at least {MIN_CHARS} are needed\n  structure  {}, {}\n",
+        "  title      {}\n  length     {} characters, at least {MIN_PLAN_CHARS} are needed\n  structure  {}, {}\n",
         checked.title.as_deref().unwrap_or("(none)"),
         checked.measure.length,
         count(checked.measure.headings, "heading"),

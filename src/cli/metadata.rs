@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::failure::print;
 use super::{Failure, input, terminal};
 use crate::formats::report::{
-    Complaint, PlanMetadata, Progress, ReportMetadata, check_plan, check_report, looks_like_plan,
-    metadata, plan_metadata, tokens,
+    DocumentProblem, PlanMetadata, Progress, ReportMetadata, check_plan, check_report,
+    estimate_tokens, looks_like_plan, metadata, plan_metadata,
 };
 
 const HELP: &str = "\
@@ -99,7 +99,7 @@ impl Metadata {
         let plan = self.plan || !self.report && looks_like_plan(&text);
         Ok(Document {
             file: file.display().to_string(),
-            tokens: tokens(&text),
+            tokens: estimate_tokens(&text),
             to_mend: if plan {
                 check_plan(&text)
             } else {
@@ -117,7 +117,7 @@ impl Metadata {
 struct Document {
     file: String,
     tokens: usize,
-    to_mend: Vec<Complaint>,
+    to_mend: Vec<DocumentProblem>,
     said: Said,
 }
 

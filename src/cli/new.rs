@@ -11,7 +11,7 @@ use crate::adapters::project_folder::ProjectFolder;
 use crate::config::project::load;
 use crate::engine::clock::Clock as _;
 use crate::engine::model::time::Millis;
-use crate::formats::plan::title::MAX_CHARS;
+use crate::formats::plan::title::MAX_TITLE_CHARS;
 use crate::formats::specification::{
     Name, NameError, numbered, template, timestamped, title_from_name,
 };
@@ -140,10 +140,12 @@ fn make_id(names: &[String], name: &Name, id: Id, now: Millis) -> Result<String,
 /// A title as it may stand in a heading.
 fn one_line(title: &str) -> Result<String, Failure> {
     let title = title.trim();
-    if title.is_empty() || title.chars().count() > MAX_CHARS || title.chars().any(char::is_control)
+    if title.is_empty()
+        || title.chars().count() > MAX_TITLE_CHARS
+        || title.chars().any(char::is_control)
     {
         return Err(Failure::Usage(format!(
-            "--title must be 1 to {MAX_CHARS} characters on one line; leave it out for the name in words"
+            "--title must be 1 to {MAX_TITLE_CHARS} characters on one line; leave it out for the name in words"
         )));
     }
     Ok(title.to_owned())

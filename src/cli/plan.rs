@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::failure::print;
 use super::{Failure, Settings};
-use crate::formats::plan::stored::{Finding, Place};
+use crate::formats::plan::stored::{Location, StoredFinding};
 
 /// What both subcommands say of tokens and exit codes.
 const TOKENS: &str = "\
@@ -67,13 +67,13 @@ fn finish(json: bool, found: Result<String, Failure>) -> Result<(), Failure> {
     }
 }
 
-fn as_json(findings: &[Finding]) -> Vec<Value> {
+fn as_json(findings: &[StoredFinding]) -> Vec<Value> {
     findings
         .iter()
         .map(|finding| {
-            let comment = match finding.place {
-                Place::Body => None,
-                Place::Comment(id) => Some(id),
+            let comment = match finding.location {
+                Location::Body => None,
+                Location::Comment(id) => Some(id),
             };
             json!({"comment": comment, "line": finding.line, "message": finding.message})
         })

@@ -29,7 +29,7 @@ use crate::engine::services::Services;
 use crate::engine::settings::Settings as EngineSettings;
 use crate::engine::steps::verify;
 use crate::engine::{extract, say};
-use crate::formats::plan::title::gate_title;
+use crate::formats::plan::gate::gate_title;
 use state::State;
 pub(super) use state::{make as make_private, of_user as state_folder};
 

@@ -39,7 +39,7 @@ use crate::engine::model::conversation::Thread;
 use crate::engine::model::trigger::{Actor, Origin, Trigger};
 use crate::formats::block;
 use crate::formats::command::{Pointer, read_options, without_commands};
-use crate::formats::plan::document::without_notes;
+use crate::formats::plan::document::strip_notes;
 use crate::formats::plan::title::own_title;
 use element::elements;
 use region::{Region, Role, Title};
@@ -525,5 +525,5 @@ fn add(candidate: &mut Candidate, points: i32, why: &str) {
 /// The plans in the blocks of a text, without what the bot has noted behind them.
 fn plans_in_blocks(text: &str) -> Vec<String> {
     let plans = block::plans(text).into_iter();
-    plans.map(|plan| without_notes(&plan).to_owned()).collect()
+    plans.map(|plan| strip_notes(&plan).to_owned()).collect()
 }

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::formats::front_matter;
 use crate::formats::markdown::{self, Kind};
-use crate::formats::plan::title::front_matter;
 
 /// Where the documents are, from the root of the repository. Plans and specifications of the past are elsewhere: they say
 /// how something was meant once, not how it is.
@@ -230,9 +230,7 @@ pub fn is_markdown(path: &str) -> bool {
 }
 
 fn title(path: &str, text: &str) -> String {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let text = &text[front_matter(text)..];
-    markdown::blocks(text)
+    markdown::blocks(front_matter::body(text))
         .into_iter()
         .find_map(|block| match block.kind {
             Kind::Heading { text, .. } if !text.is_empty() => Some(text),

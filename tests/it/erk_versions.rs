@@ -12,7 +12,7 @@ use planwright::engine::settings::{ErkSettings, Settings};
 use planwright::formats::block::{PlanForm, neutralise, plan_comment};
 use planwright::formats::command::{self, Command};
 use planwright::formats::erk::Version;
-use planwright::formats::plan::stored::{self, Comment, Page};
+use planwright::formats::plan::stored::{self, StoredComment, StoredPage};
 use proptest::prelude::*;
 
 use crate::frame_support::{config, text};
@@ -129,7 +129,7 @@ impl Reader {
     }
 
     /// The comment with the plan: the named one where this state looks at the name, else the first.
-    fn comment<'a>(&self, page: &'a Page, header: &[(String, String)]) -> &'a str {
+    fn comment<'a>(&self, page: &'a StoredPage, header: &[(String, String)]) -> &'a str {
         let named = header.iter().find(|(name, _)| name == "plan_comment_id");
         let named = named.filter(|_| self.by_id).and_then(|(_, id)| {
             let found = page.comments.iter().find(|one| one.id.to_string() == *id);
@@ -249,7 +249,7 @@ fn plans() -> Vec<String> {
 }
 
 /// The page of the plan issue that `plan` is saved as under `settings`.
-async fn saved(plan: &str, erk: ErkSettings) -> Page {
+async fn saved(plan: &str, erk: ErkSettings) -> StoredPage {
     let rig = Rig::with(Settings {
         erk,
         ..Settings::default()
@@ -268,12 +268,12 @@ async fn saved(plan: &str, erk: ErkSettings) -> Page {
     let (_, issue) = rig.forge.plans().remove(0);
     let world = rig.forge.world.lock().unwrap();
     let bot = Some("planwright[bot]".to_owned());
-    let comments = issue.comments.iter().map(|id| Comment {
+    let comments = issue.comments.iter().map(|id| StoredComment {
         id: *id,
         author: bot.clone(),
         body: world.comments[id].body.clone(),
     });
-    Page {
+    StoredPage {
         title: issue.title.clone(),
         author: bot.clone(),
         comments: comments.collect(),
@@ -283,7 +283,7 @@ async fn saved(plan: &str, erk: ErkSettings) -> Page {
 }
 
 /// What `reader` makes of `page`; `document` is what was saved there.
-fn assert_reads_and_updates(reader: &Reader, page: &Page, document: &str) {
+fn assert_reads_and_updates(reader: &Reader, page: &StoredPage, document: &str) {
     let compiled = reader.compiled();
     let header = compiled.header(&page.body).expect(&page.body);
     let comment = reader.comment(page, &header);
@@ -302,7 +302,7 @@ fn assert_reads_and_updates(reader: &Reader, page: &Page, document: &str) {
         "{again:?}"
     );
     // What planwright reads afterwards is still the whole plan.
-    let page = Page {
+    let page = StoredPage {
         body: updated,
         ..page.clone()
     };

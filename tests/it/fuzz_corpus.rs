@@ -8,7 +8,9 @@ use planwright::formats::agent_stream::{Event, Stream, Summary};
 use planwright::formats::block::{self, Content};
 use planwright::formats::plan::split::{Limits, join, split};
 use planwright::formats::question::{Choice, Question, boxes, marker};
-use planwright::formats::report::{check_report, degraded, handed, is_degraded, metadata};
+use planwright::formats::report::{
+    check_report, degraded_report, is_degraded, metadata, render_digest,
+};
 use planwright::formats::session::{Scanner, scan};
 use planwright::formats::{specification, yaml};
 use serde_json::Value;
@@ -152,10 +154,13 @@ fn reports_are_read_within_limits_and_stood_in_for() {
     for (name, bytes) in corpus("report") {
         let text = String::from_utf8(bytes).unwrap();
         let read = metadata(&text);
-        assert!(handed("a.md", &read).len() <= 10_000, "{name}");
+        assert!(render_digest("a.md", &read).len() <= 10_000, "{name}");
         assert_eq!(read.degraded, is_degraded(&text), "{name}");
         assert_eq!(read.degraded, name == "stand-in");
-        assert!(is_degraded(&degraded(&text, "d", "a", &text)), "{name}");
+        assert!(
+            is_degraded(&degraded_report(&text, "d", "a", &text)),
+            "{name}"
+        );
         assert!(
             !check_report(&text).is_empty(),
             "{name}: too small, all of them"

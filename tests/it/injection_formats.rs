@@ -13,7 +13,7 @@ use planwright::engine::steps::publish::comments;
 use planwright::formats::block;
 use planwright::formats::block::PlanForm;
 use planwright::formats::command::{self, Command};
-use planwright::formats::plan::enriched::{self, Checked, Facts};
+use planwright::formats::plan::enriched::{self, CheckedAnswer, EnrichmentFacts};
 use planwright::formats::plan::summary::summarise;
 use planwright::formats::question::{Answer, Question};
 
@@ -686,15 +686,15 @@ fn nothing_in_an_answer_has_power_when_it_is_posted() {
         seen += 1;
         let name = case.name;
         let text = answer(case);
-        let facts = Facts::default();
-        let (title, document) = match enriched::check(&text, &facts) {
-            Checked::Plan(plan) => {
+        let facts = EnrichmentFacts::default();
+        let (title, document) = match enriched::check_answer(&text, &facts) {
+            CheckedAnswer::Plan(plan) => {
                 assert!(!plan.body.contains("<!-- planwright"), "{name}");
-                let document = enriched::document(&plan, &facts, &plan.recomputed);
+                let document = enriched::render_document(&plan, &facts, &plan.corrections);
                 (plan.title, document)
             }
-            Checked::Error(error) => panic!("{name}: {error:?}"),
-            Checked::Wrong(complaints) => {
+            CheckedAnswer::Error(error) => panic!("{name}: {error:?}"),
+            CheckedAnswer::Rejected(complaints) => {
                 assert!(!complaints.is_empty());
                 let said: Vec<String> = complaints.iter().map(ToString::to_string).collect();
                 let correction = prompt::correction(&said, true);
@@ -703,10 +703,10 @@ fn nothing_in_an_answer_has_power_when_it_is_posted() {
                     "{name}: {correction}"
                 );
                 // What would be saved in the end, if anything.
-                let Some((title, body)) = enriched::own_text_as_plan(&text) else {
+                let Some((title, body)) = enriched::salvage_plan(&text) else {
                     continue;
                 };
-                let document = enriched::fallback(
+                let document = enriched::render_fallback(
                     &title,
                     &body,
                     &facts,

@@ -3,7 +3,7 @@
 use planwright::engine::steps::publish::comments;
 use planwright::formats::block::PlanForm;
 use planwright::formats::plan::document::{Enrichment, wrap};
-use planwright::formats::plan::stored::{Comment, Page, Source, StoredPlan, read};
+use planwright::formats::plan::stored::{StoredComment, StoredForm, StoredPage, StoredPlan, read};
 use planwright::formats::{block, thread_file};
 
 /// Id of the first comment of a fixture.
@@ -19,18 +19,18 @@ fn plan() -> String {
     fixture("plan.md").trim_end().to_owned()
 }
 
-fn page(name: &str) -> Page {
+fn page(name: &str) -> StoredPage {
     let file = thread_file::parse(&fixture(name)).unwrap();
     let mut posts = file.posts.into_iter();
     let opening = posts.next().unwrap();
-    Page {
+    StoredPage {
         title: file.title,
         author: Some(opening.author),
         body: opening.body,
         pull_request: name.starts_with("pull-"),
         comments: (FIRST..)
             .zip(posts)
-            .map(|(id, post)| Comment {
+            .map(|(id, post)| StoredComment {
                 id,
                 author: Some(post.author),
                 body: post.body,
@@ -45,23 +45,23 @@ fn odd(found: &StoredPlan) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_reads(page: &Page, source: Source, comments: &[u64], findings: &[&str]) {
+fn assert_reads(page: &StoredPage, source: StoredForm, comments: &[u64], findings: &[&str]) {
     let found = read(page).unwrap();
     assert_eq!(found.plan, plan());
     assert_eq!(found.document, plan());
-    assert_eq!(found.source, source);
+    assert_eq!(found.form, source);
     assert_eq!(found.comments, comments);
     assert_eq!(odd(&found), findings);
 }
 
 #[track_caller]
-fn assert_refuses(page: &Page, message: &str) {
+fn assert_refuses(page: &StoredPage, message: &str) {
     assert_eq!(read(page).unwrap_err().to_string(), message);
 }
 
 /// One comment edited: every `from` in it becomes `to`.
 #[track_caller]
-fn edit(page: &mut Page, comment: usize, from: &str, to: &str) {
+fn edit(page: &mut StoredPage, comment: usize, from: &str, to: &str) {
     let body = &mut page.comments[comment].body;
     assert!(body.contains(from), "nothing to edit: {from}");
     *body = body.replace(from, to);
@@ -74,18 +74,18 @@ fn every_era_is_read() {
     for (name, source, comments, findings) in [
         (
             "whole-body.md",
-            Source::WholeBody,
+            StoredForm::WholeBody,
             &[][..],
             &[
                 NO_HEADER,
                 "the body: there is no plan block anywhere: the whole body was taken for the plan, as erk stored plans at first",
             ][..],
         ),
-        ("plan-content.md", Source::PlanContent, &[101], &[]),
-        ("body-block.md", Source::BodyBlock, &[], &[NO_HEADER]),
-        ("plan-body.md", Source::PlanBody, &[102], &[]),
-        ("pull-original-plan.md", Source::OriginalPlan, &[], &[]),
-        ("pull-behind-header.md", Source::BehindHeader, &[], &[]),
+        ("plan-content.md", StoredForm::PlanContent, &[101], &[]),
+        ("body-block.md", StoredForm::BodyBlock, &[], &[NO_HEADER]),
+        ("plan-body.md", StoredForm::PlanBody, &[102], &[]),
+        ("pull-original-plan.md", StoredForm::OriginalPlan, &[], &[]),
+        ("pull-behind-header.md", StoredForm::BehindHeader, &[], &[]),
     ] {
         println!("{name}");
         assert_reads(&page(name), source, comments, findings);
@@ -135,14 +135,14 @@ fn stacked_warning_lines_are_no_trouble() {
     page.body = format!("{0}\n{0}\n{0}\n{1}", block::WARNING, page.body);
     let body = &mut page.comments[1].body;
     *body = format!("{0}\n{0}\n{body}", block::WARNING);
-    assert_reads(&page, Source::PlanBody, &[102], &[]);
+    assert_reads(&page, StoredForm::PlanBody, &[102], &[]);
 }
 
 #[test]
 fn a_lost_header_does_not_lose_the_plan() {
     let mut page = page("plan-body.md");
     page.body = "Somebody has tidied up here.".to_owned();
-    assert_reads(&page, Source::PlanBody, &[102], &[NO_HEADER]);
+    assert_reads(&page, StoredForm::PlanBody, &[102], &[NO_HEADER]);
 }
 
 #[test]
@@ -169,20 +169,20 @@ fn a_header_field_of_the_wrong_type_is_told() {
         .replace("plan_comment_id: 102", "plan_comment_id: the second");
     assert_reads(
         &page,
-        Source::PlanBody,
+        StoredForm::PlanBody,
         &[102],
         &[
             "the body: plan_comment_id in the plan-header is \"the second\", which is no comment id; the comments were searched instead",
         ],
     );
     page.body = page.body.replace("the second", "'102'");
-    assert_reads(&page, Source::PlanBody, &[102], &[]);
+    assert_reads(&page, StoredForm::PlanBody, &[102], &[]);
     page.body = page
         .body
         .replace("created_by: nadia-p", "created_by: [nadia-p]");
     assert_reads(
         &page,
-        Source::PlanBody,
+        StoredForm::PlanBody,
         &[102],
         &["the body: plan-header: created_by must be a string"],
     );
@@ -195,7 +195,7 @@ fn two_headers_are_told_and_the_first_counts() {
     page.body = format!("{}\n\n{second}", page.body);
     assert_reads(
         &page,
-        Source::PlanBody,
+        StoredForm::PlanBody,
         &[102],
         &["the body: there are 2 plan-headers; the first one counts"],
     );
@@ -214,14 +214,14 @@ fn a_deleted_comment_is_looked_for_elsewhere_and_then_told() {
         &page,
         "the plan-header names comment 102 as the plan, but that comment is gone or empty, and no other one holds a plan: save the plan again",
     );
-    page.comments.push(Comment {
+    page.comments.push(StoredComment {
         id: 120,
         author: page.author.clone(),
         body: copy,
     });
     assert_reads(
         &page,
-        Source::PlanBody,
+        StoredForm::PlanBody,
         &[120],
         &["the body: the plan-header names comment 102, which is not there any more"],
     );
@@ -230,7 +230,7 @@ fn a_deleted_comment_is_looked_for_elsewhere_and_then_told() {
     emptied.comments.push(page.comments.pop().unwrap());
     assert_reads(
         &emptied,
-        Source::PlanBody,
+        StoredForm::PlanBody,
         &[120],
         &["comment 102: the plan-header names this comment, but it holds no plan block any more"],
     );
@@ -287,11 +287,11 @@ fn an_emptied_block_is_no_plan() {
 
 #[test]
 fn an_ordinary_issue_holds_no_plan() {
-    let page = Page {
+    let page = StoredPage {
         title: "Login fails".to_owned(),
         author: Some("tom-b".to_owned()),
         body: "It says 500.".to_owned(),
-        ..Page::default()
+        ..StoredPage::default()
     };
     let message = read(&page).unwrap_err().to_string();
     assert!(message.starts_with("there is no plan here: no comment and not the body holds a plan block, and the body is no plan by itself: "), "{message}");
@@ -316,7 +316,7 @@ fn the_authors_plan_wins_over_a_strangers() {
     page.comments[0].body = page.comments[1].body.replace("fourteen days", "no days");
     assert_reads(
         &page,
-        Source::PlanBody,
+        StoredForm::PlanBody,
         &[102],
         &["comment 101: holds another plan, by tom-b, which was not taken"],
     );
@@ -335,15 +335,15 @@ fn the_authors_plan_wins_over_a_strangers() {
     let mut body = self::page("pull-original-plan.md");
     body.comments[0].body.clone_from(&page.comments[0].body);
     let found = read(&body).unwrap();
-    assert_eq!((found.source, found.plan), (Source::OriginalPlan, plan()));
+    assert_eq!((found.form, found.plan), (StoredForm::OriginalPlan, plan()));
     // A broken block of a stranger is nothing.
     let mut broken = page;
     edit(&mut broken, 0, "<!-- /erk:metadata-block:plan-body -->", "");
-    assert_reads(&broken, Source::PlanBody, &[102], &[]);
+    assert_reads(&broken, StoredForm::PlanBody, &[102], &[]);
 }
 
 /// A page as planwright leaves it, and its document.
-fn ours(plan: &str) -> (Page, String) {
+fn ours(plan: &str) -> (StoredPage, String) {
     let document = wrap("Rotate the access logs", &Enrichment::raw(), plan);
     let bodies = comments(&document, PlanForm::Folded);
     let bot = Some("planwright[bot]".to_owned());
@@ -352,7 +352,7 @@ fn ours(plan: &str) -> (Page, String) {
     page.body = page.body.replace("102", "500");
     page.comments.truncate(1);
     page.comments
-        .extend((500..).zip(bodies).map(|(id, body)| Comment {
+        .extend((500..).zip(bodies).map(|(id, body)| StoredComment {
             id,
             author: bot.clone(),
             body,
@@ -398,7 +398,7 @@ fn what_planwright_saves_comes_back_byte_for_byte() {
 }
 
 /// A plan of three parts: comments 500 to 502, in places 1 to 3.
-fn three_parts() -> (Page, String) {
+fn three_parts() -> (StoredPage, String) {
     let steps: Vec<String> = (1..=2_000)
         .map(|step| format!("## Step {step}\n\nWrite `part_{step}`, run it, and look at the result with care.\n\n"))
         .collect();
@@ -480,7 +480,7 @@ fn a_missing_part_is_told_with_what_became_of_it() {
 #[test]
 fn a_part_that_is_there_twice() {
     let (mut page, plan) = three_parts();
-    let copy = Comment {
+    let copy = StoredComment {
         id: 510,
         ..page.comments[2].clone()
     };
@@ -500,7 +500,7 @@ fn a_part_that_is_there_twice() {
     );
     // The header says which one is the first part.
     let (mut page, plan) = three_parts();
-    let mut other = Comment {
+    let mut other = StoredComment {
         id: 400,
         ..page.comments[1].clone()
     };
@@ -563,14 +563,14 @@ fn parts_that_a_browser_has_sent_are_exact() {
 fn a_whole_plan_is_never_put_together_from_another_plans_parts() {
     let (mut page, _) = three_parts();
     let parts = page.comments.split_off(1);
-    let whole = Comment {
+    let whole = StoredComment {
         id: 500,
         author: parts[0].author.clone(),
         body: block::plan_body("# Plan A\n\n- a step"),
     };
-    let others: Vec<Comment> = (600..)
+    let others: Vec<StoredComment> = (600..)
         .zip(&parts)
-        .map(|(id, part)| Comment { id, ..part.clone() })
+        .map(|(id, part)| StoredComment { id, ..part.clone() })
         .collect();
     let not_taken = |id: u64| {
         format!("comment {id}: holds another plan, by planwright[bot], which was not taken")
@@ -593,7 +593,7 @@ fn a_whole_plan_is_never_put_together_from_another_plans_parts() {
         "comment 500 holds a part of a longer plan, but no line `part i/n` above it, and the 3 parts that say so are there without it: restore that line from the comment's edit history, or save the plan again",
     );
     // A plan that ends as a part does is whole where there are no parts.
-    page.comments = vec![Comment {
+    page.comments = vec![StoredComment {
         body: block::plan_body("# A\n\n<!-- planwright:cut -->"),
         ..whole
     }];
@@ -658,7 +658,7 @@ fn a_plan_behind_a_header_without_a_footer_keeps_what_follows_its_own_rule() {
     page.body.truncate(footer);
     page.body.push_str("\n---\n\n## More\n\nThe last part.\n");
     let found = read(&page).unwrap();
-    assert_eq!(found.source, Source::BehindHeader);
+    assert_eq!(found.form, StoredForm::BehindHeader);
     assert!(
         found.plan.ends_with("\n---\n\n## More\n\nThe last part."),
         "{}",
@@ -672,7 +672,7 @@ fn a_plan_behind_a_header_is_read_after_an_edit_in_a_browser() {
     page.body = page.body.replace('\n', "\r\n");
     assert_reads(
         &page,
-        Source::BehindHeader,
+        StoredForm::BehindHeader,
         &[],
         &[
             "the body: its line ends are CRLF, as after an edit in a browser; the plan was read with LF, as it was written",

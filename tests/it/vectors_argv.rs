@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use planwright::adapters::agent::claude::{Claude, ClaudeSettings};
-use planwright::adapters::agent::{Client, Program, Rooms};
+use planwright::adapters::agent::{Client, Program, RunDirs};
 use planwright::engine::agent::Task;
 use planwright::engine::model::agent::{Limits, Session};
 use planwright::engine::model::run::RunId;

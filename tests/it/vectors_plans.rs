@@ -1,11 +1,12 @@
 //! erk's vectors for plans: titles, gates, names, references, error messages, and the flows that come down to these.
 
-use planwright::formats::plan::check::check;
-use planwright::formats::plan::complaint;
-use planwright::formats::plan::gate::{ContentFault, Measure, gate_content};
+use planwright::formats::plan::check::{check, format_error};
+use planwright::formats::plan::gate::{
+    ContentError, Measure, TitleError, gate_content, gate_title,
+};
 use planwright::formats::plan::names::{file_name, worktree_name};
 use planwright::formats::plan::reference::{self, ReferenceError};
-use planwright::formats::plan::title::{TitleFault, gate_title, title_of};
+use planwright::formats::plan::title::title_of;
 use serde_json::{Value, json};
 
 use crate::vectors::{self, Departures};
@@ -189,7 +190,7 @@ fn error_message_format() {
             .map(|action| action.as_str().unwrap())
             .collect();
         let brief = text(case, "/input/brief");
-        let ours = complaint::error(brief, text(case, "/input/details"), &actions);
+        let ours = format_error(brief, text(case, "/input/details"), &actions);
         (json!(ours), case["expected"]["text"].clone())
     });
 }
@@ -238,7 +239,7 @@ fn flows_about_titles_and_gates() {
             "flow-003" => {
                 assert!(text(expected, "/output_contains").contains("Empty plan content"));
                 let fault = gate_content(text(case, "/input/plan")).err();
-                (json!(fault == Some(ContentFault::Empty)), json!(true))
+                (json!(fault == Some(ContentError::Empty)), json!(true))
             }
             "flow-012" => {
                 let checked = check(text(case, "/input/plan"), case["input"]["title"].as_str());
@@ -255,7 +256,7 @@ fn flows_about_titles_and_gates() {
                 assert_eq!(text(case, "/input/title"), "Implementation Plan (fallback)");
                 let fault = gate_title("Implementation Plan").unwrap_err();
                 let guidance = fault.agent_guidance("Implementation Plan");
-                assert!(matches!(fault, TitleFault::Fallback(_)) && !guidance.is_empty());
+                assert!(matches!(fault, TitleError::Fallback(_)) && !guidance.is_empty());
                 (json!("present"), expected["agent_guidance"].clone())
             }
             "flow-047" => {

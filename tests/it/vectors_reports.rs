@@ -1,9 +1,10 @@
 //! The agent's vectors for reports and plans as documents.
 
+use planwright::formats::front_matter::{self, FrontMatterError};
 use planwright::formats::markdown::{Kind, blocks};
 use planwright::formats::report::{
-    Complaint, FrontMatterError, Named, Reduction, Tally, check_plan, front_matter, metadata,
-    next_number, phase_heading, plan_metadata,
+    DocumentProblem, PlanHeadingKind, Reduction, ReportTally, check_plan, metadata, next_number,
+    phase_heading, plan_metadata,
 };
 use serde_json::{Value, json};
 
@@ -61,8 +62,8 @@ fn plan_heading() {
             Some(Kind::Heading { level, text, .. }) => phase_heading(*level, text),
             _ => None,
         };
-        let is = |named| found.as_ref().is_some_and(|found| found.named == named);
-        let mut ours = json!({"phase": is(Named::Phase), "milestone": is(Named::Milestone)});
+        let is = |named| found.as_ref().is_some_and(|found| found.kind == named);
+        let mut ours = json!({"phase": is(PlanHeadingKind::Phase), "milestone": is(PlanHeadingKind::Milestone)});
         if let Some(found) = &found {
             ours["number"] = json!(found.number);
             ours["title"] = json!(found.title);
@@ -135,17 +136,17 @@ fn aggregate() {
             Some(agents) => {
                 let ok = agents.iter().filter(|agent| agent["ok"] == true).count();
                 let lost = agents.len() - ok;
-                Tally {
+                ReportTally {
                     expected: agents.len(),
                     ok,
                     degraded: if fabricated { lost } else { 0 },
                     failed: if fabricated { 0 } else { lost },
                 }
             }
-            None => Tally {
+            None => ReportTally {
                 expected: usize::try_from(input["expected"].as_u64().unwrap()).unwrap(),
                 ok: usize::try_from(input["ok"].as_u64().unwrap()).unwrap(),
-                ..Tally::default()
+                ..ReportTally::default()
             },
         };
         let ours = json!({
@@ -168,8 +169,8 @@ fn plan_output_verify() {
         let wrote = case["input"]["agent_wrote"].as_str();
         let complaints = wrote.map(check_plan).unwrap_or_default();
         let said = complaints.iter().find_map(|complaint| match complaint {
-            Complaint::Empty => Some("empty file"),
-            Complaint::Placeholder { .. } => Some("scaffold placeholders left"),
+            DocumentProblem::Empty => Some("empty file"),
+            DocumentProblem::Placeholder { .. } => Some("scaffold placeholders left"),
             _ => None,
         });
         (json!(said), case["expect"]["diagnostic"].clone())
@@ -180,7 +181,7 @@ fn plan_output_verify() {
 fn frontmatter() {
     hold_agent("frontmatter", &[], |case| {
         // Our words say what to do; the data's say what is wrong.
-        let ours = match front_matter(case["input"]["raw"].as_str().unwrap()) {
+        let ours = match front_matter::parse(case["input"]["raw"].as_str().unwrap()) {
             Ok((fields, body)) => json!({"metadata": fields, "body": body}),
             Err(FrontMatterError::Unterminated) => {
                 json!({"error": "malformed frontmatter: unterminated block"})

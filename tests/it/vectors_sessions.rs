@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use planwright::adapters::claude_home::{Choice, ClaudeHome, FindError, Found};
+use planwright::adapters::claude_home::{ClaudeHome, FindError, FoundPlan, PlanChoice};
 use planwright::formats::session::{Entry, PlanSource, parse_timestamp, paths, scan};
 use serde_json::{Value, json};
 use tempfile::TempDir;

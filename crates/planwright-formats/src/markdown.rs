@@ -81,6 +81,24 @@ pub struct Block {
     pub line: usize,
 }
 
+impl Block {
+    /// Returns level and text of a heading.
+    pub fn heading(&self) -> Option<(u8, &str)> {
+        match &self.kind {
+            Kind::Heading { level, text, .. } => Some((*level, text)),
+            _ => None,
+        }
+    }
+
+    /// Returns the text of a paragraph.
+    pub fn paragraph(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Paragraph { text } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// Parses `source` into a tree.
 ///
 /// Untrusted text is parsed with this function only, because its time and memory are proportional

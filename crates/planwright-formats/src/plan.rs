@@ -1,8 +1,7 @@
-//! The plan: its document, its title, names from it, the gates it must pass, a short summary, how an issue is named,
-//! and parts that fit into comments.
+//! Plans: their documents, titles and names, the gates they must pass, summaries, references to
+//! their issues, and parts that fit into comments.
 
 pub mod check;
-pub mod complaint;
 pub mod document;
 pub mod enriched;
 pub mod gate;
@@ -16,7 +15,8 @@ pub mod stored;
 pub mod summary;
 pub mod title;
 
-/// A seed document beside the vectors, when `PLANWRIGHT_VECTORS` names their folder.
+/// Reads a seed document next to the test vectors, if `PLANWRIGHT_VECTORS` is set to their
+/// directory.
 #[cfg(test)]
 pub(crate) fn seed(name: &str) -> Option<String> {
     let Ok(folder) = std::env::var("PLANWRIGHT_VECTORS") else {
@@ -33,7 +33,7 @@ pub(crate) fn seed(name: &str) -> Option<String> {
     }
 }
 
-/// The text inside the first block of a seed document.
+/// Returns the text in the first block of a seed document.
 #[cfg(test)]
 pub(crate) fn seed_block(text: &str) -> &str {
     let start = text.find("</summary>\n\n").map_or(0, |at| at + 12);

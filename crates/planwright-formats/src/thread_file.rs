@@ -1,4 +1,4 @@
-//! A conversation in a text file, for trying things out and for tests.
+//! Parser for text files that contain a conversation, for experiments and tests.
 //!
 //! ```text
 //! title: Export reports as CSV
@@ -8,20 +8,21 @@
 //! A comment.
 //! ```
 //!
-//! A line `--- @login`, optionally with a time and attributes, begins a post. Blank lines next to such a
-//! line are layout; all else is the post's text as it is. A post's line that looks like a separator is
-//! written `\--- @…`. A file without separators is one post, byte for byte, by nobody in particular.
+//! A line `--- @login`, optionally with a time and attributes, begins a post. Blank lines next to
+//! such a line are ignored; all other text belongs to the post unchanged. A line of a post that
+//! looks like a separator is written `\--- @…`. A file without separators is a single post, byte
+//! for byte, by [`UNKNOWN_AUTHOR`].
 //!
 //! | attribute | meaning |
 //! |---|---|
 //! | `association=MEMBER` | GitHub's `author_association` |
 //! | `id=1042` | id of the comment |
 //! | `edited=2026-01-02T11:00:00Z` | time of the last change |
-//! | `hidden=spam` | hidden on GitHub, and why |
-//! | `+1=3`, `-1=1`, `heart=2`, … | reactions, by GitHub's names |
+//! | `hidden=spam` | reason why the comment is hidden on GitHub |
+//! | `+1=3`, `-1=1`, `heart=2`, … | numbers of reactions, by GitHub's names |
 //!
-//! Above the first post there may be lines `title: …`, `kind: issue` or `kind: pull request`, and the
-//! labels of a test corpus: `language: …`, `situation: …`, `expect: …`, `expect-…: …`.
+//! The first post may be preceded by lines `title: …`, `kind: issue` or `kind: pull request`, and
+//! the labels of a test corpus: `language: …`, `situation: …`, `expect: …`, `expect-…: …`.
 
 use std::collections::BTreeMap;
 
@@ -30,26 +31,26 @@ use thiserror::Error;
 
 use crate::plan::title::title_of;
 
-/// Who wrote the post of a file without separators.
-pub const NOBODY: &str = "someone";
+/// Author of the post in a file without separators.
+pub const UNKNOWN_AUTHOR: &str = "someone";
 
-/// A conversation as it stands in a file.
+/// A parsed conversation file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadFile {
-    /// The line `title:`; without it the title of the first post, or `Untitled conversation`.
+    /// Value of `title:`, else the title of the first post, else `Untitled conversation`.
     pub title: String,
-    /// It is the conversation of a pull request.
+    /// Whether the conversation is about a pull request.
     pub pull_request: bool,
-    /// The other lines of the head: `language`, `situation`, `expect`, and so on.
+    /// The other lines of the head, such as `language`, `situation` and `expect`.
     pub labels: BTreeMap<String, String>,
-    /// The opening text, then comments; never empty.
+    /// Opening text and comments; never empty.
     pub posts: Vec<FilePost>,
 }
 
-/// One post.
+/// A post in a conversation file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilePost {
-    /// Login without `@`; an App's ends in `[bot]`.
+    /// Login without `@`; that of an App ends in `[bot]`.
     pub author: String,
     /// RFC 3339 time as written.
     pub created: Option<String>,
@@ -59,9 +60,9 @@ pub struct FilePost {
     pub association: Option<String>,
     /// RFC 3339 time of the last change, as written.
     pub edited: Option<String>,
-    /// Why it is hidden on GitHub.
+    /// Reason why it is hidden on GitHub.
     pub hidden: Option<String>,
-    /// Reactions, by GitHub's names.
+    /// Numbers of reactions, by GitHub's names.
     pub reactions: BTreeMap<String, u32>,
     /// Markdown source.
     pub body: String,
@@ -72,56 +73,56 @@ pub const REACTIONS: [&str; 8] = [
     "+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes",
 ];
 
-/// Names of the lines above the first post, but for those that begin with `expect-`.
+/// Keys of the lines above the first post, besides those that begin with `expect-`.
 const HEAD: [&str; 5] = ["title", "kind", "language", "situation", "expect"];
 
-/// What is wrong with a conversation file.
+/// Error in a conversation file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ThreadFileError {
-    /// Nothing but white space.
+    /// The file contains only white space.
     #[error(
         "the file is empty; write a comment, or posts that each begin with a line like `--- @alice`"
     )]
     Empty,
-    /// Text above the first separator.
+    /// There is text above the first separator.
     #[error(
         "line {line}: above the first `--- @login` line there may only be lines like `title: …`; move this text below \
          a line like `--- @alice`"
     )]
     TextBeforeFirstPost {
-        /// 1-based line.
+        /// 1-based line number.
         line: usize,
     },
-    /// Something else behind the login.
+    /// The word after the login is not a time.
     #[error(
         "line {line}: `{found}` is not a time; write it like `2026-01-02T10:00:00Z` or leave it out"
     )]
     Time {
-        /// 1-based line.
+        /// 1-based line number.
         line: usize,
-        /// What is there.
+        /// Text in the file.
         found: String,
     },
-    /// An attribute of a post that is unknown or has an impossible value.
+    /// An attribute is unknown or has an invalid value.
     #[error(
         "line {line}: `{found}` is no attribute of a post; there are `association=NAME`, `id=NUMBER`, `edited=TIME`, \
          `hidden=REASON` and reactions like `+1=2`"
     )]
     Attribute {
-        /// 1-based line.
+        /// 1-based line number.
         line: usize,
-        /// What is there.
+        /// Text in the file.
         found: String,
     },
-    /// `kind:` is neither.
+    /// The value of `kind` is invalid.
     #[error("line {line}: `kind` is `issue` or `pull request`")]
     KindOfThread {
-        /// 1-based line.
+        /// 1-based line number.
         line: usize,
     },
 }
 
-/// Reads a conversation file.
+/// Parses a conversation file.
 pub fn parse(text: &str) -> Result<ThreadFile, ThreadFileError> {
     if text.trim().is_empty() {
         return Err(ThreadFileError::Empty);
@@ -144,13 +145,13 @@ pub fn parse(text: &str) -> Result<ThreadFile, ThreadFileError> {
         }
     }
     if posts.is_empty() {
-        // A comment may well begin with the words "Title: …".
+        // `title: …` belongs to the text here.
         return Ok(ThreadFile {
             title: title_for(text),
             pull_request: false,
             labels: BTreeMap::new(),
             posts: vec![FilePost {
-                author: NOBODY.to_owned(),
+                author: UNKNOWN_AUTHOR.to_owned(),
                 body: text.to_owned(),
                 ..FilePost::default()
             }],
@@ -187,7 +188,7 @@ pub fn parse(text: &str) -> Result<ThreadFile, ThreadFileError> {
     })
 }
 
-/// A post without its text.
+/// Parses the separator line of a post.
 fn post(author: &str, attributes: &str, line: usize) -> Result<FilePost, ThreadFileError> {
     let mut post = FilePost {
         author: author.to_owned(),
@@ -238,7 +239,7 @@ fn head_line(line: &str) -> Option<(String, String)> {
     (known && !value.is_empty()).then(|| (key, value.to_owned()))
 }
 
-/// Login and the rest of a line `--- @login …`.
+/// Returns the login and the rest of a line `--- @login …`.
 fn separator(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("--- @")?;
     let (login, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -264,9 +265,7 @@ fn body(lines: &[&str]) -> String {
         });
         text.push_str(escaped.unwrap_or(line));
     }
-    let end = text.trim_end_matches(['\n', '\r']).len();
-    text.truncate(end);
-    text
+    text.trim_end_matches(['\n', '\r']).to_owned()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Words and phrases of conversations about plans, in the languages of `src/formats/vocabulary/*.toml`.
+//! Words and phrases of conversations about plans, in the languages of `vocabulary/*.toml`.
 //!
-//! A phrase is evidence, never proof: whoever uses it combines it with the structure of the text. Texts
-//! are compared in the form that [`fold`] gives them. A phrase matches whole words; `*` at its start or
-//! end lets the word go on there, and next to a character of a script without blanks between words no
-//! boundary is needed.
+//! A phrase is evidence, not proof, and must be combined with the structure of the text. Phrases
+//! are searched in text that was normalised by [`fold`]. A phrase matches whole words; `*` at its
+//! start or end also matches inside a word. No word boundary is needed next to a character of a
+//! script without spaces between words.
 //!
-//! To add a language, write its file with the keys of `en.toml` and add it to `FILES`.
+//! To add a language, write a file with the keys of `en.toml` and add it to `FILES`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 
-/// What a phrase means.
+/// Meaning of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
@@ -22,74 +22,76 @@ pub enum Class {
     Plan,
     /// A noun for one of several proposals: "option", "variant".
     Proposal,
-    /// A noun that is counted in a series of steps: "step", "phase".
+    /// A noun that numbers steps: "step", "phase".
     Step,
     /// Announces the steps: "here's what I'd do".
     Lead,
-    /// Heading of a part of a plan.
+    /// Heading of a section in a plan.
     Section,
-    /// Heading of another kind of document: bug report, minutes, release notes.
+    /// Heading in another kind of document: bug report, minutes, release notes.
     Other,
     /// Begins a sequence of sentences: "first".
     First,
-    /// Goes on in a sequence: "then".
+    /// Continues a sequence: "then".
     Next,
     /// Ends a sequence: "finally".
     Last,
-    /// What a step does, as written in lists of things to do.
+    /// Verb of an instruction, as in task lists: "add".
     Action,
-    /// What was done, as in changelogs and reports.
+    /// Verb of completed work, as in changelogs and reports: "added".
     Done,
     /// Approval.
     Approve,
-    /// Decision for one of several: stands with what is chosen.
+    /// Decision for one of several proposals, next to the chosen one.
     Choose,
     /// Rejection.
     Reject,
-    /// An author takes back what they proposed.
+    /// Withdrawal of a proposal by its author.
     Withdraw,
     /// A new version of a plan.
     Replace,
-    /// A change or an addition to a plan that stands.
+    /// A change or addition to an existing plan.
     Amend,
-    /// What follows is the alternative that is not chosen: "instead of".
+    /// Introduces the alternative that is not chosen: "instead of".
     Contrast,
-    /// Turns an approval or a decision around.
+    /// Negates an approval or a decision.
     Negation,
-    /// Nobody has decided.
+    /// States that nothing is decided.
     Undecided,
-    /// Belongs to who writes.
+    /// Possessive of the writer: "my".
     Mine,
-    /// Belongs to who is written to.
+    /// Possessive of the reader: "your".
     Theirs,
     /// Refers to something earlier.
     Above,
-    /// "First", "second", … of several; counted from 0.
+    /// "First", "second", … of several; 0-based.
     #[serde(skip)]
     Ordinal(u8),
-    /// Begins a sentence that leads to a plan and is not part of it: a greeting, an announcement.
+    /// Begins a sentence that precedes a plan without being part of it: a greeting, an
+    /// announcement.
     Before,
-    /// Begins a sentence behind a plan that is not part of it: a sign-off, a question to the reader.
+    /// Begins a sentence that follows a plan without being part of it: a sign-off, a question to
+    /// the reader.
     After,
-    /// A plan in parts: "part", "continued".
+    /// Part of a long plan: "part", "continued".
     Part,
-    /// Stands before the colon in a title and says nothing about the plan.
+    /// Words before the colon in a title that do not describe the plan.
     Marker,
-    /// A title that says nothing.
+    /// A title that does not describe the plan.
     Empty,
     /// Begins a question about how something is done.
     HowTo,
-    /// Who writes: "I".
+    /// The writer: "I".
     Me,
-    /// Ends a discussion with nothing.
+    /// Ends a discussion without a result.
     DropAll,
-    /// Says what is wanted, not what to do about it.
+    /// States a wish without a solution.
     Want,
-    /// Says that a text is about another matter than the conversation's.
+    /// Announces another topic than that of the conversation.
     Aside,
-    /// Tells the reader what to do or to try: "you can", "as a workaround".
+    /// Advice to the reader: "you can", "as a workaround".
     Advice,
-    /// Says that the work has been done.
+    /// States that the work is done.
     Finished,
     /// More than one of something: "two".
     Several,
@@ -116,14 +118,14 @@ files![
     "uk", "vi", "zh"
 ];
 
-/// A phrase that was found.
+/// An occurrence of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Match {
-    /// What it means.
+    /// Meaning of the phrase.
     pub class: Class,
-    /// First byte in the folded text.
+    /// Start offset in the folded text.
     pub start: usize,
-    /// Behind its last byte.
+    /// End offset.
     pub end: usize,
 }
 
@@ -134,7 +136,8 @@ struct Phrase {
 }
 
 struct Vocabulary {
-    /// `None` where there are no files; an automaton of a size that cannot be built does not fit into them.
+    /// `None` if the automaton could not be built, which only happens for more phrases than fit
+    /// into the files.
     automaton: Option<AhoCorasick>,
     phrases: Vec<Phrase>,
 }
@@ -142,7 +145,7 @@ struct Vocabulary {
 static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     let mut phrases: BTreeMap<String, Vec<Class>> = BTreeMap::new();
     for (_, source) in FILES {
-        // The files are part of the program, and a test reads each of them.
+        // The files are compiled in, and a test parses each of them.
         let Ok(language) = toml::from_str::<Language>(source) else {
             continue;
         };
@@ -177,8 +180,8 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
     }
 });
 
-/// `text` in the form in which phrases are compared: compatibility forms replaced (NFKC), lower case,
-/// straight apostrophes.
+/// Normalises `text` for the comparison with phrases: NFKC, lower case, straight apostrophes, ASCII
+/// digits.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -194,7 +197,7 @@ pub fn fold(text: &str) -> String {
         .collect()
 }
 
-/// A digit of any script as an ASCII one, and a circled number with a full stop behind it; else `c`.
+/// Converts Arabic and Devanagari digits to ASCII, and appends a full stop to circled numbers.
 fn spelled(c: char) -> impl Iterator<Item = char> {
     let digit = |zero: char| char::from_digit(u32::from(c) - u32::from(zero), 10);
     let (first, second) = match c {
@@ -207,7 +210,7 @@ fn spelled(c: char) -> impl Iterator<Item = char> {
     [Some(first.unwrap_or(c)), second].into_iter().flatten()
 }
 
-/// Every phrase in a text that [`fold`] has made, by where it ends.
+/// Finds all phrases in text normalised by [`fold`], in the order of their ends.
 pub fn find(folded: &str) -> Vec<Match> {
     let vocabulary = &*VOCABULARY;
     let mut found = Vec::new();
@@ -218,9 +221,9 @@ pub fn find(folded: &str) -> Vec<Match> {
     for hit in hits {
         let phrase = &vocabulary.phrases[hit.pattern().as_usize()];
         let (start, end) = (hit.start(), hit.end());
-        let apart_before = phrase.open_start || boundary(folded, start);
-        let apart_after = phrase.open_end || boundary(folded, end);
-        if apart_before && apart_after {
+        let starts_word = phrase.open_start || boundary(folded, start);
+        let ends_word = phrase.open_end || boundary(folded, end);
+        if starts_word && ends_word {
             found.extend(phrase.classes.iter().map(|class| Match {
                 class: *class,
                 start,
@@ -231,7 +234,7 @@ pub fn find(folded: &str) -> Vec<Match> {
     found
 }
 
-/// True when no word of `text` goes on across byte `at`.
+/// Returns true if byte `at` is not inside a word of `text`.
 fn boundary(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at..].chars().next();
@@ -244,7 +247,7 @@ fn boundary(text: &str, at: usize) -> bool {
     }
 }
 
-/// A character of a script that puts no blanks between words.
+/// Returns true for characters of scripts without spaces between words.
 fn unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' // Thai, Lao
@@ -264,7 +267,7 @@ pub struct Phrases {
 }
 
 impl Phrases {
-    /// Of a text that [`fold`] has made.
+    /// Finds the phrases in text normalised by [`fold`].
     pub fn of(folded: &str) -> Self {
         Self {
             length: folded.len(),
@@ -272,7 +275,7 @@ impl Phrases {
         }
     }
 
-    /// Every phrase of `class`, in order.
+    /// Returns all phrases of `class`, in order.
     pub fn all(&self, class: Class) -> impl Iterator<Item = Match> + '_ {
         self.matches
             .iter()
@@ -280,13 +283,13 @@ impl Phrases {
             .filter(move |found| found.class == class)
     }
 
-    /// A phrase of `class` is in the text.
+    /// Returns true if the text contains a phrase of `class`.
     pub fn has(&self, class: Class) -> bool {
         self.all(class).next().is_some()
     }
 
-    /// Where a phrase of `class` that begins the text ends; the longest one. `from` is the first byte
-    /// of the text's first word.
+    /// Returns the end of the longest phrase of `class` that begins at `from`, the start of the
+    /// first word.
     pub fn begins(&self, class: Class, from: usize) -> Option<usize> {
         self.all(class)
             .filter(|found| found.start == from)
@@ -294,27 +297,23 @@ impl Phrases {
             .max()
     }
 
-    /// A phrase of `class` is the whole text, but for `around` bytes that are no words.
+    /// Returns true if a phrase of `class` covers the range of `words`; see [`words`].
     pub fn is(&self, class: Class, words: std::ops::Range<usize>) -> bool {
         self.all(class).any(|found| {
             found.start == words.start && found.end >= words.end && found.end <= self.length
         })
     }
 
-    /// Every phrase, in the order of their ends.
+    /// Returns all phrases, in the order of their ends.
     pub fn iter(&self) -> impl Iterator<Item = &Match> {
         self.matches.iter()
     }
 }
 
-/// The bytes of `text` from its first to its last letter or digit; empty where it has none.
+/// Returns the range of `text` from its first to its last letter or digit; empty if it has none.
 pub fn words(text: &str) -> std::ops::Range<usize> {
     let start = text.find(char::is_alphanumeric).unwrap_or(text.len());
-    let end = text
-        .char_indices()
-        .rev()
-        .find(|(_, c)| c.is_alphanumeric())
-        .map_or(start, |(at, c)| at + c.len_utf8());
+    let end = text.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
     start..end.max(start)
 }
 

@@ -5,7 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::Session;
-use crate::formats::plan::title::{cut, title_of};
+use crate::formats::plan::title::title_of;
+use crate::formats::text::truncate_chars;
 
 /// Maximum length of a title in a list, in characters.
 const MAX_TITLE_CHARS: usize = 60;
@@ -156,7 +157,7 @@ impl fmt::Display for ListedSession {
         let title = match &self.title {
             None => "(no plan)".to_owned(),
             Some(None) => "(plan without a title)".to_owned(),
-            Some(Some(title)) => cut(title, MAX_TITLE_CHARS),
+            Some(Some(title)) => truncate_chars(title, MAX_TITLE_CHARS),
         };
         write!(out, "{:<36}  {last:<24}  {title}", self.id)
     }

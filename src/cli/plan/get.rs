@@ -12,8 +12,8 @@ use crate::cli::save::target::origin;
 use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::model::conversation::Thread;
 use crate::formats::plan::reference::{self, IssueRef, ReferenceError};
-use crate::formats::plan::stored::{self, Comment, Page, StoredPlan};
-use crate::formats::plan::title::cut;
+use crate::formats::plan::stored::{self, StoredComment, StoredPage, StoredPlan};
+use crate::formats::text::truncate_chars;
 
 const HELP: &str = "\
 The plan goes to standard output, byte for byte as it was found before it was
@@ -102,7 +102,7 @@ impl Get {
 /// names.
 fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
     let whole = |what: &str, number: u64| {
-        let issue = cut(&terminal::one_line(issue.trim()), 80);
+        let issue = truncate_chars(&terminal::one_line(issue.trim()), 80);
         Failure::Usage(format!(
             "`{issue}` {what}; write OWNER/REPO#{number} or https://{host}/OWNER/REPO/issues/{number}"
         ))
@@ -126,11 +126,11 @@ fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
     Ok((repository, number))
 }
 
-fn page(thread: &Thread) -> Page {
-    let mut page = Page {
+fn page(thread: &Thread) -> StoredPage {
+    let mut page = StoredPage {
         title: thread.title.clone(),
         pull_request: thread.place.pull_request,
-        ..Page::default()
+        ..StoredPage::default()
     };
     for post in &thread.posts {
         let author = post.author.as_ref().map(|author| author.login.clone());
@@ -139,7 +139,7 @@ fn page(thread: &Thread) -> Page {
                 page.author = author;
                 page.body.clone_from(&post.body);
             }
-            Some(id) => page.comments.push(Comment {
+            Some(id) => page.comments.push(StoredComment {
                 id,
                 author,
                 body: post.body.clone(),
@@ -159,7 +159,7 @@ fn show(thread: &Thread, found: &StoredPlan) -> serde_json::Value {
         "header": found.header,
         "plan": found.plan,
         "document": found.document,
-        "source": {"form": found.source.name(), "description": found.source.describe()},
+        "source": {"form": found.form.name(), "description": found.form.describe()},
         "comments": found.comments,
         "diagnostics": as_json(&found.findings),
     })

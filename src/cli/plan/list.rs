@@ -14,9 +14,9 @@ use crate::cli::{Failure, Settings, block_on, terminal};
 use crate::engine::forge::ForgeError;
 use crate::engine::steps::publish::PLAN_LABEL;
 use crate::formats::block::schema;
-use crate::formats::plan::reference::repository_of;
-use crate::formats::plan::stored::{self, Header};
-use crate::formats::plan::title::cut;
+use crate::formats::plan::reference::parse_repository;
+use crate::formats::plan::stored::{self, StoredHeader};
+use crate::formats::text::truncate_chars;
 
 /// Label of plans that erk keeps as pull requests.
 const PULL_REQUEST_LABEL: &str = "erk-pr";
@@ -91,7 +91,7 @@ impl List {
     fn perform(&self, settings: &Settings) -> Result<String, Failure> {
         let access = Access::of(settings)?;
         let (owner, name) = match &self.repository {
-            Some(repository) => repository_of(repository, &access.host)
+            Some(repository) => parse_repository(repository, &access.host)
                 .map_err(|error| Failure::Usage(error.to_string()))?,
             None => origin(Path::new("."), &access.host, "name it as OWNER/REPO")?,
         };
@@ -167,7 +167,7 @@ fn as_value(entry: &Entry) -> Value {
     }
 }
 
-fn created_by(header: &Header) -> Option<String> {
+fn created_by(header: &StoredHeader) -> Option<String> {
     schema::text_field(header.fields.as_ref()?, "created_by")
 }
 
@@ -211,8 +211,8 @@ fn row(entry: &Entry) -> [String; 6] {
             [
                 format!("#{}", issue.number),
                 terminal::one_line(&issue.state),
-                cut(&terminal::one_line(&issue.title), TITLE),
-                cut(&terminal::one_line(by.as_deref().unwrap_or("ghost")), TITLE),
+                truncate_chars(&terminal::one_line(&issue.title), TITLE),
+                truncate_chars(&terminal::one_line(by.as_deref().unwrap_or("ghost")), TITLE),
                 issue.created.iso().chars().take(10).collect(),
                 odd(issue, &header),
             ]
@@ -220,7 +220,7 @@ fn row(entry: &Entry) -> [String; 6] {
     }
 }
 
-fn odd(issue: &Listed, header: &Header) -> String {
+fn odd(issue: &Listed, header: &StoredHeader) -> String {
     let mut odd = Vec::new();
     if issue.pull_request {
         odd.push("PR".to_owned());

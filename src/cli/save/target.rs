@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::Save;
 use crate::cli::Failure;
-use crate::formats::plan::reference::{self, IssueRef, repository_of};
+use crate::formats::plan::reference::{self, IssueRef, parse_repository};
 
 /// Repository and number: from the options, else from the git remote of `folder`.
 pub(super) fn of(
@@ -16,7 +16,7 @@ pub(super) fn of(
     let named = save
         .repo
         .as_deref()
-        .map(|repo| repository_of(repo, host))
+        .map(|repo| parse_repository(repo, host))
         .transpose()
         .map_err(|error| Failure::Usage(format!("--repo: {error}")))?;
     let issue = save
@@ -72,5 +72,6 @@ pub(in crate::cli) fn origin(
         return Err(refused(format!("{folder} has no git remote `origin`")));
     }
     let address = String::from_utf8_lossy(&asked.stdout);
-    repository_of(&address, host).map_err(|error| refused(format!("git remote `origin`: {error}")))
+    parse_repository(&address, host)
+        .map_err(|error| refused(format!("git remote `origin`: {error}")))
 }

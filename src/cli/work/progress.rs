@@ -15,7 +15,7 @@ use crate::engine::agent::{About, Agent, Task};
 use crate::engine::model::agent::{Document, Ending, Report, Spent};
 use crate::engine::model::run::RunId;
 use crate::engine::say;
-use crate::formats::plan::title::cut;
+use crate::formats::text::truncate_chars;
 
 /// Longest name of a line, in characters: the rest of the line is for what is used.
 const NAME: usize = 40;
@@ -54,7 +54,7 @@ impl Progress {
         let line = lines.add(ProgressBar::new_spinner());
         let style = ProgressStyle::with_template("{spinner} {prefix} [{elapsed}] {wide_msg}");
         line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        line.set_prefix(cut(&name, NAME));
+        line.set_prefix(truncate_chars(&name, NAME));
         line.set_message(format!("{agent} is at work"));
         line.enable_steady_tick(TICK);
         Some(line)

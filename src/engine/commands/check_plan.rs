@@ -157,7 +157,7 @@ fn saved(thread: &Thread) -> Option<String> {
     let author = |post: &crate::engine::model::conversation::Post| {
         post.author.as_ref().map(|it| it.login.clone())
     };
-    let page = stored::Page {
+    let page = stored::StoredPage {
         title: thread.title.clone(),
         author: author(opening),
         body: opening.body.clone(),
@@ -165,7 +165,7 @@ fn saved(thread: &Thread) -> Option<String> {
         comments: thread.posts[1..]
             .iter()
             .filter_map(|post| {
-                Some(stored::Comment {
+                Some(stored::StoredComment {
                     id: post.id?,
                     author: author(post),
                     body: post.body.clone(),

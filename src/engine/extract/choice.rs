@@ -17,7 +17,7 @@ use super::trust::Trust;
 use super::{Found, MIN_SCORE, Part, Search, Verdict, add, posts};
 use crate::engine::model::conversation::{Post, Reactions, Thread};
 use crate::engine::model::trigger::{Actor, Origin, Trigger};
-use crate::formats::plan::title::said;
+use crate::formats::plan::title::descriptive_title;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
 /// Most candidates that are weighed against each other; nobody speaks of more. The time that it takes grows
@@ -366,7 +366,8 @@ fn letters(good: &mut [Found]) {
 fn in_context(found: &mut [Found], thread: &Thread) {
     let title = fold(&thread.title);
     let phrases = Phrases::of(&title);
-    let says_plan = said(&thread.title).is_none_or(|said| fold(&said).len() < title.trim().len())
+    let says_plan = descriptive_title(&thread.title)
+        .is_none_or(|said| fold(&said).len() < title.trim().len())
         && phrases.has(Class::Plan);
     let other = phrases.has(Class::Other);
     let asks = title.trim_end().ends_with(['?', '？']) && phrases.begins(Class::HowTo, 0).is_some();

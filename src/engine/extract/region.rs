@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::element::{Element, Kind, elements};
 use super::score::{self, MIN_SCORE, POSSIBLE};
 use super::series::{Form, Series, series, step_number};
-use crate::formats::markdown;
 use crate::formats::plan::document::is_success_document;
-use crate::formats::plan::title::{front_matter, own_title, said};
+use crate::formats::plan::title::{descriptive_title, own_title};
 use crate::formats::vocabulary::{Class, Phrases, fold};
+use crate::formats::{front_matter, markdown};
 
 /// The most parts of one post that are looked at, the last ones; nobody writes more plans into one comment.
 const MAX_REGIONS: usize = 20;
@@ -408,7 +408,7 @@ impl Search<'_> {
     /// The one part of the post that is most like a plan.
     fn single(&self) -> Option<Region> {
         let count = self.elements.len();
-        if front_matter(self.text) > 0 {
+        if !front_matter::split(self.text).0.is_empty() {
             return Some(self.region(0..self.end_without_talk(0, count), None));
         }
         if let Some(details) = self.details() {
@@ -559,7 +559,7 @@ impl Search<'_> {
     /// The title in the summary of the `details` element at `open`, where it names the plan as one.
     fn summary_title(&self, open: usize) -> Option<String> {
         let summary = self.summary(open)?;
-        said(&summary).filter(|title| title.len() < summary.trim().len())
+        descriptive_title(&summary).filter(|title| title.len() < summary.trim().len())
     }
 
     /// The text of the summary of the `details` element at `open`.

@@ -163,14 +163,14 @@ impl Research {
     }
 
     /// How it went, counted.
-    pub fn tally(&self) -> crate::formats::report::Tally {
+    pub fn tally(&self) -> crate::formats::report::ReportTally {
         let count = |wanted: fn(State) -> bool| {
             self.topics
                 .iter()
                 .filter(|topic| wanted(topic.state))
                 .count()
         };
-        crate::formats::report::Tally {
+        crate::formats::report::ReportTally {
             expected: self.topics.len(),
             ok: count(State::is_success),
             degraded: count(|state| state == State::Degraded),

@@ -4,8 +4,8 @@ use crate::engine::model::agent::{Document, Report};
 use crate::engine::model::progress::{Attached, Fault};
 use crate::engine::say::planning as sentences;
 use crate::formats::plan::enriched;
-use crate::formats::plan::gate::gate_content;
-use crate::formats::plan::title::{gate_title, title_of};
+use crate::formats::plan::gate::{gate_content, gate_title};
+use crate::formats::plan::title::title_of;
 use crate::formats::report as formats_report;
 
 /// Name of the plan's file.
@@ -63,7 +63,7 @@ pub fn read_files(report: &Report) -> Result<PlanFiles, Rejected> {
     };
     let mut notes: Vec<String> = Vec::new();
     notes.extend(plan.elsewhere.map(|path| sentences::elsewhere(PLAN, &path)));
-    let (document, pictures) = enriched::harmless(formats_report::unwrapped(&plan.text));
+    let (document, pictures) = enriched::neutralise(formats_report::unwrap_document(&plan.text));
     let mut faults: Vec<Fault> = formats_report::check_plan(&document)
         .iter()
         .map(Fault::from)
@@ -90,7 +90,7 @@ pub fn read_files(report: &Report) -> Result<PlanFiles, Rejected> {
         let Some(found) = find(report, file) else {
             continue;
         };
-        let (text, pictures) = enriched::harmless(&found.text);
+        let (text, pictures) = enriched::neutralise(&found.text);
         all_pictures += pictures;
         if text.trim().is_empty() {
             continue;

@@ -9,7 +9,7 @@ use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, Origin, Place, Repo};
 use crate::engine::settings::{OwnPrompts, Prompts, Role};
 use crate::formats::command::Command;
-use crate::formats::plan::enriched::Complaint;
+use crate::formats::plan::enriched::AnswerProblem;
 use crate::formats::question::Choice;
 use std::sync::Arc;
 
@@ -204,8 +204,8 @@ fn other_prompts() {
     let trigger = trigger("/save-plan", "");
     let thread = thread(vec![post(0, "mira", "OWNER", "Search takes seconds.")]);
     let complaints = [
-        Complaint::NoTitle.to_string(),
-        Complaint::Placeholder("@x\n- do this".into()).to_string(),
+        AnswerProblem::NoTitle.to_string(),
+        AnswerProblem::Placeholder("@x\n- do this".into()).to_string(),
     ];
     insta::assert_snapshot!(
         [

@@ -13,7 +13,7 @@ use crate::formats::report;
 /// A text that stands for the report, with what is wrong with it.
 struct Text {
     text: String,
-    complaints: Vec<report::Complaint>,
+    complaints: Vec<report::DocumentProblem>,
 }
 
 /// What a try is judged with.
@@ -90,14 +90,19 @@ impl Judging {
     fn stand_in(&self, topic: &mut Topic, why: String) {
         const LEAST: usize = 40;
         let draft = topic.draft.take().unwrap_or_default();
-        let (draft, _) = enriched::harmless(&draft);
+        let (draft, _) = enriched::neutralise(&draft);
         if draft.chars().count() < LEAST {
             fail(topic, why);
             return;
         }
         let date = self.now.iso();
         let date = date.get(..10).unwrap_or(&date);
-        topic.report = Some(report::degraded(&topic.topic, date, &self.agent, &draft));
+        topic.report = Some(report::degraded_report(
+            &topic.topic,
+            date,
+            &self.agent,
+            &draft,
+        ));
         topic.state = State::Degraded;
         topic.note = Some(why);
         topic.not_before = None;
@@ -118,11 +123,11 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
         topic.wrong = found
             .complaints
             .iter()
-            .map(report::Complaint::what)
+            .map(report::DocumentProblem::description)
             .collect();
     }
     // What is far too long is no report, and need not be read.
-    let may_be = |text: &str| text.len() <= 8 * report::LARGEST_REPORT;
+    let may_be = |text: &str| text.len() <= 8 * report::MAX_REPORT_CHARS;
     let elsewhere = came
         .files
         .iter()
@@ -155,7 +160,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
 }
 
 fn checked(text: &str) -> Text {
-    let (text, _) = enriched::harmless(report::unwrapped(text));
+    let (text, _) = enriched::neutralise(report::unwrap_document(text));
     Text {
         complaints: report::check_report(&text),
         text,
@@ -224,7 +229,7 @@ fn longer(known: Option<String>, text: &str) -> Option<String> {
     let text = text.trim();
     let end = text
         .char_indices()
-        .nth(report::LARGEST_REPORT)
+        .nth(report::MAX_REPORT_CHARS)
         .map_or(text.len(), |(at, _)| at);
     let text = &text[..end];
     match known {

@@ -5,7 +5,7 @@ use crate::engine::forge::ForgeError;
 use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::progress::Checked;
 use crate::engine::model::trigger::Place;
-use crate::formats::plan::title::TitleFault;
+use crate::formats::plan::gate::TitleError;
 
 const RETRY: &str =
     "Mend the cause, then comment `/retry` here to go on from the step that failed.";
@@ -50,9 +50,9 @@ pub fn validation_failed(reason: &str, feedback: &str) -> Failure {
 }
 
 /// The plan's own title does not pass the gate, and there is no other one to take.
-pub fn title_refused(title: &str, fault: &TitleFault) -> Failure {
+pub fn title_refused(title: &str, fault: &TitleError) -> Failure {
     let why = fault.to_string();
-    let reason = if *fault == TitleFault::Empty {
+    let reason = if *fault == TitleError::Empty {
         why
     } else {
         let title = super::code_span(&shorten(title, 80));

@@ -13,9 +13,9 @@ use crate::engine::model::research::{Research, State, Topic, WORDINGS};
 use crate::engine::model::run::RunId;
 use crate::engine::model::trigger::Trigger;
 use crate::formats::block::{quiet, render_content, render_yaml};
-use crate::formats::plan::title::cut;
 use crate::formats::question::boxes::shown;
 use crate::formats::report::{self, Reduction};
+use crate::formats::text::truncate_chars;
 
 /// Block that holds a report.
 pub const REPORT_BLOCK: &str = "planwright-report";
@@ -210,7 +210,7 @@ fn word(topic: &Topic) -> &'static str {
 
 /// What the planner gets of a report: its metadata, or all of it where that is not longer.
 pub fn handed(file: &str, text: &str, metadata: &report::ReportMetadata) -> String {
-    let short = report::handed(file, metadata);
+    let short = report::render_digest(file, metadata);
     if Reduction::of(text, &short).keeps_full() {
         return format!("Path: {file}\n\n{text}");
     }
@@ -354,7 +354,7 @@ fn framed(report: &str) -> String {
     let title = format!("<strong>The whole report</strong> ({bytes} bytes)");
     let mut most = MOST.0;
     loop {
-        let mut text = cut(report, most);
+        let mut text = truncate_chars(report, most);
         if text.len() < report.len() {
             text.push_str("\n\n(The rest has no room here.)\n");
         }

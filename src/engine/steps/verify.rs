@@ -9,9 +9,10 @@ use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::say::{self, failures, sources, trust, unclear};
 use crate::formats::command::{Command, Hidden, parse, read_options};
 use crate::formats::plan::document::{Enrichment, Guidance, wrap};
-use crate::formats::plan::gate::{ContentFault, gate_content};
+use crate::formats::plan::gate::{ContentError, gate_content, gate_title};
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::{cut, gate_title, own_title, said};
+use crate::formats::plan::title::{descriptive_title, own_title};
+use crate::formats::text::truncate_chars;
 use crate::formats::{block, hidden};
 
 /// Longest issue title, in characters. GitHub takes 256.
@@ -250,7 +251,7 @@ pub fn local(
 pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<String, Failure> {
     match gate_content(&candidate.text) {
         // What the search takes for a plan has steps, in whatever form: more than erk's gate knows.
-        Ok(()) | Err(ContentFault::NoStructure) => {}
+        Ok(()) | Err(ContentError::NoStructure) => {}
         Err(fault) => {
             return Err(failures::validation_failed(
                 &fault.to_string(),
@@ -259,7 +260,7 @@ pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<St
         }
     }
     let own = candidate.title.as_deref().unwrap_or_default();
-    let said = said(place_title);
+    let said = descriptive_title(place_title);
     let place_title = said.as_deref().unwrap_or(place_title);
     let title = match (gate_title(own), gate_title(place_title)) {
         (Ok(()), _) => own,
@@ -267,7 +268,7 @@ pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<St
         // The plan's own title is what its author can change; without one, that is what is missing.
         (Err(fault), Err(_)) => return Err(failures::title_refused(own, &fault)),
     };
-    Ok(cut(title, TITLE_MAX))
+    Ok(truncate_chars(title, TITLE_MAX))
 }
 
 fn prepared(
@@ -292,7 +293,7 @@ fn prepared(
     enrichment.notes.extend(notes.iter().cloned());
     let summary = summarise(&candidate.text);
     Ok(Prepared {
-        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
         document: wrap(&title, &enrichment, &candidate.text),
         title,
         found: match &about.log {

@@ -57,12 +57,12 @@ impl Before {
             assert_eq!(keys(body), ["plan-body"], "{name}: {body}");
         }
         let comments = issue.comments.iter().zip(&bodies);
-        let comments = comments.map(|(id, body)| stored::Comment {
+        let comments = comments.map(|(id, body)| stored::StoredComment {
             id: *id,
             author: Some("planwright[bot]".to_owned()),
             body: body.clone(),
         });
-        let stored = stored::read(&stored::Page {
+        let stored = stored::read(&stored::StoredPage {
             title: issue.title.clone(),
             author: Some("planwright[bot]".to_owned()),
             body: issue.body.clone(),

@@ -1,6 +1,6 @@
 //! Turns that files are asked for in: what the client can read and write, what comes back, and what stays where it is.
 
-use planwright::adapters::agent::Sandbox;
+use planwright::adapters::agent::SandboxMode;
 use planwright::engine::agent::Task;
 use planwright::engine::model::agent::{Document, Ending, Report, Session};
 use serde_json::{Value, json};

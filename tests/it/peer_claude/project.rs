@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use planwright::adapters::agent::Sandbox;
+use planwright::adapters::agent::SandboxMode;
 use planwright::engine::agent::Task;
 use planwright::engine::model::agent::Report;
 use serde_json::json;

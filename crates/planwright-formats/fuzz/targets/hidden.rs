@@ -4,8 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use planwright_formats::hidden::visible;
-use planwright_formats::plan::document::{Mode, Reading, read};
-use planwright_formats::plan::enriched::{Checked, Facts, check, document, own_text_as_plan};
+use planwright_formats::plan::document::{Mode, ParsedDocument, parse};
+use planwright_formats::plan::enriched::{
+    CheckedAnswer, EnrichmentFacts, check_answer, render_document, salvage_plan,
+};
 
 fuzz_target!(|text: &str| {
     let once = visible(text);
@@ -13,27 +15,27 @@ fuzz_target!(|text: &str| {
     assert_eq!((twice.text.as_str(), twice.removed), (once.text.as_str(), 0));
     assert!(!once.text.contains(['\u{200b}', '\u{202e}', '\0', '\r']));
     for candidate in [None, Some(text)] {
-        let facts = Facts {
+        let facts = EnrichmentFacts {
             questions: 2,
             candidate,
-            ..Facts::default()
+            ..EnrichmentFacts::default()
         };
-        match check(text, &facts) {
-            Checked::Plan(plan) => {
-                let Reading::Plan(saved) = read(&document(&plan, &facts, &[])) else {
+        match check_answer(text, &facts) {
+            CheckedAnswer::Plan(plan) => {
+                let ParsedDocument::Plan(saved) = parse(&render_document(&plan, &facts, &[])) else {
                     panic!("not a plan");
                 };
                 assert_eq!((saved.enrichment.mode, saved.enrichment.questions), (Mode::Enriched, 2));
                 assert_eq!(saved.body, plan.body);
             }
-            Checked::Error(error) => assert!(!error.code.is_empty()),
-            Checked::Wrong(complaints) => {
+            CheckedAnswer::Error(error) => assert!(!error.code.is_empty()),
+            CheckedAnswer::Rejected(complaints) => {
                 assert!(!complaints.is_empty());
                 assert!(complaints.iter().all(|it| !it.to_string().contains('\n')));
             }
         }
     }
-    if let Some((title, body)) = own_text_as_plan(text) {
+    if let Some((title, body)) = salvage_plan(text) {
         assert!(!title.is_empty() && body.trim().chars().count() >= 100);
     }
 });

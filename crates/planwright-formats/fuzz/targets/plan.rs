@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use planwright_formats::plan::document::{
-    Enrichment, Guidance, Mode, PlanDocument, Reading, is_success_document, plan_text, read, wrap,
+    Enrichment, Guidance, Mode, PlanDocument, ParsedDocument, is_success_document, plan_text, parse, wrap,
 };
 use planwright_formats::plan::split::{Limits, join, split};
 use planwright_formats::plan::{check, gate, names, reference, summary, title};
@@ -16,12 +16,12 @@ fuzz_target!(|text: &str| {
     if let Ok(file) = thread_file::parse(text) {
         assert!(!file.posts.is_empty());
         assert!(file.posts.iter().all(|post| text.contains(&post.author)
-            || post.author == thread_file::NOBODY && post.body == text));
+            || post.author == thread_file::UNKNOWN_AUTHOR && post.body == text));
     }
 });
 
 fn documents(text: &str) {
-    let _ = read(text);
+    let _ = parse(text);
     let saved = wrap("Fuzz the plan", &Enrichment::raw(), text);
     if is_success_document(text) {
         assert_eq!(saved, text, "never framed twice");
@@ -48,7 +48,7 @@ fn documents(text: &str) {
         },
         body: text.to_owned(),
     };
-    assert_eq!(read(&document.render()), Reading::Plan(document));
+    assert_eq!(parse(&document.render()), ParsedDocument::Plan(document));
 }
 
 fn parts(text: &str) {
@@ -67,19 +67,19 @@ fn parts(text: &str) {
 
 fn names_and_gates(text: &str) {
     if let Some(title) = title::title_of(text) {
-        assert!(!title.is_empty() && title.chars().count() <= title::MAX_CHARS);
+        assert!(!title.is_empty() && title.chars().count() <= title::MAX_TITLE_CHARS);
         assert!(!title.contains(['\n', '\r']), "{title:?}");
         assert!(!title::strip_prefix(&title).is_empty());
     }
-    if let Err(fault) = title::gate_title(text) {
+    if let Err(fault) = gate::gate_title(text) {
         assert!(fault.feedback().ends_with('.'));
     }
     if gate::gate_content(text).is_ok() {
-        assert!(text.chars().count() >= gate::MIN_CHARS);
+        assert!(text.chars().count() >= gate::MIN_PLAN_CHARS);
     }
     let name = names::worktree_name(text);
     // The time `-MM-DD-HHMM` stays behind the name.
-    assert!((1..=names::WORKTREE_MAX + 11).contains(&name.len()), "{name:?}");
+    assert!((1..=names::MAX_WORKTREE_CHARS + 11).contains(&name.len()), "{name:?}");
     assert_eq!(names::worktree_name(&name), name);
     let name = names::file_name(text);
     assert!(name.ends_with("plan.md") && !name.contains(['/', '\\']), "{name:?}");
@@ -92,10 +92,10 @@ fn names_and_gates(text: &str) {
     }
     let summary = summary::summarise(text);
     assert_eq!(summary, summary::summarise(text));
-    assert!(summary.steps.len() <= summary::MOST_STEPS + 1);
+    assert!(summary.steps.len() <= summary::MAX_STEPS + 1);
     for line in summary.steps.iter().chain([&summary.sentence]) {
         // A character that Markdown would change is written with up to eight.
-        assert!(line.chars().count() <= 8 * summary::SENTENCE_CHARS);
+        assert!(line.chars().count() <= 8 * summary::MAX_SENTENCE_CHARS);
         assert!(!line.contains(['\n', '\r']), "{line:?}");
     }
 }

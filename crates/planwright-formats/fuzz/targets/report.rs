@@ -3,10 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use planwright_formats::front_matter;
 use planwright_formats::markdown::sections;
 use planwright_formats::report::{
-    self, Complaint, Reduction, check_plan, check_report, degraded, front_matter, handed,
-    is_degraded, metadata, phase_heading, plan_metadata, report_file, slug,
+    self, DocumentProblem, Reduction, check_plan, check_report, degraded_report,
+    is_degraded, metadata, phase_heading, plan_metadata, render_digest, report_file, slug,
 };
 
 fuzz_target!(|text: &str| {
@@ -31,14 +32,14 @@ fn reading(text: &str) {
     assert!(read.recommendations.len() <= 5);
     assert!(read.file_paths.len() <= 10 && read.file_paths.len() <= read.file_paths_total);
     assert_eq!(read.degraded, is_degraded(text));
-    let lines = handed("a.md", &read);
+    let lines = render_digest("a.md", &read);
     assert!(lines.len() <= 10_000);
     let _ = Reduction::of(text, &lines).percent();
     let plan = plan_metadata(text);
     assert!(plan.phases.done <= plan.phases.total);
     assert!(plan.milestones.done <= plan.milestones.total);
     assert!(plan.checkboxes.done <= plan.checkboxes.total);
-    if let Ok((_, body)) = front_matter(text) {
+    if let Ok((_, body)) = front_matter::parse(text) {
         assert!(text.ends_with(body));
     }
     if let Some(found) = phase_heading(2, text) {
@@ -50,14 +51,14 @@ fn judging(text: &str) {
     let lines = text.split(['\n', '\r']).count();
     for complaint in check_report(text).into_iter().chain(check_plan(text)) {
         assert!(!complaint.to_string().contains('\n'));
-        if let Complaint::Placeholder { line, .. } = complaint {
+        if let DocumentProblem::Placeholder { line, .. } = complaint {
             assert!((1..=lines).contains(&line));
         }
     }
 }
 
 fn standing_in(text: &str) {
-    let document = degraded(text, "2026-01-02", text, text);
+    let document = degraded_report(text, "2026-01-02", text, text);
     assert!(is_degraded(&document), "{document:?}");
     let sections = sections(&document);
     let names: Vec<&str> = sections[1..4]

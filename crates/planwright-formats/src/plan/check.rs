@@ -1,29 +1,35 @@
-//! Would this text be saved? What it is, its title, and what the gates say.
+//! Checks whether a text would be saved as a plan: its form, its title and the results of the
+//! gates.
 
-use super::document::{self, Reading};
-use super::gate::Measure;
-use super::inline;
+use super::document::{self, ParsedDocument};
+use super::gate::{Measure, gate_title};
 use super::split;
-use super::title::{cut, gate_title, title_of};
+use super::title::title_of;
 use crate::block::{self, Content};
+use crate::text::{one_line, truncate_chars};
 
-/// What a text turned out to be.
+/// Maximum length of an extractor's message, in code points.
+const MAX_MESSAGE_CHARS: usize = 200;
+/// Maximum length of an extractor's error code, in code points.
+const MAX_CODE_CHARS: usize = 64;
+
+/// Form of a checked text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PlanTextForm {
     /// A plan as somebody wrote it.
     Plan,
     /// A plan document: `# Plan:`, enrichment details, the plan.
     Document,
-    /// An extractor's answer with a plan: a document with words before it, or the JSON form.
+    /// An extractor's answer with a plan: a document with a preamble, or the JSON form.
     Answer,
     /// An extractor's answer that there is no plan.
     Error,
-    /// Text of a saved plan: its comments with `plan-body` blocks.
+    /// A saved plan: its comments with `plan-body` blocks.
     Saved,
 }
 
-impl Kind {
-    /// Stable name for programs.
+impl PlanTextForm {
+    /// Returns the stable name for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -34,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// For people, with its article.
+    /// Returns the description for people, with its article.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Plan => "a plan as it was written",
@@ -46,41 +52,47 @@ impl Kind {
     }
 }
 
-/// A text, judged.
+/// Result of [`check`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// What the text is.
-    pub kind: Kind,
-    /// The title that was checked, on one line; `None` when there is none.
+pub struct PlanCheck {
+    /// Form of the text.
+    pub form: PlanTextForm,
+    /// The checked title, on one line; `None` if there is none.
     pub title: Option<String>,
     /// Length and structure of the plan.
     pub measure: Measure,
-    /// Why the content is refused.
+    /// Reason why the content is rejected.
     pub error: Option<String>,
-    /// Why the title is refused.
+    /// Reason why the title is rejected.
     pub title_error: Option<String>,
-    /// What a model should change; `None` when everything is accepted.
+    /// Instructions for a model; `None` if everything is accepted.
     pub agent_guidance: Option<String>,
-    /// What a person should change, one sentence each; empty when everything is accepted.
+    /// Remedies for people, one sentence each; empty if everything is accepted.
     pub feedback: Vec<&'static str>,
 }
 
-impl Checked {
-    /// The plan would be saved.
+impl PlanCheck {
+    /// Returns true if the plan would be saved.
     pub fn is_accepted(&self) -> bool {
         self.error.is_none() && self.title_error.is_none()
     }
 }
 
-/// Judges `text`. `title` takes the place of the plan's own title.
-pub fn check(text: &str, title: Option<&str>) -> Checked {
-    let found = find(text);
+/// Checks whether `text` would be saved. `title` overrides the title of the plan.
+pub fn check(text: &str, title: Option<&str>) -> PlanCheck {
+    let found = match saved(text) {
+        Some(plan) => Found {
+            form: PlanTextForm::Saved,
+            ..find(&plan)
+        },
+        None => find(text),
+    };
     let title = title.map(str::to_owned).or(found.title);
     let title = title
-        .map(|title| inline::one_line(&title))
+        .map(|title| one_line(&title))
         .filter(|title| !title.is_empty());
-    let mut checked = Checked {
-        kind: found.kind,
+    let mut checked = PlanCheck {
+        form: found.form,
         title,
         measure: Measure::of(&found.plan),
         error: None,
@@ -88,26 +100,26 @@ pub fn check(text: &str, title: Option<&str>) -> Checked {
         agent_guidance: None,
         feedback: Vec::new(),
     };
-    if let Some(complaint) = found.complaint {
+    if let Some(error) = found.error {
         checked.agent_guidance = Some(format!(
-            "{complaint}\nAnswer with the plan itself: a first line `# Plan: <title>`, then `## Enrichment Details`, a \
+            "{error}\nAnswer with the plan itself: a first line `# Plan: <title>`, then `## Enrichment Details`, a \
              line `---`, and the plan."
         ));
-        checked.error = Some(complaint);
+        checked.error = Some(error);
         checked.feedback = vec!["Write the plan first, then check that text."];
         return checked;
     }
     let mut guidance = Vec::new();
-    if let Err(fault) = checked.measure.verdict() {
-        checked.error = Some(fault.to_string());
-        checked.feedback.push(fault.feedback());
-        guidance.push(fault.agent_guidance(&found.plan));
+    if let Err(error) = checked.measure.verdict() {
+        checked.error = Some(error.to_string());
+        checked.feedback.push(error.feedback());
+        guidance.push(error.agent_guidance(&found.plan));
     }
     let title = checked.title.as_deref().unwrap_or_default();
-    if let Err(fault) = gate_title(title) {
-        guidance.push(fault.agent_guidance(title));
-        checked.feedback.push(fault.feedback());
-        checked.title_error = Some(fault.to_string());
+    if let Err(error) = gate_title(title) {
+        guidance.push(error.agent_guidance(title));
+        checked.feedback.push(error.feedback());
+        checked.title_error = Some(error.to_string());
     }
     if !guidance.is_empty() {
         checked.agent_guidance = Some(guidance.join("\n\n"));
@@ -115,59 +127,76 @@ pub fn check(text: &str, title: Option<&str>) -> Checked {
     checked
 }
 
+/// Formats an error for people in the layout of erk's `format_error`: summary, details, numbered
+/// actions.
+///
+/// There is no final line end. Without `actions`, the only one is to review the details and try
+/// again.
+///
+/// ```
+/// assert_eq!(
+///     planwright_formats::plan::check::format_error("No plan", "The file is empty", &["Write one"]),
+///     "❌ Error: No plan\n\nDetails: The file is empty\n\nSuggested action:\n  1. Write one"
+/// );
+/// ```
+pub fn format_error(brief: &str, details: &str, actions: &[&str]) -> String {
+    let actions = match actions {
+        [] => &["Review the error details and try again"],
+        some => some,
+    };
+    let several = if actions.len() > 1 { "s" } else { "" };
+    let mut text = format!("❌ Error: {brief}\n\nDetails: {details}\n\nSuggested action{several}:");
+    for (index, action) in actions.iter().enumerate() {
+        text.push_str(&format!("\n  {}. {action}", index + 1));
+    }
+    text
+}
+
+/// The plan in a text.
 struct Found {
-    kind: Kind,
+    form: PlanTextForm,
     title: Option<String>,
     plan: String,
-    /// Why there is no plan.
-    complaint: Option<String>,
+    /// The extractor's error, if it found no plan.
+    error: Option<String>,
 }
 
 fn find(text: &str) -> Found {
-    if let Some(plan) = saved(text) {
-        return Found {
-            kind: Kind::Saved,
-            ..find_unsaved(&plan)
-        };
-    }
-    find_unsaved(text)
-}
-
-fn find_unsaved(text: &str) -> Found {
-    match document::read(text) {
-        Reading::Plan(read) => Found {
-            kind: if document::is_success_document(text) {
-                Kind::Document
+    match document::parse(text) {
+        ParsedDocument::Plan(read) => Found {
+            form: if document::is_success_document(text) {
+                PlanTextForm::Document
             } else {
-                Kind::Answer
+                PlanTextForm::Answer
             },
             title: Some(read.title),
             plan: read.body,
-            complaint: None,
+            error: None,
         },
-        Reading::Error(error) => {
-            let message = cut(&inline::one_line(&error.message), 200);
-            let said = if message.is_empty() { "" } else { ": " };
+        ParsedDocument::Error(error) => {
+            let message = truncate_chars(&one_line(&error.message), MAX_MESSAGE_CHARS);
+            let colon = if message.is_empty() { "" } else { ": " };
             Found {
-                kind: Kind::Error,
+                form: PlanTextForm::Error,
                 title: None,
                 plan: text.to_owned(),
-                complaint: Some(format!(
-                    "The extractor found no plan (`{}`){said}{message}",
-                    cut(&inline::one_line(&error.code), 64)
+                error: Some(format!(
+                    "The extractor found no plan (`{}`){colon}{message}",
+                    truncate_chars(&one_line(&error.code), MAX_CODE_CHARS)
                 )),
             }
         }
-        Reading::Neither(_) => Found {
-            kind: Kind::Plan,
+        ParsedDocument::Neither(_) => Found {
+            form: PlanTextForm::Plan,
             title: title_of(text),
-            plan: document::body(text).to_owned(),
-            complaint: None,
+            plan: document::plan_body(text).to_owned(),
+            error: None,
         },
     }
 }
 
-/// The plan in the `plan-body` blocks of `text`, its parts joined; the first one when they are not parts of one text.
+/// Returns the plan in the `plan-body` blocks of `text`: its parts joined, or the first one if they
+/// do not fit together.
 fn saved(text: &str) -> Option<String> {
     let blocks = block::parse(text).blocks;
     let parts: Vec<&str> = blocks

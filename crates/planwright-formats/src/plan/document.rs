@@ -1,4 +1,4 @@
-//! The document a plan is saved as, and what an extractor may answer.
+//! The plan document in which plans are saved, and the documents in the answers of extractors.
 //!
 //! ```text
 //! # Plan: <title>
@@ -14,11 +14,12 @@
 //! <the plan, byte for byte>
 //! ```
 //!
-//! The frame is erk's; the two additions are the section `### Notes` and the invisible line before the rule. That
-//! line says that the frame is ours, so that [`plan_text`] can tell a plan we framed from a plan that already came in
-//! this form and was saved as it was.
+//! The frame is that of erk with two additions: the section `### Notes` and the invisible mark
+//! before the rule. The mark identifies frames written by Planwright, so that [`plan_text`] can
+//! distinguish them from plans that already had this form and were saved unchanged.
 //!
-//! A plan that was not enriched has no frame: it is saved as it is, and what the reader should know stands behind it:
+//! A plan that was not enriched has no frame. It is saved unchanged, followed by notes on how it
+//! was saved:
 //!
 //! ```text
 //! <the plan, byte for byte>
@@ -31,18 +32,19 @@
 //! …
 //! ```
 //!
-//! Values in frame and notes stand on one line each. A value that Markdown would change is escaped (see `inline`), a line
-//! end in it is written `&#10;`: what GitHub shows and what [`read`] returns is the text as given.
+//! Each value in frame and notes is written on one line. Values are escaped as far as needed, and
+//! line ends are written `&#10;`, so that both GitHub and [`parse`] return the text as given.
 
 mod json;
-mod read;
+mod parse;
 
-pub use read::{body, is_success_document, plan_text, read, without_notes};
+pub use parse::{is_success_document, parse, plan_body, plan_text, strip_notes};
 
 use super::inline::{self, Item, Piece};
 use crate::markdown::{self, Kind};
+use crate::text::one_line;
 
-/// The eight context categories in erk's order.
+/// The context categories, in the order of erk.
 pub const CATEGORIES: [&str; 8] = [
     "API/Tool Quirks",
     "Architectural Insights",
@@ -54,23 +56,23 @@ pub const CATEGORIES: [&str; 8] = [
     "Implementation Risks",
 ];
 
-/// The invisible line that says: the plan begins behind the next rule, and it is the source byte for byte.
+/// Invisible mark in the frame: the text behind the next rule is the original plan, byte for byte.
 const FRAME_MARK: &str = "<!-- planwright:plan -->";
 
-/// The invisible line that says: the plan ends before it, and notes on how it was saved follow.
+/// Invisible mark between a plan and the notes on how it was saved.
 const NOTES_MARK: &str = "<!-- planwright:notes -->";
 
-/// What was done to the plan.
+/// Processing of a plan before it was saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Guidance, questions and context were worked in.
+    /// Guidance, answers and context were worked in.
     Enriched,
-    /// Exactly as found.
+    /// None.
     Raw,
 }
 
 impl Mode {
-    /// The word in the document.
+    /// Returns the name in the document.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Enriched => "enriched",
@@ -79,34 +81,34 @@ impl Mode {
     }
 }
 
-/// What the person wrote behind the command.
+/// Text that a person wrote after the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guidance {
     /// Any text; NUL becomes U+FFFD when rendered.
     pub text: String,
-    /// It was worked into the plan.
+    /// Whether it was worked into the plan.
     pub applied: bool,
 }
 
-/// The section "Enrichment Details".
+/// Content of the section "Enrichment Details".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enrichment {
     /// Enriched or raw.
     pub mode: Mode,
-    /// Guidance, when some was given.
+    /// Guidance, if any was given.
     pub guidance: Option<Guidance>,
-    /// How many questions were asked.
+    /// Number of questions asked.
     pub questions: u32,
-    /// Which of [`CATEGORIES`] have content.
+    /// For each of [`CATEGORIES`], whether it has content.
     pub categories: [bool; 8],
-    /// Topic and answer. The topic is one line; the answer any text.
+    /// Topic and answer of each clarification. A topic is one line, an answer any text.
     pub clarifications: Vec<(String, String)>,
-    /// Sentences for the reader, one line each, for example that no agent is configured.
+    /// Notes for the reader, one line each, for example that no agent is configured.
     pub notes: Vec<String>,
 }
 
 impl Enrichment {
-    /// Nothing was added: mode raw, no guidance, no questions, no category.
+    /// Returns the details of a plan that was not enriched.
     pub fn raw() -> Self {
         Self {
             mode: Mode::Raw,
@@ -119,12 +121,12 @@ impl Enrichment {
     }
 }
 
-/// A plan with its title and what was done to it.
+/// A plan with its title and enrichment details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanDocument {
-    /// One line of plain text; white space is collapsed when rendered.
+    /// Title as one line of plain text; white space is collapsed when rendered.
     pub title: String,
-    /// The section "Enrichment Details".
+    /// Enrichment details.
     pub enrichment: Enrichment,
     /// The plan, verbatim.
     pub body: String,
@@ -133,31 +135,31 @@ pub struct PlanDocument {
 /// An extractor's answer that there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorDocument {
-    /// Stable code, lower case with underscores: erk's `no_plan_found`, `session_not_found`, `guidance_without_plan`,
-    /// `invalid_input` and `validation_failed`, or another one.
+    /// Stable code, lower case with underscores, such as erk's `no_plan_found`,
+    /// `session_not_found`, `guidance_without_plan`, `invalid_input` and `validation_failed`.
     pub code: String,
-    /// What is wrong, as Markdown source; may be empty.
+    /// Error message as Markdown source; may be empty.
     pub message: String,
-    /// The section "Details", as Markdown source.
+    /// Section "Details" as Markdown source.
     pub details: Option<String>,
 }
 
-/// What a text is.
+/// Result of [`parse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reading {
+pub enum ParsedDocument {
     /// A plan document.
     Plan(PlanDocument),
     /// An error document.
     Error(ErrorDocument),
-    /// Neither of the two: why, in one sentence for people.
+    /// Neither; the reason in one sentence for people.
     Neither(String),
 }
 
 impl PlanDocument {
-    /// The document as Markdown. [`read`] gives the same document back for every body, for a non-empty title of one
-    /// line, and for topics and notes of one line.
+    /// Renders the document as Markdown. [`parse`] returns the same document for any body, provided
+    /// that the title is not empty and that title, topics and notes have one line each.
     pub fn render(&self) -> String {
-        let title = inline::one_line(&self.title);
+        let title = one_line(&self.title);
         let enrichment = &self.enrichment;
         let mut out = inline::line(
             |escape| format!("# Plan: {}", escape.apply(&title)),
@@ -166,11 +168,8 @@ impl PlanDocument {
         out.push_str("\n\n## Enrichment Details\n\n### Process Summary\n\n");
         fact(&mut out, "Mode", enrichment.mode.as_str());
         let applied = enrichment.guidance.as_ref().is_some_and(|g| g.applied);
-        fact(
-            &mut out,
-            "Guidance applied",
-            if applied { "yes" } else { "no" },
-        );
+        let applied = if applied { "yes" } else { "no" };
+        fact(&mut out, "Guidance applied", applied);
         if let Some(guidance) = &enrichment.guidance {
             labelled(&mut out, "-", "Guidance text", &quoted(&guidance.text));
         }
@@ -180,50 +179,47 @@ impl PlanDocument {
             &enrichment.questions.to_string(),
         );
         let populated = enrichment.categories.iter().filter(|set| **set).count();
-        fact(
-            &mut out,
-            "Context categories extracted",
-            &format!("{populated} of {}", CATEGORIES.len()),
-        );
+        let populated = format!("{populated} of {}", CATEGORIES.len());
+        fact(&mut out, "Context categories extracted", &populated);
         if !enrichment.clarifications.is_empty() {
             out.push_str("\n### Clarifications Made\n\n");
-            clarified(&mut out, &enrichment.clarifications);
+            render_clarifications(&mut out, &enrichment.clarifications);
         }
         out.push_str("\n### Context Categories Populated\n\n");
         for (name, set) in CATEGORIES.iter().zip(enrichment.categories) {
-            out.push_str(if set { "- ✅ " } else { "- ❌ " });
-            out.push_str(name);
-            out.push_str(if set { "\n" } else { " (none found)\n" });
+            out.push_str(&if set {
+                format!("- ✅ {name}\n")
+            } else {
+                format!("- ❌ {name} (none found)\n")
+            });
         }
-        let notes = listed(&enrichment.notes);
+        let notes = render_list(&enrichment.notes);
         if !notes.is_empty() {
-            out.push_str("\n### Notes\n\n");
-            out.push_str(&notes);
+            out.push_str(&format!("\n### Notes\n\n{notes}"));
         }
-        out.push('\n');
-        out.push_str(FRAME_MARK);
-        out.push_str("\n\n---\n\n");
-        out.push_str(&self.body);
+        out.push_str(&format!("\n{FRAME_MARK}\n\n---\n\n{}", self.body));
         out
     }
 }
 
-/// The text to save: `body` itself when it already is a plan document; the plan as it is, with what the reader should
-/// know behind it, when it was not enriched; else `body` framed with `title` and `enrichment`. A plan is never framed
-/// twice, and [`plan_text`] gives `body` back.
+/// Returns the text to save for the plan `body`.
+///
+/// A plan document is returned unchanged, so that a plan is never framed twice. A plan that was not
+/// enriched is followed by notes. Any other plan is framed with `title` and `enrichment`.
+/// [`plan_text`] returns `body` again.
 pub fn wrap(title: &str, enrichment: &Enrichment, body: &str) -> String {
     if is_success_document(body) {
         return body.to_owned();
     }
     if enrichment.mode == Mode::Raw {
-        let notes = notes(enrichment);
+        let notes = render_notes(enrichment);
         let text = format!("{body}{notes}");
-        // Code or a comment that the plan leaves open takes in what stands behind it.
-        let stands = notes.is_empty()
+        // Code or a comment that the plan does not close would contain the notes.
+        let separate = notes.is_empty()
             || markdown::blocks(&text).iter().any(|block| {
                 block.kind == Kind::Html && text[block.span.clone()].trim() == NOTES_MARK
             });
-        if stands && plan_text(&text) == body {
+        if separate && plan_text(&text) == body {
             return text;
         }
     }
@@ -235,23 +231,19 @@ pub fn wrap(title: &str, enrichment: &Enrichment, body: &str) -> String {
     .render()
 }
 
-/// What stands behind a plan that was not enriched; empty where there is nothing to say.
-fn notes(enrichment: &Enrichment) -> String {
-    let mut list = listed(&enrichment.notes);
+/// Renders the notes that follow a plan that was not enriched; empty if there are none.
+fn render_notes(enrichment: &Enrichment) -> String {
+    let mut list = render_list(&enrichment.notes);
     if let Some(guidance) = &enrichment.guidance {
-        labelled(
-            &mut list,
-            "-",
-            "Guidance, not applied",
-            &quoted(&guidance.text),
-        );
+        let text = quoted(&guidance.text);
+        labelled(&mut list, "-", "Guidance, not applied", &text);
     }
     if !enrichment.clarifications.is_empty() {
         if !list.is_empty() {
             list.push('\n');
         }
         list.push_str("### Clarifications Made\n\n");
-        clarified(&mut list, &enrichment.clarifications);
+        render_clarifications(&mut list, &enrichment.clarifications);
     }
     if list.is_empty() {
         return list;
@@ -259,13 +251,11 @@ fn notes(enrichment: &Enrichment) -> String {
     format!("\n\n{NOTES_MARK}\n\n---\n\n## Notes\n\n{list}")
 }
 
-/// A list with an item for each line of text.
-fn listed(notes: &[String]) -> String {
+/// Renders a list with an item for each non-empty note.
+fn render_list(notes: &[String]) -> String {
     let mut out = String::new();
-    for note in notes.iter().map(|note| inline::one_line(note)) {
-        if note.is_empty() {
-            continue;
-        }
+    let notes = notes.iter().map(|note| one_line(note));
+    for note in notes.filter(|note| !note.is_empty()) {
         let expected = Item {
             label: None,
             text: note.clone(),
@@ -279,37 +269,36 @@ fn listed(notes: &[String]) -> String {
     out
 }
 
-/// Topics and answers, numbered.
-fn clarified(out: &mut String, clarifications: &[(String, String)]) {
+/// Renders topics and answers as a numbered list.
+fn render_clarifications(out: &mut String, clarifications: &[(String, String)]) {
     for (index, (topic, answer)) in clarifications.iter().enumerate() {
-        let topic = inline::one_line(topic);
+        let topic = one_line(topic);
         let topic = if topic.is_empty() { "Question" } else { &topic };
         let answer = answer.replace('\0', "\u{FFFD}");
         labelled(out, &format!("{}.", index + 1), topic, &answer);
     }
 }
 
-/// Text in quotation marks.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\0', "\u{FFFD}"))
 }
 
 fn fact(out: &mut String, label: &str, value: &str) {
-    for piece in ["- **", label, "**: ", value, "\n"] {
-        out.push_str(piece);
-    }
+    out.push_str(&format!("- **{label}**: {value}\n"));
 }
 
-/// `- **label**: value` on one line, escaped as far as needed.
+/// Appends `- **label**: value` as one line, escaped as far as needed.
 fn labelled(out: &mut String, bullet: &str, label: &str, value: &str) {
-    let expected = Item {
-        label: Some(label.to_owned()),
-        text: format!(": {value}"),
+    // Markdown drops the space before an empty value.
+    let text = if value.is_empty() {
+        ":".to_owned()
+    } else {
+        format!(": {value}")
     };
-    // Markdown drops the blank before an empty value.
-    let empty = Item {
-        label: Some(label.to_owned()),
-        text: ":".to_owned(),
+    let label_text = Some(label.to_owned());
+    let expected = Item {
+        label: label_text,
+        text,
     };
     out.push_str(&inline::line(
         |escape| {
@@ -319,11 +308,7 @@ fn labelled(out: &mut String, bullet: &str, label: &str, value: &str) {
                 escape.apply(value)
             )
         },
-        |line| {
-            let read = inline::pieces(line);
-            read == [Piece::List(vec![expected.clone()])]
-                || value.is_empty() && read == [Piece::List(vec![empty.clone()])]
-        },
+        |line| inline::pieces(line) == [Piece::List(vec![expected.clone()])],
     ));
     out.push('\n');
 }

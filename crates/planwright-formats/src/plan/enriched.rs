@@ -1,257 +1,242 @@
-//! An agent's answer, checked: what it claims counts for nothing where the text or the run shows something else.
+//! Validation of an agent's answer that contains an enriched plan.
 //!
-//! Everything is read from the tree, so a heading in code is no heading. Tolerated and taken off: words before
-//! `# Plan:`, a fence around the whole answer, a question to the reader behind it. Never tolerated: a missing title,
-//! section or step, a lost plan, guidance that was not worked in. The numbers of the document are those of the run.
+//! The answer is parsed as Markdown, so headings in code are ignored. Text before `# Plan:`, a
+//! fence around the whole answer and a closing question to the reader are removed. A missing title,
+//! section or step, a lost plan and unused guidance are rejected. The statements of the answer
+//! about itself are replaced by the facts of the run.
 //!
-//! Nothing in the text has power: comments of ours in it are taken out, and blocks, mentions and commands are made
-//! harmless where the document is posted (`formats::block`). Pictures become links: everybody who looks at one fetches
-//! its address, and an address can carry away what an agent has read.
+//! Nothing in the text keeps an effect: Planwright's comments are removed here, and blocks,
+//! mentions and commands are neutralised where the document is posted (`formats::block`). Images
+//! become links, since displaying an image fetches its URL, and a URL can leak what the agent has
+//! read.
 
 mod answer;
-mod complaint;
-mod parts;
-mod pictures;
+mod images;
+mod problem;
+mod sections;
 #[cfg(test)]
 mod tests;
 
-pub use complaint::Complaint;
+pub use problem::AnswerProblem;
 
 use super::document::{
-    self, CATEGORIES, Enrichment, ErrorDocument, Guidance, Mode, PlanDocument, Reading,
+    self, CATEGORIES, Enrichment, ErrorDocument, Guidance, Mode, ParsedDocument, PlanDocument,
 };
-use super::gate::gate_content;
-use super::title::{gate_title, title_of};
-use crate::hidden;
-use parts::Parts;
+use super::gate::{gate_content, gate_title};
+use super::title::title_of;
+use sections::PlanSections;
 
-/// What the run knows, whatever the answer says.
+/// Facts about a run that override the statements of the answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts<'a> {
-    /// Text behind the command; empty when there is none.
+pub struct EnrichmentFacts<'a> {
+    /// Text after the command; empty if there is none.
     pub guidance: &'a str,
-    /// How many questions were really asked.
+    /// Number of questions that were asked.
     pub questions: u32,
-    /// Topic and answer of each question that was answered.
+    /// Topic and answer of each answered question.
     pub clarifications: Vec<(String, String)>,
-    /// The plan that was found before the agent was asked.
+    /// The plan that was found before the agent was started.
     pub candidate: Option<&'a str>,
 }
 
-/// What an answer is.
+/// Result of [`check_answer`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Checked {
+pub enum CheckedAnswer {
     /// A plan that may be saved.
-    Plan(Enriched),
-    /// The agent says that there is no plan.
+    Plan(EnrichedPlan),
+    /// The agent states that there is no plan.
     Error(ErrorDocument),
-    /// It must be written again: why, at least one.
-    Wrong(Vec<Complaint>),
+    /// The answer must be written again. There is at least one problem.
+    Rejected(Vec<AnswerProblem>),
 }
 
-/// An answer that passed.
+/// The plan in an accepted answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Enriched {
-    /// Its title, on one line.
+pub struct EnrichedPlan {
+    /// Title on one line.
     pub title: String,
-    /// The plan with its context: everything behind the rule of the frame, without marks of ours.
+    /// Plan and context: the text after the frame, without Planwright's comments.
     pub body: String,
-    /// Which of `document::CATEGORIES` have content under `## Context & Understanding`.
+    /// For each of [`CATEGORIES`], whether it has content under `## Context & Understanding`.
     pub categories: [bool; 8],
-    /// The guidance was worked in.
+    /// Whether the guidance was worked in.
     pub guidance_applied: bool,
-    /// What the text claimed wrongly and was put right, one sentence each, for people.
-    pub recomputed: Vec<String>,
+    /// Corrected statements of the answer, each as the rest of a sentence that begins with "the
+    /// agent".
+    pub corrections: Vec<String>,
 }
 
-/// A document of an agent without anything that has power where it is posted: comments of ours and a last question to the
-/// reader taken out, `@` as people write it, no commands for other bots, pictures made into links. And how many pictures
-/// there were.
-pub fn harmless(text: &str) -> (String, usize) {
-    pictures::as_links(answer::plan(text, None), "")
-}
-
-/// The least part of the plan that was found, in percent of its characters, that the answer must keep.
-pub const LEAST_KEPT: usize = 40;
-
-/// Reads and checks an agent's answer.
+/// Neutralises an agent's document before it is posted, and returns the number of images in it.
 ///
-/// An error document is one only when its heading is the first one. Several complaints come together, so that one more
-/// try can put all of it right.
-pub fn check(text: &str, facts: &Facts<'_>) -> Checked {
+/// Removes Planwright's comments and a closing question to the reader, restores `@`, escapes
+/// commands for other bots, and turns images into links.
+pub fn neutralise(text: &str) -> (String, usize) {
+    images::as_links(answer::plan(text, None), "")
+}
+
+/// Minimum share of the original plan that an answer must keep, in percent of its characters.
+pub const MIN_KEPT_PERCENT: usize = 40;
+
+/// Parses and validates an agent's answer.
+///
+/// All problems are returned together, so that one more attempt can fix them. An answer is an error
+/// document only if its first heading says so.
+pub fn check_answer(text: &str, facts: &EnrichmentFacts<'_>) -> CheckedAnswer {
     let text = answer::bare(text);
-    let (title, claims, body) = match document::read(&text) {
-        Reading::Error(error) => return Checked::Error(error),
-        Reading::Plan(read) => (read.title, Some(read.enrichment), read.body),
-        Reading::Neither(_) => {
-            let found = answer::without_frame(&text);
-            (found.title.unwrap_or_default(), None, found.body)
+    let (title, claims, body) = match document::parse(text) {
+        ParsedDocument::Error(error) => return CheckedAnswer::Error(error),
+        ParsedDocument::Plan(read) => (read.title, Some(read.enrichment), read.body),
+        ParsedDocument::Neither(_) => {
+            let (title, body) = answer::without_frame(text);
+            (title.unwrap_or_default(), None, body)
         }
     };
-    let mut complaints = Vec::new();
+    let mut problems = Vec::new();
     if title.is_empty() {
-        complaints.push(Complaint::NoTitle);
-    } else if let Err(fault) = gate_title(&title) {
-        complaints.push(Complaint::Title(fault));
+        problems.push(AnswerProblem::NoTitle);
+    } else if let Err(error) = gate_title(&title) {
+        problems.push(AnswerProblem::Title(error));
     }
-    if claims.is_none() && !answer::has_details(&text) {
-        complaints.push(Complaint::NoDetails);
+    if claims.is_none() && !answer::has_details(text) {
+        problems.push(AnswerProblem::NoDetails);
     }
     let body = answer::plan(&body, facts.candidate);
-    let (body, pictures) = pictures::as_links(body, facts.candidate.unwrap_or_default());
-    let parts = Parts::of(&body);
+    let (body, images) = images::as_links(body, facts.candidate.unwrap_or_default());
+    let sections = PlanSections::of(&body);
+    let guided = !facts.guidance.trim().is_empty();
     if body.trim().is_empty() {
-        complaints.push(Complaint::NoBody);
+        problems.push(AnswerProblem::NoBody);
     } else {
-        complain(&title, &body, &parts, facts, &mut complaints);
-        if parts.details && claims.is_some() {
-            complaints.push(Complaint::SecondDetails);
+        check_body(&title, &body, &sections, facts, &mut problems);
+        if sections.details && claims.is_some() {
+            problems.push(AnswerProblem::SecondDetails);
         }
-    }
-    let said_no = claims.is_some() && answer::says_guidance_no(&text);
-    if !facts.guidance.trim().is_empty() && !body.trim().is_empty() {
-        let same = |candidate: &&str| {
-            let plan = body[..parts.plan_end].trim();
-            plan == candidate.trim() || plan == document::body(candidate).trim()
+        let plan = body[..sections.plan_end].trim();
+        let unchanged = |candidate: &str| {
+            plan == candidate.trim() || plan == document::plan_body(candidate).trim()
         };
-        if facts.candidate.as_ref().is_some_and(same) {
-            complaints.push(Complaint::GuidanceWithoutEffect);
-        } else if said_no {
-            complaints.push(Complaint::GuidanceNotApplied);
+        if guided && facts.candidate.is_some_and(unchanged) {
+            problems.push(AnswerProblem::GuidanceWithoutEffect);
+        } else if guided && claims.is_some() && answer::denies_guidance(text) {
+            problems.push(AnswerProblem::GuidanceNotApplied);
         }
     }
     match claims {
-        Some(claims) if complaints.is_empty() => Checked::Plan(Enriched {
+        Some(claims) if problems.is_empty() => CheckedAnswer::Plan(EnrichedPlan {
             title,
-            categories: parts.categories,
-            guidance_applied: !facts.guidance.trim().is_empty(),
-            recomputed: recomputed(&claims, &parts, facts, pictures),
+            categories: sections.categories,
+            guidance_applied: guided,
+            corrections: corrections(&claims, &sections, facts, images),
             body,
         }),
         _ => {
-            if complaints.is_empty() {
-                complaints.push(Complaint::NoDetails);
+            if problems.is_empty() {
+                problems.push(AnswerProblem::NoDetails);
             }
-            Checked::Wrong(complaints)
+            CheckedAnswer::Rejected(problems)
         }
     }
 }
 
-/// What is wrong with a body that is there.
-fn complain(
+/// Adds the problems of a body that is not empty.
+fn check_body(
     title: &str,
     body: &str,
-    parts: &Parts,
-    facts: &Facts<'_>,
-    complaints: &mut Vec<Complaint>,
+    sections: &PlanSections,
+    facts: &EnrichmentFacts<'_>,
+    problems: &mut Vec<AnswerProblem>,
 ) {
-    if let Err(fault) = gate_content(body) {
-        complaints.push(Complaint::Content(fault));
+    if let Err(error) = gate_content(body) {
+        problems.push(AnswerProblem::Content(error));
     }
-    if !parts.steps {
-        complaints.push(Complaint::NoSteps);
+    if !sections.steps {
+        problems.push(AnswerProblem::NoSteps);
     }
-    match parts.context {
-        None => complaints.push(Complaint::NoContext),
-        Some(false) => complaints.push(Complaint::EmptyContext),
+    match sections.context {
+        None => problems.push(AnswerProblem::NoContext),
+        Some(false) => problems.push(AnswerProblem::EmptyContext),
         Some(true) => {}
     }
     let candidate = facts.candidate.unwrap_or_default();
     let known = candidate.to_lowercase();
-    let left = parts::placeholder(title).or_else(|| parts.placeholder.clone());
-    if let Some(left) = left.filter(|left| !known.contains(&left.to_lowercase())) {
-        complaints.push(Complaint::Placeholder(left));
+    let placeholder = sections::placeholder(title).or_else(|| sections.placeholder.clone());
+    if let Some(text) = placeholder.filter(|text| !known.contains(&text.to_lowercase())) {
+        problems.push(AnswerProblem::Placeholder(text));
     }
-    if answer::asks(body) {
-        complaints.push(Complaint::QuestionLeft);
+    if answer::has_question(body) {
+        problems.push(AnswerProblem::QuestionLeft);
     }
     if !candidate.trim().is_empty() {
-        lost(&body[..parts.plan_end], body, candidate, facts, complaints);
+        problems.extend(loss(&body[..sections.plan_end], body, candidate, facts));
     }
 }
 
-/// What of the plan that was found is not there any more.
-fn lost(
+/// Returns the problem if text or code of the original plan is missing.
+fn loss(
     plan: &str,
     body: &str,
     candidate: &str,
-    facts: &Facts<'_>,
-    complaints: &mut Vec<Complaint>,
-) {
-    let found = answer::as_told(document::body(candidate));
+    facts: &EnrichmentFacts<'_>,
+) -> Option<AnswerProblem> {
+    let original = answer::as_prompted(document::plan_body(candidate));
     let length = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
-    let (kept, all) = (length(plan), length(&found));
-    if kept * 100 < all * LEAST_KEPT {
-        complaints.push(Complaint::Shrunk {
-            percent: kept * 100 / all.max(1),
-        });
-        return;
+    let (kept, all) = (length(plan), length(&original));
+    if kept * 100 < all * MIN_KEPT_PERCENT {
+        let percent = kept * 100 / all.max(1);
+        return Some(AnswerProblem::Shrunk { percent });
     }
-    let wanted = parts::fences(&found);
-    let there = parts::fences(&answer::as_told(body));
-    // Guidance may change code, but it is no reason to leave some out.
-    let missing = if facts.guidance.trim().is_empty() {
-        wanted.into_iter().find(|code| !there.contains(code))
-    } else {
-        (there.len() < wanted.len())
-            .then(|| wanted.into_iter().find(|code| !there.contains(code)))
-            .flatten()
-    };
-    if let Some(code) = missing {
-        let line = code.lines().find(|line| !line.trim().is_empty());
-        complaints.push(Complaint::CodeLost(
-            line.unwrap_or_default().trim().to_owned(),
-        ));
+    let wanted = sections::fences(&original);
+    let present = sections::fences(&answer::as_prompted(body));
+    // Guidance may change code, but does not justify leaving blocks out.
+    if !facts.guidance.trim().is_empty() && present.len() >= wanted.len() {
+        return None;
     }
+    let missing = wanted.into_iter().find(|code| !present.contains(code))?;
+    let line = missing.lines().find(|line| !line.trim().is_empty());
+    let line = line.unwrap_or_default().trim().to_owned();
+    Some(AnswerProblem::CodeLost(line))
 }
 
-/// What the answer says of itself and is not so, each as the rest of a sentence that begins with
-/// "the agent".
-fn recomputed(
+/// Returns the false statements of the answer about itself, each as the rest of a sentence that
+/// begins with "the agent".
+fn corrections(
     claims: &Enrichment,
-    parts: &Parts,
-    facts: &Facts<'_>,
-    pictures: usize,
+    sections: &PlanSections,
+    facts: &EnrichmentFacts<'_>,
+    images: usize,
 ) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut found = Vec::new();
     if claims.mode != Mode::Enriched {
-        said.push("named another mode than enriched".to_owned());
+        found.push("named another mode than enriched".to_owned());
     }
     if claims.questions != facts.questions {
-        said.push(format!(
-            "counted {}, not {}",
-            counted(claims.questions as usize, "question"),
-            facts.questions
-        ));
+        let claimed = counted(claims.questions as usize, "question");
+        found.push(format!("counted {claimed}, not {}", facts.questions));
     }
     let claimed_applied = claims.guidance.as_ref().is_some_and(|it| it.applied);
     if claimed_applied && facts.guidance.trim().is_empty() {
-        said.push("said that it applied guidance, although none was given".to_owned());
+        found.push("said that it applied guidance, although none was given".to_owned());
     }
-    for (name, (claimed, there)) in CATEGORIES
-        .iter()
-        .zip(claims.categories.iter().zip(parts.categories))
-    {
-        if *claimed && !there {
-            said.push(format!("listed “{name}”, on which the plan has no text"));
-        } else if there && !claimed {
-            said.push(format!("did not list “{name}”, on which the plan has text"));
+    let categories = claims.categories.iter().zip(sections.categories);
+    for (name, (claimed, present)) in CATEGORIES.iter().zip(categories) {
+        if *claimed && !present {
+            found.push(format!("listed “{name}”, on which the plan has no text"));
+        } else if present && !claimed {
+            found.push(format!("did not list “{name}”, on which the plan has text"));
         }
     }
-    if claims.clarifications.len() != facts.clarifications.len() {
-        said.push(format!(
-            "listed {}, not {}",
-            counted(claims.clarifications.len(), "clarification"),
-            facts.clarifications.len()
-        ));
+    let (claimed, actual) = (claims.clarifications.len(), facts.clarifications.len());
+    if claimed != actual {
+        let claimed = counted(claimed, "clarification");
+        found.push(format!("listed {claimed}, not {actual}"));
     }
-    if pictures > 0 {
-        said.push(format!(
+    if images > 0 {
+        found.push(format!(
             "added {}, shown as text here because whoever looks at a picture fetches its address",
-            counted(pictures, "picture")
+            counted(images, "picture")
         ));
     }
-    said
+    found
 }
 
 fn counted(number: usize, word: &str) -> String {
@@ -259,9 +244,13 @@ fn counted(number: usize, word: &str) -> String {
     format!("{number} {word}{several}")
 }
 
-/// The document to save, with the numbers of the run. `notes` are for the reader, [`Enriched::recomputed`] only where
-/// the caller puts it among them.
-pub fn document(plan: &Enriched, facts: &Facts<'_>, notes: &[String]) -> String {
+/// Renders the document to save, with the facts of the run. The caller decides whether `notes`
+/// include [`EnrichedPlan::corrections`].
+pub fn render_document(
+    plan: &EnrichedPlan,
+    facts: &EnrichmentFacts<'_>,
+    notes: &[String],
+) -> String {
     PlanDocument {
         title: plan.title.clone(),
         enrichment: Enrichment {
@@ -277,9 +266,15 @@ pub fn document(plan: &Enriched, facts: &Facts<'_>, notes: &[String]) -> String 
     .render()
 }
 
-/// The document to save when no answer passed: `body` (the plan that was found, or the agent's own text) as it is, with
-/// guidance that is not applied behind it. The first of `notes` says why, and that this is a fallback.
-pub fn fallback(title: &str, body: &str, facts: &Facts<'_>, notes: &[String]) -> String {
+/// Renders the document to save if no answer was accepted: `body` (the original plan or the agent's
+/// text) unchanged, followed by the guidance that was not applied. The first of `notes` should
+/// state the reason.
+pub fn render_fallback(
+    title: &str,
+    body: &str,
+    facts: &EnrichmentFacts<'_>,
+    notes: &[String],
+) -> String {
     let enrichment = Enrichment {
         guidance: guidance(facts, false),
         questions: facts.questions,
@@ -287,40 +282,34 @@ pub fn fallback(title: &str, body: &str, facts: &Facts<'_>, notes: &[String]) ->
         notes: notes.to_vec(),
         ..Enrichment::raw()
     };
-    document::wrap(title, &enrichment, document::body(body))
+    document::wrap(title, &enrichment, document::plan_body(body))
 }
 
-/// Title and body of an answer that did not pass but holds a plan: the gates are passed and there are steps. `None` for
-/// an error document, for a text with a question in it, and for anything that only talks about a plan.
-pub fn own_text_as_plan(text: &str) -> Option<(String, String)> {
+/// Returns title and body of a rejected answer that still contains a plan.
+///
+/// The plan must pass the gates and have steps. Returns `None` for an error document and for a text
+/// with a question.
+pub fn salvage_plan(text: &str) -> Option<(String, String)> {
     let text = answer::bare(text);
-    let (title, body) = match document::read(&text) {
-        Reading::Error(_) => return None,
-        Reading::Plan(read) => (Some(read.title), read.body),
-        Reading::Neither(_) => {
-            let found = answer::without_frame(&text);
-            (found.title, found.body)
-        }
+    let (title, body) = match document::parse(text) {
+        ParsedDocument::Error(_) => return None,
+        ParsedDocument::Plan(read) => (Some(read.title), read.body),
+        ParsedDocument::Neither(_) => answer::without_frame(text),
     };
-    let (body, _) = pictures::as_links(answer::plan(&body, None), "");
+    let (body, _) = neutralise(&body);
     let title = title.or_else(|| title_of(&body))?;
     gate_title(&title).ok()?;
     gate_content(&body).ok()?;
-    let parts = Parts::of(&body);
-    // Details in a plan are read as if they were ours.
-    let passes = parts.steps && !parts.details && !answer::asks(&body);
-    passes.then_some((title, body))
+    let sections = PlanSections::of(&body);
+    // Enrichment details in the plan would be parsed as those of the frame.
+    let accepted = sections.steps && !sections.details && !answer::has_question(&body);
+    accepted.then_some((title, body))
 }
 
-fn guidance(facts: &Facts<'_>, applied: bool) -> Option<Guidance> {
+fn guidance(facts: &EnrichmentFacts<'_>, applied: bool) -> Option<Guidance> {
     let text = facts.guidance.trim();
     (!text.is_empty()).then(|| Guidance {
         text: text.to_owned(),
         applied,
     })
-}
-
-/// `text` as an agent is told it.
-fn told(text: &str) -> String {
-    hidden::visible(text).text
 }

@@ -1,29 +1,84 @@
-//! The gate for a plan's content: erk's rules (`validate-plan-content`), decided by the tree.
+//! The gates that the title and the content of a plan must pass before it is saved.
 //!
-//! | | erk, both eras | ours |
+//! The content rules are those of erk's `validate-plan-content`, applied to the Markdown tree:
+//!
+//! | | erk, both versions | this module |
 //! |---|---|---|
-//! | what is looked at | the text as given | in a plan document the plan behind the frame, else the text: the frame's own headings are no plan |
-//! | length | code points, without white space at both ends, at least 100 | the same |
-//! | heading | a line that begins with `#`, in code too | a heading: not `#hashtag`, not in code or front matter; one with an underline as well |
-//! | list | a line that begins with `-`, `*` or `+`, or with a digit and holds `. ` anywhere | a list: not `**bold**`, `---` or `2024 was good. Yes`; `1)` as well |
-//! | order | empty, too short, no structure | the same, in the same words |
-
-use std::fmt;
+//! | text | as given | the plan behind the frame of a plan document, else the text: headings of the frame are no plan |
+//! | length | code points, without white space at both ends, at least 100 | same |
+//! | heading | a line that begins with `#`, also in code | a heading, ATX or setext: not `#hashtag`, not in code or front matter |
+//! | list | a line that begins with `-`, `*` or `+`, or with a digit and contains `. ` anywhere | a list, also `1)`: not `**bold**`, `---` or `2024 was good. Yes` |
+//! | order | empty, too short, no structure | same, in the same words |
+//!
+//! The title rules are those of `validate_pr_title` in erk HEAD (R0 had none), with two exceptions.
+//! A title of more than 100 characters is truncated instead of rejected, since GitHub allows 256. A
+//! title without Latin letters is accepted: erk rejects it because its file name would be
+//! `plan.md`, which is a valid file name.
 
 use comrak::Arena;
 use comrak::nodes::NodeValue;
+use thiserror::Error;
 
-use super::complaint::Lesson;
 use super::document;
-use super::title::front_matter;
-use crate::markdown;
+use crate::text::{one_line, truncate_chars};
+use crate::{front_matter, markdown};
 
-/// Shortest plan in Unicode code points, white space at both ends not counted (erk).
-pub const MIN_CHARS: usize = 100;
+/// Minimum length of a plan without white space at both ends, in code points (the limit of erk).
+pub const MIN_PLAN_CHARS: usize = 100;
+/// Minimum length of a title, in code points (the limit of erk).
+pub const MIN_TITLE_CHARS: usize = 5;
+/// Maximum length of the rejected text in a message to a model, in code points.
+const MAX_QUOTED_CHARS: usize = 200;
 
-const LESSON: Lesson = Lesson {
-    what: "content",
-    rules: &[
+/// Titles that erk and models insert when there is none.
+const DEFAULT_TITLES: [&str; 2] = ["untitled plan", "implementation plan"];
+
+/// Rules of a gate, as they are explained to a model.
+struct Rules {
+    /// The checked part: `title` or `content`.
+    subject: &'static str,
+    requirements: &'static [&'static str],
+    valid: &'static [&'static str],
+    invalid: &'static [&'static str],
+}
+
+impl Rules {
+    /// Renders the reason, the rejected text on one line, the rules and the examples.
+    fn explain(&self, reason: &str, rejected: &str) -> String {
+        let mut text = format!(
+            "Plan {} validation failed: {reason}\nActual value: {:?}\n\nRules:\n",
+            self.subject,
+            truncate_chars(&one_line(rejected), MAX_QUOTED_CHARS)
+        );
+        for rule in self.requirements {
+            text.push_str(&format!("- {rule}\n"));
+        }
+        for (head, examples) in [("Valid", self.valid), ("Invalid", self.invalid)] {
+            text.push_str(&format!("\n{head}:\n"));
+            for example in examples {
+                text.push_str(&format!("- {example:?}\n"));
+            }
+        }
+        text.push_str("\nWrite it again by these rules; change nothing else.");
+        text
+    }
+}
+
+const TITLE_RULES: Rules = Rules {
+    subject: "title",
+    requirements: &[
+        "at least 5 characters; up to 250 are kept",
+        "at least one letter, of any script",
+        "says what the plan will do; no default such as `Implementation Plan` or `Untitled Plan`",
+        "stands in the first line of the plan: `# Plan: <title>`",
+    ],
+    valid: &["Add user authentication", "Refactor the gateway layer"],
+    invalid: &["🚀🎉", "12345", "#!@", "Plan", "Implementation Plan"],
+};
+
+const CONTENT_RULES: Rules = Rules {
+    subject: "content",
+    requirements: &[
         "at least 100 characters, white space at both ends not counted",
         "a heading (`## Steps`) or a list (`1. …`, `- …`) that Markdown reads as one: not in a code block, and with a blank \
          behind `#`, `-` or `1.`",
@@ -40,39 +95,75 @@ const LESSON: Lesson = Lesson {
     ],
 };
 
-/// Why a text is not accepted as a plan. The texts are erk's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContentFault {
-    /// Nothing but white space.
+/// Reason why a title is rejected. The messages are those of erk.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum TitleError {
+    /// The title contains only white space.
+    #[error("Title is empty or whitespace-only")]
     Empty,
-    /// Fewer than [`MIN_CHARS`] code points.
-    TooShort {
-        /// Code points, white space at both ends not counted.
-        length: usize,
-    },
-    /// Neither a heading nor a list.
-    NoStructure,
+    /// The title has only this many code points, fewer than [`MIN_TITLE_CHARS`].
+    #[error("Too short ({0} characters, minimum {MIN_TITLE_CHARS})")]
+    TooShort(usize),
+    /// The title has no letter of any script.
+    #[error("Must contain at least one alphabetic character")]
+    NoLetter,
+    /// The title is a default.
+    #[error("'{0}' is a default fallback title, not a descriptive plan title")]
+    Fallback(String),
 }
 
-impl fmt::Display for ContentFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("Plan is empty or contains only whitespace"),
-            Self::TooShort { length } => {
-                write!(
-                    f,
-                    "Plan too short ({length} characters, minimum {MIN_CHARS})"
-                )
-            }
-            Self::NoStructure => f.write_str("Plan lacks structure (no headers or lists found)"),
-        }
+impl TitleError {
+    /// Returns the remedy for people, in one sentence.
+    pub fn feedback(&self) -> &'static str {
+        "Start the plan with a heading that says what it will do, for example `# Plan: Add user authentication`."
+    }
+
+    /// Returns the instructions for a model: the reason, the rejected `title`, the rules and
+    /// examples.
+    pub fn agent_guidance(&self, title: &str) -> String {
+        TITLE_RULES.explain(&self.to_string(), title)
     }
 }
 
-impl std::error::Error for ContentFault {}
+/// Checks that a title has at least [`MIN_TITLE_CHARS`], contains a letter and is no default.
+///
+/// # Errors
+/// The first rule that is violated.
+pub fn gate_title(title: &str) -> Result<(), TitleError> {
+    let title = title.trim();
+    let length = title.chars().count();
+    if title.is_empty() {
+        Err(TitleError::Empty)
+    } else if length < MIN_TITLE_CHARS {
+        Err(TitleError::TooShort(length))
+    } else if !title.chars().any(char::is_alphabetic) {
+        Err(TitleError::NoLetter)
+    } else if DEFAULT_TITLES.contains(&title.to_lowercase().as_str()) {
+        Err(TitleError::Fallback(title.to_owned()))
+    } else {
+        Ok(())
+    }
+}
 
-impl ContentFault {
-    /// What a person should change, in one sentence.
+/// Reason why a text is rejected as a plan. The messages are those of erk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ContentError {
+    /// The text contains only white space.
+    #[error("Plan is empty or contains only whitespace")]
+    Empty,
+    /// The text has fewer than [`MIN_PLAN_CHARS`] code points.
+    #[error("Plan too short ({length} characters, minimum {MIN_PLAN_CHARS})")]
+    TooShort {
+        /// Code points without white space at both ends.
+        length: usize,
+    },
+    /// The text has neither a heading nor a list.
+    #[error("Plan lacks structure (no headers or lists found)")]
+    NoStructure,
+}
+
+impl ContentError {
+    /// Returns the remedy for people, in one sentence.
     pub fn feedback(&self) -> &'static str {
         match self {
             Self::Empty => "Write down what is to be done, in which steps, and how it is tested.",
@@ -85,35 +176,35 @@ impl ContentFault {
         }
     }
 
-    /// What a model should change: the reason, the beginning of the refused `text`, the rules, and examples.
+    /// Returns the instructions for a model: the reason, the beginning of the rejected `text`, the
+    /// rules and examples.
     pub fn agent_guidance(&self, text: &str) -> String {
-        LESSON.tell(&self.to_string(), document::body(text))
+        CONTENT_RULES.explain(&self.to_string(), document::plan_body(text))
     }
 }
 
-/// What the gate looks at.
+/// The properties of a plan that [`gate_content`] checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
-    /// Unicode code points, white space at both ends not counted.
+    /// Code points without white space at both ends.
     pub length: usize,
-    /// Headings, nested ones too.
+    /// Headings at any depth.
     pub headings: usize,
-    /// Lists, nested ones too.
+    /// Lists at any depth.
     pub lists: usize,
 }
 
 impl Measure {
-    /// Measures `text`, or the plan in it when it is a plan document.
+    /// Measures `text`, or the plan in it if it is a plan document.
     pub fn of(text: &str) -> Self {
-        let text = document::body(text);
+        let text = document::plan_body(text);
         let mut found = Self {
             length: text.trim().chars().count(),
             headings: 0,
             lists: 0,
         };
         let arena = Arena::new();
-        let plan = &text[front_matter(text)..];
-        for node in markdown::parse(&arena, plan).descendants() {
+        for node in markdown::parse(&arena, front_matter::body(text)).descendants() {
             match node.data().value {
                 NodeValue::Heading(_) => found.headings += 1,
                 NodeValue::List(_) => found.lists += 1,
@@ -123,30 +214,29 @@ impl Measure {
         found
     }
 
-    /// The gate's verdict.
+    /// Applies the content rules.
     ///
     /// # Errors
-    /// The first rule that is broken.
-    pub fn verdict(self) -> Result<(), ContentFault> {
-        if self.length == 0 {
-            Err(ContentFault::Empty)
-        } else if self.length < MIN_CHARS {
-            Err(ContentFault::TooShort {
-                length: self.length,
-            })
+    /// The first rule that is violated.
+    pub fn verdict(self) -> Result<(), ContentError> {
+        let length = self.length;
+        if length == 0 {
+            Err(ContentError::Empty)
+        } else if length < MIN_PLAN_CHARS {
+            Err(ContentError::TooShort { length })
         } else if self.headings + self.lists == 0 {
-            Err(ContentFault::NoStructure)
+            Err(ContentError::NoStructure)
         } else {
             Ok(())
         }
     }
 }
 
-/// Checks that `text` can be a plan at all.
+/// Checks that `text` can be a plan.
 ///
 /// # Errors
-/// The first rule that it breaks.
-pub fn gate_content(text: &str) -> Result<(), ContentFault> {
+/// The first rule that is violated.
+pub fn gate_content(text: &str) -> Result<(), ContentError> {
     Measure::of(text).verdict()
 }
 
@@ -182,7 +272,7 @@ mod tests {
             let expected = if ok {
                 Ok(())
             } else {
-                Err(ContentFault::NoStructure)
+                Err(ContentError::NoStructure)
             };
             assert_eq!(gate_content(&text), expected, "{text}");
         }
@@ -211,7 +301,7 @@ mod tests {
         assert_eq!(gate_content(&format!("\n\n{text}   \n")), Ok(()));
         assert_eq!(
             gate_content(&text[..text.len() - 'é'.len_utf8()]),
-            Err(ContentFault::TooShort { length: 99 })
+            Err(ContentError::TooShort { length: 99 })
         );
     }
     #[test]
@@ -223,11 +313,11 @@ mod tests {
         let framed = |body: &str| document::wrap("Add CSV export", &told, body);
         assert_eq!(
             gate_content(&framed("- Do it")),
-            Err(ContentFault::TooShort { length: 7 })
+            Err(ContentError::TooShort { length: 7 })
         );
         assert_eq!(
             gate_content(&framed(&filler(20))),
-            Err(ContentFault::NoStructure)
+            Err(ContentError::NoStructure)
         );
         let plan = format!("## Steps\n\n{}", filler(20));
         assert_eq!(gate_content(&framed(&plan)), Ok(()));
@@ -235,9 +325,9 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_told_the_rules() {
+    fn the_guidance_for_content_states_the_rules() {
         let text = format!("TODO\n{}", filler(100));
-        let told = ContentFault::NoStructure.agent_guidance(&text);
+        let told = ContentError::NoStructure.agent_guidance(&text);
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(
             lines[0],
@@ -251,11 +341,49 @@ mod tests {
         for part in ["\nRules:\n- ", "\nValid:\n- ", "\nInvalid:\n- "] {
             assert!(told.contains(part), "{told}");
         }
-        for valid in LESSON.valid {
+        for valid in CONTENT_RULES.valid {
             assert_eq!(gate_content(valid), Ok(()));
         }
-        for invalid in LESSON.invalid {
+        for invalid in CONTENT_RULES.invalid {
             assert!(gate_content(invalid).is_err());
         }
+    }
+
+    #[test]
+    fn the_title_examples_follow_the_rules() {
+        for valid in TITLE_RULES.valid {
+            assert_eq!(gate_title(valid), Ok(()));
+        }
+        for invalid in TITLE_RULES.invalid {
+            assert!(gate_title(invalid).is_err(), "{invalid}");
+        }
+    }
+
+    #[test]
+    fn the_guidance_for_titles_states_the_rules() {
+        assert_eq!(
+            TitleError::TooShort(4).agent_guidance("Plan\n"),
+            "Plan title validation failed: Too short (4 characters, minimum 5)\n\
+             Actual value: \"Plan\"\n\
+             \n\
+             Rules:\n\
+             - at least 5 characters; up to 250 are kept\n\
+             - at least one letter, of any script\n\
+             - says what the plan will do; no default such as `Implementation Plan` or `Untitled Plan`\n\
+             - stands in the first line of the plan: `# Plan: <title>`\n\
+             \n\
+             Valid:\n\
+             - \"Add user authentication\"\n\
+             - \"Refactor the gateway layer\"\n\
+             \n\
+             Invalid:\n\
+             - \"🚀🎉\"\n\
+             - \"12345\"\n\
+             - \"#!@\"\n\
+             - \"Plan\"\n\
+             - \"Implementation Plan\"\n\
+             \n\
+             Write it again by these rules; change nothing else."
+        );
     }
 }

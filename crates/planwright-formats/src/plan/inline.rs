@@ -1,20 +1,21 @@
-//! Plain text written as one line of Markdown, such that the tree gives the same text back.
+//! Rendering of plain text as one line of Markdown that parses back to the same text.
 //!
-//! The plain form is tried first; only when Markdown would read it differently are characters escaped, first the ones
-//! that usually matter, then all ASCII punctuation, last as character references. A line end inside the text is always
-//! written `&#10;`, so that every value stays on its line.
+//! The unescaped form is tried first. If Markdown would parse it differently, the usual markup
+//! characters are escaped, then all ASCII punctuation, finally with character references. A line
+//! end in the text is always written `&#10;`, so that every value stays on its line.
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
 
-use crate::{hidden, markdown};
+use crate::markdown;
+use crate::text::one_line;
 
-/// How much of a text is escaped. In the order in which they are tried.
+/// Level of escaping, in the order in which the levels are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escape {
-    /// Only white space that Markdown would change.
+    /// Character references for white space that Markdown would change.
     Plain,
-    /// A backslash before the characters that usually mean something inline.
+    /// A backslash before the usual inline markup characters.
     Usual,
     /// A backslash before every ASCII punctuation character.
     All,
@@ -25,7 +26,7 @@ pub(crate) enum Escape {
 impl Escape {
     const LADDER: [Self; 4] = [Self::Plain, Self::Usual, Self::All, Self::References];
 
-    /// `text` with this much escaping. NUL, which Markdown cannot hold, becomes U+FFFD.
+    /// Escapes `text`. NUL, which Markdown cannot represent, becomes U+FFFD.
     pub(crate) fn apply(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut before = ' ';
@@ -36,11 +37,11 @@ impl Escape {
             match c {
                 '\0' => out.push('\u{FFFD}'),
                 ' ' if !edge => out.push(' '),
-                // A byte-order mark at the start of a text is dropped.
+                // Parsers drop a byte-order mark at the start of a text.
                 '\u{feff}' => reference(&mut out, c),
                 c if c.is_whitespace() || c.is_control() => reference(&mut out, c),
-                // Neither means anything to Markdown, and an escaped one would hide a mention or a command from
-                // whoever makes it harmless.
+                // Not Markdown, and escaping would hide mentions and commands from the code that
+                // neutralises them.
                 '@' | '/' => out.push(c),
                 c if c.is_ascii_punctuation() => match self {
                     Self::Usual if "\\`*_[]<>&~#|!".contains(c) => out.extend(['\\', c]),
@@ -57,12 +58,10 @@ impl Escape {
 }
 
 fn reference(out: &mut String, c: char) {
-    out.push_str("&#");
-    out.push_str(&u32::from(c).to_string());
-    out.push(';');
+    out.push_str(&format!("&#{};", u32::from(c)));
 }
 
-/// The first of the escaped forms of a line that `reads_back`; the last one when none does.
+/// Returns the first escaped form of a line that `reads_back`, or the last form if none does.
 pub(crate) fn line(write: impl Fn(Escape) -> String, reads_back: impl Fn(&str) -> bool) -> String {
     Escape::LADDER
         .into_iter()
@@ -71,32 +70,17 @@ pub(crate) fn line(write: impl Fn(Escape) -> String, reads_back: impl Fn(&str) -
         .unwrap_or_else(|| write(Escape::References))
 }
 
-/// One line: white space collapsed to single blanks, control characters and those that cannot be seen gone, trimmed.
-pub(crate) fn one_line(text: &str) -> String {
-    let text = &*hidden::without_invisible(text);
-    let mut out = String::with_capacity(text.len());
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
-        if !word.is_empty() {
-            if !out.is_empty() {
-                out.push(' ');
-            }
-            out.push_str(word);
-        }
-    }
-    out
-}
-
-/// A list item: the text of the bold words it starts with, and the text behind them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A list item, split into its leading bold words and the text after them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Item {
-    /// Text of a leading `**…**`; `None` when the item starts otherwise.
+    /// Text of a leading `**…**`, if there is one.
     pub(crate) label: Option<String>,
-    /// All other text of the item's first paragraph.
+    /// The other text of the item's first paragraph.
     pub(crate) text: String,
 }
 
 impl Item {
-    /// The value behind `**label**: `.
+    /// Returns the value after `**label**: `.
     pub(super) fn value(&self) -> &str {
         self.text
             .strip_prefix(": ")
@@ -105,7 +89,7 @@ impl Item {
     }
 }
 
-/// One piece of a head: a heading or the items of a list.
+/// A heading or a list at the top level of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// Level and text.
@@ -114,7 +98,7 @@ pub(crate) enum Piece {
     List(Vec<Item>),
 }
 
-/// Headings and lists at the top level of `source`.
+/// Parses the headings and lists at the top level of `source`.
 pub(crate) fn pieces(source: &str) -> Vec<Piece> {
     let arena = Arena::new();
     let root = markdown::parse(&arena, source);
@@ -128,10 +112,7 @@ pub(crate) fn pieces(source: &str) -> Vec<Piece> {
 }
 
 fn item<'a>(node: &'a AstNode<'a>) -> Item {
-    let mut found = Item {
-        label: None,
-        text: String::new(),
-    };
+    let mut found = Item::default();
     let Some(paragraph) = node
         .first_child()
         .filter(|child| matches!(child.data().value, NodeValue::Paragraph))
@@ -139,8 +120,7 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
         return found;
     };
     for (index, child) in paragraph.children().enumerate() {
-        let strong = matches!(child.data().value, NodeValue::Strong);
-        if index == 0 && strong {
+        if index == 0 && matches!(child.data().value, NodeValue::Strong) {
             found.label = Some(child.collect_text());
         } else {
             child.collect_text_append(&mut found.text);
@@ -149,7 +129,8 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
     found
 }
 
-/// Plain text of one line as Markdown that shows exactly that, as a paragraph and as an item of a list.
+/// Renders a line of plain text as Markdown that displays exactly that text, as a paragraph and as
+/// a list item.
 pub(crate) fn shown(text: &str) -> String {
     let item = Item {
         label: None,
@@ -165,7 +146,7 @@ pub(crate) fn shown(text: &str) -> String {
     )
 }
 
-/// Text of a Markdown fragment without markup, as one line.
+/// Returns the text of a Markdown fragment without markup, on one line.
 pub(super) fn plain(source: &str) -> String {
     let arena = Arena::new();
     let root = markdown::parse(&arena, source);
@@ -222,8 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_collapse() {
-        assert_eq!(one_line("  a\t b\r\n\u{7}c  "), "a b c");
+    fn markup_is_removed() {
         assert_eq!(plain("**Add** `x`\nto [y](z)"), "Add x to y");
     }
 }

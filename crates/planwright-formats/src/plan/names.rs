@@ -1,30 +1,31 @@
-//! Names derived from a plan's title, by erk's rules, so that its tools find what they would have made themselves.
+//! File and worktree names derived from the title of a plan by the rules of erk, so that its tools
+//! find the names that they would have chosen themselves.
 //!
-//! | name | erk R0 | erk HEAD | ours |
+//! | name | erk R0 | erk HEAD | this module |
 //! |---|---|---|---|
-//! | worktree: dots | kept | become `-` | become `-`: a name such as `.git` or `v1..v2` is trouble in a path |
-//! | worktree: `…-MM-DD-HHMM` | cut like any other | returned as it is | the part before it is cut to 31, the time is kept: what already is such a name stays the same, and no name grows without end |
+//! | worktree: dots | kept | become `-` | become `-`: names such as `.git` or `v1..v2` cause trouble in paths |
+//! | worktree: `…-MM-DD-HHMM` | truncated like any other | unchanged | the time is kept, the part before it is truncated to 31: existing names do not change, and names are bounded |
 //! | worktree: `é` | becomes `-` | becomes `-` | becomes `-` |
 //! | file: `é` | `e` | `e` | `e` |
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Longest worktree name without the time at its end, in characters (erk's limit).
-pub const WORKTREE_MAX: usize = 31;
-/// `-MM-DD-HHMM`, the time that erk puts behind the name of a branch, in characters.
-const TIME: usize = 11;
+/// Maximum length of a worktree name without the time at its end, in characters (the limit of erk).
+pub const MAX_WORKTREE_CHARS: usize = 31;
+/// Length of the time `-MM-DD-HHMM` that erk appends to branch names, in characters.
+const TIME_CHARS: usize = 11;
 
-/// The name of a plan's file: `add-csv-export-plan.md`; `plan.md` when the title has no Latin letter or digit.
+/// Returns the file name of a plan, such as `add-csv-export-plan.md`; `plan.md` if the title has no
+/// Latin letter or digit.
 ///
-/// Accents are taken off letters; everything but letters, digits, blanks and `-` is left out; blanks become `-`. There
-/// is no limit: a title has one.
+/// Accents are removed from letters, white space becomes `-`, and all characters except letters,
+/// digits and `-` are dropped. The length is limited only by that of the title.
 pub fn file_name(title: &str) -> String {
     let mut name = String::new();
     for c in title.trim().to_lowercase().nfd() {
         match c {
             c if c.is_ascii_alphanumeric() => name.push(c),
-            '-' => hyphen(&mut name),
-            c if c.is_whitespace() => hyphen(&mut name),
+            c if c == '-' || c.is_whitespace() => hyphen(&mut name),
             _ => {}
         }
     }
@@ -34,10 +35,11 @@ pub fn file_name(title: &str) -> String {
     }
 }
 
-/// The name of a plan's worktree: lower case, everything but letters, digits and `-` becomes `-`, at most
-/// [`WORKTREE_MAX`] characters and a time `-MM-DD-HHMM` where there is one; `work` when nothing is left.
+/// Returns the name of a plan's worktree; `work` if the title has no Latin letter or digit.
 ///
-/// A name that has this form already is returned unchanged.
+/// The name is in lower case, all characters except letters and digits become `-`, and it is
+/// truncated to [`MAX_WORKTREE_CHARS`], not counting a time `-MM-DD-HHMM` at its end. A name of
+/// this form is returned unchanged.
 pub fn worktree_name(title: &str) -> String {
     let mut name = String::new();
     for c in title.trim().to_lowercase().chars() {
@@ -48,19 +50,19 @@ pub fn worktree_name(title: &str) -> String {
         }
     }
     let whole = name.trim_end_matches('-');
-    let end = whole.len().saturating_sub(TIME);
+    let end = whole.len().saturating_sub(TIME_CHARS);
     let (name, time) = match whole.get(end..) {
         Some(time) if end > 0 && is_time(time) => (&whole[..end], time),
         _ => (whole, ""),
     };
-    let name = name.get(..WORKTREE_MAX).unwrap_or(name);
+    let name = name.get(..MAX_WORKTREE_CHARS).unwrap_or(name);
     match name.trim_end_matches('-') {
         "" => "work".to_owned(),
         name => format!("{name}{time}"),
     }
 }
 
-/// One `-`, and none at the start.
+/// Appends a `-` unless the name is empty or ends with one.
 fn hyphen(name: &mut String) {
     if !name.is_empty() && !name.ends_with('-') {
         name.push('-');
@@ -68,12 +70,8 @@ fn hyphen(name: &mut String) {
 }
 
 fn is_time(text: &str) -> bool {
-    let form = "-00-00-0000".bytes();
-    text.len() == TIME
-        && text.bytes().zip(form).all(|(byte, wanted)| match wanted {
-            b'-' => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        })
+    let digits_as_zero = |c: char| if c.is_ascii_digit() { '0' } else { c };
+    text.chars().map(digits_as_zero).eq("-00-00-0000".chars())
 }
 
 #[cfg(test)]

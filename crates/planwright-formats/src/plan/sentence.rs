@@ -1,146 +1,27 @@
-//! Sentences, and the one that says what a plan is for.
+//! Splitting of text into sentences, and the sentence that states the goal of a plan.
 
-use super::inline;
-use super::steps::acts;
-use crate::markdown::{Block, Kind};
+use crate::markdown::Block;
+use crate::text::one_line;
 use crate::vocabulary::{Class, Phrases, fold, words};
+use crate::words::{WORDS, WordList};
 
-/// A sentence with fewer characters says too little.
-const SHORTEST: usize = 15;
-/// Most characters of a sentence that are looked at.
-const LOOKED_AT: usize = 400;
+/// Minimum length of a goal in ASCII, in characters.
+const MIN_GOAL_CHARS: usize = 15;
+/// Number of characters of a sentence that are classified.
+const MAX_CLASSIFIED_CHARS: usize = 400;
+/// Maximum length of a label such as `Goal:`, in bytes.
+const MAX_LABEL_BYTES: usize = 40;
+/// Number of sentences of a paragraph that are considered. Later ones rarely state the goal.
+const MAX_SENTENCES: usize = 4;
 
-/// Names of sections that say what the plan is for.
-const GOAL: [&str; 30] = [
-    "goal",
-    "goals",
-    "objective",
-    "objectives",
-    "purpose",
-    "aim",
-    "ziel",
-    "ziele",
-    "zweck",
-    "objectif",
-    "objectifs",
-    "but",
-    "objetivo",
-    "objetivos",
-    "obiettivo",
-    "obiettivi",
-    "doel",
-    "cel",
-    "cíl",
-    "цель",
-    "мета",
-    "mål",
-    "amaç",
-    "hedef",
-    "mục tiêu",
-    "目标",
-    "目的",
-    "目標",
-    "목표",
-    "tujuan",
-];
-/// Names of sections that may say it.
-const OVERVIEW: [&str; 18] = [
-    "overview",
-    "summary",
-    "tl;dr",
-    "tldr",
-    "introduction",
-    "überblick",
-    "übersicht",
-    "zusammenfassung",
-    "aperçu",
-    "résumé",
-    "resumen",
-    "resumo",
-    "panoramica",
-    "overzicht",
-    "przegląd",
-    "обзор",
-    "概述",
-    "概要",
-];
-/// How sentences begin that say what is to come.
-const BEGINNINGS: [&str; 22] = [
-    "this plan",
-    "this change",
-    "this adds",
-    "this pr",
-    "the plan is to",
-    "the goal",
-    "our goal",
-    "the aim",
-    "the idea is to",
-    "we will",
-    "we'll",
-    "we want",
-    "i will",
-    "i'll",
-    "let's",
-    "dieser plan",
-    "ziel ist",
-    "ce plan",
-    "este plan",
-    "questo piano",
-    "dit plan",
-    "users can",
-];
-/// Words of sentences about the present state.
-const PRESENT: [&str; 15] = [
-    "currently",
-    "today",
-    "right now",
-    "at the moment",
-    "so far",
-    "until now",
-    "derzeit",
-    "aktuell",
-    "momentan",
-    "actuellement",
-    "actualmente",
-    "attualmente",
-    "atualmente",
-    "momenteel",
-    "сейчас",
-];
-/// Words of sentences about what is wrong.
-const WRONG: [&str; 22] = [
-    "problem",
-    "issue",
-    "bug",
-    "broken",
-    "fail",
-    "crash",
-    "slow",
-    "takes a",
-    "takes too",
-    "too long",
-    "too many",
-    "doesn't",
-    "does not",
-    "don't",
-    "cannot",
-    "can't",
-    "no way",
-    "missing",
-    "lacks",
-    "unable",
-    "unfortunately",
-    "every time",
-];
-
-/// Up to the first full stop, question or exclamation mark behind which a sentence can begin.
+/// Returns `line` up to the first full stop, question or exclamation mark after which a sentence
+/// can begin.
 pub(super) fn first_sentence(line: &str) -> &str {
     sentences(line).next().unwrap_or(line)
 }
 
-/// The sentences of a line.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
-    const SHORT: [&str; 8] = [
+    const ABBREVIATIONS: [&str; 8] = [
         "e.g.", "i.e.", "vs.", "cf.", "approx.", "z.B.", "bzw.", "ca.",
     ];
     let mut rest = line.trim();
@@ -160,8 +41,8 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
                 || behind.len() > next.len() && next.starts_with(|c: char| !c.is_lowercase());
             let word = rest[..*end].trim_end_matches('.').rsplit(' ').next();
             let number = word.is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit()));
-            let short = SHORT.iter().any(|short| rest[..*end].ends_with(short));
-            begins && !(*c == '.' && !next.is_empty() && (number || short))
+            let abbreviated = ABBREVIATIONS.iter().any(|it| rest[..*end].ends_with(it));
+            begins && !(*c == '.' && !next.is_empty() && (number || abbreviated))
         });
         let (sentence, behind) = rest.split_at(end.map_or(rest.len(), |(end, _)| end));
         rest = behind.trim_start();
@@ -169,101 +50,96 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a sentence can be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sense {
-    /// Says what the plan does.
-    Goal,
-    /// Says something that is no goal for certain: the problem, chat, a question.
-    No,
-    /// Perhaps.
-    Perhaps,
+/// Returns true if the text begins with an instruction, such as `Add …`.
+pub(super) fn is_instruction(text: &str) -> bool {
+    let folded = fold(text);
+    let start = words(&folded).start;
+    Phrases::of(&folded).begins(Class::Action, start).is_some()
 }
 
-fn sense(sentence: &str) -> Sense {
-    let head: String = sentence.chars().take(LOOKED_AT).collect();
+/// Whether a sentence states the goal of a plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GoalLikelihood {
+    Certain,
+    /// The sentence states a problem or asks a question, or it is chat.
+    Excluded,
+    Possible,
+}
+
+fn classify(sentence: &str) -> GoalLikelihood {
+    let head: String = sentence.chars().take(MAX_CLASSIFIED_CHARS).collect();
     let folded = fold(&head);
     let phrases = Phrases::of(&folded);
     let start = words(&folded).start;
     let chat = [Class::Before, Class::After]
         .iter()
         .any(|class| phrases.begins(*class, start).is_some());
-    let has = |parts: &[&str]| parts.iter().any(|part| folded.contains(part));
-    let short = folded.chars().count() < SHORTEST && folded.is_ascii();
+    let short = folded.chars().count() < MIN_GOAL_CHARS && folded.is_ascii();
     let open = sentence.ends_with([':', '?', '：', '？']);
-    let begins = BEGINNINGS.iter().any(|it| folded[start..].starts_with(it));
-    if short || open || has(&PRESENT) {
-        Sense::No
-    } else if begins || acts(&head) {
-        Sense::Goal
-    } else if chat || has(&WRONG) {
-        Sense::No
+    if short || open || WORDS.present_state.occurs_in(&folded) {
+        GoalLikelihood::Excluded
+    } else if WORDS.goal_openings.begins(&folded[start..]) || is_instruction(&head) {
+        GoalLikelihood::Certain
+    } else if chat || WORDS.problems.occurs_in(&folded) {
+        GoalLikelihood::Excluded
     } else if folded.contains(" will ") {
-        Sense::Goal
+        GoalLikelihood::Certain
     } else {
-        Sense::Perhaps
+        GoalLikelihood::Possible
     }
 }
 
-/// The sentence of a plan that says what it does: below a heading such as "Goal", behind such a word in bold, else below
-/// the title or a heading such as "Overview". `steps` are the texts of its steps, which are none.
+/// Returns the sentence that states the goal of a plan.
+///
+/// It is searched below a heading such as "Goal", after such a word as a label, below the title,
+/// and below a heading such as "Overview". `steps` are the titles of the steps, which are no goals.
 pub(super) fn goal(blocks: &[Block], steps: &[String]) -> Option<String> {
-    let section = |names: &'static [&'static str]| {
-        blocks
-            .iter()
-            .enumerate()
-            .filter(|(_, block)| match &block.kind {
-                Kind::Heading { text, .. } => is_named(text, names),
-                _ => false,
-            })
-            .map(|(at, _)| &blocks[at + 1..])
-    };
-    let of_goal = section(&GOAL).find_map(|below| {
-        let mut all = paragraphs(below).flat_map(|text| owned_sentences(&text));
-        all.find(|sentence| !steps.contains(sentence) && sense(sentence) != Sense::No)
-    });
-    let labelled = || {
-        blocks.iter().find_map(|block| {
-            let Kind::Paragraph { text } = &block.kind else {
-                return None;
-            };
-            let line = inline::one_line(text);
-            let (label, rest) = line.split_once([':', '：'])?;
-            let named = label.len() <= 40 && is_named(label, &GOAL);
-            let mut all = owned_sentences(rest).into_iter();
-            named.then(|| all.find(|sentence| sense(sentence) != Sense::No))?
+    let sections = |names: &'static WordList| {
+        let headings = blocks.iter().enumerate();
+        headings.filter_map(move |(at, block)| {
+            let (_, text) = block.heading()?;
+            is_named(text, names).then(|| &blocks[at + 1..])
         })
     };
-    let titled = || {
-        let at = blocks
-            .iter()
-            .position(|block| matches!(block.kind, Kind::Heading { .. }));
-        let title = at.filter(|at| *at == 0);
-        likely(
-            &blocks[title.map_or(0, |at| at + 1)..],
-            steps,
-            title.is_some(),
-        )
+    let in_section = sections(&WORDS.goal_headings).find_map(|below| {
+        let mut all = paragraphs(below).flat_map(|text| first_sentences(&text));
+        all.find(|sentence| {
+            !steps.contains(sentence) && classify(sentence) != GoalLikelihood::Excluded
+        })
+    });
+    let labelled = || {
+        blocks.iter().filter_map(Block::paragraph).find_map(|text| {
+            let line = one_line(text);
+            let (label, rest) = line.split_once([':', '：'])?;
+            let named = label.len() <= MAX_LABEL_BYTES && is_goal_heading(label);
+            let mut all = first_sentences(rest).into_iter();
+            named.then(|| all.find(|it| classify(it) != GoalLikelihood::Excluded))?
+        })
     };
-    let of_overview = || section(&OVERVIEW).find_map(|below| likely(below, steps, true));
-    of_goal
+    let below_title = || {
+        let titled = blocks.first()?.heading().is_some();
+        likely(&blocks[usize::from(titled)..], steps, titled)
+    };
+    let in_overview =
+        || sections(&WORDS.overview_headings).find_map(|below| likely(below, steps, true));
+    in_section
         .or_else(labelled)
-        .or_else(titled)
-        .or_else(of_overview)
+        .or_else(below_title)
+        .or_else(in_overview)
 }
 
-/// The first sentence that says what the plan does; else, where `trusted`, the first one, unless it says something else.
+/// Returns the first sentence that certainly states the goal, else, if `trusted`, the first one if
+/// it possibly does.
 fn likely(below: &[Block], steps: &[String], trusted: bool) -> Option<String> {
     let all: Vec<String> = paragraphs(below)
-        .flat_map(|text| owned_sentences(&text))
+        .flat_map(|text| first_sentences(&text))
         .filter(|sentence| !is_step(sentence, steps))
         .collect();
-    let says = |sense: Sense| all.iter().find(|it| self::sense(it) == sense);
-    let first = || {
-        let first = all.first()?;
-        (trusted && sense(first) == Sense::Perhaps).then_some(first)
-    };
-    says(Sense::Goal).or_else(first).cloned()
+    let certain = all
+        .iter()
+        .find(|it| classify(it) == GoalLikelihood::Certain);
+    let possible = |first: &&String| trusted && classify(first) == GoalLikelihood::Possible;
+    certain.or_else(|| all.first().filter(possible)).cloned()
 }
 
 fn is_step(sentence: &str, steps: &[String]) -> bool {
@@ -271,27 +147,26 @@ fn is_step(sentence: &str, steps: &[String]) -> bool {
     steps.iter().any(|step| bare.starts_with(step.as_str()))
 }
 
-/// The paragraphs right below a heading, up to whatever else comes.
+/// Returns the paragraphs directly below a heading.
 fn paragraphs(below: &[Block]) -> impl Iterator<Item = String> {
-    below.iter().map_while(|block| match &block.kind {
-        Kind::Paragraph { text } => Some(inline::one_line(text)),
-        _ => None,
-    })
+    below
+        .iter()
+        .map_while(|block| block.paragraph().map(one_line))
 }
 
-fn owned_sentences(line: &str) -> Vec<String> {
-    // Further ones say what the plan is about, not what it does.
-    sentences(line).take(4).map(str::to_owned).collect()
+fn first_sentences(line: &str) -> Vec<String> {
+    let first = sentences(line).take(MAX_SENTENCES);
+    first.map(str::to_owned).collect()
 }
 
-/// The heading or label announces what the plan is for.
-pub(super) fn is_goal(heading: &str) -> bool {
-    is_named(heading, &GOAL)
+/// Returns true if a heading or label announces the goal of a plan.
+pub(super) fn is_goal_heading(heading: &str) -> bool {
+    is_named(heading, &WORDS.goal_headings)
 }
 
-fn is_named(heading: &str, names: &[&str]) -> bool {
-    let folded = fold(&inline::one_line(heading));
+fn is_named(heading: &str, names: &WordList) -> bool {
+    let folded = fold(&one_line(heading));
     let name = folded.trim_matches(|c: char| !c.is_alphanumeric() && c != ';');
     let name = name.trim_start_matches(|c: char| c.is_ascii_digit() || ".) ".contains(c));
-    names.contains(&name)
+    names.contains(name)
 }

@@ -1,20 +1,20 @@
-//! A long plan in parts that fit into comments, and back again.
+//! Splitting of a long plan into parts that fit into comments, and joining of the parts.
 //!
-//! A text that fits is one part: itself. Otherwise every part but the last ends with a marker line, and every part but
-//! the first begins with one. They are HTML comments, which GitHub does not show:
+//! A text that fits is a single part without changes. Otherwise every part but the last ends with a
+//! marker line, and every part but the first begins with one. Markers are HTML comments, which
+//! GitHub does not display:
 //!
-//! | marker | where | meaning |
+//! | marker | position | meaning |
 //! |---|---|---|
-//! | `<!-- planwright:cut -->` | end | the text goes on in the next part |
-//! | `<!-- planwright:fence-closed -->` | end | so it does; the line above, a closing fence, was added |
-//! | `…:cut-in-line -->`, `…:fence-closed-in-line -->` | end | the same, and a line end was added before it |
-//! | `<!-- planwright:continued -->` | start | the text goes on here |
-//! | `<!-- planwright:fence-open -->` | start | so it does; the line below, an opening fence, was added |
+//! | `<!-- planwright:cut -->` | end | the text continues in the next part |
+//! | `<!-- planwright:fence-closed -->` | end | same, and the closing fence in the line above was added |
+//! | `…:cut-in-line -->`, `…:fence-closed-in-line -->` | end | same, and a line end was added before it |
+//! | `<!-- planwright:continued -->` | start | the text is continued from the previous part |
+//! | `<!-- planwright:fence-open -->` | start | same, and the opening fence in the line below was added |
 //!
-//! Below the marker at the end of a part stands [`NOTICE`], for readers that look at one comment
-//! only. Parts that were written without it are joined, too.
-//!
-//! Since the markers are at fixed places, [`join`] is exact also for a text that contains such lines itself.
+//! The marker at the end of a part is followed by [`CONTINUATION_NOTICE`], for readers of a single
+//! comment. Parts without it can be joined, too. Since the positions of the markers are fixed,
+//! [`join`] is exact even for a text that contains such lines itself.
 
 mod map;
 #[cfg(test)]
@@ -29,30 +29,30 @@ const CLOSED_IN_LINE: &str = "<!-- planwright:fence-closed-in-line -->";
 const CONTINUED: &str = "<!-- planwright:continued -->";
 const OPEN: &str = "<!-- planwright:fence-open -->";
 
-/// Last line of every part but the last one. People see it, and so does an agent that erk gives the
-/// first part to.
-pub const NOTICE: &str = "*Continued in the next comment.*";
+/// Last line of every part but the last one, visible to people and to agents that receive only the
+/// first part from erk.
+pub const CONTINUATION_NOTICE: &str = "*Continued in the next comment.*";
 
-/// How long a part may be. Both limits hold at once.
+/// Maximum length of a part. Both limits apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Unicode code points. Fewer than [`Limits::FLOOR`] count as that many.
+    /// Code points; at least [`Limits::FLOOR`] are used.
     pub chars: usize,
-    /// UTF-8 bytes. Fewer than [`Limits::FLOOR`] count as that many.
+    /// UTF-8 bytes; at least [`Limits::FLOOR`] are used.
     pub bytes: usize,
 }
 
 impl Limits {
-    /// One GitHub body: 65,536 characters and 262,144 bytes, with a little to spare.
+    /// A body on GitHub (65,536 characters and 262,144 bytes) with some reserve.
     pub const GITHUB: Self = Self {
         chars: 64_000,
         bytes: 262_000,
     };
 
-    /// The least that markers and fences leave room in for text.
+    /// Minimum limit, which leaves room for text besides markers and fences.
     pub const FLOOR: usize = 256;
 
-    /// What is left when the caller puts `frame` around every part.
+    /// Returns the limits for parts that the caller surrounds with `frame`.
     #[must_use]
     pub fn less(self, frame: &str) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Limits {
         }
     }
 
-    /// The end of the longest piece of `text` from `at` on that fits.
+    /// Returns the end of the longest piece of `text` from `at` that fits.
     fn reach(self, text: &str, at: usize) -> usize {
         let mut end = at;
         for (count, c) in text[at..].chars().enumerate() {
@@ -89,9 +89,12 @@ pub struct Part {
     pub text: String,
 }
 
-/// Cuts `text` into as few parts as the places to cut allow: before a heading, else between blocks, list items, lines,
-/// words, characters, but not in the first half of what fits. A cut in a fence closes it and opens it again with the
-/// same info string; a fence line longer than an eighth of the limit is treated as plain text.
+/// Splits `text` into parts within the limits.
+///
+/// Each cut is in the second half of the text that fits: before a heading, else between blocks,
+/// list items, lines, words or characters. A cut in a fenced code block closes the fence and opens
+/// it again with the same info string; fence lines longer than an eighth of the limit are treated
+/// as plain text.
 pub fn split(text: &str, limits: &Limits) -> Vec<Part> {
     let limits = limits.at_least_floor();
     if limits.reach(text, 0) == text.len() {
@@ -100,8 +103,9 @@ pub fn split(text: &str, limits: &Limits) -> Vec<Part> {
         }];
     }
     let map = Map::new(text, limits.chars.min(limits.bytes) / 8);
-    // Two line ends, the longest marker, a blank line and the notice, besides the fence.
-    let suffix = "\n".repeat(2 + CLOSED_IN_LINE.len() + 2 + NOTICE.len() + map.longest_closing());
+    // Two line ends, the longest marker, a blank line, the notice and the longest closing fence.
+    let suffix = "\n"
+        .repeat(2 + CLOSED_IN_LINE.len() + 2 + CONTINUATION_NOTICE.len() + map.longest_closing());
     let mut parts = Vec::new();
     let mut at = 0;
     loop {
@@ -141,58 +145,51 @@ fn finish(part: &mut String, fence: Option<&Fence>) {
         (true, false) => CLOSED_IN_LINE,
     });
     part.push_str("\n\n");
-    part.push_str(NOTICE);
+    part.push_str(CONTINUATION_NOTICE);
 }
 
-/// The text that [`split`] made `parts` of; `None` when they are not such parts in order.
+/// Joins the parts made by [`split`]; `None` if they are not all parts in order.
 pub fn join(parts: &[&str]) -> Option<String> {
-    if let [only] = parts {
-        return Some((*only).to_owned());
-    }
-    let last = parts.len().checked_sub(1)?;
-    let mut text = String::with_capacity(parts.iter().map(|part| part.len()).sum());
-    for (index, part) in parts.iter().enumerate() {
-        let mut content = *part;
-        if index > 0 {
-            content = without_prefix(content)?;
-        }
-        if index < last {
-            content = without_suffix(content)?;
-        }
-        text.push_str(content);
-    }
-    Some(text)
+    let contents = (0..parts.len()).map(|index| content(parts, index).ok());
+    contents
+        .collect::<Option<String>>()
+        .filter(|_| !parts.is_empty())
 }
 
 /// An end of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum PartEnd {
     /// Its first line.
     First,
     /// Its last line.
     Last,
 }
 
-/// The first part, counted from 0, and the end of it, that keeps [`join`] from putting `parts` together.
-pub fn misfit(parts: &[&str]) -> Option<(usize, End)> {
-    let last = parts.len().saturating_sub(1);
-    parts.iter().enumerate().find_map(|(index, part)| {
-        let content = match without_prefix(part) {
-            Some(content) if index > 0 => content,
-            None if index > 0 => return Some((index, End::First)),
-            _ => part,
-        };
-        (index < last && without_suffix(content).is_none()).then_some((index, End::Last))
-    })
+/// Returns the 0-based index of the first part whose marker is missing, so that [`join`] fails, and
+/// the position of the marker.
+pub fn first_mismatch(parts: &[&str]) -> Option<(usize, PartEnd)> {
+    (0..parts.len()).find_map(|index| Some((index, content(parts, index).err()?)))
 }
 
-/// Whether a marker at an end of `part` says that it goes on in another one.
-pub fn is_tied(part: &str) -> bool {
+/// Returns a part without its markers, or the position of a missing marker.
+fn content<'a>(parts: &[&'a str], index: usize) -> Result<&'a str, PartEnd> {
+    let mut content = parts[index];
+    if index > 0 {
+        content = without_prefix(content).ok_or(PartEnd::First)?;
+    }
+    if index + 1 < parts.len() {
+        content = without_suffix(content).ok_or(PartEnd::Last)?;
+    }
+    Ok(content)
+}
+
+/// Returns true if a marker connects `part` to another one.
+pub fn has_marker(part: &str) -> bool {
     without_prefix(part).is_some() || without_suffix(part).is_some()
 }
 
 fn without_prefix(part: &str) -> Option<&str> {
-    // An edit on GitHub's page turns line ends into CRLF.
+    // Edits in a browser change line ends to CRLF.
     let (marker, content) = part.split_once('\n')?;
     match marker.trim_end_matches('\r') {
         CONTINUED => Some(content),
@@ -202,10 +199,10 @@ fn without_prefix(part: &str) -> Option<&str> {
 }
 
 fn without_suffix(part: &str) -> Option<&str> {
-    let tied = part.trim_end();
-    let tied = tied.strip_suffix(NOTICE).unwrap_or(tied).trim_end();
-    let (content, marker) = tied.rsplit_once('\n')?;
-    // With its line end: `content` and one byte more.
+    let text = part.trim_end();
+    let text = text.strip_suffix(CONTINUATION_NOTICE).unwrap_or(text);
+    let (content, marker) = text.trim_end().rsplit_once('\n')?;
+    // `content` and its line end.
     let with_end = &part[..=content.len()];
     match marker {
         CUT => Some(with_end),

@@ -1,189 +1,132 @@
-//! The titles of a plan's steps, in whatever form they are written.
+//! Extraction of the titles of a plan's steps, in any form in which plans contain them.
 //!
-//! Of everything that can be a series of steps the likeliest one is taken: numbered headings before lists below a heading
-//! such as "Steps", those before other numbered lists, boxes and tables, and bullets last. Lists below headings that name
-//! another part of a plan (tests, risks, files) are no steps.
+//! Every series of headings, list items, table rows or paragraphs that can be steps gets a weight,
+//! and the one with the highest weight is used. The order is: numbered headings, lists below a
+//! heading such as "Steps", other numbered lists, task lists and tables, bullet lists. Lists below
+//! headings of other sections (tests, risks, files) are excluded.
+
+use std::cmp::Ordering;
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, ListType, NodeValue};
 
-use super::inline;
-use super::sentence::{first_sentence, is_goal};
-use super::title::cut;
+use super::sentence::{first_sentence, is_goal_heading, is_instruction};
 use crate::markdown;
+use crate::text::{one_line, truncate_chars};
 use crate::vocabulary::{Class, Phrases, fold, words};
+use crate::words::{WORDS, WordList};
 
-/// Longest title in Unicode code points.
-pub const TITLE_CHARS: usize = 120;
+/// Maximum length of a step's title, in code points.
+pub const MAX_STEP_TITLE_CHARS: usize = 120;
+/// Number of characters of a text in which the number of a step is searched.
+const MAX_NUMBER_CHARS: usize = 40;
 
-/// What begins a word in headings of steps.
-const STEPS: [&str; 37] = [
-    "step",
-    "task",
-    "phase",
-    "implement",
-    "plan",
-    "todo",
-    "to do",
-    "work item",
-    "order of work",
-    "change",
-    "approach",
-    "milestone",
-    "schritt",
-    "umsetzung",
-    "aufgabe",
-    "étape",
-    "etape",
-    "paso",
-    "passi",
-    "passo",
-    "tarea",
-    "stappen",
-    "krok",
-    "шаг",
-    "крок",
-    "steg",
-    "adım",
-    "bước",
-    "步骤",
-    "步驟",
-    "手順",
-    "ステップ",
-    "단계",
-    "चरण",
-    "langkah",
-    "计划",
-    "計画",
-];
+/// Minimum weight of a series of steps.
+const MIN_WEIGHT: i32 = 30;
+/// Weight deducted below headings of sections that contain no steps.
+const OTHER_SECTION_PENALTY: i32 = 60;
 
-/// What begins a word in headings of other parts of a plan.
-const OTHERS: [&str; 31] = [
-    "test",
-    "verif",
-    "accept",
-    "criteria",
-    "definition of done",
-    "risk",
-    "pitfall",
-    "rollback",
-    "scope",
-    "goal",
-    "objective",
-    "question",
-    "file",
-    "note",
-    "context",
-    "reference",
-    "background",
-    "depend",
-    "alternativ",
-    "assumption",
-    "prerequisite",
-    "requirement",
-    "overview",
-    "summary",
-    "problem",
-    "motivation",
-    "current",
-    "non-goal",
-    "rationale",
-    "risiken",
-    "risque",
-];
-
-/// Least weight of a series that is taken for the plan's steps.
-const LEAST: i32 = 30;
-
-/// A series of what may be steps.
+/// A series of possible steps.
 struct Series {
     weight: i32,
     titles: Vec<String>,
 }
 
-/// A top-level block, as far as steps need it.
+/// A top-level block, reduced to what the search for steps needs.
 enum Part {
-    Heading(u8),
-    /// The bold words that begin it, and its lines.
-    Paragraph(Option<String>, Vec<String>),
+    Heading {
+        level: u8,
+        text: String,
+    },
+    Paragraph {
+        /// Bold words at its beginning.
+        bold: Option<String>,
+        /// Whole text on one line.
+        text: String,
+        lines: Vec<String>,
+    },
     List {
         ordered: bool,
         tasks: bool,
         titles: Vec<String>,
     },
-    /// Cells, the header first.
+    /// Rows of cells, beginning with the header.
     Table(Vec<Vec<String>>),
     Other,
 }
 
 struct Element {
     part: Part,
-    /// Text of a heading or paragraph, on one line.
-    text: String,
-    /// What the heading above it makes of a list.
     section: Section,
 }
 
+/// Kind of the section that contains a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Steps,
+    /// A section without steps.
     Other,
     Unknown,
 }
 
-/// The titles of the steps of `plan`, in order; empty where no series of steps is found.
+impl Section {
+    fn penalty(self) -> i32 {
+        if self == Self::Other {
+            OTHER_SECTION_PENALTY
+        } else {
+            0
+        }
+    }
+}
+
+/// Returns the titles of the steps of `plan`, in order; empty if no series of steps is found.
 pub fn titles(plan: &str) -> Vec<String> {
     let arena = Arena::new();
     let root = markdown::parse(&arena, plan);
     let mut section = Section::Unknown;
-    // Only a heading that everything else stands below is a title.
-    let first = root.first_child().map(|node| part(node).0);
-    let mut titled = !matches!(first, Some(Part::Heading(_)));
     let elements: Vec<Element> = root
         .children()
-        .map(|node| {
-            let (part, text) = part(node);
-            if matches!(part, Part::Heading(_)) {
-                // The plan's own title says what all of it is about.
-                section = if std::mem::replace(&mut titled, true) {
-                    named(&text)
-                } else {
+        .enumerate()
+        .map(|(index, node)| {
+            let part = part(node);
+            if let Part::Heading { text, .. } = &part {
+                // A heading that begins the plan is its title, not the heading of a section.
+                section = if index == 0 {
                     Section::Unknown
+                } else {
+                    section_kind(text)
                 };
             }
-            Element {
-                part,
-                text,
-                section,
-            }
+            Element { part, section }
         })
         .collect();
     let mut found = headings(&elements);
     found.extend(lists(&elements));
     found.extend(tables(&elements));
     found.extend(paragraphs(&elements));
-    found.retain(|series| series.weight >= LEAST && series.titles.len() >= 2);
-    // The first one of those with most weight.
-    found.reverse();
-    let best = found.into_iter().max_by_key(|series| series.weight);
-    best.map_or_else(Vec::new, |series| {
-        series
-            .titles
-            .iter()
-            .map(|it| cut(it, TITLE_CHARS))
-            .collect()
-    })
+    found.retain(|series| series.weight >= MIN_WEIGHT && series.titles.len() >= 2);
+    // `max_by_key` returns the last maximum; the first one is wanted.
+    let best = found.into_iter().rev().max_by_key(|series| series.weight);
+    let titles = best.map(|series| series.titles).unwrap_or_default();
+    let truncated = titles
+        .iter()
+        .map(|it| truncate_chars(it, MAX_STEP_TITLE_CHARS));
+    truncated.collect()
 }
 
-fn part<'a>(node: &'a AstNode<'a>) -> (Part, String) {
+fn part<'a>(node: &'a AstNode<'a>) -> Part {
     match &node.data().value {
-        NodeValue::Heading(heading) => {
-            (Part::Heading(heading.level), inline::one_line(&plain(node)))
-        }
+        NodeValue::Heading(heading) => Part::Heading {
+            level: heading.level,
+            text: one_line(&plain(node)),
+        },
         NodeValue::Paragraph => {
             let text = plain(node);
-            let lines = text.lines().map(inline::one_line).collect();
-            (Part::Paragraph(bold(node), lines), inline::one_line(&text))
+            Part::Paragraph {
+                bold: bold(node),
+                text: one_line(&text),
+                lines: text.lines().map(one_line).collect(),
+            }
         }
         NodeValue::List(list) => {
             let items: Vec<_> = node.children().collect();
@@ -191,7 +134,7 @@ fn part<'a>(node: &'a AstNode<'a>) -> (Part, String) {
                 .iter()
                 .filter(|item| matches!(item.data().value, NodeValue::TaskItem(_)))
                 .count();
-            let part = Part::List {
+            Part::List {
                 ordered: list.list_type == ListType::Ordered,
                 tasks: tasks > 0 && tasks * 2 >= items.len(),
                 titles: items
@@ -200,24 +143,20 @@ fn part<'a>(node: &'a AstNode<'a>) -> (Part, String) {
                     .map(title)
                     .filter(|title| !title.is_empty())
                     .collect(),
-            };
-            (part, String::new())
+            }
         }
         NodeValue::Table(_) => {
-            let cells = |row: &'a AstNode<'a>| {
-                let texts = row.children().map(|cell| inline::one_line(&plain(cell)));
-                texts.collect()
-            };
-            (
-                Part::Table(node.children().map(cells).collect()),
-                String::new(),
-            )
+            let cell = |cell: &'a AstNode<'a>| one_line(&plain(cell));
+            let rows = node
+                .children()
+                .map(|row| row.children().map(cell).collect());
+            Part::Table(rows.collect())
         }
-        _ => (Part::Other, String::new()),
+        _ => Part::Other,
     }
 }
 
-/// Text without markup; what is struck out is left out, lines are kept.
+/// Returns the text without markup and strikethrough, with its line breaks.
 fn plain<'a>(node: &'a AstNode<'a>) -> String {
     fn append<'a>(node: &'a AstNode<'a>, text: &mut String) {
         for child in node.children() {
@@ -235,26 +174,26 @@ fn plain<'a>(node: &'a AstNode<'a>) -> String {
     text
 }
 
-/// The bold words that begin a paragraph.
+/// Returns the bold words at the beginning of a paragraph.
 fn bold<'a>(paragraph: &'a AstNode<'a>) -> Option<String> {
     let first = paragraph.first_child()?;
     let strong = matches!(first.data().value, NodeValue::Strong);
-    strong
-        .then(|| inline::one_line(&plain(first)))
-        .filter(|text| !text.is_empty())
+    let text = strong.then(|| one_line(&plain(first)));
+    text.filter(|text| !text.is_empty())
 }
 
-/// The title of a step whose text begins with `paragraph`: its bold words where they stand apart, else its first sentence.
+/// Returns the title of a step that begins with `paragraph`: its leading bold words if they form a
+/// label, else its first sentence.
 fn title<'a>(paragraph: &'a AstNode<'a>) -> String {
-    let text = inline::one_line(&plain(paragraph));
+    let text = one_line(&plain(paragraph));
     if let Some(bold) = bold(paragraph) {
-        let apart = text.strip_prefix(bold.as_str()).is_some_and(|rest| {
+        let is_label = text.strip_prefix(bold.as_str()).is_some_and(|rest| {
             let rest = rest.trim_start();
             rest.is_empty()
                 || bold.ends_with([':', '.', '：', '。'])
                 || rest.starts_with([':', '.', '—', '–', '-', '：', '(', '。'])
         });
-        if apart && !only_number(&bold) {
+        if is_label && !is_number(&bold) {
             return trimmed(&bold);
         }
     }
@@ -267,8 +206,8 @@ fn trimmed(title: &str) -> String {
         .to_owned()
 }
 
-/// The words begin a text, or a word of it.
-fn holds(folded: &str, beginnings: &[&str]) -> bool {
+/// Returns true if a word of the text begins with one of `beginnings`.
+fn has_word_beginning(folded: &str, beginnings: &WordList) -> bool {
     beginnings.iter().any(|word| {
         folded.match_indices(word).any(|(at, _)| {
             let before = folded[..at].chars().next_back();
@@ -277,39 +216,39 @@ fn holds(folded: &str, beginnings: &[&str]) -> bool {
     })
 }
 
-fn named(heading: &str) -> Section {
+fn section_kind(heading: &str) -> Section {
     let folded = fold(heading);
-    if number(&folded).is_some() || acts(heading) && folded.split(' ').count() > 2 {
+    if number_end(&folded).is_some() || is_instruction(heading) && folded.split(' ').count() > 2 {
         Section::Unknown
-    } else if holds(&folded, &OTHERS) {
+    } else if has_word_beginning(&folded, &WORDS.other_headings) {
         Section::Other
-    } else if holds(&folded, &STEPS) {
+    } else if has_word_beginning(&folded, &WORDS.step_headings) {
         Section::Steps
     } else {
         Section::Unknown
     }
 }
 
-/// The text names a part of a plan or of another document.
-fn part_of_a_plan(text: &str) -> bool {
+/// Returns true if the text is the name of a section in a plan or another document.
+fn is_section_heading(text: &str) -> bool {
     let folded = fold(without_number(text));
     let span = words(&folded);
     let phrases = Phrases::of(&folded);
-    let label = is_goal(text);
-    label || phrases.is(Class::Section, span.clone()) || phrases.is(Class::Other, span)
+    is_goal_heading(text)
+        || phrases.is(Class::Section, span.clone())
+        || phrases.is(Class::Other, span)
 }
 
-/// Where the number of a step ends that begins `folded`: `1. `, `2️⃣`, `Step 3`, `第一步`.
-fn number(folded: &str) -> Option<usize> {
+/// Returns the end of the number of a step at the beginning of `folded`: `1. `, `2️⃣`, `Step 3`,
+/// `第一步`.
+fn number_end(folded: &str) -> Option<usize> {
     let start = folded.find(char::is_alphanumeric)?;
     if folded[..start].chars().count() > 4 {
         return None;
     }
     let text = &folded[start..];
-    let head = match text.char_indices().nth(40) {
-        Some((end, _)) => &text[..end],
-        None => text,
-    };
+    let end = text.char_indices().nth(MAX_NUMBER_CHARS);
+    let head = &text[..end.map_or(text.len(), |(end, _)| end)];
     if let Some(rest) = head.strip_prefix('第') {
         let end = rest.find(|c: char| !"一二三四五六七八九十0123456789".contains(c))?;
         return (end > 0).then(|| start + '第'.len_utf8() + end);
@@ -329,33 +268,34 @@ fn number(folded: &str) -> Option<usize> {
     ((1..=2).contains(&many) && mark).then_some(start + many)
 }
 
-/// Nothing but the number of a step.
-fn only_number(text: &str) -> bool {
+/// Returns true if the text is only the number of a step.
+fn is_number(text: &str) -> bool {
     let folded = fold(text);
-    number(&folded).is_some_and(|end| !folded[end..].contains(char::is_alphanumeric))
+    number_end(&folded).is_some_and(|end| !folded[end..].contains(char::is_alphanumeric))
         || folded.chars().all(|c| !c.is_alphabetic())
 }
 
-/// The text behind the number of a step where that is a bare one: a list needs none.
+/// Removes the number of a step unless it includes a word, as in `Step 3`.
 fn without_number(text: &str) -> &str {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = text[digits..].trim_start_matches(['\u{fe0f}', '\u{20e3}', '.', ')', ':', ' ']);
-    let bare = digits > 0 && number(&fold(text)).is_some() && !rest.is_empty();
+    let bare = digits > 0 && number_end(&fold(text)).is_some() && !rest.is_empty();
     if bare { rest } else { text }
 }
 
-/// Headings of one level below the same heading: numbered ones, or at least three that say what to do.
+/// Returns series of headings of one level below the same heading that are numbered, or of at least
+/// three instructions.
 fn headings(elements: &[Element]) -> Vec<Series> {
     let mut found = Vec::new();
     for level in 1..=6 {
         let mut group: Vec<&str> = Vec::new();
         for element in elements {
-            match element.part {
-                Part::Heading(other) if other < level => {
-                    found.extend(heading_series(&std::mem::take(&mut group)));
+            if let Part::Heading { level: other, text } = &element.part {
+                match other.cmp(&level) {
+                    Ordering::Less => found.extend(heading_series(&std::mem::take(&mut group))),
+                    Ordering::Equal => group.push(text),
+                    Ordering::Greater => {}
                 }
-                Part::Heading(other) if other == level => group.push(&element.text),
-                _ => {}
             }
         }
         found.extend(heading_series(&group));
@@ -367,35 +307,32 @@ fn heading_series(group: &[&str]) -> Option<Series> {
     let numbered: Vec<&str> = group
         .iter()
         .copied()
-        .filter(|text| number(&fold(text)).is_some())
+        .filter(|text| number_end(&fold(text)).is_some())
         .collect();
-    let parts = numbered.iter().filter(|text| part_of_a_plan(text)).count();
+    let sections = numbered
+        .iter()
+        .filter(|text| is_section_heading(text))
+        .count();
     let titles = |texts: &[&str]| texts.iter().map(|it| trimmed(without_number(it))).collect();
-    if numbered.len() >= 2 && parts * 2 < numbered.len() {
+    if numbered.len() >= 2 && sections * 2 < numbered.len() {
         return Some(Series {
             weight: 100,
             titles: titles(&numbered),
         });
     }
-    let acting: Vec<&str> = group
+    let instructions: Vec<&str> = group
         .iter()
         .copied()
-        .filter(|text| acts(text) && !part_of_a_plan(text))
+        .filter(|text| is_instruction(text) && !is_section_heading(text))
         .collect();
-    (acting.len() >= 3).then(|| Series {
+    (instructions.len() >= 3).then(|| Series {
         weight: 55,
-        titles: titles(&acting),
+        titles: titles(&instructions),
     })
 }
 
-/// The text begins with what somebody is to do.
-pub(super) fn acts(text: &str) -> bool {
-    let folded = fold(text);
-    let start = words(&folded).start;
-    Phrases::of(&folded).begins(Class::Action, start).is_some()
-}
-
-/// Lists. Numbered ones and boxes in several sections are one series.
+/// Returns series of list items. Numbered lists and task lists of the same weight in several
+/// sections are one series.
 fn lists(elements: &[Element]) -> Vec<Series> {
     let mut found: Vec<Series> = Vec::new();
     let only = elements
@@ -423,30 +360,22 @@ fn lists(elements: &[Element]) -> Vec<Series> {
             _ if only => 35,
             _ => 25,
         };
-        let weight = weight
-            - if element.section == Section::Other {
-                60
-            } else {
-                0
-            };
-        let series = Series {
-            weight,
-            titles: titles.clone(),
-        };
+        let weight = weight - element.section.penalty();
+        let titles = titles.clone();
         if !*ordered && !*tasks {
-            bullets.push(series);
+            bullets.push(Series { weight, titles });
             continue;
         }
         match found.iter_mut().find(|known| known.weight == weight) {
-            Some(known) => known.titles.extend(series.titles),
-            None => found.push(series),
+            Some(known) => known.titles.extend(titles),
+            None => found.push(Series { weight, titles }),
         }
     }
     found.extend(bullets);
     found
 }
 
-/// Tables with a row for each step.
+/// Returns the rows of tables that contain a step each.
 fn tables(elements: &[Element]) -> Vec<Series> {
     let table = |element: &Element| {
         let Part::Table(rows) = &element.part else {
@@ -456,19 +385,19 @@ fn tables(elements: &[Element]) -> Vec<Series> {
         if header.len() < 2 {
             return None;
         }
-        let says = |cell: &String| {
+        let names_step = |cell: &String| {
             let phrases = Phrases::of(&fold(cell));
             phrases.has(Class::Step) || phrases.has(Class::Action)
         };
-        let counts = |column: usize| {
+        let is_numbering = |column: usize| {
             body.iter()
                 .filter_map(|row| row.get(column))
-                .all(|cell| only_number(cell))
+                .all(|cell| is_number(cell))
         };
-        let counted = counts(0);
-        let column = (0..header.len()).find(|at| !counts(*at))?;
-        // A column that names the step, before one that names who does it or when.
-        let named = (0..header.len()).find(|at| says(&header[*at]) && !counts(*at));
+        let counted = is_numbering(0);
+        let column = (0..header.len()).find(|at| !is_numbering(*at))?;
+        // The column of the steps may follow others, such as person or date.
+        let named = (0..header.len()).find(|at| names_step(&header[*at]) && !is_numbering(*at));
         let steps = element.section == Section::Steps;
         if !counted && named.is_none() && !steps {
             return None;
@@ -486,51 +415,55 @@ fn tables(elements: &[Element]) -> Vec<Series> {
     elements.iter().filter_map(table).collect()
 }
 
-/// Paragraphs that begin with bold words, and lines that have numbers of their own.
+/// Returns series of paragraphs that begin with bold words, and of numbered lines.
 fn paragraphs(elements: &[Element]) -> Vec<Series> {
     let mut found = Vec::new();
-    let sections = elements.split(|element| matches!(element.part, Part::Heading(_)));
+    let sections = elements.split(|element| matches!(element.part, Part::Heading { .. }));
     for section in sections {
-        let steps = section
-            .first()
-            .is_some_and(|it| it.section == Section::Steps);
-        let other = section
-            .first()
-            .is_some_and(|it| it.section == Section::Other);
-        let of = |weight: i32, titles: Vec<String>| Series {
-            weight: weight + if steps { 20 } else { 0 } - if other { 60 } else { 0 },
+        let kind = section.first().map_or(Section::Unknown, |it| it.section);
+        let bonus = if kind == Section::Steps { 20 } else { 0 };
+        let series = |weight: i32, titles: Vec<String>| Series {
+            weight: weight + bonus - kind.penalty(),
             titles,
         };
         let bold = section.iter().filter_map(|element| match &element.part {
-            Part::Paragraph(Some(bold), _) if !part_of_a_plan(bold) => Some((bold, &element.text)),
+            Part::Paragraph { bold, text, .. } => {
+                let bold = bold.as_ref().filter(|bold| !is_section_heading(bold));
+                Some((bold?, text))
+            }
             _ => None,
         });
         let bold: Vec<(&String, &String)> = bold.collect();
         let numbered: Vec<String> = bold
             .iter()
-            .filter(|(bold, _)| number(&fold(bold)).is_some())
+            .filter(|(bold, _)| number_end(&fold(bold)).is_some())
             .map(|(bold, text)| {
-                let title = if only_number(bold) { text } else { bold };
+                let title = if is_number(bold) { text } else { bold };
                 trimmed(first_sentence(without_number(title)))
             })
             .collect();
         if numbered.len() >= 2 {
-            found.push(of(75, numbered));
+            found.push(series(75, numbered));
         } else if bold.len() >= 3 {
-            found.push(of(50, bold.iter().map(|(bold, _)| trimmed(bold)).collect()));
+            found.push(series(
+                50,
+                bold.iter().map(|(bold, _)| trimmed(bold)).collect(),
+            ));
         }
         let lines: Vec<String> = section
             .iter()
             .filter_map(|element| match &element.part {
-                Part::Paragraph(None, lines) => Some(lines),
+                Part::Paragraph {
+                    bold: None, lines, ..
+                } => Some(lines),
                 _ => None,
             })
             .flatten()
-            .filter(|line| number(&fold(line)).is_some())
+            .filter(|line| number_end(&fold(line)).is_some())
             .map(|line| trimmed(first_sentence(without_number(line))))
             .collect();
         if lines.len() >= 2 {
-            found.push(of(60, lines));
+            found.push(series(60, lines));
         }
     }
     found

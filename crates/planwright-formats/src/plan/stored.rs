@@ -1,27 +1,25 @@
-//! Reading a saved plan back: from the texts of an issue or a pull request to the plan, byte for byte.
+//! Reading of saved plans from the texts of an issue or a pull request, byte for byte.
 //!
-//! erk kept plans in five ways, all of which are still out there. They are looked for in this order:
+//! erk has stored plans in several forms. They are searched in this order:
 //!
 //! | form | where | written by |
 //! |---|---|---|
-//! | [`Source::PlanBody`] | comment; a long plan goes on in further ones, `part i/n` | erk from December 2025, planwright |
-//! | [`Source::PlanContent`] | comment, between `erk:plan-content` markers | erk, November 2025 |
-//! | [`Source::OriginalPlan`] | body of a pull request, `<details>` with the summary `original-plan` | erk from February 2026 |
-//! | [`Source::BodyBlock`] | block in the body of the issue | erk's `plan issue body`, November 2025 |
-//! | [`Source::BehindHeader`] | body of a pull request, between the first and the last rule | erk, February 2026 |
-//! | [`Source::WholeBody`] | the body is the plan | erk before metadata blocks |
+//! | [`StoredForm::PlanBody`] | comment; a long plan continues in further ones, `part i/n` | erk from December 2025, planwright |
+//! | [`StoredForm::PlanContent`] | comment, between `erk:plan-content` markers | erk, November 2025 |
+//! | [`StoredForm::OriginalPlan`] | body of a pull request, `<details>` with the summary `original-plan` | erk from February 2026 |
+//! | [`StoredForm::BodyBlock`] | block in the body of the issue | erk's `plan issue body`, November 2025 |
+//! | [`StoredForm::BehindHeader`] | body of a pull request, between the first and the last rule | erk, February 2026 |
+//! | [`StoredForm::WholeBody`] | the body is the plan | erk before metadata blocks |
 //!
-//! The comment that the header names comes first whatever its place. A block proves nothing about who wrote it, so a
-//! comment of the issue's author is taken before anybody else's, a plan of somebody else is taken with a warning, and a
-//! part is only taken from whoever wrote the first part. What is put together always holds the comment that the plan was
-//! found in, by the numbers that the parts say and the markers that tie them: what does not fit together is a
-//! [`NotStored`] that names the comment and the remedy. So is a broken block above a good one of its kind, as nobody
-//! knows which of them was the plan.
+//! The comment that the header names has priority wherever it is. Since anybody can write a block,
+//! comments of the issue's author are preferred, a plan of another author is used with a warning,
+//! and all parts must be by the author of the first one. Parts are joined by their numbers and
+//! markers, and always include the comment in which the plan was found. Parts that do not fit
+//! together are a [`StoredPlanError`] that names the comment and the remedy. So is a broken block
+//! above a valid one of its kind, since either could be the plan.
 
-mod error;
+mod blocks;
 mod find;
-mod header;
-mod held;
 mod parts;
 
 use std::fmt;
@@ -29,58 +27,56 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::document;
-pub use error::NotStored;
 use find::{Found, find};
 
 /// An issue or a pull request with all its comments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
-    /// Its title.
+pub struct StoredPage {
+    /// Title.
     pub title: String,
-    /// Login of its author; `None` for a deleted account.
+    /// Login of the author; `None` for a deleted account.
     pub author: Option<String>,
-    /// Its opening text.
+    /// Opening text.
     pub body: String,
-    /// It is a pull request.
+    /// Whether it is a pull request.
     pub pull_request: bool,
-    /// Every comment, oldest first.
-    pub comments: Vec<Comment>,
+    /// All comments, oldest first.
+    pub comments: Vec<StoredComment>,
 }
 
-/// A comment.
+/// A comment of a [`StoredPage`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comment {
+pub struct StoredComment {
     /// Id.
     pub id: u64,
-    /// Login of its author; `None` for a deleted account.
+    /// Login of the author; `None` for a deleted account.
     pub author: Option<String>,
-    /// Its text.
+    /// Text.
     pub body: String,
 }
 
-/// A plan that was read back.
+/// Result of [`read`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredPlan {
     /// Title of the issue.
     pub title: String,
-    /// Fields of the `plan-header` block; `None` when there is none that can be read.
+    /// Fields of the `plan-header` block; `None` if there is no valid one.
     pub header: Option<Map<String, Value>>,
     /// The document as it was saved.
     pub document: String,
-    /// The plan that was found before it was saved: the document without planwright's frame. The document itself where
-    /// it has no such frame.
+    /// The original plan: the document without Planwright's frame and notes.
     pub plan: String,
-    /// The form it was stored in.
-    pub source: Source,
-    /// The comments it was read from, first part first; empty when it is in the body.
+    /// The form in which it was stored.
+    pub form: StoredForm,
+    /// Ids of the comments that contain it, in the order of its parts; empty if it is in the body.
     pub comments: Vec<u64>,
-    /// What is odd about it. The plan is complete all the same.
-    pub findings: Vec<Finding>,
+    /// Oddities, none of which affects the completeness of the plan.
+    pub findings: Vec<StoredFinding>,
 }
 
-/// The form a plan is stored in.
+/// Form in which a plan is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum StoredForm {
     /// `plan-body` blocks in comments.
     PlanBody,
     /// `erk:plan-content` markers in a comment.
@@ -89,14 +85,14 @@ pub enum Source {
     OriginalPlan,
     /// A plan block in the body of an issue.
     BodyBlock,
-    /// The text between header and footer in the body of a pull request.
+    /// Text between header and footer in the body of a pull request.
     BehindHeader,
-    /// The body as it is.
+    /// The whole body.
     WholeBody,
 }
 
-impl Source {
-    /// Stable name for programs.
+impl StoredForm {
+    /// Returns the stable name for programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::PlanBody => "plan-body",
@@ -108,7 +104,7 @@ impl Source {
         }
     }
 
-    /// Where that is and who wrote it so, for people.
+    /// Describes place and writer for people.
     pub fn describe(self) -> &'static str {
         match self {
             Self::PlanBody => "`plan-body` block in a comment (erk from December 2025, planwright)",
@@ -125,16 +121,16 @@ impl Source {
     }
 }
 
-/// Where something was found.
+/// Location of a text on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// The opening text.
     Body,
     /// The comment with this id.
     Comment(u64),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Body => f.write_str("the body"),
@@ -143,20 +139,20 @@ impl fmt::Display for Place {
     }
 }
 
-/// Something odd that did not keep the plan from being read.
+/// An oddity that does not prevent the plan from being read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// Where.
-    pub place: Place,
-    /// Line there, 1-based, when it is one line's trouble.
+pub struct StoredFinding {
+    /// Location.
+    pub location: Location,
+    /// 1-based line number, if the finding is about one line.
     pub line: Option<usize>,
-    /// What, for people. May hold text of users.
+    /// Message for people. May contain text of users.
     pub message: String,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for StoredFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.place)?;
+        write!(f, "{}", self.location)?;
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
         }
@@ -164,51 +160,52 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What is odd, as it is found.
+/// Collects findings.
 #[derive(Default)]
-struct Findings(Vec<Finding>);
+struct Findings(Vec<StoredFinding>);
 
 impl Findings {
-    fn add(&mut self, place: Place, line: Option<usize>, message: impl Into<String>) {
-        self.0.push(Finding {
-            place,
+    fn add(&mut self, location: Location, line: Option<usize>, message: impl Into<String>) {
+        self.0.push(StoredFinding {
+            location,
             line,
             message: message.into(),
         });
     }
 }
 
-/// The `plan-header` of a body.
+/// The `plan-header` block of a body.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Header {
-    /// Its fields; `None` when there is none that can be read.
+pub struct StoredHeader {
+    /// Fields; `None` if there is no valid header.
     pub fields: Option<Map<String, Value>>,
-    /// What is odd about it.
-    pub findings: Vec<Finding>,
+    /// Oddities of the header.
+    pub findings: Vec<StoredFinding>,
 }
 
-/// The `plan-header` of an issue's or pull request's body, for lists: the comments are not looked at.
-pub fn header(body: &str) -> Header {
+/// Reads the `plan-header` in the body of an issue or pull request without its comments, for lists
+/// of plans.
+pub fn header(body: &str) -> StoredHeader {
     let mut findings = Findings::default();
-    Header {
-        fields: header::read(body, &mut findings),
+    StoredHeader {
+        fields: blocks::header(body, &mut findings),
         findings: findings.0,
     }
 }
 
-/// Reads the plan that is stored in `page`. Linear in the size of its texts.
+/// Reads the plan that is stored in `page`, in time linear in the size of its texts.
 ///
 /// # Errors
-/// There is no plan, or not all of it: see [`NotStored`].
-pub fn read(page: &Page) -> Result<StoredPlan, NotStored> {
+/// There is no complete plan.
+pub fn read(page: &StoredPage) -> Result<StoredPlan, StoredPlanError> {
     let mut findings = Findings::default();
-    let header = header::read(&page.body, &mut findings);
+    let header = blocks::header(&page.body, &mut findings);
     let named = header
         .as_ref()
-        .and_then(|fields| header::comment(fields, &mut findings));
+        .and_then(|fields| blocks::named_comment(fields, &mut findings));
     let Found {
         document,
-        source,
+        form,
         comments,
     } = find(page, header.is_some(), named, &mut findings)?;
     Ok(StoredPlan {
@@ -216,8 +213,119 @@ pub fn read(page: &Page) -> Result<StoredPlan, NotStored> {
         header,
         plan: document::plan_text(&document).to_owned(),
         document,
-        source,
+        form,
         comments,
         findings: findings.0,
     })
+}
+
+/// Reason why no plan can be read, with its remedy. Messages may contain a few words of users.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoredPlanError {
+    /// The page contains no plan.
+    #[error(
+        "there is no plan here: no comment and not the body holds a plan block, and {why}; `planwright plan list OWNER/REPO` shows where plans are"
+    )]
+    NoPlan {
+        /// Reason why the body itself is not used as the plan.
+        why: String,
+    },
+    /// There is a header that names no comment, but no plan.
+    #[error(
+        "the plan-header is there, but the plan is not: the save did not come to its end; comment `/retry` where the plan was asked for, or save it again"
+    )]
+    HeaderAlone,
+    /// The comment that the header names contains no plan, and neither does another one.
+    #[error(
+        "the plan-header names comment {id} as the plan, but that comment is gone or empty, and no other one holds a plan: save the plan again"
+    )]
+    CommentGone {
+        /// Id of the comment.
+        id: u64,
+    },
+    /// Parts of a long plan are missing.
+    #[error(
+        "the plan has {of} parts, and {} missing{}: restore the comments from their edit history, or save the plan again",
+        missing_parts(missing),
+        parenthesised(hints)
+    )]
+    PartsMissing {
+        /// 1-based numbers of the first six missing parts.
+        missing: Vec<usize>,
+        /// Number of all parts.
+        of: usize,
+        /// Comments that may have been the missing parts.
+        hints: Vec<String>,
+    },
+    /// Several different comments have the same part number.
+    #[error(
+        "comments {} all say that they are part {part} of {of}, and they differ: delete the wrong ones",
+        list(comments)
+    )]
+    PartTwice {
+        /// 1-based number of the part.
+        part: usize,
+        /// Number of all parts.
+        of: usize,
+        /// Ids of the comments.
+        comments: Vec<u64>,
+    },
+    /// The comment in which the plan begins is a part without a number, although all numbered parts
+    /// exist without it.
+    #[error(
+        "comment {comment} holds a part of a longer plan, but no line `part i/n` above it, and the {of} parts that say so are there without it: restore that line from the comment's edit history, or save the plan again"
+    )]
+    PartUnnumbered {
+        /// Id of the comment.
+        comment: u64,
+        /// Number of the numbered parts.
+        of: usize,
+    },
+    /// A part lacks the marker that connects it to its neighbour.
+    #[error(
+        "part {part} of {of} (comment {comment}) was edited by hand: its {end} line is not the marker that ties it to part {neighbour}; restore the text from the comment's edit history"
+    )]
+    PartEdited {
+        /// 1-based number of the part.
+        part: usize,
+        /// Number of all parts.
+        of: usize,
+        /// Id of the comment.
+        comment: u64,
+        /// `first` or `last` line.
+        end: &'static str,
+        /// Number of the neighbour.
+        neighbour: usize,
+    },
+    /// The plan block was broken by an edit.
+    #[error(
+        "the plan block in {location} is broken: line {line}: {why}, or restore the text from the edit history"
+    )]
+    Broken {
+        /// Location of the block.
+        location: Location,
+        /// 1-based line number.
+        line: usize,
+        /// Description of the error.
+        why: String,
+    },
+}
+
+fn list<T: ToString>(items: &[T]) -> String {
+    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    items.join(", ")
+}
+
+fn missing_parts(numbers: &[usize]) -> String {
+    match numbers {
+        [number] => format!("part {number} is"),
+        _ => format!("parts {} are", list(numbers)),
+    }
+}
+
+fn parenthesised(hints: &[String]) -> String {
+    if hints.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", hints.join("; "))
 }

@@ -1,40 +1,42 @@
-//! What a plan does, in its own words: the sentence that says so, and the titles of its steps.
+//! Summary of a plan in its own words: the sentence that states its goal, and the titles of its
+//! steps.
 //!
-//! Nothing is made up. Where the plan has no such sentence or no steps, there is none. Of a plan document only the plan is
-//! read, without front matter.
+//! Nothing is invented: a plan without such a sentence or without steps has a summary without them.
+//! In a plan document only the plan is read, without front matter.
 
 use super::document;
 use super::inline;
 use super::sentence;
-use super::steps::{self, TITLE_CHARS};
-use super::title::{cut, front_matter};
+use super::steps::{self, MAX_STEP_TITLE_CHARS};
 use crate::action_plan::{self, ActionPlan};
-use crate::markdown;
+use crate::text::{one_line, truncate_chars};
+use crate::{front_matter, markdown};
 
-/// Longest sentence in Unicode code points, as a reader sees it.
-pub const SENTENCE_CHARS: usize = 250;
-/// Most steps that are named; further ones are counted.
-pub const MOST_STEPS: usize = 7;
+/// Maximum length of the displayed sentence, in code points.
+pub const MAX_SENTENCE_CHARS: usize = 250;
+/// Maximum number of steps that are listed; further ones are counted.
+pub const MAX_STEPS: usize = 7;
 
-/// What a plan says, each part one line of Markdown without any markup: what would be read as markup is escaped, so the
-/// source may be longer than [`SENTENCE_CHARS`] and [`TITLE_CHARS`]. The caller quiets mentions and commands before it
-/// posts this.
+/// Summary of a plan.
+///
+/// Each part is one line of Markdown that displays as plain text. Because of escaping, the source
+/// may be longer than [`MAX_SENTENCE_CHARS`] and [`MAX_STEP_TITLE_CHARS`]. The caller must
+/// neutralise mentions and commands before posting it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// What the plan does; empty where it does not say so in a sentence.
+    /// Goal of the plan; empty if no sentence states it.
     pub sentence: String,
-    /// Titles of the first [`MOST_STEPS`] steps, and a line that counts the others.
+    /// Titles of the first [`MAX_STEPS`] steps, and a line with the number of the others.
     pub steps: Vec<String>,
 }
 
-/// Summarises `plan`. The same text gives the same summary.
+/// Summarises `plan`.
 pub fn summarise(plan: &str) -> Summary {
-    let plan = document::body(plan);
-    let plan = &plan[front_matter(plan)..];
+    let plan = front_matter::body(document::plan_body(plan));
     let (sentence, titles) = if action_plan::is_action_plan(plan)
         && let Ok(plan) = action_plan::parse(plan)
     {
-        of_actions(&plan)
+        action_plan_parts(&plan)
     } else {
         let titles = steps::titles(plan);
         let sentence = sentence::goal(&markdown::blocks(plan), &titles);
@@ -42,32 +44,32 @@ pub fn summarise(plan: &str) -> Summary {
     };
     let mut steps: Vec<String> = titles
         .iter()
-        .take(MOST_STEPS)
+        .take(MAX_STEPS)
         .map(|title| inline::shown(title))
         .collect();
-    if let Some(more) = titles.len().checked_sub(MOST_STEPS).filter(|n| *n > 0) {
+    if let Some(more) = titles.len().checked_sub(MAX_STEPS).filter(|n| *n > 0) {
         steps.push(format!("… and {more} more"));
     }
     let sentence = sentence.unwrap_or_default();
     Summary {
-        sentence: inline::shown(&cut(&sentence, SENTENCE_CHARS)),
+        sentence: inline::shown(&truncate_chars(&sentence, MAX_SENTENCE_CHARS)),
         steps,
     }
 }
 
-/// The same of an executable plan: from its rationale, and its actions in order.
-fn of_actions(plan: &ActionPlan) -> (Option<String>, Vec<String>) {
+/// Returns the goal in the rationale of an action plan, and its actions as steps.
+fn action_plan_parts(plan: &ActionPlan) -> (Option<String>, Vec<String>) {
     let titles = plan.actions.iter().map(|step| {
-        let target = inline::one_line(step.action.target().unwrap_or_default());
+        let target = one_line(step.action.target().unwrap_or_default());
         let title = format!("{} {target}", step.action.name());
-        cut(title.trim_end(), TITLE_CHARS)
+        truncate_chars(title.trim_end(), MAX_STEP_TITLE_CHARS)
     });
     let titles: Vec<String> = titles.collect();
     let sentence = sentence::goal(&markdown::blocks(&plan.rationale), &titles);
     (sentence, titles)
 }
 
-/// The path in a code span such as `src/main.rs:10-20`; `None` for anything else.
+/// Returns the path in a code span such as `src/main.rs:10-20`; `None` if it contains none.
 pub fn as_path(code: &str) -> Option<&str> {
     let path = code.split_once(':').map_or(code, |(path, lines)| {
         let numbers = lines
@@ -89,7 +91,7 @@ pub fn as_path(code: &str) -> Option<&str> {
     (plain && named && path.len() <= 200).then_some(path)
 }
 
-/// Extensions that make a name without a folder a file; `config.load` is a method.
+/// Extensions of file names without a directory; `config.load` is a method.
 const KNOWN_EXTENSIONS: [&str; 30] = [
     "c", "cfg", "cpp", "cs", "css", "go", "h", "html", "java", "js", "json", "jsx", "kt", "lock",
     "md", "php", "proto", "py", "rb", "rs", "sh", "sql", "swift", "tf", "toml", "ts", "tsx", "txt",

@@ -1,171 +1,87 @@
-//! The title of a plan, from its tree, and the gate a title must pass.
+//! Extraction of the title of a plan from its Markdown tree.
 //!
-//! One rule for the texts of both of erk's eras: R0, which saved issues, and HEAD, which opens pull requests.
+//! Two versions of erk differ in their rules: R0, which saved issues, and HEAD, which opens pull
+//! requests. This module applies one set of rules to the texts of both:
 //!
-//! | | erk R0 | erk HEAD | ours | why |
+//! | | erk R0 | erk HEAD | this module | reason |
 //! |---|---|---|---|---|
-//! | where | first line `# X`, else first `## X`, else first line that is not `---` | the same | first heading 1, else a paragraph `Plan: X` before any heading, else the first heading 2, else the text's first block when it is a deeper heading, else `Plan: X` anywhere, else, without any heading, the first line | erk's order; `### X` gave a title with its `###` |
-//! | `# x` in a code block | counts | counts | does not | a comment in a script became the title |
-//! | front matter | not understood: without a heading `title: x` is the first line | the same | left out | it is not the plan's text |
-//! | `#X`, indented `# X`, `#⇥X`, `# X #`, `X` over `===` | `#X` and `#⇥X` no heading, the ` #` kept, `===` not seen | the same | as Markdown has it | the reader sees those headings |
+//! | where | first line `# X`, else first `## X`, else first line that is not `---` | same | first heading 1, else a paragraph `Plan: X` before any heading, else the first heading 2, else the first block if it is a deeper heading, else `Plan: X` anywhere, else, without any heading, the first line | order of erk; `### X` gave a title that included `###` |
+//! | `# x` in a code block | counts | counts | ignored | comments in scripts became titles |
+//! | front matter | not recognised: without a heading, `title: x` is the first line | same | skipped | it is not part of the plan's text |
+//! | `#X`, indented `# X`, `#⇥X`, `# X #`, `X` over `===` | `#X` and `#⇥X` are no headings, the trailing ` #` is kept, `===` is not recognised | same | as in CommonMark | this is how the headings are rendered |
 //! | `> # X`, `- # X`, `<!-- # X -->` | no heading | no heading | no heading | |
-//! | markup | `**`, `*` and `` ` `` taken off | the same | all of it, links and escapes too | an issue's title shows no markup |
-//! | `Plan: X` | stays, so that issues were called `Plan: X` | `Plan: `, `Implementation Plan: `, `Documentation Plan: ` taken off once, in this spelling | taken off once, in any spelling, also before a dash | HEAD mended R0; models do not keep to one spelling |
-//! | a heading that names a part (`Overview`, `Phase 1`, `Plan`) | the title | the title | skipped | HEAD refuses `Plan` and `Implementation Plan` afterwards |
-//! | nothing found | `Implementation Plan` | the same, refused afterwards | `None`; the caller has the issue's title | a default says nothing |
-//! | longest | 100, cut in the middle of a word | the same; longer given titles refused | 250, cut with `…` | the title of an issue holds 256; nobody is stopped for a long title |
+//! | markup | `**`, `*` and `` ` `` removed | same | all removed, including links and escapes | issue titles do not render markup |
+//! | `Plan: X` | kept, so that issues were called `Plan: X` | `Plan: `, `Implementation Plan: `, `Documentation Plan: ` removed once, in this spelling | removed once, in any spelling, also before a dash | HEAD fixed R0; models vary the spelling |
+//! | section names (`Overview`, `Phase 1`, `Plan`) | used as title | used as title | skipped | HEAD rejects `Plan` and `Implementation Plan` afterwards |
+//! | nothing found | `Implementation Plan` | same, rejected afterwards | `None`; the caller uses the issue's title | a default is meaningless |
+//! | maximum length | 100, cut within a word | same; longer explicit titles are rejected | 250, truncated with `…` | GitHub allows 256; a long title is no reason to reject a plan |
+
+use crate::front_matter;
+use crate::markdown::{self, Block, Kind};
+use crate::text::{one_line, truncate_chars};
+use crate::vocabulary;
+use crate::words::WORDS;
 
 use super::inline;
-use crate::markdown::{self, Block, Kind};
-use crate::vocabulary;
 
-mod gate;
 mod own;
 
-pub use gate::{TitleFault, gate_title};
-pub use own::{own_title, said};
+pub use own::{descriptive_title, own_title};
 
-/// Longest title in Unicode code points. GitHub allows 256 for an issue title; a little is left for a tag.
-pub const MAX_CHARS: usize = 250;
-/// Shortest title in Unicode code points (erk's `validate_pr_title`).
-pub const MIN_CHARS: usize = 5;
+/// Maximum length of a title, in code points. GitHub allows 256 for an issue title, which leaves
+/// room for a tag.
+pub const MAX_TITLE_CHARS: usize = 250;
 
-/// Words that stand before `:` or a dash in front of the real title.
-const PREFIXES: [&str; 8] = [
-    "plan",
-    "the plan",
-    "implementation plan",
-    "documentation plan",
-    "development plan",
-    "technical plan",
-    "proposed plan",
-    "proposed implementation plan",
-];
+/// Maximum length of the title in a paragraph `Plan: X`, in code points.
+const MAX_LEAD_CHARS: usize = 120;
 
-/// Headings that name a part of a plan, not the plan.
-const SECTION_NAMES: [&str; 57] = [
-    "acceptance criteria",
-    "action items",
-    "action plan",
-    "analysis",
-    "approach",
-    "architecture",
-    "background",
-    "changes",
-    "checklist",
-    "context",
-    "current state",
-    "current state analysis",
-    "dependencies",
-    "description",
-    "design",
-    "details",
-    "documentation",
-    "enrichment details",
-    "files",
-    "files to change",
-    "files to modify",
-    "goal",
-    "goals",
-    "implementation",
-    "implementation phases",
-    "implementation plan",
-    "implementation steps",
-    "implementation strategy",
-    "introduction",
-    "metadata",
-    "motivation",
-    "next steps",
-    "non-goals",
-    "notes",
-    "objective",
-    "open questions",
-    "out of scope",
-    "overview",
-    "phases",
-    "plan",
-    "problem",
-    "problem statement",
-    "proposal",
-    "proposed changes",
-    "rationale",
-    "references",
-    "requirements",
-    "risks",
-    "rollout",
-    "scope",
-    "solution",
-    "steps",
-    "success criteria",
-    "summary",
-    "tasks",
-    "testing",
-    "untitled plan",
-];
-
-/// The title of the plan in `text`, or `None` when it has none of its own; the caller then takes the issue's title.
+/// Returns the title of the plan in `text`, or `None` when it has none of its own and the caller
+/// should use the title of the issue.
 ///
-/// The first level-1 heading; else a paragraph `Plan: X` before the first heading; else the first level-2 heading; else
-/// the first block, when it is a deeper heading; else a paragraph `Plan: X` anywhere; else, in a text without any
-/// heading, its first line. Headings that are mere section names, phases or steps are passed over; front matter, code
-/// and HTML are not looked at. Markup is removed, white space collapsed, one leading `Plan:` (or the like) taken off,
-/// and the rest cut to [`MAX_CHARS`]. See the module for erk's rules.
+/// The sources are, in this order: the first level-1 heading; a paragraph `Plan: X` before the
+/// first heading; the first level-2 heading; the first block if it is a deeper heading; a paragraph
+/// `Plan: X` anywhere; in a text without any heading, its first line. Headings that are section
+/// names, phases or steps are skipped; front matter, code and HTML are ignored. Markup and one
+/// leading `Plan:` or similar are removed, white space is collapsed, and the title is truncated to
+/// [`MAX_TITLE_CHARS`]. See the module for the rules of erk.
 pub fn title_of(text: &str) -> Option<String> {
-    let text = &text[front_matter(text)..];
+    let text = front_matter::body(text);
     let blocks = markdown::blocks(text);
-    let first_heading = blocks
-        .iter()
-        .position(|block| matches!(block.kind, Kind::Heading { .. }));
+    let first_heading = blocks.iter().position(|block| block.heading().is_some());
     let before = &blocks[..first_heading.unwrap_or(blocks.len())];
     heading(&blocks, 1)
         .or_else(|| lead(before))
         .or_else(|| heading(&blocks, 2))
         .or_else(|| (3..=6).find_map(|level| heading(blocks.get(..1)?, level)))
         .or_else(|| lead(&blocks))
-        .or_else(|| {
-            first_heading
-                .is_none()
-                .then(|| first_line(text, &blocks))
-                .flatten()
+        .or_else(|| match first_heading {
+            None => first_line(text, &blocks),
+            Some(_) => None,
         })
-        .map(|title| cut(&title, MAX_CHARS))
+        .map(|title| truncate_chars(&title, MAX_TITLE_CHARS))
 }
 
-/// `text` cut to `max` code points, the last one an ellipsis when something was cut off.
-pub fn cut(text: &str, max: usize) -> String {
-    let start_of = |index: usize| text.char_indices().nth(index).map(|(at, _)| at);
-    if start_of(max).is_none() {
-        return text.to_owned();
-    }
-    let keep = start_of(max.saturating_sub(1)).unwrap_or(0);
-    format!("{}…", text[..keep].trim_end())
-}
-
-/// `heading` without one leading `Plan:`, `Implementation Plan -` or the like; unchanged when nothing would be left.
+/// Removes one leading `Plan:`, `Implementation Plan -` or similar from `heading`, unless nothing
+/// would be left.
 pub fn strip_prefix(heading: &str) -> &str {
     let start = heading.find(char::is_alphanumeric).unwrap_or(heading.len());
     let words = &heading[start..];
-    for prefix in PREFIXES {
-        let Some(rest) = words
-            .get(..prefix.len())
-            .filter(|head| head.eq_ignore_ascii_case(prefix))
-            .and_then(|_| words.get(prefix.len()..))
-        else {
-            continue;
-        };
-        let rest = rest.strip_prefix(':').or_else(|| {
-            [" - ", " – ", " — ", " -- "]
-                .into_iter()
-                .find_map(|dash| rest.strip_prefix(dash))
-        });
-        if let Some(rest) = rest.map(str::trim).filter(|rest| !rest.is_empty()) {
-            return rest;
-        }
-    }
-    heading
+    let without = |prefix: &str| {
+        let (head, rest) = words.split_at_checked(prefix.len())?;
+        let rest = [":", " - ", " – ", " — ", " -- "]
+            .into_iter()
+            .find_map(|separator| rest.strip_prefix(separator))?
+            .trim();
+        (head.eq_ignore_ascii_case(prefix) && !rest.is_empty()).then_some(rest)
+    };
+    WORDS
+        .title_prefixes
+        .iter()
+        .find_map(without)
+        .unwrap_or(heading)
 }
 
-/// A title for comparison: folded, without what is not a letter or digit.
+/// Normalises a title for comparison: case-folded letters and digits only.
 pub fn fold_title(title: &str) -> String {
     vocabulary::fold(title)
         .chars()
@@ -173,11 +89,11 @@ pub fn fold_title(title: &str) -> String {
         .collect()
 }
 
-/// True when `heading` names a part of a plan (`Overview`, `Phase 2: …`, `3. Wire it up`).
+/// Returns true if `heading` names a section or step of a plan (`Overview`, `Phase 2: …`, `3. Wire
+/// it up`).
 pub fn is_section_name(heading: &str) -> bool {
     let lower = heading.to_lowercase();
     let name = lower.trim_matches(|c: char| !c.is_alphanumeric());
-    // `1. Overview` and `2) Steps` are sections, and so is everything that is numbered like a step.
     let numbered = name
         .find(|c: char| !c.is_ascii_digit())
         .is_some_and(|end| end > 0 && name[end..].starts_with(['.', ')', ':']));
@@ -185,29 +101,24 @@ pub fn is_section_name(heading: &str) -> bool {
         .into_iter()
         .filter_map(|word| name.strip_prefix(word))
         .any(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()));
-    numbered || counted || SECTION_NAMES.contains(&name)
+    numbered || counted || WORDS.section_names.contains(name)
 }
 
 fn heading(blocks: &[Block], wanted: u8) -> Option<String> {
-    blocks.iter().find_map(|block| match &block.kind {
-        Kind::Heading { level, text, .. } if *level == wanted => {
-            let line = inline::one_line(text);
-            let title = strip_prefix(&line);
-            (!title.is_empty() && !is_section_name(title)).then(|| title.to_owned())
-        }
-        _ => None,
-    })
+    let headings = blocks.iter().filter_map(Block::heading);
+    let mut titles = headings
+        .filter(|(level, _)| *level == wanted)
+        .map(|(_, text)| strip_prefix(&one_line(text)).to_owned());
+    titles.find(|title| !title.is_empty() && !is_section_name(title))
 }
 
-/// A paragraph that begins `Plan: X`.
+/// Returns the title of the first paragraph that begins `Plan: X`.
 fn lead(blocks: &[Block]) -> Option<String> {
-    blocks.iter().find_map(|block| match &block.kind {
-        Kind::Paragraph { text } => {
-            let line = inline::one_line(text);
-            let title = strip_prefix(&line);
-            (title.len() < line.len() && title.chars().count() <= 120).then(|| title.to_owned())
-        }
-        _ => None,
+    blocks.iter().filter_map(Block::paragraph).find_map(|text| {
+        let line = one_line(text);
+        let title = strip_prefix(&line);
+        (title.len() < line.len() && title.chars().count() <= MAX_LEAD_CHARS)
+            .then(|| title.to_owned())
     })
 }
 
@@ -220,33 +131,8 @@ fn first_line(text: &str, blocks: &[Block]) -> Option<String> {
     })?;
     text[block.span.clone()]
         .lines()
-        .map(inline::plain)
-        .map(|line| strip_prefix(&line).to_owned())
+        .map(|line| strip_prefix(&inline::plain(line)).to_owned())
         .find(|line| !line.is_empty())
-}
-
-/// Length of YAML front matter at the start of `text`; 0 when there is none. A lone `---` is a rule, not front matter.
-pub fn front_matter(text: &str) -> usize {
-    let mut at = 0;
-    let mut keys = 0;
-    for (index, line) in text.split_inclusive('\n').enumerate().take(200) {
-        at += line.len();
-        let line = line.trim_end();
-        match index {
-            0 if line != "---" => return 0,
-            0 => {}
-            _ if line == "---" || line == "..." => return if keys > 0 { at } else { 0 },
-            _ if line.starts_with([' ', '#', '-']) => {}
-            _ if line
-                .split_once(':')
-                .is_some_and(|(key, _)| !key.contains(' ')) =>
-            {
-                keys += 1;
-            }
-            _ => return 0,
-        }
-    }
-    0
 }
 
 #[cfg(test)]

@@ -1,106 +1,111 @@
-//! What a planner is told of a report: title, summary, recommendations, paths, sizes.
+//! Metadata of a report: title, summary, recommendations, paths, sizes.
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
 use serde::Serialize;
 
-use super::degraded;
-use super::front_matter;
-use super::heading::name;
+use super::answer;
 use super::paths::Paths;
-use super::prose::{is_leaf, items, lead, line};
-use crate::markdown;
-use crate::plan::inline;
-use crate::plan::title::cut;
+use super::structure::{is_leaf, items, lead, section_name, visible_line};
+use crate::text::{one_line, truncate_chars};
+use crate::{front_matter, markdown};
 
-/// Longest title, in code points.
-const MAX_TITLE: usize = 150;
-/// Longest summary, in words (the rule of benbrastmckie/.config).
-const SUMMARY_WORDS: usize = 50;
-/// Longest summary, in code points, for words without end.
-const MAX_SUMMARY: usize = 400;
-/// Recommendations that are listed (the same project's).
-const RECOMMENDATIONS: usize = 5;
-/// Longest recommendation, in code points.
-const MAX_RECOMMENDATION: usize = 160;
-/// Paths that are listed (the same project's).
-const PATHS: usize = 10;
+/// Maximum length of a title, in code points.
+const MAX_TITLE_CHARS: usize = 150;
+/// Maximum length of a summary, in words (the rule of benbrastmckie/.config).
+const MAX_SUMMARY_WORDS: usize = 50;
+/// Maximum length of a summary, in code points.
+const MAX_SUMMARY_CHARS: usize = 400;
+/// Maximum number of recommendations that are listed (the rule of the same project).
+const MAX_RECOMMENDATIONS: usize = 5;
+/// Maximum length of a recommendation, in code points.
+const MAX_RECOMMENDATION_CHARS: usize = 160;
+/// Maximum number of paths that are listed (the rule of the same project).
+const MAX_PATHS: usize = 10;
 
-/// What a report says, in short. The field names are those of the JSON and stay as they are.
+/// Metadata of a report. The field names are part of the JSON output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReportMetadata {
-    /// The first heading of level 1, else `title` of the front matter, else `Unknown Report`; at most 150 code points.
+    /// First heading of level 1, else `title` of the front matter, else `Unknown Report`; at most
+    /// 150 code points.
     pub title: String,
-    /// From the section `Executive Summary`, else the first paragraphs; at most 50 words and 400 code points, one line.
-    /// Empty when there is no prose.
+    /// Text of the section `Executive Summary`, else of the first paragraphs, on one line; at most
+    /// 50 words and 400 code points. Empty when there is no prose.
     pub summary: String,
-    /// The first five items of the section `Recommendations`, each one line of at most 160 code points.
+    /// First five items of the section `Recommendations`, each on one line of at most 160 code
+    /// points.
     pub recommendations: Vec<String>,
-    /// How many recommendations there are.
+    /// Number of all recommendations.
     pub recommendations_total: usize,
-    /// The first ten files that are named outside of code blocks, in order, each once, as written, at most 201 bytes
-    /// each.
+    /// First ten files named outside of code blocks, in order, each once, as written, at most 201
+    /// bytes each.
     pub file_paths: Vec<String>,
-    /// How many different files are named.
+    /// Number of distinct files.
     pub file_paths_total: usize,
-    /// Bytes of the whole document.
+    /// Size of the whole document, in bytes.
     pub size: usize,
-    /// Words outside of code blocks.
+    /// Number of words outside of code blocks.
     pub words: usize,
-    /// Headings of level 2.
+    /// Number of headings of level 2.
     pub sections: usize,
-    /// In the section `Findings`: its subsections, or without them the items of its lists.
+    /// Number of subsections of the section `Findings`, or of its list items if it has no
+    /// subsections.
     pub findings: usize,
-    /// The document stands in for a report that the agent did not write.
+    /// The document was made from the agent's answer because the agent wrote no report.
     pub degraded: bool,
 }
 
-/// Reads a report. Any text gives an answer; a front matter that cannot be read is read as text.
+/// Extracts the metadata of a report. Accepts any text.
 pub fn metadata(markdown: &str) -> ReportMetadata {
-    let (fields, body) = front_matter::tolerant(markdown);
+    let (fields, body) = front_matter::split(markdown);
     let arena = Arena::new();
     let root = markdown::parse(&arena, body);
-    let mut reading = Reading::default();
+    let mut collector = Collector::default();
     for node in root.children() {
-        reading.block(node);
+        collector.visit(node);
     }
     let (mut paths, mut words) = (Paths::default(), 0);
     for node in root.descendants() {
         if is_leaf(&node.data().value) {
-            paths.read(node, PATHS);
-            words += line(node).split_whitespace().count();
+            paths.collect(node, MAX_PATHS);
+            words += visible_line(node).split_whitespace().count();
         }
     }
-    let title = reading.title.or_else(|| {
-        let title = fields.get("title")?.as_str().map(inline::one_line)?;
+    let title = collector.title.or_else(|| {
+        let title = fields.get("title")?.as_str().map(one_line)?;
         (!title.is_empty()).then_some(title)
     });
-    let summary = if reading.summary.is_empty() {
-        &reading.opening
+    let summary = if collector.summary.is_empty() {
+        &collector.opening
     } else {
-        &reading.summary
+        &collector.summary
     };
-    let listed = reading.recommendations.iter().take(RECOMMENDATIONS);
+    let listed = collector.recommendations.iter().take(MAX_RECOMMENDATIONS);
     ReportMetadata {
-        title: cut(title.as_deref().unwrap_or("Unknown Report"), MAX_TITLE),
-        summary: cut(&summary.join(" "), MAX_SUMMARY),
-        recommendations: listed.map(|one| cut(one, MAX_RECOMMENDATION)).collect(),
-        recommendations_total: reading.recommendations.len(),
+        title: truncate_chars(
+            title.as_deref().unwrap_or("Unknown Report"),
+            MAX_TITLE_CHARS,
+        ),
+        summary: truncate_chars(&summary.join(" "), MAX_SUMMARY_CHARS),
+        recommendations: listed
+            .map(|one| truncate_chars(one, MAX_RECOMMENDATION_CHARS))
+            .collect(),
+        recommendations_total: collector.recommendations.len(),
         file_paths_total: paths.total(),
         file_paths: paths.listed,
         size: markdown.len(),
         words,
-        sections: reading.sections,
-        findings: match reading.subsections {
-            0 => reading.points,
+        sections: collector.sections,
+        findings: match collector.subsections {
+            0 => collector.points,
             some => some,
         },
-        degraded: degraded::marked(root),
+        degraded: answer::has_mark(root),
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum Section {
     Summary,
     Recommendations,
     Findings,
@@ -108,12 +113,12 @@ enum Part {
     Other,
 }
 
-impl Part {
+impl Section {
     fn of(level: u8, text: &str) -> Self {
         if !(2..=4).contains(&level) {
             return Self::Other;
         }
-        match name(text).as_str() {
+        match section_name(text).as_str() {
             "executive summary" => Self::Summary,
             "recommendations" => Self::Recommendations,
             "findings" | "key findings" => Self::Findings,
@@ -124,14 +129,14 @@ impl Part {
 }
 
 #[derive(Debug, Default)]
-struct Reading {
+struct Collector {
     title: Option<String>,
-    /// Sections that the next block stands in, outermost first.
-    open: Vec<(u8, Part)>,
+    /// Levels and sections that contain the next block, outermost first.
+    open: Vec<(u8, Section)>,
     summary: Vec<String>,
-    /// A summary with words has come to its end.
+    /// A non-empty summary section has ended.
     summarised: bool,
-    /// The words of the first paragraphs of the document.
+    /// Words of the first paragraphs of the document.
     opening: Vec<String>,
     recommendations: Vec<String>,
     sections: usize,
@@ -139,60 +144,61 @@ struct Reading {
     points: usize,
 }
 
-impl Reading {
-    fn within(&self, part: Part) -> bool {
-        self.open.iter().any(|(_, open)| *open == part)
+impl Collector {
+    fn within(&self, section: Section) -> bool {
+        self.open.iter().any(|(_, open)| *open == section)
     }
 
-    fn block<'a>(&mut self, node: &'a AstNode<'a>) {
+    fn visit<'a>(&mut self, node: &'a AstNode<'a>) {
         match &node.data().value {
             NodeValue::Heading(heading) => return self.heading(heading.level, node),
-            NodeValue::Paragraph if !self.within(Part::Metadata) => take(&mut self.opening, node),
-            NodeValue::List(_) if self.within(Part::Recommendations) => {
-                let leads = items(node).filter_map(lead).map(line);
+            NodeValue::Paragraph if !self.within(Section::Metadata) => {
+                append_words(&mut self.opening, node);
+            }
+            NodeValue::List(_) if self.within(Section::Recommendations) => {
+                let leads = items(node).filter_map(lead).map(visible_line);
                 self.recommendations
                     .extend(leads.filter(|item| !item.is_empty()));
             }
-            NodeValue::List(_) if self.within(Part::Findings) => self.points += items(node).count(),
+            NodeValue::List(_) if self.within(Section::Findings) => {
+                self.points += items(node).count();
+            }
             _ => {}
         }
-        if self.within(Part::Summary) && !self.summarised {
+        if self.within(Section::Summary) && !self.summarised {
             let paragraphs = node
                 .descendants()
                 .filter(|node| matches!(node.data().value, NodeValue::Paragraph));
             for paragraph in paragraphs {
-                take(&mut self.summary, paragraph);
+                append_words(&mut self.summary, paragraph);
             }
         }
     }
 
     fn heading<'a>(&mut self, level: u8, node: &'a AstNode<'a>) {
-        let text = inline::one_line(&node.collect_text());
-        let was_summary = self.within(Part::Summary);
+        let text = one_line(&node.collect_text());
+        let was_summary = self.within(Section::Summary);
         while self.open.last().is_some_and(|(open, _)| *open >= level) {
             self.open.pop();
         }
-        if was_summary && !self.within(Part::Summary) && !self.summary.is_empty() {
+        if was_summary && !self.within(Section::Summary) && !self.summary.is_empty() {
             self.summarised = true;
         }
-        let part = Part::of(level, &text);
+        let section = Section::of(level, &text);
         self.sections += usize::from(level == 2);
         let parent = self.open.last();
-        let finding = parent.is_some_and(|(_, open)| *open == Part::Findings);
-        self.subsections += usize::from(finding && part == Part::Other);
-        self.open.push((level, part));
+        let finding = parent.is_some_and(|(_, open)| *open == Section::Findings);
+        self.subsections += usize::from(finding && section == Section::Other);
+        self.open.push((level, section));
         if level == 1 && self.title.is_none() && !text.is_empty() {
             self.title = Some(text);
         }
     }
 }
 
-/// Adds the words of a paragraph while there is room for them.
-fn take<'a>(words: &mut Vec<String>, paragraph: &'a AstNode<'a>) {
-    let room = SUMMARY_WORDS.saturating_sub(words.len());
-    if room > 0 {
-        let line = line(paragraph);
-        words.extend(line.split(' ').take(room).map(str::to_owned));
-    }
-    words.retain(|word| !word.is_empty());
+/// Appends the words of a paragraph up to [`MAX_SUMMARY_WORDS`].
+fn append_words<'a>(words: &mut Vec<String>, paragraph: &'a AstNode<'a>) {
+    let room = MAX_SUMMARY_WORDS.saturating_sub(words.len());
+    let line = visible_line(paragraph);
+    words.extend(line.split_whitespace().take(room).map(str::to_owned));
 }

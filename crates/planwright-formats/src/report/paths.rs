@@ -1,4 +1,4 @@
-//! Paths of files that a text names.
+//! File paths in the text of a document.
 
 use std::collections::HashSet;
 
@@ -7,35 +7,35 @@ use comrak::nodes::{AstNode, NodeValue};
 
 use crate::plan::summary::as_path;
 
-/// Ends of names that make the first part of something like a path a host or a program's name: `docs.rs/serde/a.html`,
-/// `Node.js/Express.js`.
-const NO_FOLDER: [&str; 16] = [
+/// Suffixes that mark the first segment of a path as a host or package, not a directory:
+/// `docs.rs/serde/a.html`, `Node.js/Express.js`.
+const HOST_SUFFIXES: [&str; 16] = [
     "ai", "app", "co", "com", "dev", "edu", "gov", "info", "io", "js", "me", "net", "org", "rs",
     "test", "uk",
 ];
 
-/// Stands where markup was: inside a word it makes it no path.
+/// Replaces markup, so that a word that contains some is not taken for a path.
 const MARKUP: char = '\u{fffc}';
 
-/// Paths in the order in which they are named, each once.
+/// Collects distinct paths in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
-    /// The first ones.
+    /// The first paths.
     pub(super) listed: Vec<String>,
     seen: HashSet<String>,
 }
 
 impl Paths {
-    /// How many different ones there are.
+    /// Returns the number of distinct paths.
     pub(super) fn total(&self) -> usize {
         self.seen.len()
     }
 
-    /// Reads a paragraph, heading or cell; of the paths, `most` are listed.
+    /// Adds the paths in a paragraph, heading or cell; at max `max` paths are listed.
     ///
-    /// In a code span that is one word, a name without a folder is a file when its extension is well known; elsewhere
-    /// a path needs a folder.
-    pub(super) fn read<'a>(&mut self, leaf: &'a AstNode<'a>, most: usize) {
+    /// In a code span of one word, a name without a directory counts if its extension is well
+    /// known. Elsewhere a path needs a directory.
+    pub(super) fn collect<'a>(&mut self, leaf: &'a AstNode<'a>, max: usize) {
         let mut words = String::new();
         for edge in leaf.traverse() {
             let (node, starts) = match edge {
@@ -43,7 +43,7 @@ impl Paths {
                 NodeEdge::End(node) => (node, false),
             };
             match &node.data().value {
-                // In `__init__/a.rs` they were part of a name.
+                // In `__init__/a.rs` the underscores are part of a name.
                 NodeValue::Strong | NodeValue::Emph => words.push(MARKUP),
                 _ if !starts => {}
                 NodeValue::Text(literal) => words.push_str(literal),
@@ -51,25 +51,25 @@ impl Paths {
                     words.push(' ');
                 }
                 NodeValue::Code(code) => {
-                    self.words(&std::mem::take(&mut words), most);
+                    self.words(&std::mem::take(&mut words), max);
                     let code = code.literal.trim();
                     if code.contains(char::is_whitespace) {
-                        self.words(code, most);
+                        self.words(code, max);
                     } else {
-                        self.add(path(code, true), most);
+                        self.add(path(code, true), max);
                     }
                 }
                 NodeValue::Link(link) => {
-                    self.words(&std::mem::take(&mut words), most);
-                    self.add(path(&link.url, true), most);
+                    self.words(&std::mem::take(&mut words), max);
+                    self.add(path(&link.url, true), max);
                 }
                 _ => {}
             }
         }
-        self.words(&words, most);
+        self.words(&words, max);
     }
 
-    fn words(&mut self, text: &str, most: usize) {
+    fn words(&mut self, text: &str, max: usize) {
         for word in text.split_whitespace().filter(|word| word.contains('/')) {
             let word =
                 word.trim_start_matches(['(', '[', '{', '<', '"', '\'', '“', '‘', '*', MARKUP]);
@@ -78,31 +78,31 @@ impl Paths {
                 .into_iter()
                 .find_map(|end| word.strip_suffix(end))
                 .unwrap_or(word);
-            self.add(path(word, false), most);
+            self.add(path(word, false), max);
         }
     }
 
-    fn add(&mut self, path: Option<&str>, most: usize) {
+    fn add(&mut self, path: Option<&str>, max: usize) {
         if let Some(path) = path
             && !self.seen.contains(path)
         {
             self.seen.insert(path.to_owned());
-            if self.listed.len() < most {
+            if self.listed.len() < max {
                 self.listed.push(path.to_owned());
             }
         }
     }
 }
 
-/// The path that `word` is, without the place in the file behind it (`:12`, `:1-66`, `#L12`, `::test`). `bare`: also a
-/// name without a folder.
+/// Returns `word` without a position in the file (`:12`, `:1-66`, `#L12`, `::test`) if it is a
+/// path. A name without a directory counts only if `bare` is set.
 fn path(word: &str, bare: bool) -> Option<&str> {
     if word.contains("://") {
         return None;
     }
     let word = word.split_once('#').map_or(word, |(path, _)| path);
     let word = word.split_once("::").map_or(word, |(path, _)| path);
-    // What `as_path` takes is relative.
+    // `as_path` accepts relative paths only.
     let relative = word.strip_prefix('/').unwrap_or(word);
     let found = as_path(relative)?;
     let whole = &word[..word.len() - relative.len() + found.len()];
@@ -117,7 +117,7 @@ fn path(word: &str, bare: bool) -> Option<&str> {
         .next()
         .filter(|first| !first.starts_with('.'))
         .and_then(|first| first.rsplit_once('.'))
-        .is_some_and(|(_, end)| NO_FOLDER.contains(&end));
+        .is_some_and(|(_, end)| HOST_SUFFIXES.contains(&end));
     let good = (bare || whole.contains('/')) && known_letter && word_like && !host;
     good.then_some(whole)
 }

@@ -1,67 +1,23 @@
-//! What is left of a template: `<short title>`, `<file:line>`, `[Add …]`, `{{name}}`, a lone `TODO`.
+//! Detection of unfilled template placeholders: `<short title>`, `<file:line>`, `[Add …]`,
+//! `{{name}}`, a lone `TODO`.
 //!
-//! Code and quotes are not looked at, and only forms are taken that a finished text hardly has: `Vec<String>`,
-//! `<details open>`, `[IN PROGRESS]`, `a < b` and shouted words are none.
+//! Code and quotes are ignored. To avoid false positives, only forms that a finished text hardly
+//! contains are matched: `Vec<String>`, `<details open>`, `[IN PROGRESS]`, `a < b` and words in
+//! capitals are not placeholders.
 
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{AstNode, NodeValue};
 
-use super::prose::is_leaf;
-use crate::plan::inline;
-use crate::plan::title::cut;
+use super::structure::is_leaf;
+use crate::text::{one_line, truncate_bytes, truncate_chars};
+use crate::words::WORDS;
 
-/// Longest placeholder in bytes, its brackets not counted.
-const LONGEST: usize = 80;
-/// Code points of a placeholder that are shown.
-const SHOWN: usize = 60;
+/// Maximum length of a placeholder without its brackets, in bytes.
+const MAX_PLACEHOLDER_BYTES: usize = 80;
+/// Maximum length of a placeholder in a message, in code points.
+const MAX_SHOWN_CHARS: usize = 60;
 
-/// Attributes that stand in a tag without a value.
-const ATTRIBUTES: [&str; 14] = [
-    "allowfullscreen",
-    "async",
-    "autoplay",
-    "checked",
-    "controls",
-    "defer",
-    "disabled",
-    "hidden",
-    "loop",
-    "muted",
-    "nowrap",
-    "open",
-    "required",
-    "selected",
-];
-
-/// Whole paragraphs that templates have, in lower case, without a full stop. The last ones are of Spektacular's.
-const LINES: [&str; 10] = [
-    "todo",
-    "tbd",
-    "to be determined",
-    "to be written",
-    "add first requirement",
-    "add first constraint",
-    "add first acceptance criterion",
-    "add technical approach details",
-    "add success metrics",
-    "add non-goals",
-];
-
-/// How templates begin a sentence in square brackets.
-const ORDERS: [&str; 10] = [
-    "Add ",
-    "Insert ",
-    "Describe ",
-    "Fill in",
-    "Replace ",
-    "Your ",
-    "TODO",
-    "TBD",
-    "Placeholder",
-    "Summarize ",
-];
-
-/// Line and text of every placeholder, in order.
+/// Returns line and text of every placeholder, in order.
 pub(super) fn placeholders<'a>(root: &'a AstNode<'a>) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut stack = vec![root];
@@ -70,12 +26,12 @@ pub(super) fn placeholders<'a>(root: &'a AstNode<'a>) -> Vec<(usize, String)> {
         let line = data.sourcepos.start.line;
         match &data.value {
             NodeValue::BlockQuote | NodeValue::Alert(_) => {}
-            NodeValue::HtmlBlock(html) if verbatim(&html.literal) => {}
+            NodeValue::HtmlBlock(html) if is_verbatim(&html.literal) => {}
             NodeValue::HtmlBlock(html) => scan(&without_comments(&html.literal), line, &mut found),
             value if is_leaf(value) => {
                 let text = source(node);
                 if matches!(value, NodeValue::Paragraph) {
-                    whole(&text, line, &mut found);
+                    match_paragraph(&text, line, &mut found);
                 }
                 scan(&text, line, &mut found);
             }
@@ -85,7 +41,8 @@ pub(super) fn placeholders<'a>(root: &'a AstNode<'a>) -> Vec<(usize, String)> {
     found
 }
 
-/// The text of a paragraph, heading or cell, with its tags and line ends. Code is one odd character.
+/// Returns the text of a paragraph, heading or cell with its tags and line breaks. A code span
+/// becomes U+FFFC.
 fn source<'a>(leaf: &'a AstNode<'a>) -> String {
     let mut text = String::new();
     for edge in leaf.traverse() {
@@ -94,7 +51,7 @@ fn source<'a>(leaf: &'a AstNode<'a>) -> String {
             NodeEdge::End(node) => (node, false),
         };
         match &node.data().value {
-            // An address in angle brackets.
+            // A URL in angle brackets.
             NodeValue::Link(link) if node.collect_text() == link.url => {
                 text.push(if starts { '<' } else { '>' });
             }
@@ -110,8 +67,8 @@ fn source<'a>(leaf: &'a AstNode<'a>) -> String {
     text
 }
 
-/// A block whose content is no text for readers.
-fn verbatim(html: &str) -> bool {
+/// Returns true for an HTML block whose content is not rendered as text.
+fn is_verbatim(html: &str) -> bool {
     let start = html.trim_start().to_ascii_lowercase();
     ["<!", "<?", "<pre", "<script", "<style", "<textarea"]
         .into_iter()
@@ -124,7 +81,7 @@ fn without_comments(html: &str) -> String {
     while let Some((before, comment)) = rest.split_once("<!--") {
         out.push_str(before);
         let (comment, behind) = comment.split_once("-->").unwrap_or((comment, ""));
-        // Lines keep their numbers.
+        // Keep the line numbers.
         out.extend(comment.chars().filter(|c| *c == '\n'));
         rest = behind;
     }
@@ -132,54 +89,58 @@ fn without_comments(html: &str) -> String {
     out
 }
 
-fn whole(text: &str, line: usize, found: &mut Vec<(usize, String)>) {
-    if text.len() > LONGEST {
+/// Adds a paragraph that consists of template text.
+fn match_paragraph(text: &str, line: usize, found: &mut Vec<(usize, String)>) {
+    if text.len() > MAX_PLACEHOLDER_BYTES {
         return;
     }
-    let shown = inline::one_line(text);
+    let shown = one_line(text);
     let lower = shown.to_lowercase();
     let words = lower.trim_end_matches(['.', ':', '!', '…', ' ']);
     let described = words.starts_with("add description for ") && words.ends_with(" here");
-    if described || LINES.contains(&words) {
-        found.push((line, cut(&shown, SHOWN)));
+    if described || WORDS.template_lines.contains(words) {
+        found.push((line, truncate_chars(&shown, MAX_SHOWN_CHARS)));
     }
 }
 
-/// Finds bracketed placeholders.
+/// Adds the bracketed placeholders.
 fn scan(text: &str, first_line: usize, found: &mut Vec<(usize, String)>) {
     let mut line = first_line;
     let mut before = ' ';
     for (at, c) in text.char_indices() {
         let rest = &text[at..];
         let end = match c {
-            '<' if !before.is_alphanumeric() => end(rest, "<", ">", angle),
-            '[' if !before.is_alphanumeric() => end(rest, "[", "]", square),
-            '{' if before != '$' => end(rest, "{{", "}}", curly),
+            '<' if !before.is_alphanumeric() => placeholder_len(rest, "<", ">", is_angle),
+            '[' if !before.is_alphanumeric() => placeholder_len(rest, "[", "]", is_square),
+            '{' if before != '$' => placeholder_len(rest, "{{", "}}", is_curly),
             _ => None,
         };
         if let Some(end) = end {
-            found.push((line, cut(&inline::one_line(&rest[..end]), SHOWN)));
+            let text = one_line(&rest[..end]);
+            found.push((line, truncate_chars(&text, MAX_SHOWN_CHARS)));
         }
         line += usize::from(c == '\n');
         before = c;
     }
 }
 
-/// Length of the placeholder that `rest` begins with.
-fn end(rest: &str, open: &str, close: &str, judge: fn(&str, &str) -> bool) -> Option<usize> {
+/// Returns the length of the placeholder at the start of `rest`. `accepts` receives the text in the
+/// brackets and the text after them.
+fn placeholder_len(
+    rest: &str,
+    open: &str,
+    close: &str,
+    accepts: fn(&str, &str) -> bool,
+) -> Option<usize> {
     let inner = rest.strip_prefix(open)?;
-    let mut near = inner.len().min(LONGEST + close.len());
-    while !inner.is_char_boundary(near) {
-        near -= 1;
-    }
-    let length = inner[..near].find(close)?;
+    let length = truncate_bytes(inner, MAX_PLACEHOLDER_BYTES + close.len()).find(close)?;
     let behind = &inner[length + close.len()..];
-    judge(&inner[..length], behind).then_some(open.len() + length + close.len())
+    accepts(&inner[..length], behind).then_some(open.len() + length + close.len())
 }
 
-/// `short title`, `file:line`, `PROJECT_NAME`; not a tag, not a type.
-fn angle(inner: &str, behind: &str) -> bool {
-    if ["file:line", "path:line", "short-title"].contains(&inner) || shouted(inner) {
+/// Accepts `short title`, `file:line` and `PROJECT_NAME`, but no tags and types.
+fn is_angle(inner: &str, behind: &str) -> bool {
+    if ["file:line", "path:line", "short-title"].contains(&inner) || is_constant(inner) {
         return true;
     }
     let plain = inner.starts_with(char::is_alphabetic)
@@ -188,7 +149,7 @@ fn angle(inner: &str, behind: &str) -> bool {
             .all(|c| c.is_alphanumeric() || " -_,.'’…".contains(c));
     let mut words = inner.split(' ').skip(1).peekable();
     let several = words.peek().is_some();
-    let attributes = words.all(|word| ATTRIBUTES.contains(&word));
+    let attributes = words.all(|word| WORDS.boolean_attributes.contains(word));
     plain
         && several
         && !attributes
@@ -197,14 +158,14 @@ fn angle(inner: &str, behind: &str) -> bool {
         && !behind.starts_with("::")
 }
 
-/// `Add …`, `PROJECT_NAME`; not a state, not a link.
-fn square(inner: &str, behind: &str) -> bool {
-    let order = ORDERS.into_iter().any(|order| inner.starts_with(order));
-    (order || shouted(inner)) && !behind.starts_with(['(', '['])
+/// Accepts `Add …` and `PROJECT_NAME`, but no states and links.
+fn is_square(inner: &str, behind: &str) -> bool {
+    (WORDS.template_instructions.begins(inner) || is_constant(inner))
+        && !behind.starts_with(['(', '['])
 }
 
-/// `name`, `project name`.
-fn curly(inner: &str, _: &str) -> bool {
+/// Accepts `name` and `project name`.
+fn is_curly(inner: &str, _: &str) -> bool {
     let inner = inner.trim();
     inner.starts_with(char::is_alphabetic)
         && inner
@@ -212,8 +173,8 @@ fn curly(inner: &str, _: &str) -> bool {
             .all(|c| c.is_alphanumeric() || " -_".contains(c))
 }
 
-/// Capitals with an underscore between them.
-fn shouted(inner: &str) -> bool {
+/// Returns true for capitals with an underscore, such as `PROJECT_NAME`.
+fn is_constant(inner: &str) -> bool {
     inner.contains('_')
         && inner.starts_with(|c: char| c.is_ascii_uppercase())
         && inner

@@ -1,108 +1,107 @@
-//! What a plan says of itself: title, date, phases, milestones, boxes, complexity.
+//! Metadata of a plan: title, date, phases, milestones, task boxes, complexity.
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
 use serde::Serialize;
 
-use super::front_matter;
-use super::heading::{Named, phase_heading};
-use super::prose::{items, lead};
-use crate::markdown;
-use crate::plan::inline;
-use crate::plan::title::{cut, strip_prefix};
+use super::structure::{PlanHeadingKind, items, lead, phase_heading};
+use crate::plan::title::strip_prefix;
+use crate::text::{one_line, truncate_chars};
+use crate::{front_matter, markdown};
 
-/// Stands where a plan does not say.
+/// Value of fields that the plan does not state.
 const UNKNOWN: &str = "Unknown";
-/// Longest title, in code points.
-const MAX_TITLE: usize = 150;
+/// Maximum length of a title, in code points.
+const MAX_TITLE_CHARS: usize = 150;
 
-/// How many there are, and how many of them are done.
+/// Number of items and how many of them are done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// All.
+    /// All items.
     pub total: usize,
-    /// Those that are done.
+    /// Items that are done.
     pub done: usize,
 }
 
-/// What a plan says of itself. The field names are those of the JSON and stay as they are.
+/// Metadata of a plan. The field names are part of the JSON output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanMetadata {
-    /// The first heading of level 1 without `Plan:` in front, else `title` of the front matter, else `Unknown Plan`; at
-    /// most 150 code points.
+    /// First heading of level 1 without a leading `Plan:`, else `title` of the front matter, else
+    /// `Unknown Plan`; at most 150 code points.
     pub title: String,
-    /// The value of `**Date**:` before the first phase, else of `date` or `created_date` in the front matter, else
-    /// `Unknown`; its first word.
+    /// First word of `**Date**:` before the first phase, else of `date` or `created_date` in the
+    /// front matter, else `Unknown`.
     pub date: String,
-    /// Headings of phases. One is done when its heading says so; when it says nothing, when there are boxes below it
-    /// and all are ticked.
+    /// Phases. A phase is done if its heading says so; if the heading states nothing, if it has
+    /// task boxes and all are ticked.
     pub phases: Progress,
-    /// Headings of milestones, with the same rule.
+    /// Milestones, with the same rule.
     pub milestones: Progress,
-    /// Boxes in lists; those in headings of phases are counted with the phases.
+    /// Task boxes in lists, but not those in headings of phases.
     pub checkboxes: Progress,
-    /// The level behind `**Complexity**:`, else behind `**Risk**:`, before the first phase; `Unknown` without one.
+    /// Level stated by `**Complexity**:`, else by `**Risk**:`, before the first phase, else
+    /// `Unknown`.
     pub complexity: String,
-    /// Bytes of the whole document.
+    /// Size of the whole document, in bytes.
     pub size: usize,
 }
 
-/// Reads a plan. Any text gives an answer; a front matter that cannot be read is read as text.
+/// Extracts the metadata of a plan. Accepts any text.
 pub fn plan_metadata(markdown: &str) -> PlanMetadata {
-    let (fields, body) = front_matter::tolerant(markdown);
+    let (fields, body) = front_matter::split(markdown);
     let field = |name: &str| {
-        let text = fields.get(name)?.as_str().map(inline::one_line)?;
+        let text = fields.get(name)?.as_str().map(one_line)?;
         (!text.is_empty()).then_some(text)
     };
     let arena = Arena::new();
     let root = markdown::parse(&arena, body);
-    let mut reading = Reading::default();
+    let mut collector = Collector::default();
     for node in root.children() {
-        reading.block(node);
+        collector.visit(node);
     }
-    reading.close(0);
-    let title = reading.title.or_else(|| field("title"));
-    let date = reading
+    collector.close(0);
+    let title = collector.title.or_else(|| field("title"));
+    let date = collector
         .date
         .or_else(|| field("date"))
         .or_else(|| field("created_date"));
     PlanMetadata {
-        title: cut(title.as_deref().unwrap_or("Unknown Plan"), MAX_TITLE),
+        title: truncate_chars(title.as_deref().unwrap_or("Unknown Plan"), MAX_TITLE_CHARS),
         date: date.map_or_else(|| UNKNOWN.to_owned(), |date| first_word(&date).to_owned()),
-        phases: reading.phases,
-        milestones: reading.milestones,
-        checkboxes: reading.boxes,
-        complexity: reading
+        phases: collector.phases,
+        milestones: collector.milestones,
+        checkboxes: collector.boxes,
+        complexity: collector
             .complexity
-            .or(reading.risk)
+            .or(collector.risk)
             .unwrap_or_else(|| UNKNOWN.to_owned()),
         size: markdown.len(),
     }
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenPhase {
     level: u8,
-    named: Named,
-    said: Option<bool>,
+    kind: PlanHeadingKind,
+    stated: Option<bool>,
     boxes: Progress,
 }
 
 #[derive(Debug, Default)]
-struct Reading {
+struct Collector {
     title: Option<String>,
     date: Option<String>,
     complexity: Option<String>,
     risk: Option<String>,
-    /// Phases and milestones that the next block stands in, outermost first.
-    open: Vec<Open>,
+    /// Phases and milestones that contain the next block, outermost first.
+    open: Vec<OpenPhase>,
     phases: Progress,
     milestones: Progress,
     boxes: Progress,
 }
 
-impl Reading {
-    fn block<'a>(&mut self, node: &'a AstNode<'a>) {
+impl Collector {
+    fn visit<'a>(&mut self, node: &'a AstNode<'a>) {
         if let NodeValue::Heading(heading) = &node.data().value {
             return self.heading(heading.level, node);
         }
@@ -119,7 +118,7 @@ impl Reading {
             open.boxes.total += here.total;
             open.boxes.done += here.done;
         }
-        // Behind the first phase a level is that phase's.
+        // After the first phase heading, a level belongs to a phase.
         if self.phases.total == 0 && self.open.is_empty() {
             match &node.data().value {
                 NodeValue::Paragraph => self.labels(node),
@@ -133,14 +132,14 @@ impl Reading {
 
     fn heading<'a>(&mut self, level: u8, node: &'a AstNode<'a>) {
         self.close(level);
-        let text = inline::one_line(&node.collect_text());
+        let text = one_line(&node.collect_text());
         if let Some(found) = phase_heading(level, &text)
-            && found.named != Named::Step
+            && found.kind != PlanHeadingKind::Step
         {
-            self.open.push(Open {
+            self.open.push(OpenPhase {
                 level,
-                named: found.named,
-                said: found.done,
+                kind: found.kind,
+                stated: found.done,
                 boxes: Progress::default(),
             });
         }
@@ -154,16 +153,16 @@ impl Reading {
         while self.open.last().is_some_and(|open| open.level >= level) {
             let Some(open) = self.open.pop() else { return };
             let ticked = open.boxes.total > 0 && open.boxes.done == open.boxes.total;
-            let count = match open.named {
-                Named::Milestone => &mut self.milestones,
-                Named::Phase | Named::Step => &mut self.phases,
+            let count = match open.kind {
+                PlanHeadingKind::Milestone => &mut self.milestones,
+                PlanHeadingKind::Phase | PlanHeadingKind::Step => &mut self.phases,
             };
             count.total += 1;
-            count.done += usize::from(open.said.unwrap_or(ticked));
+            count.done += usize::from(open.stated.unwrap_or(ticked));
         }
     }
 
-    /// Reads `**Date**: …` and the like, one on each line of a paragraph.
+    /// Parses fields such as `**Date**: …`, one on each line of a paragraph.
     fn labels<'a>(&mut self, paragraph: &'a AstNode<'a>) {
         let mut line: Option<(String, String)> = None;
         let mut start = true;
@@ -188,17 +187,14 @@ impl Reading {
 
     fn label(&mut self, line: Option<(String, String)>) {
         let Some((label, value)) = line else { return };
-        // The colon stands in or behind the bold words.
+        // The colon is inside or after the bold words.
         let (label, value) = match (label.strip_suffix(':'), value.trim().strip_prefix(':')) {
             (Some(label), _) => (label, value.trim()),
             (None, Some(value)) => (label.as_str(), value.trim()),
             (None, None) => return,
         };
         let (field, found) = match label.trim().to_lowercase().as_str() {
-            "date" => (
-                &mut self.date,
-                (!value.is_empty()).then(|| inline::one_line(value)),
-            ),
+            "date" => (&mut self.date, (!value.is_empty()).then(|| one_line(value))),
             "complexity" => (&mut self.complexity, level(value)),
             "risk" => (&mut self.risk, level(value)),
             _ => return,
@@ -209,13 +205,13 @@ impl Reading {
     }
 }
 
-/// Words that are levels, also joined (`Medium-Complex`).
+/// Levels of complexity or risk. They may be joined (`Medium-Complex`).
 const LEVELS: [&str; 15] = [
     "trivial", "minimal", VERY, "low", "easy", "simple", "small", "medium", "moderate", "high",
     "hard", "complex", "large", "critical", "none",
 ];
 
-/// The first word, when it is a level, with the one behind `very`: anything else would be a guess.
+/// Returns the first word if it is a level, together with a preceding `very`.
 fn level(value: &str) -> Option<String> {
     let mut levels = Vec::new();
     for word in value.split_whitespace() {
@@ -236,7 +232,7 @@ fn level(value: &str) -> Option<String> {
     None
 }
 
-/// Makes the level behind it higher or lower, and is none alone.
+/// Modifies the level after it; not a level by itself.
 const VERY: &str = "very";
 
 fn first_word(value: &str) -> &str {

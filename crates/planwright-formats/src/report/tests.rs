@@ -5,6 +5,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::front_matter;
 
 mod documents;
 mod judged;
@@ -59,8 +60,8 @@ proptest! {
         prop_assert!(read.file_paths.iter().all(|path| path.len() <= 201 && path.chars().all(is_path)));
         prop_assert_eq!(read.size, text.len());
         prop_assert!(serde_json::to_string(&read).unwrap().len() <= 12_000);
-        prop_assert!(handed("a.md", &read).len() <= 10_000);
-        prop_assert!(!handed("a.md", &read).contains('\r'));
+        prop_assert!(render_digest("a.md", &read).len() <= 10_000);
+        prop_assert!(!render_digest("a.md", &read).contains('\r'));
         let plan = plan_metadata(&text);
         prop_assert!(plan.phases.done <= plan.phases.total && plan.checkboxes.done <= plan.checkboxes.total);
         prop_assert!(!plan.title.is_empty() && plan.title.chars().count() <= 150);
@@ -70,7 +71,7 @@ proptest! {
     #[test]
     fn complaints_name_lines_that_there_are(text in pieces()) {
         for complaint in check_report(&text).into_iter().chain(check_plan(&text)) {
-            if let Complaint::Placeholder { line, .. } = complaint {
+            if let DocumentProblem::Placeholder { line, .. } = complaint {
                 prop_assert!(line >= 1 && line <= text.split(['\n', '\r']).count());
             }
         }
@@ -78,14 +79,14 @@ proptest! {
 
     #[test]
     fn a_front_matter_and_its_body_are_the_text(text in pieces()) {
-        if let Ok((_, body)) = front_matter(&text) {
+        if let Ok((_, body)) = front_matter::parse(&text) {
             prop_assert!(text.ends_with(body));
         }
     }
 
     #[test]
     fn whatever_an_agent_said_the_stand_in_is_one(topic in pieces(), agent in pieces(), text in pieces()) {
-        let document = degraded(&topic, "2026-01-02", &agent, &text);
+        let document = degraded_report(&topic, "2026-01-02", &agent, &text);
         prop_assert!(is_degraded(&document), "{}", document);
         prop_assert!(metadata(&document).degraded);
         prop_assert!(document.contains(text.trim_end()));

@@ -44,10 +44,10 @@ fn a_plain_file_is_one_post_byte_for_byte() {
     let text = "\n# Plan: Add CSV\n\n---\ntitle: x\r\n\n";
     let read = parse(text).unwrap();
     assert_eq!(read.title, "Add CSV");
-    assert_eq!(read.posts, [post(NOBODY, None, text)]);
+    assert_eq!(read.posts, [post(UNKNOWN_AUTHOR, None, text)]);
     assert_eq!(
         parse("title: x").unwrap().posts,
-        [post(NOBODY, None, "title: x")]
+        [post(UNKNOWN_AUTHOR, None, "title: x")]
     );
     assert_eq!(parse("```\nx\n```").unwrap().title, "Untitled conversation");
 }

@@ -324,20 +324,20 @@ impl From<String> for Fault {
     }
 }
 
-impl From<&enriched::Complaint> for Fault {
-    fn from(complaint: &enriched::Complaint) -> Self {
+impl From<&enriched::AnswerProblem> for Fault {
+    fn from(complaint: &enriched::AnswerProblem) -> Self {
         Self {
             told: complaint.to_string(),
-            what: complaint.what(),
+            what: complaint.description(),
         }
     }
 }
 
-impl From<&report::Complaint> for Fault {
-    fn from(complaint: &report::Complaint) -> Self {
+impl From<&report::DocumentProblem> for Fault {
+    fn from(complaint: &report::DocumentProblem) -> Self {
         Self {
             told: complaint.to_string(),
-            what: complaint.what(),
+            what: complaint.description(),
         }
     }
 }

@@ -139,7 +139,7 @@ pub(super) fn everything() -> Vec<(String, String)> {
     prepared.warnings = vec!["questions_unanswered".into()];
     let complaints = [
         Fault::from("No title @everyone.".to_owned()),
-        Fault::from(&enriched::Complaint::NoTitle),
+        Fault::from(&enriched::AnswerProblem::NoTitle),
     ];
     prepared.notes = vec![
         agent::fallback(&agent::does_not_hold(&complaints), false),

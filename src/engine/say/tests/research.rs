@@ -5,7 +5,7 @@ use crate::engine::model::agent::{Ending, Limit, Spent};
 use crate::engine::model::research::{Research, State, TOPIC_MAX, Topic};
 use crate::engine::say::research::Missing;
 use crate::engine::say::{planning, research as about};
-use crate::formats::plan::enriched::harmless;
+use crate::formats::plan::enriched::neutralise;
 use crate::formats::specification;
 
 const REPORT: &str = "# Retries\n\n## Executive Summary\n\nRetries are made in one place, @bob says; they fixes #3.\n\n## Findings\n\n\
@@ -32,17 +32,17 @@ fn topic(name: &str, state: State) -> Topic {
 
 fn research() -> Research {
     let written = Topic {
-        report: Some(harmless(REPORT).0),
+        report: Some(neutralise(REPORT).0),
         redacted: 1,
         ..topic("how retries work | @bob", State::Written)
     };
     let recovered = Topic {
-        report: Some(harmless(REPORT).0),
+        report: Some(neutralise(REPORT).0),
         note: Some(about::elsewhere("/tmp/a`b.md")),
         ..topic("queues", State::Recovered)
     };
     let degraded = Topic {
-        report: Some(crate::formats::report::degraded(
+        report: Some(crate::formats::report::degraded_report(
             "limits",
             "2026-06-04",
             "Testy",
@@ -168,7 +168,7 @@ fn as_many_topics_as_there_may_be_fit_into_one_summary() {
         ] {
             let one = Topic {
                 note: Some(about::elsewhere(&long)),
-                report: state.is_success().then(|| harmless(REPORT).0),
+                report: state.is_success().then(|| neutralise(REPORT).0),
                 ..topic(&long, state)
             };
             let research = Research {

@@ -8,9 +8,9 @@ use crate::engine::model::progress::{Enriched, Fault, Found, Prepared};
 use crate::engine::planner::Rejected;
 use crate::engine::say::{agent as sentences, trust, unclear};
 use crate::engine::steps::verify::{self, TITLE_MAX};
-use crate::formats::plan::enriched::{self, Checked, Facts};
+use crate::formats::plan::enriched::{self, CheckedAnswer, EnrichmentFacts};
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::cut;
+use crate::formats::text::truncate_chars;
 
 /// Checks the plan that the agent wrote.
 ///
@@ -24,7 +24,7 @@ pub(super) fn check(
     let facts = facts(context);
     let candidates = found.as_ref().map_or(&[][..], Found::candidates);
     let judge = |wanted: Option<&Candidate>| {
-        enriched::check(
+        enriched::check_answer(
             &text,
             &facts.borrowed(wanted.map(|found| found.text.as_str())),
         )
@@ -32,17 +32,17 @@ pub(super) fn check(
     // Of several the one whose text the agent has kept.
     let kept = candidates
         .iter()
-        .find(|candidate| matches!(judge(Some(candidate)), Checked::Plan(_)));
+        .find(|candidate| matches!(judge(Some(candidate)), CheckedAnswer::Plan(_)));
     let wanted = kept.or(candidates.first());
     let checked = judge(wanted);
     if let (Some(kept), true) = (kept, candidates.len() > 1) {
         choose(context, kept.clone())?;
     }
     let faults: Vec<Fault> = match checked {
-        Checked::Plan(plan) => {
+        CheckedAnswer::Plan(plan) => {
             return Ok(Ok(document(context, &plan, &facts)));
         }
-        Checked::Error(error) if wanted.is_none() => {
+        CheckedAnswer::Error(error) if wanted.is_none() => {
             let (looked, unconfirmed) = found
                 .map(|found| ([found.looked, found.notes].concat(), found.unconfirmed))
                 .unwrap_or_default();
@@ -54,8 +54,8 @@ pub(super) fn check(
             return Err(Stop::Failed(failure));
         }
         // There is a plan: the bot has found it itself.
-        Checked::Error(error) => vec![sentences::claims_error(&error.code)],
-        Checked::Wrong(complaints) => complaints.iter().map(Fault::from).collect(),
+        CheckedAnswer::Error(error) => vec![sentences::claims_error(&error.code)],
+        CheckedAnswer::Rejected(complaints) => complaints.iter().map(Fault::from).collect(),
     };
     Ok(Err(Rejected {
         draft: Some(text),
@@ -83,8 +83,8 @@ struct Happened {
 }
 
 impl Happened {
-    fn borrowed<'a>(&'a self, candidate: Option<&'a str>) -> Facts<'a> {
-        Facts {
+    fn borrowed<'a>(&'a self, candidate: Option<&'a str>) -> EnrichmentFacts<'a> {
+        EnrichmentFacts {
             guidance: &self.guidance,
             questions: self.questions,
             clarifications: self.clarifications.clone(),
@@ -112,10 +112,10 @@ fn facts(context: &mut Context) -> Happened {
 }
 
 /// The enriched plan as it is saved.
-fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) -> Prepared {
+fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &Happened) -> Prepared {
     let mut notes = said_of_the_work(context);
-    if !plan.recomputed.is_empty() {
-        notes.push(sentences::recomputed(&plan.recomputed));
+    if !plan.corrections.is_empty() {
+        notes.push(sentences::recomputed(&plan.corrections));
     }
     let mut plan = plan.clone();
     let warnings = open_questions(context, &mut plan.body, &mut notes);
@@ -125,12 +125,12 @@ fn document(context: &mut Context, plan: &enriched::Enriched, facts: &Happened) 
     let candidate = found.as_ref().and_then(|found| found.candidate.as_ref());
     let mut in_document: Vec<String> = provenance(found.as_ref());
     in_document.extend(notes.iter().cloned());
-    let title = cut(&plan.title, TITLE_MAX);
+    let title = truncate_chars(&plan.title, TITLE_MAX);
     let summary = summarise(&plan.body);
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
     Prepared {
-        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
-        document: enriched::document(&plan, &borrowed, &in_document),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
+        document: enriched::render_document(&plan, &borrowed, &in_document),
         found: place(found.as_ref()),
         title,
         sentence: summary.sentence,
@@ -172,8 +172,8 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     let as_found = as_found(context);
     let (title, mut body, own) = match as_found {
         Some((title, body)) => (title, body, false),
-        None => match draft.as_deref().and_then(enriched::own_text_as_plan) {
-            Some((title, body)) => (cut(&title, TITLE_MAX), body, true),
+        None => match draft.as_deref().and_then(enriched::salvage_plan) {
+            Some((title, body)) => (truncate_chars(&title, TITLE_MAX), body, true),
             None => return Err(Stop::Failed(sentences::nothing_holds(why))),
         },
     };
@@ -189,8 +189,8 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     reasons.extend(provenance(found.as_ref()));
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
     Ok(Prepared {
-        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
-        document: enriched::fallback(&title, &body, &borrowed, &reasons),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
+        document: enriched::render_fallback(&title, &body, &borrowed, &reasons),
         found: if own {
             "the agent's own text".to_owned()
         } else {

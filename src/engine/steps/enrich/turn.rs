@@ -21,7 +21,7 @@ use crate::engine::steps::{Context, planning, report};
 use crate::engine::stop::StopFlag;
 use crate::engine::store::Payer;
 use crate::formats::command::Command;
-use crate::formats::plan::enriched::own_text_as_plan;
+use crate::formats::plan::enriched::salvage_plan;
 
 /// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
 const PLACE: Duration = Duration::from_secs(5);
@@ -305,7 +305,7 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
             }
             Err(rejected) => {
                 let draft = rejected.draft.as_deref();
-                let is_plan = draft.is_some_and(|draft| own_text_as_plan(draft).is_some());
+                let is_plan = draft.is_some_and(|draft| salvage_plan(draft).is_some());
                 planner::reject(work(context), rejected, is_plan, unreadable);
                 log_rejection(context);
             }

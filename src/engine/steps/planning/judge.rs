@@ -9,9 +9,10 @@ use crate::engine::steps::enrich::{open_questions, said_of_the_work, work};
 use crate::engine::steps::verify::TITLE_MAX;
 use crate::engine::steps::{Context, publish};
 use crate::formats::markdown::{self, Kind};
-use crate::formats::plan::gate::gate_content;
+use crate::formats::plan::gate::{gate_content, gate_title};
 use crate::formats::plan::summary::summarise;
-use crate::formats::plan::title::{cut, gate_title, title_of};
+use crate::formats::plan::title::title_of;
+use crate::formats::text::truncate_chars;
 
 /// Puts the documents beside the plan into as many comments as are left for them; says which have no room.
 fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
@@ -102,11 +103,11 @@ fn assemble(
     if let Some(research) = &context.progress.research {
         notes.push(super::super::super::say::research::used(research));
     }
-    let title = cut(title, TITLE_MAX);
+    let title = truncate_chars(title, TITLE_MAX);
     let summary = summarise(&document);
     let prefix = &context.settings.title_prefix;
     Prepared {
-        issue_title: cut(&format!("{prefix}{title}"), TITLE_MAX),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
         title,
         document,
         found: about_agents::PLANNED.to_owned(),

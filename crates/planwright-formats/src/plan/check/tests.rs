@@ -27,17 +27,17 @@ fn every_form_of_one_plan_is_accepted() {
         "success": true, "mode": "raw", "plan_title": "Move sessions to Redis", "plan_content": PLAN,
     });
     for (text, kind) in [
-        (PLAN.to_owned(), Kind::Plan),
-        (framed(), Kind::Document),
-        (format!("Here it is.\n\n{}", framed()), Kind::Answer),
-        (json.to_string(), Kind::Answer),
-        (format!("```json\n{json:#}\n```\n"), Kind::Answer),
-        (plan_body(&framed()), Kind::Saved),
-        (plan_body(PLAN), Kind::Saved),
+        (PLAN.to_owned(), PlanTextForm::Plan),
+        (framed(), PlanTextForm::Document),
+        (format!("Here it is.\n\n{}", framed()), PlanTextForm::Answer),
+        (json.to_string(), PlanTextForm::Answer),
+        (format!("```json\n{json:#}\n```\n"), PlanTextForm::Answer),
+        (plan_body(&framed()), PlanTextForm::Saved),
+        (plan_body(PLAN), PlanTextForm::Saved),
     ] {
         let checked = check(&text, None);
         assert_eq!(
-            (checked.kind, checked.title.as_deref()),
+            (checked.form, checked.title.as_deref()),
             (kind, Some("Move sessions to Redis")),
             "{text}"
         );
@@ -73,7 +73,7 @@ fn a_plan_of_several_comments_is_joined() {
 #[test]
 fn what_is_refused_says_why_and_what_to_do() {
     let checked = check("# Plan\n\n- Do it", None);
-    assert_eq!(checked.kind, Kind::Plan);
+    assert_eq!(checked.form, PlanTextForm::Plan);
     assert_eq!(checked.title, None);
     assert_eq!(
         checked.error.as_deref(),
@@ -112,7 +112,7 @@ fn a_given_title_takes_the_place_of_the_plan_s_own() {
 #[test]
 fn an_error_document_is_no_plan() {
     let checked = check("## Error: no_plan_found\n\nNo plan\nanywhere.\n", None);
-    assert_eq!(checked.kind, Kind::Error);
+    assert_eq!(checked.form, PlanTextForm::Error);
     assert_eq!(
         checked.error.as_deref(),
         Some("The extractor found no plan (`no_plan_found`): No plan anywhere.")
@@ -124,7 +124,7 @@ fn an_error_document_is_no_plan() {
             .contains("`# Plan: <title>`")
     );
     let text = format!("{PLAN}\n## Error: no_plan_found\n\nThe page that says so.\n");
-    assert_eq!(check(&text, None).kind, Kind::Plan);
+    assert_eq!(check(&text, None).form, PlanTextForm::Plan);
     assert!(check(&text, None).is_accepted());
     let empty = check(
         "# Plan: Move sessions\n\n## Enrichment Details\n\n---\n\n",
@@ -145,4 +145,16 @@ proptest! {
         prop_assert_eq!(checked.is_accepted(), checked.agent_guidance.is_none());
         prop_assert_eq!(checked.is_accepted(), checked.feedback.is_empty());
     }
+}
+
+#[test]
+fn errors_are_formatted_like_those_of_erk() {
+    assert_eq!(
+        format_error("No plan", "Nothing was found", &["Look again", "Ask"]),
+        "❌ Error: No plan\n\nDetails: Nothing was found\n\nSuggested actions:\n  1. Look again\n  2. Ask"
+    );
+    assert!(
+        format_error("a", "b", &[])
+            .ends_with("\n\nSuggested action:\n  1. Review the error details and try again")
+    );
 }

@@ -1,51 +1,48 @@
-//! The answer of an extractor before it answered in Markdown: one JSON object.
+//! Parsing of the JSON object that extractors returned before they used Markdown.
 //!
-//! A plan: `success: true`, `mode`, `plan_title`, `plan_content`, and in `enrichment` the fields `guidance_applied`,
-//! `guidance_text`, `questions_asked`, `clarifications[]`, `context_extracted`, `context_categories[]`.
-//! An error: `success: false`, `error`, `message`.
+//! A plan has `success: true`, `mode`, `plan_title`, `plan_content`, and in `enrichment` the fields
+//! `guidance_applied`, `guidance_text`, `questions_asked`, `clarifications[]`, `context_extracted`,
+//! `context_categories[]`. An error has `success: false`, `error`, `message`.
 
 use serde_json::{Map, Value};
 
 use super::{
-    CATEGORIES, Enrichment, ErrorDocument, Guidance, Mode, PlanDocument, Reading,
-    read::clarification,
+    CATEGORIES, Enrichment, ErrorDocument, Guidance, Mode, ParsedDocument, PlanDocument,
+    parse::clarification,
 };
 use crate::markdown::{self, Kind, Lines};
-use crate::plan::inline::{Item, one_line};
+use crate::plan::inline::Item;
 use crate::plan::title::title_of;
+use crate::text::one_line;
 
-/// `None` when `text` is no such object.
-pub(super) fn read(text: &str) -> Option<Reading> {
+/// Parses the object; `None` if `text` contains none.
+pub(super) fn parse(text: &str) -> Option<ParsedDocument> {
     let object: Map<String, Value> = serde_json::from_str(source(text)?).ok()?;
+    let neither = |reason: &str| Some(ParsedDocument::Neither(reason.to_owned()));
     if !object.get("success")?.as_bool()? {
-        return Some(Reading::Error(ErrorDocument {
+        return Some(ParsedDocument::Error(ErrorDocument {
             code: string(&object, "error").unwrap_or("unknown").to_owned(),
             message: string(&object, "message").unwrap_or_default().to_owned(),
             details: None,
         }));
     }
     let Some(body) = string(&object, "plan_content").filter(|body| !body.trim().is_empty()) else {
-        return Some(Reading::Neither(
-            "The answer says `success`, but its `plan_content` is missing or empty.".to_owned(),
-        ));
+        return neither("The answer says `success`, but its `plan_content` is missing or empty.");
     };
     let title = string(&object, "plan_title").map(one_line);
-    let Some(title) = title
-        .filter(|title| !title.is_empty())
-        .or_else(|| title_of(body))
-    else {
-        return Some(Reading::Neither(
-            "The answer has no `plan_title`, and its `plan_content` has no title.".to_owned(),
-        ));
+    let title = title.filter(|title| !title.is_empty());
+    let Some(title) = title.or_else(|| title_of(body)) else {
+        return neither("The answer has no `plan_title`, and its `plan_content` has no title.");
     };
-    Some(Reading::Plan(PlanDocument {
+    Some(ParsedDocument::Plan(PlanDocument {
         title,
         enrichment: enrichment(&object),
         body: body.to_owned(),
     }))
 }
 
-/// The object alone, or in the only block of the text, a `json` fence.
+/// Returns the source of the object, which is the whole text or the content of a `json` fence
+/// without text around it.
 fn source(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     if trimmed.starts_with('{') {
@@ -100,7 +97,8 @@ fn enrichment(object: &Map<String, Value>) -> Enrichment {
     found
 }
 
-/// A sentence `topic: answer`, or an object that has both under one of the names models gave them.
+/// Parses a clarification: a string `topic: answer`, or an object with one of the field names that
+/// models used.
 fn clarified(value: &Value) -> Option<(String, String)> {
     match value {
         Value::String(text) => Some(clarification(&Item {
@@ -108,12 +106,8 @@ fn clarified(value: &Value) -> Option<(String, String)> {
             text: text.clone(),
         })),
         Value::Object(object) => {
-            let topic = ["topic", "question"]
-                .into_iter()
-                .find_map(|name| string(object, name));
-            let answer = ["answer", "resolution"]
-                .into_iter()
-                .find_map(|name| string(object, name))?;
+            let topic = string(object, "topic").or_else(|| string(object, "question"));
+            let answer = string(object, "answer").or_else(|| string(object, "resolution"))?;
             Some((topic.unwrap_or("Question").to_owned(), answer.to_owned()))
         }
         _ => None,

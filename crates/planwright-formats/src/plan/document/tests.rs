@@ -33,8 +33,8 @@ fn document() -> PlanDocument {
 }
 
 fn plan(text: &str) -> PlanDocument {
-    match read(text) {
-        Reading::Plan(plan) => plan,
+    match parse(text) {
+        ParsedDocument::Plan(plan) => plan,
         other => panic!("{other:?}"),
     }
 }
@@ -53,9 +53,9 @@ fn enrichment_details_further_down_belong_to_the_plan() {
         let frame = quoted.render().split_once("\n\n").unwrap().1.to_owned();
         let text = format!("# Plan: Read the frame\n\n{above}{frame}");
         assert_eq!(plan_text(&text), text);
-        assert_eq!(body(&text), text);
+        assert_eq!(plan_body(&text), text);
         assert!(!is_success_document(&text), "{text}");
-        assert!(matches!(read(&text), Reading::Neither(_)));
+        assert!(matches!(parse(&text), ParsedDocument::Neither(_)));
     }
     // An agent's sentence above the details is not lost.
     let text = document()
@@ -112,7 +112,10 @@ fn the_whole_document() {
 ## Error: none
 ";
     assert_eq!(document().render(), expected);
-    assert_eq!(read(&document().render()), Reading::Plan(document()));
+    assert_eq!(
+        parse(&document().render()),
+        ParsedDocument::Plan(document())
+    );
 }
 
 #[test]
@@ -148,7 +151,7 @@ fn a_plan_that_was_not_enriched_comes_first_and_has_no_second_title() {
 1. **Line ends**: CRLF, as Excel wants \\*them\\*
 ";
     assert_eq!(saved, format!("{plan}{notes}"));
-    assert_eq!((plan_text(&saved), body(&saved)), (plan, plan));
+    assert_eq!((plan_text(&saved), plan_body(&saved)), (plan, plan));
     // Edited in the browser.
     assert_eq!(
         plan_text(&saved.replace('\n', "\r\n")),
@@ -179,7 +182,7 @@ fn a_plan_that_would_take_in_its_notes_or_holds_marks_is_framed() {
 #[test]
 fn errors_count_only_as_the_first_heading() {
     let error = |code: &str, message: &str, details: Option<&str>| {
-        Reading::Error(ErrorDocument {
+        ParsedDocument::Error(ErrorDocument {
             code: code.to_owned(),
             message: message.to_owned(),
             details: details.map(str::to_owned),
@@ -203,7 +206,7 @@ fn errors_count_only_as_the_first_heading() {
             error("no_plan_found", "", None),
         ),
     ] {
-        assert_eq!(read(text), expected, "{text}");
+        assert_eq!(parse(text), expected, "{text}");
     }
     for text in [
         "# Plan: X of Y\n\n## Enrichment Details\n\n---\n\n## Error: no_plan_found\n\ntext",
@@ -254,7 +257,11 @@ fn what_is_neither_says_why() {
             "There is no plan behind `## Enrichment Details`.",
         ),
     ] {
-        assert_eq!(read(text), Reading::Neither(why.to_owned()), "{text}");
+        assert_eq!(
+            parse(text),
+            ParsedDocument::Neither(why.to_owned()),
+            "{text}"
+        );
     }
 }
 
@@ -295,7 +302,7 @@ fn a_link_definition_in_the_plan_leaves_the_head_alone() {
     let mut document = document();
     document.title = "Support [foo] and [^1]".to_owned();
     document.body = "## Steps\n\n[foo]: https://example.org\n\n[^1]: note\n".to_owned();
-    assert_eq!(read(&document.render()), Reading::Plan(document));
+    assert_eq!(parse(&document.render()), ParsedDocument::Plan(document));
 }
 
 #[test]
@@ -408,7 +415,7 @@ fn nasty() -> impl Strategy<Value = String> {
 
 fn line() -> impl Strategy<Value = String> {
     nasty()
-        .prop_map(|text| inline::one_line(&text))
+        .prop_map(|text| one_line(&text))
         .prop_filter("empty", |text| !text.is_empty())
 }
 
@@ -444,13 +451,13 @@ proptest! {
         let text = document.render();
         prop_assert!(is_success_document(&text), "{}", text);
         prop_assert_eq!(plan_text(&text), &document.body);
-        prop_assert_eq!(read(&text), Reading::Plan(document), "{}", text);
+        prop_assert_eq!(parse(&text), ParsedDocument::Plan(document), "{}", text);
     }
 
     #[test]
     fn reading_never_panics(text in "\\PC{0,80}", nasty in nasty()) {
-        read(&text);
-        read(&nasty);
+        parse(&text);
+        parse(&nasty);
         plan_text(&nasty);
     }
 }

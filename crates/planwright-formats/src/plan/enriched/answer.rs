@@ -1,60 +1,47 @@
-//! Takes off what chat puts around an answer.
+//! Removal of everything that chat adds to the plan in an agent's answer.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::hidden;
 use crate::markdown::{self, Block, Kind};
 use crate::plan::document;
-use crate::plan::inline;
+use crate::text::one_line;
+use crate::words::WORDS;
 
-/// Comments with a meaning to us.
-const OURS: &str = "planwright";
+/// Beginning of the comments that Planwright interprets.
+const MARK_COMMENT: &str = "planwright";
 
-/// How a question to people begins in an answer.
-const QUESTION: &str = "QUESTION";
+/// Beginning of the comments in which agents ask questions.
+const QUESTION_COMMENT: &str = "QUESTION";
 
-/// Words by which an assistant asks whether to go on, in a paragraph of its own at the end.
-const CHATTER: [&str; 14] = [
-    "would you like",
-    "do you want",
-    "shall i",
-    "should i proceed",
-    "should i go ahead",
-    "should i start",
-    "want me to",
-    "let me know if",
-    "let me know whether",
-    "let me know how",
-    "may i proceed",
-    "ready to proceed",
-    "can i proceed",
-    "happy to adjust",
-];
+/// Number of passes over a text in which each removal can form another match.
+const MAX_PASSES: usize = 4;
 
-/// Longest paragraph that is taken for chatter, in bytes.
-const CHATTER_MAX: usize = 400;
+/// Number of nested plan documents that are unwrapped.
+const MAX_NESTED_DOCUMENTS: usize = 3;
 
-/// `text` without a fence around all of it, without words before its first heading when that is the heading of an
-/// answer.
-pub(super) fn bare(text: &str) -> Cow<'_, str> {
+/// Maximum length of a closing question, in bytes.
+const MAX_CLOSING_BYTES: usize = 400;
+
+/// Removes a fence around the whole answer, and the text before its first heading if that begins a
+/// plan or an error.
+pub(super) fn bare(text: &str) -> &str {
     let unfenced = unfenced(text);
     let blocks = markdown::blocks(unfenced);
-    let first = blocks
-        .iter()
-        .find(|block| matches!(block.kind, Kind::Heading { .. }));
-    match first {
-        Some(block) if is_answer(block) => Cow::Borrowed(&unfenced[block.span.start..]),
-        _ => Cow::Borrowed(unfenced),
+    let first = blocks.iter().find(|block| block.heading().is_some());
+    match first.map(|block| (block, block.heading())) {
+        Some((block, Some((1, title)))) if title.starts_with("Plan:") => {
+            &unfenced[block.span.start..]
+        }
+        Some((block, Some((2, title)))) if title.starts_with("Error:") => {
+            &unfenced[block.span.start..]
+        }
+        _ => unfenced,
     }
 }
 
-fn is_answer(block: &Block) -> bool {
-    matches!(&block.kind, Kind::Heading { level: 1, text, .. } if text.starts_with("Plan:"))
-        || matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text.starts_with("Error:"))
-}
-
-/// What is in a fence for Markdown that begins with the heading of an answer. The fence ends at the last line that can
-/// end it: code in the plan is fenced as well.
+/// Returns the content of a Markdown fence that begins with the heading of an answer. Since code in
+/// the plan may be fenced as well, the fence ends at the last line that can close it.
 fn unfenced(text: &str) -> &str {
     let blocks = markdown::blocks(text);
     let lead = blocks
@@ -93,91 +80,75 @@ fn unfenced(text: &str) -> &str {
     inside
 }
 
-/// What can be used of an answer whose frame is not complete.
-pub(super) struct Loose {
-    /// The words behind `# Plan:`.
-    pub(super) title: Option<String>,
-    /// Everything below.
-    pub(super) body: String,
-}
-
-/// Title and rest of a text that is no plan document.
-pub(super) fn without_frame(text: &str) -> Loose {
+/// Returns title and body of a text that is no complete plan document.
+pub(super) fn without_frame(text: &str) -> (Option<String>, String) {
     let blocks = markdown::blocks(text);
-    let first = blocks
-        .iter()
-        .position(|block| matches!(block.kind, Kind::Heading { .. }));
-    let heading = first.and_then(|at| match &blocks[at].kind {
-        Kind::Heading { level: 1, text, .. } => text
-            .strip_prefix("Plan:")
-            .map(|title| (at, inline::one_line(title))),
+    let first = blocks.iter().find(|block| block.heading().is_some());
+    let heading = first.and_then(|block| match block.heading()? {
+        (1, title) => Some((block.span.end, one_line(title.strip_prefix("Plan:")?))),
         _ => None,
     });
-    let Some((at, title)) = heading else {
-        return Loose {
-            title: None,
-            body: text.to_owned(),
-        };
+    let Some((end, title)) = heading else {
+        return (None, text.to_owned());
     };
-    let framed = document::body(text);
+    let framed = document::plan_body(text);
     let body = if framed.len() < text.len() {
         framed
     } else {
-        &text[blocks[at].span.end..]
+        &text[end..]
     };
-    Loose {
-        title: Some(title).filter(|title| !title.is_empty()),
-        body: body.trim_start_matches('\n').to_owned(),
-    }
+    let body = body.trim_start_matches('\n').to_owned();
+    (Some(title).filter(|title| !title.is_empty()), body)
 }
 
-/// There is a section `## Enrichment Details`.
+/// Returns true if there is a section `## Enrichment Details`.
 pub(super) fn has_details(text: &str) -> bool {
     markdown::blocks(text).iter().any(is_details)
 }
 
-/// The heading of the enrichment part.
+/// Returns true for the heading `## Enrichment Details`.
 pub(super) fn is_details(block: &Block) -> bool {
-    matches!(&block.kind, Kind::Heading { level: 1 | 2, text, .. } if text.trim().eq_ignore_ascii_case("Enrichment Details"))
+    matches!(block.heading(), Some((1 | 2, text)) if text.trim().eq_ignore_ascii_case("Enrichment Details"))
 }
 
-/// The head says `Guidance applied: no`.
-pub(super) fn says_guidance_no(text: &str) -> bool {
-    let head = &text[..text.len() - document::body(text).len()];
-    head.lines().any(|line| {
-        line.split_once("Guidance applied")
-            .is_some_and(|(_, value)| {
-                value
-                    .trim_matches(|c: char| !c.is_alphabetic())
-                    .eq_ignore_ascii_case("no")
-            })
+/// Returns true if the head of the document contains `Guidance applied: no`.
+pub(super) fn denies_guidance(text: &str) -> bool {
+    let head = &text[..text.len() - document::plan_body(text).len()];
+    let mut values = head
+        .lines()
+        .filter_map(|line| line.split_once("Guidance applied"));
+    values.any(|(_, value)| {
+        let value = value.trim_matches(|c: char| !c.is_alphabetic());
+        value.eq_ignore_ascii_case("no")
     })
 }
 
-/// The plan of a body: unwrapped when it is a plan document itself, comments of ours and a last question to the reader
-/// taken out, `@` as people write it, no commands.
+/// Cleans the body of an answer.
+///
+/// Unwraps nested plan documents, removes Planwright's comments and a closing question to the
+/// reader, restores `@`, and escapes commands.
 pub(super) fn plan(body: &str, candidate: Option<&str>) -> String {
     let mut text = body;
-    for _ in 0..3 {
+    for _ in 0..MAX_NESTED_DOCUMENTS {
         if !document::is_success_document(text) {
             break;
         }
-        text = document::body(text);
+        text = document::plan_body(text);
     }
     let mut plan = without_marks(text);
     if !candidate.is_some_and(|candidate| candidate.contains('＠')) {
         plan = plan.replace('＠', "@");
     }
-    let end = chatter(&plan);
+    let end = closing_question(&plan);
     plan.truncate(end);
-    without_commands(plan)
+    escape_commands(&plan)
 }
 
-/// `plan` with a backslash, which people do not see, before what is the first word of a line outside code and begins
-/// with `/`: what the bot posts must not command other bots.
-fn without_commands(plan: String) -> String {
+/// Inserts a backslash, which is not rendered, before `/` at the beginning of lines outside code,
+/// so that posting the plan triggers no other bots.
+fn escape_commands(plan: &str) -> String {
     let mut at = 0;
-    let mut places = Vec::new();
+    let mut offsets = Vec::new();
     for line in plan.split_inclusive('\n') {
         let word = line
             .trim_start_matches(|c: char| c.is_whitespace() || "\u{feff}\u{200b}>-*+".contains(c));
@@ -185,100 +156,90 @@ fn without_commands(plan: String) -> String {
             .strip_prefix('/')
             .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
         if begins {
-            places.push(at + line.len() - word.len());
+            offsets.push(at + line.len() - word.len());
         }
         at += line.len();
     }
-    if places.is_empty() {
-        return plan;
+    let offsets = outside_code(plan, offsets);
+    replace(plan, offsets.into_iter().map(|at| at..at), "\\")
+}
+
+/// Returns the offsets that are not in code.
+fn outside_code(text: &str, offsets: Vec<usize>) -> Vec<usize> {
+    if offsets.is_empty() {
+        return offsets;
     }
-    let code = markdown::in_code(&plan, &places);
-    let mut out = String::with_capacity(plan.len() + places.len());
+    let code = markdown::in_code(text, &offsets);
+    let live = offsets.into_iter().zip(code).filter(|(_, code)| !code);
+    live.map(|(at, _)| at).collect()
+}
+
+/// Replaces disjoint ranges of `text`, which must be in ascending order.
+fn replace(text: &str, ranges: impl Iterator<Item = Range<usize>>, with: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for (at, _) in places.into_iter().zip(code).filter(|(_, code)| !code) {
-        out.push_str(&plan[from..at]);
-        out.push('\\');
-        from = at;
+    for range in ranges {
+        out.push_str(&text[from..range.start]);
+        out.push_str(with);
+        from = range.end;
     }
-    out.push_str(&plan[from..]);
+    out.push_str(&text[from..]);
     out
 }
 
-/// `text` as an agent is told it and writes it back: without hidden text.
-pub(super) fn as_told(text: &str) -> String {
-    super::told(text).replace('＠', "@")
+/// Returns `text` as an agent receives it and writes it back: without hidden text.
+pub(super) fn as_prompted(text: &str) -> String {
+    hidden::visible(text).text.replace('＠', "@")
 }
 
-/// A question marker outside code.
-pub(super) fn asks(text: &str) -> bool {
-    !comments(text, QUESTION).is_empty()
+/// Returns true if there is a question marker outside code.
+pub(super) fn has_question(text: &str) -> bool {
+    !comments(text, QUESTION_COMMENT).is_empty()
 }
 
 fn without_marks(text: &str) -> String {
     let mut text = text.to_owned();
-    // Taking one out can put another one together.
-    for _ in 0..4 {
-        let marks = comments(&text, OURS);
+    // A removal can join the parts of another mark.
+    for _ in 0..MAX_PASSES {
+        let marks = comments(&text, MARK_COMMENT);
         if marks.is_empty() {
             return text;
         }
-        let mut rest = String::with_capacity(text.len());
-        let mut at = 0;
-        for mark in marks {
-            rest.push_str(&text[at..mark.start]);
-            at = mark.end;
-        }
-        rest.push_str(&text[at..]);
-        text = rest;
+        text = replace(&text, marks.into_iter(), "");
     }
-    without_openings(text)
+    expose_comments(text)
 }
 
-/// `text` with `<! --` for every `<!--` outside code: the plan hides nothing from people.
-fn without_openings(mut text: String) -> String {
-    // A comment that is shown can open or close code behind it, so the text is gone through again.
-    for _ in 0..4 {
-        let places: Vec<usize> = text.match_indices("<!--").map(|(at, _)| at).collect();
-        let code = markdown::in_code(&text, &places);
-        let live: Vec<usize> = places
-            .into_iter()
-            .zip(code)
-            .filter(|(_, code)| !code)
-            .map(|(at, _)| at)
-            .collect();
-        if live.is_empty() {
+/// Replaces every `<!--` outside code by `<! --`, so that the plan hides nothing from people.
+fn expose_comments(mut text: String) -> String {
+    // An exposed comment can open or close code, so that the positions of code change.
+    for _ in 0..MAX_PASSES {
+        let offsets = outside_code(&text, comment_offsets(&text));
+        if offsets.is_empty() {
             return text;
         }
-        let mut shown = String::with_capacity(text.len() + live.len());
-        let mut from = 0;
-        for at in live {
-            shown.push_str(&text[from..at]);
-            shown.push_str("<! --");
-            from = at + 4;
-        }
-        shown.push_str(&text[from..]);
-        text = shown;
+        text = replace(&text, offsets.into_iter().map(|at| at..at + 4), "<! --");
     }
     text.replace("<!--", "<! --")
 }
 
-/// Comments outside code that begin with `word`, blanks and a `/` before it aside. One without an
-/// end on its own lines, before a blank line or a list item, goes on to the end of its line: what
-/// follows is the plan.
+fn comment_offsets(text: &str) -> Vec<usize> {
+    text.match_indices("<!--").map(|(at, _)| at).collect()
+}
+
+/// Returns the comments outside code that begin with `word`, after optional spaces and `/`.
+///
+/// A comment that is not closed before the next blank line, list item or heading extends to the end
+/// of its line only, since the text after it belongs to the plan.
 fn comments(text: &str, word: &str) -> Vec<Range<usize>> {
-    let places: Vec<usize> = text.match_indices("<!--").map(|(at, _)| at).collect();
-    if places.is_empty() {
-        return Vec::new();
-    }
-    let code = markdown::in_code(text, &places);
     let mut found: Vec<Range<usize>> = Vec::new();
-    for (at, code) in places.into_iter().zip(code) {
+    for at in outside_code(text, comment_offsets(text)) {
         let inside = &text[at + 4..];
         let begins = inside
             .trim_start()
             .trim_start_matches('/')
             .starts_with(word);
-        if code || !begins || found.last().is_some_and(|last| at < last.end) {
+        if !begins || found.last().is_some_and(|last| at < last.end) {
             continue;
         }
         let end = match inside.find("-->") {
@@ -290,7 +251,8 @@ fn comments(text: &str, word: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a line of a plan begins something new: a blank line, a list item, a heading.
+/// Returns true for a blank line and for lines that begin a Markdown block such as a list item or
+/// heading.
 fn begins_block(line: &str) -> bool {
     let line = line.trim_start();
     let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -298,22 +260,19 @@ fn begins_block(line: &str) -> bool {
     line.is_empty() || numbered || line.starts_with(['#', '-', '*', '+', '|', '>', '`', '~'])
 }
 
-/// Where the last paragraph begins when it only asks the reader whether to go on; else the text's end.
-fn chatter(text: &str) -> usize {
+/// Returns the offset of a last paragraph that asks the reader whether to go on; the end of the
+/// text if there is none.
+fn closing_question(text: &str) -> usize {
     let blocks = markdown::blocks(text);
     let [.., before, last] = blocks.as_slice() else {
         return text.len();
     };
-    let Kind::Paragraph { text: words } = &last.kind else {
-        return text.len();
-    };
+    let words = last.paragraph().unwrap_or_default();
     let lower = words.to_lowercase().replace('’', "'");
-    let asks = CHATTER
-        .iter()
-        .any(|cue| lower.starts_with(cue) || lower.ends_with('?') && lower.contains(cue));
-    // Below a heading it is the section's text.
-    let own = !matches!(before.kind, Kind::Heading { .. });
-    if !(asks && own && words.len() <= CHATTER_MAX) {
+    let asks = WORDS.closing_questions.begins(&lower)
+        || lower.ends_with('?') && WORDS.closing_questions.occurs_in(&lower);
+    // Directly below a heading, the paragraph is the text of that section.
+    if !asks || before.heading().is_some() || words.len() > MAX_CLOSING_BYTES {
         return text.len();
     }
     if before.kind == Kind::Rule {

@@ -25,30 +25,30 @@ fn answer(plan: &str, context: &str) -> String {
     )
 }
 
-fn facts() -> Facts<'static> {
-    Facts {
+fn facts() -> EnrichmentFacts<'static> {
+    EnrichmentFacts {
         candidate: Some(CANDIDATE),
-        ..Facts::default()
+        ..EnrichmentFacts::default()
     }
 }
 
-fn guided() -> Facts<'static> {
-    Facts {
+fn guided() -> EnrichmentFacts<'static> {
+    EnrichmentFacts {
         guidance: "Use SQLite",
         ..facts()
     }
 }
 
-fn plan(text: &str, facts: &Facts<'_>) -> Enriched {
-    match check(text, facts) {
-        Checked::Plan(plan) => plan,
+fn plan(text: &str, facts: &EnrichmentFacts<'_>) -> EnrichedPlan {
+    match check_answer(text, facts) {
+        CheckedAnswer::Plan(plan) => plan,
         other => panic!("{other:?}\n{text}"),
     }
 }
 
-fn wrong(text: &str, facts: &Facts<'_>) -> Vec<Complaint> {
-    match check(text, facts) {
-        Checked::Wrong(complaints) => complaints,
+fn wrong(text: &str, facts: &EnrichmentFacts<'_>) -> Vec<AnswerProblem> {
+    match check_answer(text, facts) {
+        CheckedAnswer::Rejected(complaints) => complaints,
         other => panic!("{other:?}\n{text}"),
     }
 }
@@ -62,7 +62,7 @@ fn a_good_answer_passes() {
         found.categories,
         [true, false, false, false, true, false, false, false]
     );
-    assert_eq!(found.recomputed, [""; 0]);
+    assert_eq!(found.corrections, [""; 0]);
     assert!(!found.guidance_applied);
     let yes = answer(STEPS, CONTEXT).replace("applied**: no", "applied**: yes");
     assert!(plan(&yes, &guided()).guidance_applied);
@@ -102,8 +102,8 @@ fn errors_count_as_the_first_heading_only() {
         "I looked.\n\n## Error: no_plan_found\n\nNothing here.",
         "```markdown\n## Error: no_plan_found\n\nNothing here.\n```",
     ] {
-        match check(text, &facts()) {
-            Checked::Error(error) => assert_eq!(error.code, "no_plan_found"),
+        match check_answer(text, &facts()) {
+            CheckedAnswer::Error(error) => assert_eq!(error.code, "no_plan_found"),
             other => panic!("{other:?}"),
         }
     }
@@ -130,36 +130,36 @@ fn every_complaint_is_made_for_its_reason() {
         "# Plan: Long\n\n{}\n\n1. a\n2. b",
         "Much is said here. ".repeat(100)
     );
-    let cases: Vec<(&str, String, Facts<'_>, Vec<Complaint>)> = vec![
+    let cases: Vec<(&str, String, EnrichmentFacts<'_>, Vec<AnswerProblem>)> = vec![
         (
             "no title",
             good.replace("# Plan: Cache the index\n\n", ""),
             facts(),
-            vec![Complaint::NoTitle],
+            vec![AnswerProblem::NoTitle],
         ),
         (
             "other title",
             good.replace("# Plan: Cache", "# Cache"),
             facts(),
-            vec![Complaint::NoTitle],
+            vec![AnswerProblem::NoTitle],
         ),
         (
             "empty title",
             good.replace("# Plan: Cache the index", "# Plan:"),
             facts(),
-            vec![Complaint::NoTitle],
+            vec![AnswerProblem::NoTitle],
         ),
         (
             "details missing",
             format!("# Plan: Cache the index\n\n{STEPS}\n\n{CONTEXT}"),
             facts(),
-            vec![Complaint::NoDetails],
+            vec![AnswerProblem::NoDetails],
         ),
         (
             "nothing behind",
             format!("# Plan: Cache the index\n\n{}\n---\n", details("")),
             facts(),
-            vec![Complaint::NoBody],
+            vec![AnswerProblem::NoBody],
         ),
         (
             "no steps",
@@ -171,13 +171,13 @@ fn every_complaint_is_made_for_its_reason() {
                 CONTEXT,
             ),
             facts(),
-            vec![Complaint::NoSteps],
+            vec![AnswerProblem::NoSteps],
         ),
         (
             "no context",
             answer(STEPS, ""),
             facts(),
-            vec![Complaint::NoContext],
+            vec![AnswerProblem::NoContext],
         ),
         (
             "empty context",
@@ -186,25 +186,25 @@ fn every_complaint_is_made_for_its_reason() {
                 "## Context & Understanding\n\n### Known Pitfalls\n\nNone found.\n",
             ),
             facts(),
-            vec![Complaint::EmptyContext],
+            vec![AnswerProblem::EmptyContext],
         ),
         (
             "placeholder",
             answer(&format!("{STEPS}\n\n- <short title>"), CONTEXT),
             facts(),
-            vec![Complaint::Placeholder("<short title>".into())],
+            vec![AnswerProblem::Placeholder("<short title>".into())],
         ),
         (
             "todo",
             answer(&format!("{STEPS}\n\n4. TODO"), CONTEXT),
             facts(),
-            vec![Complaint::Placeholder("todo".into())],
+            vec![AnswerProblem::Placeholder("todo".into())],
         ),
         (
             "question",
             answer(&format!("{STEPS}\n\n<!--QUESTION:{{}}-->"), CONTEXT),
             facts(),
-            vec![Complaint::QuestionLeft],
+            vec![AnswerProblem::QuestionLeft],
         ),
         (
             "second details",
@@ -213,70 +213,73 @@ fn every_complaint_is_made_for_its_reason() {
                 CONTEXT,
             ),
             facts(),
-            vec![Complaint::SecondDetails],
+            vec![AnswerProblem::SecondDetails],
         ),
         (
             "unchanged",
             answer(CANDIDATE, CONTEXT).replace("applied**: no", "applied**: yes"),
             guided(),
-            vec![Complaint::GuidanceWithoutEffect],
+            vec![AnswerProblem::GuidanceWithoutEffect],
         ),
         (
             "says no",
             good.clone(),
             guided(),
-            vec![Complaint::GuidanceNotApplied],
+            vec![AnswerProblem::GuidanceNotApplied],
         ),
         (
             "code lost",
             answer(&STEPS.replace("fn read", "fn other"), CONTEXT),
             facts(),
-            vec![Complaint::CodeLost("fn read() {}".into())],
+            vec![AnswerProblem::CodeLost("fn read() {}".into())],
         ),
         (
             "lost",
             good.clone(),
-            Facts {
+            EnrichmentFacts {
                 candidate: Some(&long),
-                ..Facts::default()
+                ..EnrichmentFacts::default()
             },
-            vec![Complaint::Shrunk { percent: 9 }],
+            vec![AnswerProblem::Shrunk { percent: 9 }],
         ),
     ];
     for (name, text, facts, want) in &cases {
         assert_eq!(&wrong(text, facts), want, "{name}:\n{text}");
     }
-    let all = wrong("I have written the plan to plan.md.", &Facts::default());
+    let all = wrong(
+        "I have written the plan to plan.md.",
+        &EnrichmentFacts::default(),
+    );
     assert_eq!(all.len(), 5, "{all:?}");
     assert!(matches!(
         wrong(
             &good.replace("# Plan: Cache the index", "# Plan: Plan"),
             &facts()
         )[..],
-        [Complaint::Title(_)]
+        [AnswerProblem::Title(_)]
     ));
 }
 
 #[test]
 fn complaints_say_what_to_write() {
-    use crate::plan::gate::ContentFault;
-    use crate::plan::title::TitleFault;
+    use crate::plan::gate::ContentError;
+    use crate::plan::gate::TitleError;
     let all = [
-        Complaint::NoTitle,
-        Complaint::Title(TitleFault::TooShort(4)),
-        Complaint::NoDetails,
-        Complaint::SecondDetails,
-        Complaint::NoBody,
-        Complaint::Content(ContentFault::NoStructure),
-        Complaint::NoSteps,
-        Complaint::NoContext,
-        Complaint::EmptyContext,
-        Complaint::Placeholder("[title]".into()),
-        Complaint::QuestionLeft,
-        Complaint::GuidanceWithoutEffect,
-        Complaint::GuidanceNotApplied,
-        Complaint::Shrunk { percent: 12 },
-        Complaint::CodeLost("fn a() {}".into()),
+        AnswerProblem::NoTitle,
+        AnswerProblem::Title(TitleError::TooShort(4)),
+        AnswerProblem::NoDetails,
+        AnswerProblem::SecondDetails,
+        AnswerProblem::NoBody,
+        AnswerProblem::Content(ContentError::NoStructure),
+        AnswerProblem::NoSteps,
+        AnswerProblem::NoContext,
+        AnswerProblem::EmptyContext,
+        AnswerProblem::Placeholder("[title]".into()),
+        AnswerProblem::QuestionLeft,
+        AnswerProblem::GuidanceWithoutEffect,
+        AnswerProblem::GuidanceNotApplied,
+        AnswerProblem::Shrunk { percent: 12 },
+        AnswerProblem::CodeLost("fn a() {}".into()),
     ];
     insta::assert_snapshot!(all.map(|it| it.to_string()).join("\n"));
 }
@@ -295,9 +298,9 @@ fn what_is_code_or_known_is_no_placeholder_and_no_question() {
     let text = answer(&format!("{STEPS}\n\nTBD"), CONTEXT);
     plan(
         &text,
-        &Facts {
+        &EnrichmentFacts {
             candidate: Some(&known),
-            ..Facts::default()
+            ..EnrichmentFacts::default()
         },
     );
 }
@@ -324,7 +327,7 @@ fn steps_of_real_plans_are_found() {
         "**Steps**\n\n1. a\n2. b",
     ] {
         let text = answer(&format!("{words}\n\n{steps}"), CONTEXT);
-        plan(&text, &Facts::default());
+        plan(&text, &EnrichmentFacts::default());
     }
     for none in [
         "### 2026-01-02 — Phase 1.1: a\n\nb",
@@ -335,8 +338,8 @@ fn steps_of_real_plans_are_found() {
     ] {
         let text = answer(&format!("{words}\n\n{none}"), CONTEXT);
         assert_eq!(
-            wrong(&text, &Facts::default()),
-            [Complaint::NoSteps],
+            wrong(&text, &EnrichmentFacts::default()),
+            [AnswerProblem::NoSteps],
             "{none}"
         );
     }

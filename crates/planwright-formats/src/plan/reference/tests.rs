@@ -134,3 +134,59 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_form_of_a_remote_names_the_repository() {
+    for text in [
+        "acme/search",
+        " acme/search\n",
+        "https://github.com/acme/search",
+        "https://github.com/acme/search.git",
+        "https://github.com/acme/search/",
+        "https://ada:hunter2@github.com/acme/search.git",
+        "ssh://git@github.com/acme/search.git",
+        "ssh://git@github.com:22/acme/search",
+        "ssh://git@ssh.github.com:443/acme/search.git",
+        "git@github.com:acme/search.git",
+        "github.com:acme/search",
+        "git@GITHUB.com:/acme/search.git",
+        "git://github.com/acme/search.git",
+    ] {
+        let found = parse_repository(text, "github.com");
+        assert_eq!(found, Ok(("acme".into(), "search".into())), "{text}");
+    }
+    let found = parse_repository("http://127.0.0.1:8400/acme/search", "127.0.0.1:8400");
+    assert_eq!(found, Ok(("acme".into(), "search".into())));
+}
+
+#[test]
+fn errors_for_repositories_show_the_accepted_forms() {
+    for (text, message) in [
+        (
+            "search",
+            "`search` does not name a repository; write OWNER/REPO, https://github.com/OWNER/REPO or git@github.com:OWNER/REPO.git",
+        ),
+        (
+            "https://u:secret@github.com/acme",
+            "`github.com/acme` does not name a repository; write OWNER/REPO, https://github.com/OWNER/REPO or git@github.com:OWNER/REPO.git",
+        ),
+        (
+            "file:///srv/git/search.git",
+            "`file:///srv/git/search.git` does not name a repository; write OWNER/REPO, https://github.com/OWNER/REPO or git@github.com:OWNER/REPO.git",
+        ),
+        (
+            "git@gitlab.com:acme/search.git",
+            "the address is on `gitlab.com`, not on `github.com`; github.api_url says which GitHub is asked",
+        ),
+        (
+            "https://github.com@evil.example/acme/search",
+            "the address is on `evil.example`, not on `github.com`; github.api_url says which GitHub is asked",
+        ),
+    ] {
+        let error = parse_repository(text, "github.com").unwrap_err();
+        assert_eq!(error.to_string(), message, "{text}");
+    }
+    for text in ["", "a/b/c", "../..", "https://github.com/a/b/c", "C:\\x"] {
+        assert!(parse_repository(text, "github.com").is_err(), "{text}");
+    }
+}

@@ -1,4 +1,5 @@
-//! Where a text can be cut: headings, blocks, list items, lines; and where its fences are.
+//! Positions at which a text can be cut: headings, blocks, list items, lines; and its fenced code
+//! blocks.
 
 use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
@@ -8,23 +9,23 @@ use crate::markdown::{self, Lines};
 /// A fenced code block.
 #[derive(Debug)]
 pub(super) struct Fence {
-    /// Where the line with the opening fence begins.
+    /// Start of the line with the opening fence.
     start: usize,
-    /// Where the code begins.
+    /// Start of the code.
     code: usize,
-    /// Where the line with the closing fence begins; the end of the code when there is none.
+    /// Start of the line with the closing fence, else the end of the code.
     close: usize,
-    /// Behind the closing line.
+    /// End of the closing line.
     end: usize,
-    /// The closing fence is there.
+    /// Whether there is a closing fence.
     closed: bool,
-    /// A line that opens the same fence at the start of a text.
+    /// Line that opens the same fence at the start of a text.
     pub(super) opening: String,
-    /// A line that closes it where it stands.
+    /// Line that closes the fence in its place.
     pub(super) closing: String,
 }
 
-/// The places of one text, each list in ascending order.
+/// Offsets in a text, each list in ascending order.
 #[derive(Debug)]
 pub(super) struct Map {
     headings: Vec<usize>,
@@ -35,8 +36,9 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Reads `text`; fences whose opening or closing line is longer than `longest` bytes are left out.
-    pub(super) fn new(text: &str, longest: usize) -> Self {
+    /// Parses `text`. Fences whose opening or closing line is longer than `max_line` bytes are
+    /// ignored.
+    pub(super) fn new(text: &str, max_line: usize) -> Self {
         let arena = Arena::new();
         let root = markdown::parse(&arena, text);
         let lines = Lines::new(text);
@@ -59,16 +61,16 @@ impl Map {
         }
         map.fences = root
             .descendants()
-            .filter_map(|node| Fence::read(node, &lines))
-            .filter(|fence| fence.opening.len().max(fence.closing.len()) <= longest)
+            .filter_map(|node| Fence::parse(node, &lines))
+            .filter(|fence| fence.opening.len().max(fence.closing.len()) <= max_line)
             .collect();
-        // Footnotes stand at the end of the tree, wherever they are in the source.
+        // Footnotes are at the end of the tree, wherever they are in the source.
         map.blocks.sort_unstable();
         map.fences.sort_by_key(|fence| fence.start);
         map
     }
 
-    /// Bytes of the longest closing line.
+    /// Returns the length of the longest closing line, in bytes.
     pub(super) fn longest_closing(&self) -> usize {
         self.fences
             .iter()
@@ -77,7 +79,7 @@ impl Map {
             .unwrap_or(0)
     }
 
-    /// The fence whose code a cut at `offset` goes through.
+    /// Returns the fence whose code a cut at `offset` would divide.
     pub(super) fn fence(&self, offset: usize) -> Option<&Fence> {
         self.last_fence(offset).filter(|fence| {
             offset >= fence.code && (offset < fence.close || fence.closed && offset == fence.close)
@@ -89,7 +91,8 @@ impl Map {
         self.fences.get(before.checked_sub(1)?)
     }
 
-    /// The best place to cut `text` behind `at`, at most `end`, which must be greater.
+    /// Returns the best offset for a cut of `text` after `at` and at most at `end`, which must be
+    /// greater.
     pub(super) fn cut(&self, text: &str, at: usize, end: usize) -> usize {
         let half = at + (end - at) / 2;
         [&self.headings, &self.blocks, &self.items]
@@ -118,7 +121,7 @@ impl Map {
         {
             cut -= 1;
         }
-        // Half a fence line would open a fence that nobody closes.
+        // Part of a fence line could open a fence that is not closed.
         match self.last_fence(cut) {
             Some(fence) if cut < fence.code && fence.start > at => fence.start,
             Some(fence) if cut > fence.close && cut < fence.end && fence.close > at => fence.close,
@@ -134,7 +137,7 @@ fn last_between(places: &[usize], after: usize, upto: usize) -> Option<usize> {
 }
 
 impl Fence {
-    fn read(node: &AstNode<'_>, lines: &Lines<'_>) -> Option<Self> {
+    fn parse(node: &AstNode<'_>, lines: &Lines<'_>) -> Option<Self> {
         let data = node.data();
         let NodeValue::CodeBlock(code) = &data.value else {
             return None;
@@ -150,7 +153,7 @@ impl Fence {
         let line = lines.text(first);
         let from = data.sourcepos.start.column.saturating_sub(1);
         let column = from + line.get(from..)?.find(&run)?;
-        let (opening, closing) = around(line.get(..column)?, code.fence_offset);
+        let (opening, closing) = container_prefixes(line.get(..column)?, code.fence_offset);
         let closed = code.closed && last > first;
         Some(Self {
             start: lines.start(first),
@@ -164,10 +167,13 @@ impl Fence {
     }
 }
 
-/// What stands before a fence when it is opened at the start of a text, and when it is closed in place, given what
-/// stood before it and how much of that is mere indentation. A fence in a list needs a list around it, or the
-/// indented closing line that follows would not close it.
-fn around(before: &str, indentation: usize) -> (String, String) {
+/// Returns the prefixes of a line that opens a fence at the start of a text and of a line that
+/// closes it in place.
+///
+/// `before` is the text before the original fence, of which `indentation` columns do not belong to
+/// a container block. A fence in a list needs a list around it, since otherwise the indented
+/// closing line would not close it.
+fn container_prefixes(before: &str, indentation: usize) -> (String, String) {
     let quoted = before.rfind('>').map_or(0, |at| at + 1);
     let (quote, rest) = before.split_at(quoted);
     let mut quote: String = quote

@@ -28,7 +28,7 @@ fn parts(text: &str, chars: usize, bytes: usize) -> Vec<String> {
 
 /// How a part ends that goes on: the marker, and what people are told.
 fn end(marker: &str) -> String {
-    format!("{marker}\n\n{NOTICE}")
+    format!("{marker}\n\n{CONTINUATION_NOTICE}")
 }
 
 fn words(count: usize) -> String {
@@ -185,7 +185,7 @@ fn a_text_that_contains_markers_survives() {
         CLOSED_IN_LINE,
         CONTINUED,
         OPEN,
-        NOTICE,
+        CONTINUATION_NOTICE,
         "```",
         "",
     ]
@@ -196,11 +196,15 @@ fn a_text_that_contains_markers_survives() {
 
 #[test]
 fn parts_of_older_releases_which_lack_the_notice_are_joined() {
-    let text = format!("{}\n{CUT}\n\n{NOTICE}\n\n{}", words(30), words(60));
+    let text = format!(
+        "{}\n{CUT}\n\n{CONTINUATION_NOTICE}\n\n{}",
+        words(30),
+        words(60)
+    );
     let old: Vec<String> = parts(&text, 400, 400)
         .iter()
         .map(|part| {
-            let part = part.strip_suffix(NOTICE).unwrap_or(part);
+            let part = part.strip_suffix(CONTINUATION_NOTICE).unwrap_or(part);
             part.strip_suffix("\n\n").unwrap_or(part).to_owned()
         })
         .collect();

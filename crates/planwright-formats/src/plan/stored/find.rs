@@ -1,28 +1,29 @@
-//! Where on a page the plan is: by name, by author, by form.
+//! Search for the plan on a page by the named comment, by author and by form.
 
-use super::held::{self, Held, Plan};
-use super::{Comment, Findings, NotStored, Page, Place, Source, header, parts};
+use super::blocks::{self, PlanBlock, PlanPart};
+use super::{Findings, Location, StoredComment, StoredForm, StoredPage, StoredPlanError, parts};
 use crate::block;
 use crate::plan::gate::gate_content;
 
-/// What a plan was read from.
+/// A plan and its origin.
 pub(super) struct Found {
     pub(super) document: String,
-    pub(super) source: Source,
+    pub(super) form: StoredForm,
     pub(super) comments: Vec<u64>,
 }
 
-/// The plan of `page`. `header` says that there is a header, `named` which comment it names.
+/// Finds the plan of `page`. `header` states whether there is a header, `named` which comment it
+/// names.
 pub(super) fn find(
-    page: &Page,
+    page: &StoredPage,
     header: bool,
     named: Option<u64>,
     findings: &mut Findings,
-) -> Result<Found, NotStored> {
-    let comments: Vec<Held> = page
+) -> Result<Found, StoredPlanError> {
+    let comments: Vec<PlanBlock> = page
         .comments
         .iter()
-        .map(|comment| held::in_comment(&comment.body))
+        .map(|comment| blocks::in_comment(&comment.body))
         .collect();
     let by_name = match named {
         Some(id) => by_name(page, &comments, id, findings)?,
@@ -35,24 +36,21 @@ pub(super) fn find(
     if let Some(index) = chosen {
         return from_comment(page, &comments, index, findings);
     }
-    match held::in_body(&page.body) {
-        Held::Plan(plan) => return Ok(from_body(plan, findings)),
-        Held::Broken { line, why } => {
-            let place = Place::Body;
-            return Err(NotStored::Broken { place, line, why });
-        }
-        Held::Nothing => {}
+    match blocks::in_body(&page.body) {
+        PlanBlock::Plan(plan) => return Ok(from_body(plan, findings)),
+        PlanBlock::Broken { line, reason } => return Err(broken(Location::Body, line, &reason)),
+        PlanBlock::Missing => {}
     }
     if page.pull_request
-        && let (body, crlf) = held::unix(&page.body)
-        && let Some(text) = header::behind(&body)
+        && let (body, crlf) = blocks::original_line_ends(&page.body)
+        && let Some(text) = blocks::text_after_header(&body)
     {
         if crlf {
-            findings.add(Place::Body, None, CRLF);
+            findings.add(Location::Body, None, CRLF);
         }
         return Ok(Found {
             document: text.to_owned(),
-            source: Source::BehindHeader,
+            form: StoredForm::BehindHeader,
             comments: Vec::new(),
         });
     }
@@ -62,30 +60,26 @@ pub(super) fn find(
     whole_body(page, header, named, findings)
 }
 
-/// The comment that the header names, where it holds a plan.
+/// Returns the index of the comment that the header names if it contains a plan.
 fn by_name(
-    page: &Page,
-    comments: &[Held],
+    page: &StoredPage,
+    comments: &[PlanBlock],
     id: u64,
     findings: &mut Findings,
-) -> Result<Option<usize>, NotStored> {
+) -> Result<Option<usize>, StoredPlanError> {
     let index = page.comments.iter().position(|comment| comment.id == id);
     match index.map(|index| (index, &comments[index])) {
-        Some((index, Held::Plan(_))) => return Ok(Some(index)),
-        Some((_, Held::Broken { line, why })) => {
-            return Err(NotStored::Broken {
-                place: Place::Comment(id),
-                line: *line,
-                why: why.clone(),
-            });
+        Some((index, PlanBlock::Plan(_))) => return Ok(Some(index)),
+        Some((_, PlanBlock::Broken { line, reason })) => {
+            return Err(broken(Location::Comment(id), *line, reason));
         }
-        Some((_, Held::Nothing)) => findings.add(
-            Place::Comment(id),
+        Some((_, PlanBlock::Missing)) => findings.add(
+            Location::Comment(id),
             None,
             "the plan-header names this comment, but it holds no plan block any more",
         ),
         None => findings.add(
-            Place::Body,
+            Location::Body,
             None,
             format!("the plan-header names comment {id}, which is not there any more"),
         ),
@@ -93,89 +87,99 @@ fn by_name(
     Ok(None)
 }
 
-/// The first comment with a plan, `plan-body` before `plan-content`: of the page's author, or of others.
-fn first_of(page: &Page, comments: &[Held], author: bool) -> Result<Option<usize>, NotStored> {
-    let mine = |index: &usize| is_author(page, &page.comments[*index]) == author;
-    let of = |wanted: Source| {
-        (0..comments.len())
-            .filter(mine)
-            .find(|index| matches!(&comments[*index], Held::Plan(plan) if plan.source == wanted))
-    };
-    if let Some(index) = of(Source::PlanBody).or_else(|| of(Source::PlanContent)) {
-        return Ok(Some(index));
+fn broken(location: Location, line: usize, reason: &str) -> StoredPlanError {
+    StoredPlanError::Broken {
+        location,
+        line,
+        why: reason.to_owned(),
     }
-    // Somebody else's broken block is not worth an error: anybody may write one.
-    for index in (0..comments.len()).filter(mine).filter(|_| author) {
-        if let Held::Broken { line, why } = &comments[index] {
-            return Err(NotStored::Broken {
-                place: Place::Comment(page.comments[index].id),
-                line: *line,
-                why: why.clone(),
-            });
-        }
-    }
-    Ok(None)
 }
 
-fn is_author(page: &Page, comment: &Comment) -> bool {
+/// Returns the index of the first comment with a plan, by the page's author or by others.
+/// `plan-body` has priority over `plan-content`.
+fn first_of(
+    page: &StoredPage,
+    comments: &[PlanBlock],
+    author: bool,
+) -> Result<Option<usize>, StoredPlanError> {
+    let selected = |index: &usize| is_author(page, &page.comments[*index]) == author;
+    let with_form = |wanted: StoredForm| {
+        (0..comments.len())
+            .filter(selected)
+            .find(|index| matches!(&comments[*index], PlanBlock::Plan(plan) if plan.form == wanted))
+    };
+    let found = with_form(StoredForm::PlanBody).or_else(|| with_form(StoredForm::PlanContent));
+    // A broken block of another author is ignored, since anybody can write one.
+    if found.is_none() && author {
+        for index in (0..comments.len()).filter(selected) {
+            if let PlanBlock::Broken { line, reason } = &comments[index] {
+                let location = Location::Comment(page.comments[index].id);
+                return Err(broken(location, *line, reason));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn is_author(page: &StoredPage, comment: &StoredComment) -> bool {
     same_person(page.author.as_deref(), comment.author.as_deref())
 }
 
-/// Logins differ in case only when they are one. Two deleted accounts may be two people.
+/// Compares logins, which are case-insensitive. Two deleted accounts may be different people.
 fn same_person(one: Option<&str>, other: Option<&str>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if one.eq_ignore_ascii_case(other))
 }
 
-/// Whether two comments are by one person.
-pub(super) fn by_same_author(page: &Page, one: usize, other: usize) -> bool {
+/// Returns true if two comments are by the same person.
+pub(super) fn by_same_author(page: &StoredPage, one: usize, other: usize) -> bool {
     let author = |index: usize| page.comments[index].author.as_deref();
     one == other || same_person(author(one), author(other))
 }
 
-/// An author for messages.
-pub(super) fn name(author: Option<&str>) -> &str {
+/// Returns the name of an author for messages.
+pub(super) fn author_name(author: Option<&str>) -> &str {
     author.unwrap_or("a deleted account")
 }
 
 fn from_comment(
-    page: &Page,
-    comments: &[Held],
+    page: &StoredPage,
+    comments: &[PlanBlock],
     first: usize,
     findings: &mut Findings,
-) -> Result<Found, NotStored> {
-    let (document, used, source) = parts::collect(page, comments, first, findings)?;
+) -> Result<Found, StoredPlanError> {
+    let (document, used, form) = parts::collect(page, comments, first, findings)?;
     let id = |index: &usize| page.comments[*index].id;
     for index in &used {
-        if let Held::Plan(plan) = &comments[*index] {
-            note_plan(plan, Place::Comment(id(index)), findings);
+        if let PlanBlock::Plan(plan) = &comments[*index] {
+            note_plan(plan, Location::Comment(id(index)), findings);
         }
     }
     let comment = &page.comments[first];
     if !is_author(page, comment) {
         findings.add(
-            Place::Comment(comment.id),
+            Location::Comment(comment.id),
             None,
             format!(
                 "the plan is by {}, the {} is by {}: make sure that it is the plan you want",
-                name(comment.author.as_deref()),
+                author_name(comment.author.as_deref()),
                 if page.pull_request {
                     "pull request"
                 } else {
                     "issue"
                 },
-                name(page.author.as_deref()),
+                author_name(page.author.as_deref()),
             ),
         );
     }
     for (index, held) in comments.iter().enumerate() {
-        if let Held::Plan(plan) = held
+        if let PlanBlock::Plan(plan) = held
             && !used.contains(&index)
-            // Of a plan in parts, the others of its author have been told.
+            // Other parts by the author of a plan in parts have been reported.
             && !(used.len() > 1 && plan.part.is_some() && by_same_author(page, first, index))
         {
-            let by = name(page.comments[index].author.as_deref());
+            let by = author_name(page.comments[index].author.as_deref());
             findings.add(
-                Place::Comment(id(&index)),
+                Location::Comment(id(&index)),
                 None,
                 format!("holds another plan, by {by}, which was not taken"),
             );
@@ -183,65 +187,66 @@ fn from_comment(
     }
     Ok(Found {
         document,
-        source,
+        form,
         comments: used.iter().map(id).collect(),
     })
 }
 
-fn from_body(plan: Plan, findings: &mut Findings) -> Found {
-    note_plan(&plan, Place::Body, findings);
+fn from_body(plan: PlanPart, findings: &mut Findings) -> Found {
+    note_plan(&plan, Location::Body, findings);
     Found {
         document: plan.text,
-        source: plan.source,
+        form: plan.form,
         comments: Vec::new(),
     }
 }
 
 const CRLF: &str = "its line ends are CRLF, as after an edit in a browser; the plan was read with LF, as it was written";
 
-fn note_plan(plan: &Plan, place: Place, findings: &mut Findings) {
+/// Reports the oddities of a plan block.
+fn note_plan(plan: &PlanPart, location: Location, findings: &mut Findings) {
     if plan.crlf {
-        findings.add(place, None, CRLF);
+        findings.add(location, None, CRLF);
     }
     if plan.blocks > 1 {
         let message = format!("holds {} plan blocks; the first one was taken", plan.blocks);
-        findings.add(place, None, message);
+        findings.add(location, None, message);
     }
-    for (line, why) in &plan.troubles {
-        findings.add(place, Some(*line), why.clone());
+    for (line, message) in &plan.diagnostics {
+        findings.add(location, Some(*line), message.clone());
     }
 }
 
-/// The body as the plan, when nothing says otherwise and it looks like one.
+/// Returns the whole body as the plan if it has no blocks and passes the gate.
 fn whole_body(
-    page: &Page,
+    page: &StoredPage,
     header: bool,
     named: Option<u64>,
     findings: &mut Findings,
-) -> Result<Found, NotStored> {
+) -> Result<Found, StoredPlanError> {
     if header {
         return Err(match named {
-            Some(id) => NotStored::CommentGone { id },
-            None => NotStored::HeaderAlone,
+            Some(id) => StoredPlanError::CommentGone { id },
+            None => StoredPlanError::HeaderAlone,
         });
     }
     let parsed = block::parse(&page.body);
     if !parsed.blocks.is_empty() || !parsed.diagnostics.is_empty() {
         let why = "the body holds blocks, but none with a plan".to_owned();
-        return Err(NotStored::NoPlan { why });
+        return Err(StoredPlanError::NoPlan { why });
     }
-    if let Err(fault) = gate_content(&page.body) {
-        let why = format!("the body is no plan by itself: {fault}");
-        return Err(NotStored::NoPlan { why });
+    if let Err(error) = gate_content(&page.body) {
+        let why = format!("the body is no plan by itself: {error}");
+        return Err(StoredPlanError::NoPlan { why });
     }
     findings.add(
-        Place::Body,
+        Location::Body,
         None,
         "there is no plan block anywhere: the whole body was taken for the plan, as erk stored plans at first",
     );
     Ok(Found {
         document: page.body.clone(),
-        source: Source::WholeBody,
+        form: StoredForm::WholeBody,
         comments: Vec::new(),
     })
 }

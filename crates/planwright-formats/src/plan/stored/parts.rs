@@ -1,94 +1,94 @@
-//! A long plan: its parts in several comments, put together exactly or not at all.
+//! Assembly of a long plan from its parts in several comments.
 
 use std::collections::BTreeMap;
 
-use super::find::{by_same_author, name};
-use super::held::{Held, Plan};
-use super::{Findings, NotStored, Page, Place, Source};
-use crate::plan::split::{self, End};
+use super::blocks::{PlanBlock, PlanPart};
+use super::find::{author_name, by_same_author};
+use super::{Findings, Location, StoredForm, StoredPage, StoredPlanError};
+use crate::plan::split::{self, PartEnd};
 
-/// Most missing parts that are listed.
-const LISTED: usize = 6;
+/// Maximum number of missing parts and of hints in an error.
+const MAX_LISTED: usize = 6;
 
-/// The document that begins in comment `first`, the comments it was read from, and its form.
+/// Returns the document that begins in comment `first`, the indices of its comments, and its form.
 pub(super) fn collect(
-    page: &Page,
-    comments: &[Held],
+    page: &StoredPage,
+    comments: &[PlanBlock],
     first: usize,
     findings: &mut Findings,
-) -> Result<(String, Vec<usize>, Source), NotStored> {
+) -> Result<(String, Vec<usize>, StoredForm), StoredPlanError> {
     let series = Series {
         page,
         comments,
         first,
     };
-    let Held::Plan(plan) = &comments[first] else {
-        return Err(NotStored::HeaderAlone);
+    let PlanBlock::Plan(plan) = &comments[first] else {
+        return Err(StoredPlanError::HeaderAlone);
     };
     let of = match plan.part {
         Some((_, of)) => of,
-        // Somebody took the line away that says so. A text that does not go on elsewhere is whole: the parts beside it
-        // are those of another plan.
-        None if split::is_tied(&plan.text) => {
+        // The line `part i/n` was removed. A text without markers is complete, and the other parts
+        // belong to another plan.
+        None if split::has_marker(&plan.text) => {
             series.siblings().map(|(_, _, of)| of).max().unwrap_or(1)
         }
         None => 1,
     };
     if of == 1 {
-        return Ok((plan.text.clone(), vec![first], plan.source));
+        return Ok((plan.text.clone(), vec![first], plan.form));
     }
-    let used = series.used(of, findings)?;
+    let used = series.select(of, findings)?;
     if !used.contains(&first) {
         let comment = page.comments[first].id;
-        return Err(NotStored::PartUnnumbered { comment, of });
+        return Err(StoredPlanError::PartUnnumbered { comment, of });
     }
     if used.windows(2).any(|pair| pair[0] > pair[1]) {
-        let place = Place::Comment(page.comments[first].id);
-        findings.add(place, None, "the parts of the plan stand in another order than they are numbered; they were put together by number");
+        let location = Location::Comment(page.comments[first].id);
+        findings.add(location, None, "the parts of the plan stand in another order than they are numbered; they were put together by number");
     }
     let texts: Vec<&str> = used
         .iter()
         .filter_map(|index| series.plan(*index))
         .map(|plan| plan.text.as_str())
         .collect();
-    match split::misfit(&texts) {
-        None => Ok((split::join(&texts).unwrap_or_default(), used, plan.source)),
-        Some((index, end)) => Err(NotStored::PartEdited {
+    match split::first_mismatch(&texts) {
+        None => Ok((split::join(&texts).unwrap_or_default(), used, plan.form)),
+        Some((index, end)) => Err(StoredPlanError::PartEdited {
             part: index + 1,
             of,
             comment: page.comments[used[index]].id,
             end: match end {
-                End::First => "first",
-                End::Last => "last",
+                PartEnd::First => "first",
+                PartEnd::Last => "last",
             },
             neighbour: match end {
-                End::First => index,
-                End::Last => index + 2,
+                PartEnd::First => index,
+                PartEnd::Last => index + 2,
             },
         }),
     }
 }
 
 struct Series<'a> {
-    page: &'a Page,
-    comments: &'a [Held],
+    page: &'a StoredPage,
+    comments: &'a [PlanBlock],
     first: usize,
 }
 
 impl<'a> Series<'a> {
-    fn plan(&self, index: usize) -> Option<&'a Plan> {
+    fn plan(&self, index: usize) -> Option<&'a PlanPart> {
         match &self.comments[index] {
-            Held::Plan(plan) => Some(plan),
-            Held::Broken { .. } | Held::Nothing => None,
+            PlanBlock::Plan(plan) => Some(plan),
+            PlanBlock::Broken { .. } | PlanBlock::Missing => None,
         }
     }
 
-    /// Whether the comment is by whoever wrote the one the plan begins in.
+    /// Returns true if the comment is by the author of the comment in which the plan begins.
     fn same_author(&self, index: usize) -> bool {
         by_same_author(self.page, self.first, index)
     }
 
-    /// Comments of the same author that say which part they are: index, part, of.
+    /// Returns index, part and number of parts of every numbered comment by that author.
     fn siblings(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         (0..self.comments.len())
             .filter(|index| self.same_author(*index))
@@ -98,45 +98,43 @@ impl<'a> Series<'a> {
             })
     }
 
-    /// The comments of all `of` parts in order.
-    fn used(&self, of: usize, findings: &mut Findings) -> Result<Vec<usize>, NotStored> {
+    /// Returns the indices of the comments of all `of` parts in order.
+    fn select(&self, of: usize, findings: &mut Findings) -> Result<Vec<usize>, StoredPlanError> {
         let mut slots: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (index, part, parts) in self.siblings() {
             if parts == of {
                 slots.entry(part).or_default().push(index);
             } else {
-                let place = Place::Comment(self.page.comments[index].id);
-                findings.add(
-                    place,
-                    None,
-                    format!(
-                        "says part {part}/{parts}, but the plan has {of} parts; it was not taken"
-                    ),
+                let location = Location::Comment(self.page.comments[index].id);
+                let message = format!(
+                    "says part {part}/{parts}, but the plan has {of} parts; it was not taken"
                 );
+                findings.add(location, None, message);
             }
         }
         let missing: Vec<usize> = (1..=of)
             .filter(|part| !slots.contains_key(part))
-            .take(LISTED)
+            .take(MAX_LISTED)
             .collect();
         if !missing.is_empty() {
             let hints = self.hints(&missing, of);
-            return Err(NotStored::PartsMissing { missing, of, hints });
+            return Err(StoredPlanError::PartsMissing { missing, of, hints });
         }
         slots
             .iter()
-            .map(|(part, claims)| self.one(*part, of, claims, findings))
+            .map(|(part, claims)| self.select_one(*part, of, claims, findings))
             .collect()
     }
 
-    /// The one comment for a part: the one the plan begins in, else the first of equal ones.
-    fn one(
+    /// Selects the comment of a part: the one in which the plan begins, else the first of several
+    /// equal ones.
+    fn select_one(
         &self,
         part: usize,
         of: usize,
         claims: &[usize],
         findings: &mut Findings,
-    ) -> Result<usize, NotStored> {
+    ) -> Result<usize, StoredPlanError> {
         let chosen = if claims.contains(&self.first) {
             self.first
         } else {
@@ -147,7 +145,7 @@ impl<'a> Series<'a> {
         let equal = claims.iter().all(|index| text(*index) == text(chosen));
         if !equal && chosen != self.first {
             let comments = claims.iter().map(|index| id(*index)).collect();
-            return Err(NotStored::PartTwice { part, of, comments });
+            return Err(StoredPlanError::PartTwice { part, of, comments });
         }
         for index in claims.iter().filter(|index| **index != chosen) {
             let same = if equal {
@@ -156,7 +154,7 @@ impl<'a> Series<'a> {
                 "another text"
             };
             findings.add(
-                Place::Comment(id(*index)),
+                Location::Comment(id(*index)),
                 None,
                 format!("says that it is part {part} of {of} as well, with {same}; comment {} was taken", id(chosen)),
             );
@@ -164,18 +162,18 @@ impl<'a> Series<'a> {
         Ok(chosen)
     }
 
-    /// Comments that may have been the missing parts.
+    /// Describes the comments that may have been the missing parts.
     fn hints(&self, missing: &[usize], of: usize) -> Vec<String> {
         let mut hints = Vec::new();
         for (index, held) in self.comments.iter().enumerate() {
             let comment = &self.page.comments[index];
-            let (id, by) = (comment.id, name(comment.author.as_deref()));
+            let (id, by) = (comment.id, author_name(comment.author.as_deref()));
             match held {
-                Held::Plan(plan) => match plan.part {
+                PlanBlock::Plan(plan) => match plan.part {
                     Some((part, parts))
                         if parts == of && missing.contains(&part) && !self.same_author(index) =>
                     {
-                        let first = name(self.page.comments[self.first].author.as_deref());
+                        let first = author_name(self.page.comments[self.first].author.as_deref());
                         hints.push(format!(
                             "comment {id} says that it is part {part}, but it is by {by} and the plan by {first}"
                         ));
@@ -185,13 +183,13 @@ impl<'a> Series<'a> {
                     )),
                     _ => {}
                 },
-                Held::Broken { line, why } if self.same_author(index) => {
-                    hints.push(format!("comment {id}, line {line}: {why}"));
+                PlanBlock::Broken { line, reason } if self.same_author(index) => {
+                    hints.push(format!("comment {id}, line {line}: {reason}"));
                 }
-                Held::Broken { .. } | Held::Nothing => {}
+                PlanBlock::Broken { .. } | PlanBlock::Missing => {}
             }
         }
-        hints.truncate(LISTED);
+        hints.truncate(MAX_LISTED);
         hints
     }
 }

@@ -108,7 +108,11 @@ fn whole_titles_are_shown_and_only_very_long_ones_cut() {
     let found = steps(&plan);
     assert_eq!(found[0], long);
     assert!(found[1].ends_with('…'), "{}", found[1]);
-    assert!(found[1].chars().count() <= TITLE_CHARS, "{}", found[1]);
+    assert!(
+        found[1].chars().count() <= MAX_STEP_TITLE_CHARS,
+        "{}",
+        found[1]
+    );
 }
 
 #[test]
@@ -209,7 +213,7 @@ fn text_that_looks_like_markup_is_shown_as_text() {
 #[test]
 fn many_full_stops_take_no_longer() {
     let plan = format!("## Goal\n\n{}", "a.".repeat(200_000));
-    assert_eq!(sentence(&plan).chars().count(), SENTENCE_CHARS);
+    assert_eq!(sentence(&plan).chars().count(), MAX_SENTENCE_CHARS);
 }
 
 #[test]
@@ -241,11 +245,11 @@ proptest! {
     #[test]
     fn always_short_and_one_line_without_markup(plan in "(?s).{0,400}", marked in MARKED) {
         for Summary { sentence, steps } in [summarise(&plan), summarise(&marked)] {
-            prop_assert!(steps.len() <= MOST_STEPS + 1);
+            prop_assert!(steps.len() <= MAX_STEPS + 1);
             prop_assert!(steps.iter().all(|step| !step.is_empty()));
             for line in steps.into_iter().chain([sentence]) {
                 let seen = inline::plain(&line);
-                prop_assert!(seen.chars().count() <= SENTENCE_CHARS, "{}", line);
+                prop_assert!(seen.chars().count() <= MAX_SENTENCE_CHARS, "{}", line);
                 prop_assert!(!line.contains(['\n', '\r']) && inline::pieces(&line).is_empty(), "{}", line);
                 prop_assert_eq!(inline::shown(&seen), line);
             }

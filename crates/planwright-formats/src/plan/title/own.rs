@@ -1,70 +1,71 @@
-//! The title that a plan in a conversation has of its own, in any language.
+//! The explicit title of a plan in a conversation, in any language.
 //!
-//! Stricter than [`title_of`](super::title_of), which reads documents: a first line is no title, and neither
-//! is a heading that only says that a plan follows, whose plan it is, or which of several.
+//! The rules are stricter than those of [`title_of`](super::title_of), which reads documents: a
+//! first line is no title, and neither is a heading that only announces a plan, names its author,
+//! or numbers one of several proposals.
 
-use super::{MAX_CHARS, cut, front_matter, is_section_name};
-use crate::markdown::{self, Block, Kind};
-use crate::plan::inline;
+use super::{MAX_TITLE_CHARS, is_section_name};
+use crate::front_matter;
+use crate::markdown::{self, Block};
+use crate::text::{one_line, truncate_chars};
 use crate::vocabulary::{Class, Phrases, fold, words};
 
-/// Longest line that can be a title without being a heading, in characters.
-const MAX_LINE: usize = 120;
+/// Maximum length of a line that is a title without being a heading, in characters.
+const MAX_LINE_CHARS: usize = 120;
 
-/// The title of the plan in `text`; `None` where it has none that says something.
+/// Returns the title of the plan in `text`, or `None` if it has no descriptive one.
 ///
-/// The first heading or bold line above the steps; else a line `Plan: X`; else `title:` in front matter.
+/// The sources are, in this order: the first heading or bold line above the steps, a line `Plan:
+/// X`, and `title` in the front matter.
 pub fn own_title(text: &str) -> Option<String> {
-    let front = front_matter(text);
-    let blocks = markdown::blocks(&text[front..]);
-    let source = &text[front..];
-    let heading = |level: u8| {
-        blocks.iter().find_map(|block| match &block.kind {
-            Kind::Heading {
-                level: other, text, ..
-            } if *other == level => said(text),
-            _ => None,
-        })
+    let (fields, source) = front_matter::split(text);
+    let blocks = markdown::blocks(source);
+    let headings = || blocks.iter().filter_map(Block::heading);
+    let heading = |wanted: u8| {
+        let mut texts = headings().filter(|(level, _)| *level == wanted);
+        texts.find_map(|(_, text)| descriptive_title(text))
     };
-    let first_is_head = blocks.first().is_some_and(|block| {
-        matches!(block.kind, Kind::Heading { .. }) || bold_line(block, source).is_some()
-    });
+    let begins_with_heading = blocks
+        .first()
+        .is_some_and(|block| block.heading().is_some() || bold_line(block, source).is_some());
     heading(1)
         .or_else(|| {
-            let first = blocks
-                .iter()
-                .take_while(|block| !matches!(block.kind, Kind::Heading { .. }));
-            first.take(2).find_map(|block| line(block, source))
+            let before = blocks.iter().take_while(|block| block.heading().is_none());
+            before.take(2).find_map(|block| title_line(block, source))
         })
         .or_else(|| {
-            if first_is_head {
+            if begins_with_heading {
                 first_heading(&blocks)
             } else {
                 heading(2)
             }
         })
-        .or_else(|| from_front_matter(&text[..front]))
-        .map(|title| cut(&title, MAX_CHARS))
+        .or_else(|| descriptive_title(fields.get("title")?.as_str()?))
+        .map(|title| truncate_chars(&title, MAX_TITLE_CHARS))
 }
 
-/// `title` without the words before and behind it that say nothing about the plan; `None` where nothing is
-/// left.
-pub fn said(title: &str) -> Option<String> {
-    let line = inline::one_line(title);
-    let bare = without_markers(&line);
-    let bare = bare
+/// Removes the words at both ends of `title` that say nothing about the plan, such as `Plan:` or
+/// `(v2)`. Returns `None` if no descriptive words are left.
+pub fn descriptive_title(title: &str) -> Option<String> {
+    let line = one_line(title);
+    let bare = without_markers(&line)
         .trim_matches(|c: char| c.is_whitespace() || "*_:：-–—".contains(c))
         .trim();
     let folded = fold(bare);
     let phrases = Phrases::of(&folded);
     let content = words(&folded);
+    let generic = [
+        Class::Empty,
+        Class::Section,
+        Class::Other,
+        Class::Lead,
+        Class::Plan,
+        Class::Proposal,
+    ];
     let says_nothing = content.is_empty()
-        || phrases.is(Class::Empty, content.clone())
-        || phrases.is(Class::Section, content.clone())
-        || phrases.is(Class::Other, content.clone())
-        || phrases.is(Class::Lead, content.clone())
-        || phrases.is(Class::Plan, content.clone())
-        || phrases.is(Class::Proposal, content.clone())
+        || generic
+            .into_iter()
+            .any(|class| phrases.is(class, content.clone()))
         || is_section_name(bare)
         || is_marker(bare)
         || numbered_step(&folded, &phrases, content.start)
@@ -74,7 +75,7 @@ pub fn said(title: &str) -> Option<String> {
     (!says_nothing).then(|| bare.to_owned())
 }
 
-/// `Step 1: …`, `1. …`, `第一步 …`.
+/// Matches `Step 1: …`, `1. …`, `第一步 …`.
 fn numbered_step(folded: &str, phrases: &Phrases, start: usize) -> bool {
     let number = |rest: &str| {
         rest.trim_start()
@@ -86,91 +87,72 @@ fn numbered_step(folded: &str, phrases: &Phrases, start: usize) -> bool {
         || folded[start..].starts_with('第')
 }
 
+/// Returns the title in the heading that begins the text. If that heading has level 1 and is
+/// generic, the next heading is used if it is deeper.
 fn first_heading(blocks: &[Block]) -> Option<String> {
-    blocks
-        .iter()
-        .take(1)
-        .find_map(|block| match &block.kind {
-            Kind::Heading { text, .. } => said(text),
-            _ => None,
-        })
+    let first = blocks.first()?.heading();
+    first
+        .and_then(|(_, text)| descriptive_title(text))
         .or_else(|| {
-            // Under a heading that says nothing the next one, where it is no step and no section.
-            let mut headings = blocks.iter().filter_map(|block| match &block.kind {
-                Kind::Heading { level, text, .. } => Some((*level, text)),
-                _ => None,
-            });
+            let mut headings = blocks.iter().filter_map(Block::heading);
             let (level, _) = headings.next()?;
-            headings
-                .next()
-                .filter(|(next, _)| *next > level && level == 1)
-                .and_then(|(_, text)| said(text))
+            let (next, text) = headings.next()?;
+            (level == 1 && next > level).then(|| descriptive_title(text))?
         })
 }
 
-/// A bold line, or a line `Plan: X`.
-fn line(block: &Block, source: &str) -> Option<String> {
-    let Kind::Paragraph { text } = &block.kind else {
-        return None;
-    };
+/// Returns the title in a bold line or in a line `Plan: X`.
+fn title_line(block: &Block, source: &str) -> Option<String> {
     if let Some(bold) = bold_line(block, source) {
-        return said(&bold);
+        return descriptive_title(bold);
     }
-    let first = text.lines().next()?;
-    let bare = without_markers(first);
-    let marked =
-        bare.len() < first.len() && first.chars().count() <= MAX_LINE && !first.ends_with(':');
-    if marked { said(first) } else { None }
+    let first = block.paragraph()?.lines().next()?;
+    let marked = without_markers(first).len() < first.len()
+        && first.chars().count() <= MAX_LINE_CHARS
+        && !first.ends_with(':');
+    marked.then(|| descriptive_title(first))?
 }
 
-/// The text of a paragraph that is bold as a whole.
-fn bold_line(block: &Block, source: &str) -> Option<String> {
-    let Kind::Paragraph { text } = &block.kind else {
-        return None;
-    };
+/// Returns the text of a paragraph of one line that is entirely bold.
+fn bold_line<'a>(block: &'a Block, source: &str) -> Option<&'a str> {
+    let text = block.paragraph()?;
     let line = source[block.span.clone()].trim();
-    let inner = ["**", "__"].iter().find_map(|mark| {
-        let inner = line.strip_prefix(mark)?;
-        let inner = inner
-            .strip_suffix(mark)
-            .or_else(|| inner.strip_suffix(&format!("{mark}:")[..]))?;
-        (!inner.contains(mark)).then_some(inner)
+    let bold = ["**", "__"].iter().any(|mark| {
+        let inner = line.strip_prefix(mark).and_then(|inner| {
+            inner
+                .strip_suffix(mark)
+                .or_else(|| inner.strip_suffix(':')?.strip_suffix(mark))
+        });
+        inner.is_some_and(|inner| !inner.contains(mark))
     });
-    (inner.is_some() && text.chars().count() <= MAX_LINE && !text.contains('\n'))
-        .then(|| text.clone())
+    (bold && text.chars().count() <= MAX_LINE_CHARS && !text.contains('\n')).then_some(text)
 }
 
-fn from_front_matter(front: &str) -> Option<String> {
-    let value = front.lines().find_map(|line| line.strip_prefix("title:"))?;
-    said(value.trim().trim_matches(['"', '\'']))
-}
-
-/// Without `Plan:`, `[RFC]`, `Proposal B -`, `Implementation plan for` in front, and `(v2)` or `(1/2)` behind.
+/// Removes `Plan:`, `[RFC]`, `Proposal B -` or `Implementation plan for` at the start, and `(v2)`
+/// or `(1/2)` at the end.
 fn without_markers(title: &str) -> &str {
     let mut rest = title.trim();
-    let mut taken = 0;
-    // Markers are taken off once; a tag in brackets may stand before one.
-    while taken < 2 {
-        let before = rest.len();
+    // Removes at most two markers, of which only the last one may be other than a tag in brackets.
+    let mut removed = 0;
+    while removed < 2 {
         if let Some(inner) = rest.strip_prefix(['[', '【'])
             && let Some(end) = inner.find([']', '】'])
             && is_marker(&inner[..end])
         {
             let close = inner[end..].chars().next().map_or(1, char::len_utf8);
             rest = inner[end + close..].trim_start_matches([':', '：', ' ']);
-            taken += 1;
+            removed += 1;
             continue;
         }
-        rest = after_colon(rest).unwrap_or(rest);
-        taken = 2;
-        if rest.len() == before {
-            rest = after_preposition(rest).unwrap_or(rest);
-        }
+        rest = after_colon(rest)
+            .or_else(|| after_preposition(rest))
+            .unwrap_or(rest);
+        break;
     }
     without_tag(rest)
 }
 
-/// What follows a marker and a colon or a dash.
+/// Returns the text after a marker and a colon or a dash.
 fn after_colon(title: &str) -> Option<&str> {
     for (at, c) in title.char_indices().take(80) {
         let end = at + c.len_utf8();
@@ -192,22 +174,22 @@ fn after_colon(title: &str) -> Option<&str> {
     None
 }
 
-/// `A`, `B`: one of several.
+/// Returns true for a single capital letter, which labels one of several proposals.
 fn is_letter(head: &str) -> bool {
     let mut chars = head.chars();
     chars.next().is_some_and(char::is_uppercase) && chars.next().is_none()
 }
 
-/// What follows `Plan for` and the like: a marker whose last word leads on.
+/// Returns the text after a marker that ends with a preposition, such as `Plan for`.
 fn after_preposition(title: &str) -> Option<&str> {
     let start = title.find(char::is_alphanumeric)?;
     let folded = fold(&title[start..]);
-    // Only where folding kept the length can a place in one text be used in the other.
+    // Offsets are valid in both texts only if folding kept the length.
     if folded.len() != title.len() - start {
         return None;
     }
     let phrases = Phrases::of(&folded);
-    let leads_on = |end: &usize| {
+    let has_preposition = |end: &usize| {
         let phrase = &folded[..*end];
         phrase
             .rsplit_once(' ')
@@ -217,13 +199,14 @@ fn after_preposition(title: &str) -> Option<&str> {
         .all(Class::Marker)
         .filter(|found| found.start == 0)
         .map(|found| found.end)
-        .filter(leads_on)
+        .filter(has_preposition)
         .max()?;
     let rest = title[start + end..].trim_start();
     (rest.chars().count() >= 5).then_some(rest)
 }
 
-/// Only markers: `Plan`, `Proposal B`, `Vorschlag 2 (v2)`, `Umsetzungsplan`.
+/// Returns true if `head` consists of markers only: `Plan`, `Proposal B`, `Vorschlag 2 (v2)`,
+/// `Umsetzungsplan`.
 fn is_marker(head: &str) -> bool {
     let folded = fold(without_tag(head.trim()));
     let content = words(&folded);
@@ -235,7 +218,7 @@ fn is_marker(head: &str) -> bool {
     if whole(Class::Marker) || whole(Class::Empty) || whole(Class::Plan) || whole(Class::Proposal) {
         return true;
     }
-    // One of several, or somebody's: `Plan B`, `Option 2`, `案A`, `Maria's plan`, `Proposta di Greta`.
+    // With a label or an author: `Plan B`, `Option 2`, `案A`, `Maria's plan`, `Proposta di Greta`.
     [Class::Plan, Class::Proposal, Class::Marker]
         .iter()
         .any(|class| {
@@ -243,15 +226,15 @@ fn is_marker(head: &str) -> bool {
                 let rest = folded[found.end..].trim_matches(|c: char| !c.is_alphanumeric());
                 let before = folded[..found.start].trim_matches(|c: char| !c.is_alphanumeric());
                 let label = |text: &str| text.chars().count() <= 2 && !text.is_empty();
-                (found.start == content.start && (label(rest) || whose(rest)))
+                (found.start == content.start && (label(rest) || is_author(rest)))
                     || found.end >= content.end
                         && (label(before) || before.ends_with("'s") && !before.contains(' '))
             })
         })
 }
 
-/// A preposition and a name.
-fn whose(rest: &str) -> bool {
+/// Returns true for a preposition and a name.
+fn is_author(rest: &str) -> bool {
     let mut words = rest.split_whitespace();
     let prepositions = ["by", "di", "de", "von", "van", "da", "do", "od", "af", "av"];
     words
@@ -261,7 +244,7 @@ fn whose(rest: &str) -> bool {
         && words.next().is_none()
 }
 
-/// Without `(v2)`, `(1/2)`, `(revised)` at the end.
+/// Removes `(v2)`, `(1/2)` or `(revised)` at the end.
 fn without_tag(title: &str) -> &str {
     let trimmed = title.trim_end_matches(|c: char| c.is_whitespace() || c == ':' || c == '：');
     let Some(head) = trimmed.strip_suffix([')', '）']) else {

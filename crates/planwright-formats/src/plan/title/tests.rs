@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
+use crate::plan::gate::{TitleError, gate_title};
 
 #[test]
 fn titles() {
@@ -71,12 +72,10 @@ fn titles() {
 #[test]
 fn long_titles_are_cut_on_a_character() {
     let title = title_of(&format!("# {}", "ü".repeat(300))).unwrap();
-    assert_eq!(title.chars().count(), MAX_CHARS);
+    assert_eq!(title.chars().count(), MAX_TITLE_CHARS);
     assert!(title.ends_with("ü…"));
-    let whole = "ü".repeat(MAX_CHARS);
+    let whole = "ü".repeat(MAX_TITLE_CHARS);
     assert_eq!(title_of(&format!("# {whole}")), Some(whole));
-    assert_eq!(cut("abc def", 5), "abc…");
-    assert_eq!(cut("abc", 0), "…");
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn the_gate() {
         assert_eq!(fault.as_deref(), expected, "{title}");
     }
     assert_eq!(
-        TitleFault::NoLetter.feedback(),
+        TitleError::NoLetter.feedback(),
         "Start the plan with a heading that says what it will do, for example `# Plan: Add user authentication`."
     );
 }
@@ -177,8 +176,8 @@ fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
         assert_eq!(own_title(text).as_deref(), expected, "{text}");
     }
     assert_eq!(
-        said("[Feature]: Export reports").as_deref(),
+        descriptive_title("[Feature]: Export reports").as_deref(),
         Some("Export reports")
     );
-    assert_eq!(said("Plan:"), None);
+    assert_eq!(descriptive_title("Plan:"), None);
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_report_made_of_an_agents_words() {
     let said = "I looked at the code.\n\nRetries are in `src/retry.rs`.\n\n## Recommendations\n\n- Add jitter\n";
-    let document = degraded("Retry policy", "2026-01-02", "researcher", said);
+    let document = degraded_report("Retry policy", "2026-01-02", "researcher", said);
     assert_eq!(
         document,
         "# Retry policy\n\n## Metadata\n\n- **Source**: made from the agent's text; the agent wrote no report\n- \
@@ -23,7 +23,7 @@ fn a_report_made_of_an_agents_words() {
     );
     assert_eq!(read.recommendations, ["Add jitter"]);
     assert!(
-        handed("a.md", &read)
+        render_digest("a.md", &read)
             .contains("- **Note**: the agent wrote no report; this is made from its words\n")
     );
 }
@@ -52,7 +52,7 @@ fn an_open_fence_in_an_agents_words_swallows_no_section() {
         "a\r# b",
         "- a\n\n  ```",
     ] {
-        let document = degraded("T", "d", "a", said);
+        let document = degraded_report("T", "d", "a", said);
         let titles: Vec<String> = crate::markdown::sections(&document)
             .into_iter()
             .map(|section| section.title)
@@ -107,7 +107,7 @@ fn half_of_the_reports_are_enough_and_none_never() {
         (4, 2, true, 2),
         (usize::MAX, usize::MAX, true, usize::MAX / 2 + 1),
     ] {
-        let tally = Tally {
+        let tally = ReportTally {
             expected,
             ok,
             degraded: 7,
@@ -118,7 +118,6 @@ fn half_of_the_reports_are_enough_and_none_never() {
             (passes, needed),
             "{ok} of {expected}"
         );
-        assert_eq!(threshold(expected, ok), passes);
     }
 }
 
@@ -140,7 +139,7 @@ fn a_reduction_is_honest_about_small_reports() {
         );
     }
     assert_eq!(of(403, 7).full_tokens, 100);
-    assert_eq!((tokens("é€😀x"), tokens("abc")), (1, 0));
+    assert_eq!((estimate_tokens("é€😀x"), estimate_tokens("abc")), (1, 0));
 }
 
 #[test]
@@ -148,13 +147,13 @@ fn what_a_planner_is_handed() {
     let text = "# Retries\n\n## Executive Summary\n\nThere are none.\n\n## Findings\n\nSee `src/a.rs`.\n\n## \
                 Recommendations\n\n1. a\n2. b\n3. c\n4. d\n5. e\n6. f\n";
     assert_eq!(
-        handed("docs/001-retries.md", &metadata(text)),
+        render_digest("docs/001-retries.md", &metadata(text)),
         "- **Report**: `docs/001-retries.md`\n- **Title**: Retries\n- **Summary**: There are none.\n- \
          **Recommendations** (5 of 6):\n  - a\n  - b\n  - c\n  - d\n  - e\n- **Files** (1): `src/a.rs`\n- **Size**: 130 \
          bytes, 16 words\n"
     );
     assert_eq!(
-        handed("a.md", &metadata("")),
+        render_digest("a.md", &metadata("")),
         "- **Report**: `a.md`\n- **Title**: Unknown Report\n- **Size**: 0 bytes, 0 words\n"
     );
 }
@@ -193,7 +192,7 @@ fn context_that_metadata_save() {
         );
     };
     for (name, text) in fixtures() {
-        let handed = handed(&format!("reports/{name}"), &metadata(&text));
+        let handed = render_digest(&format!("reports/{name}"), &metadata(&text));
         let reduction = Reduction::of(&text, &handed);
         row(&name, reduction);
         assert!(handed.len() <= 2_500, "{name}: {}", handed.len());

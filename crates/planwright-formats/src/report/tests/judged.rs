@@ -13,7 +13,7 @@ fn plan(extra: &str) -> String {
     format!("# Plan: Lease deliveries\n\n## Phase 1: Table\n\n{words}\n\n{extra}\n")
 }
 
-fn said(complaints: &[Complaint]) -> Vec<String> {
+fn said(complaints: &[DocumentProblem]) -> Vec<String> {
     complaints.iter().map(ToString::to_string).collect()
 }
 
@@ -27,7 +27,7 @@ fn every_complaint_names_the_place_and_what_to_do() {
             ["the document is empty; write all of it into the file"],
             "{empty:?}"
         );
-        assert_eq!(check_plan(empty), [Complaint::Empty]);
+        assert_eq!(check_plan(empty), [DocumentProblem::Empty]);
     }
     assert_eq!(
         said(&check_report("Here is a summary.")),
@@ -73,9 +73,9 @@ fn comments_do_not_count_as_text() {
     assert!(
         matches!(
             complaints[..],
-            [Complaint::TooSmall {
+            [DocumentProblem::TooSmall {
                 bytes: 25,
-                least: 500
+                min: 500
             }]
         ),
         "{complaints:?}"
@@ -91,11 +91,11 @@ fn headings_in_code_are_none() {
     ] {
         assert_eq!(
             check_report(&text),
-            [Complaint::NoTitle, Complaint::NoFindings]
+            [DocumentProblem::NoTitle, DocumentProblem::NoFindings]
         );
     }
     let fenced = format!("# T\n\n```\n## Phase 1: x\n1. a\n2. b\n```\n\n{words}");
-    assert_eq!(check_plan(&fenced), [Complaint::NoSteps]);
+    assert_eq!(check_plan(&fenced), [DocumentProblem::NoSteps]);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn leftovers_of_templates_are_found() {
         let found: Vec<&str> = complaints
             .iter()
             .map(|one| match one {
-                Complaint::Placeholder { text, .. } => text.as_str(),
+                DocumentProblem::Placeholder { text, .. } => text.as_str(),
                 other => panic!("{text:?}: {other}"),
             })
             .collect();
@@ -192,7 +192,7 @@ fn the_line_of_a_leftover_counts_the_front_matter_and_the_lines_of_a_paragraph()
     let lines: Vec<usize> = check_report(&text)
         .iter()
         .map(|one| match one {
-            Complaint::Placeholder { line, .. } => *line,
+            DocumentProblem::Placeholder { line, .. } => *line,
             other => panic!("{other}"),
         })
         .collect();

@@ -188,7 +188,7 @@ fn phases_in_every_form() {
     ] {
         let found = phase_heading(level, text).unwrap_or_else(|| panic!("{text}"));
         let want = PlanHeading {
-            named: Named::Phase,
+            kind: PlanHeadingKind::Phase,
             number: number.to_owned(),
             title: title.to_owned(),
             done,
@@ -196,10 +196,10 @@ fn phases_in_every_form() {
         assert_eq!(found, want, "{text}");
     }
     for (text, named) in [
-        ("Milestone 3 — Ship", Named::Milestone),
-        ("Step 2: Wire it", Named::Step),
+        ("Milestone 3 — Ship", PlanHeadingKind::Milestone),
+        ("Step 2: Wire it", PlanHeadingKind::Step),
     ] {
-        assert_eq!(phase_heading(3, text).unwrap().named, named);
+        assert_eq!(phase_heading(3, text).unwrap().kind, named);
     }
     for (level, text) in [
         (1, "Phase 1: T"),
@@ -346,52 +346,6 @@ fn dates_and_complexity_are_those_of_the_plan() {
             "{text:?}"
         );
     }
-}
-
-#[test]
-fn front_matters() {
-    let read = |text| front_matter(text).map(|(fields, body)| (fields.map(|all| all.len()), body));
-    for (text, fields, body) in [
-        ("", None, ""),
-        ("# T\n", None, "# T\n"),
-        ("----\ntext", None, "----\ntext"),
-        (" ---\na: b\n---\n", None, " ---\na: b\n---\n"),
-        ("---\na: b\nc: 1\n---\ntext", Some(2), "text"),
-        ("---\na: b\n---\n\n\ntext", Some(1), "\ntext"),
-        ("---\r\na: b\r\n---\r\n\r\ntext\r\n", Some(1), "text\r\n"),
-        ("---\n---\nbody\n", Some(0), "body\n"),
-        ("---\n# remark\n---\nbody\n", Some(0), "body\n"),
-        ("\u{feff}---\na: b\n---", Some(1), ""),
-    ] {
-        assert_eq!(read(text), Ok((fields, body)), "{text:?}");
-    }
-}
-
-#[test]
-fn a_broken_front_matter_says_what_to_do() {
-    for (text, want) in [
-        (
-            "---\na: b\n",
-            "the front matter of line 1 has no end; write a line `---` behind its last field",
-        ),
-        (
-            "---\na: b\n--- more\ntext",
-            "line 3: more than `---` stands on the line that ends the front matter; move the rest to a line of its own",
-        ),
-        (
-            "---\njust words\n---\n",
-            "the front matter of line 1 holds no fields; write one `name: value` on each line",
-        ),
-    ] {
-        assert_eq!(front_matter(text).unwrap_err().to_string(), want);
-    }
-    let broken = front_matter("---\na: [b\n---\n").unwrap_err().to_string();
-    assert!(
-        broken.starts_with("the front matter of line 1 is not YAML: ")
-            && broken.ends_with("; write one `name: value` on each line")
-            && !broken.contains('\n'),
-        "{broken}"
-    );
 }
 
 #[test]

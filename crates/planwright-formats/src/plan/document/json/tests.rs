@@ -7,11 +7,11 @@
     reason = "tests"
 )]
 
-use super::super::{Enrichment, Guidance, Mode, PlanDocument, Reading, read};
+use super::super::{Enrichment, Guidance, Mode, ParsedDocument, PlanDocument, parse};
 
 fn plan(text: &str) -> PlanDocument {
-    match read(text) {
-        Reading::Plan(plan) => plan,
+    match parse(text) {
+        ParsedDocument::Plan(plan) => plan,
         other => panic!("{other:?}"),
     }
 }
@@ -60,7 +60,7 @@ fn every_error_of_an_extractor_with_its_message() {
             "Nothing.",
         ),
     ] {
-        let Reading::Error(error) = read(text) else {
+        let ParsedDocument::Error(error) = parse(text) else {
             panic!("{text}");
         };
         assert_eq!((&*error.code, &*error.message), (code, message), "{text}");
@@ -124,6 +124,10 @@ fn the_json_form_has_the_same_facts() {
             "The text has no heading; it must begin with `# Plan: <title>`.",
         ),
     ] {
-        assert_eq!(read(text), Reading::Neither(why.to_owned()), "{text}");
+        assert_eq!(
+            parse(text),
+            ParsedDocument::Neither(why.to_owned()),
+            "{text}"
+        );
     }
 }

@@ -1,14 +1,21 @@
-//! Reading a document: plan, error, or neither.
+//! Parsing of plan documents and error documents.
 
 use crate::markdown::{self, Block, Kind, Lines};
 use crate::plan::inline::{self, Item, Piece};
+use crate::text::{one_line, truncate_chars};
 
 use super::{
-    CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, NOTES_MARK, PlanDocument,
-    Reading, json,
+    CATEGORIES, Enrichment, ErrorDocument, FRAME_MARK, Guidance, Mode, NOTES_MARK, ParsedDocument,
+    PlanDocument, json,
 };
 
-/// Codes of an extractor, and how erk's messages for them begin: some answers have the message in the heading.
+/// Maximum length of a heading in a message, in code points.
+const MAX_HEADING_CHARS: usize = 80;
+/// Maximum length of an error code, in bytes.
+const MAX_CODE_BYTES: usize = 64;
+
+/// Error codes of extractors and the beginnings of erk's messages for them, which some answers use
+/// as the heading.
 const MESSAGES: [(&str, &str); 5] = [
     ("no_plan_found", "no implementation plan found"),
     ("session_not_found", "session file not found"),
@@ -20,21 +27,22 @@ const MESSAGES: [(&str, &str); 5] = [
     ("validation_failed", "plan validation failed"),
 ];
 
-/// Reads `text` by its tree.
+/// Parses a plan document or an error document from its Markdown tree.
 ///
-/// * Its first heading `# Plan: <title>`, then `## Enrichment Details`, then a rule (`---`): a plan. The body is
-///   everything behind the rule and the one blank line after it, byte for byte, and before it whatever sentences stand
-///   between title and details. When the rule was forgotten, the body
-///   begins at the next heading of level 1 or 2, so that nothing of the plan is lost.
-/// * Its first heading `## Error: <code>`, a message behind the code or one of erk's messages in its place: an error.
-///   Such a heading further down, or in code, is the plan's own text, and so is `## Error: handling`: a code has a `_`.
-/// * An object as extractors answered before they answered in Markdown (`success`, `plan_content`, … or `error`,
-///   `message`), alone or in a `json` fence: the same facts.
+/// * A plan document has the first heading `# Plan: <title>`, then `## Enrichment Details`, then a
+///   rule (`---`). The body is the text after the rule and one blank line, byte for byte.
+///   Paragraphs between title and details are put before it. Without the rule, the body begins at
+///   the next heading of level 1 or 2, so that no text is lost.
+/// * An error document has the first heading `## Error: <code>`, optionally with a message after
+///   the code, or with one of erk's messages instead of the code. Such a heading further down or in
+///   code belongs to the plan, and so does `## Error: handling`, since a code contains a `_`.
+/// * The JSON object that extractors returned before they used Markdown (`success`, `plan_content`,
+///   … or `error`, `message`) is accepted alone or in a `json` fence.
 ///
 /// Text before the first heading is ignored.
-pub fn read(text: &str) -> Reading {
-    if let Some(reading) = json::read(text) {
-        return reading;
+pub fn parse(text: &str) -> ParsedDocument {
+    if let Some(parsed) = json::parse(text) {
+        return parsed;
     }
     let blocks = markdown::blocks(text);
     let Some((start, level, heading)) = first_heading(&blocks) else {
@@ -43,26 +51,26 @@ pub fn read(text: &str) -> Reading {
     if level == 2
         && let Some((code, message)) = error_heading(heading)
     {
-        return Reading::Error(error(text, &blocks[start + 1..], code, message));
+        return ParsedDocument::Error(error(text, &blocks[start + 1..], code, message));
     }
     let Some(title) = plan_title(level, heading) else {
         return neither(&format!(
             "The first heading is \"{}\"; it must be `# Plan: <title>`.",
-            shorten(heading)
+            truncate_chars(heading, MAX_HEADING_CHARS)
         ));
     };
     if title.is_empty() {
         return neither("The heading `# Plan:` has no title behind it.");
     }
     let found = frame(text, &blocks, start).map(|frame| (frame, ""));
-    let Some((frame, between)) = found.or_else(|| frame_below_text(text, &blocks, start)) else {
+    let Some((frame, between)) = found.or_else(|| frame_after_text(text, &blocks, start)) else {
         return neither("The section `## Enrichment Details` is missing below the title.");
     };
     if text[frame.body..].trim().is_empty() {
         return neither("There is no plan behind `## Enrichment Details`.");
     }
     let head = inline::pieces(&text[blocks[start].span.start..frame.head_end]);
-    Reading::Plan(PlanDocument {
+    ParsedDocument::Plan(PlanDocument {
         title: title_in(&head).unwrap_or(title),
         enrichment: enrichment(&head),
         body: match between {
@@ -72,35 +80,26 @@ pub fn read(text: &str) -> Reading {
     })
 }
 
-/// True when `text` is a plan document from its first block on.
+/// Returns true if `text` is a plan document that begins with its title.
 pub fn is_success_document(text: &str) -> bool {
-    let blocks = markdown::blocks(text);
-    let Some((0, level, heading)) = first_heading(&blocks) else {
-        return false;
-    };
-    plan_title(level, heading).is_some_and(|title| !title.is_empty())
-        && frame(text, &blocks, 0).is_some_and(|frame| !text[frame.body..].trim().is_empty())
+    leading_frame(text)
+        .is_some_and(|(title, frame)| !title.is_empty() && !text[frame.body..].trim().is_empty())
 }
 
-/// The plan in a saved document, byte for byte as it was found.
+/// Returns the plan in a saved document, byte for byte as it was before saving.
 ///
-/// * A document framed by us: the text behind the frame.
-/// * A text with notes of ours behind it: the text before the notes.
-/// * Any other text, also a plan that already came as a plan document: the whole text.
+/// * In a document framed by Planwright, it is the text after the frame.
+/// * In a text followed by notes of Planwright, it is the text before the notes.
+/// * Any other text, including a plan that already was a plan document, is returned whole.
 pub fn plan_text(saved: &str) -> &str {
-    let blocks = markdown::blocks(saved);
-    let framed = matches!(first_heading(&blocks), Some((0, level, heading)) if plan_title(level, heading).is_some());
-    if framed
-        && let Some(frame) = frame(saved, &blocks, 0)
-        && frame.ours
-    {
-        return &saved[frame.body..];
+    match leading_frame(saved) {
+        Some((_, frame)) if frame.ours => &saved[frame.body..],
+        _ => strip_notes(saved),
     }
-    without_notes(saved)
 }
 
-/// `text` without the notes that stand behind a plan that was not enriched.
-pub fn without_notes(text: &str) -> &str {
+/// Removes the notes that follow a plan that was not enriched.
+pub fn strip_notes(text: &str) -> &str {
     let Some((plan, notes)) = text.rsplit_once(NOTES_MARK) else {
         return text;
     };
@@ -115,51 +114,57 @@ pub fn without_notes(text: &str) -> &str {
     plan.filter(|_| ours).unwrap_or(text)
 }
 
-/// The plan in `text`: what stands behind the frame of a plan document, whoever wrote it, else the whole text; never the
-/// notes behind a plan.
-pub fn body(text: &str) -> &str {
-    let blocks = markdown::blocks(text);
-    let framed = matches!(first_heading(&blocks), Some((0, level, heading)) if plan_title(level, heading).is_some());
-    if framed && let Some(frame) = frame(text, &blocks, 0) {
-        return &text[frame.body..];
+/// Returns the plan in `text`: the text after the frame of a plan document, whoever wrote it, else
+/// the whole text without notes.
+pub fn plan_body(text: &str) -> &str {
+    match leading_frame(text) {
+        Some((_, frame)) => &text[frame.body..],
+        None => strip_notes(text),
     }
-    without_notes(text)
 }
 
+/// Offsets in a plan document.
 struct Frame {
     /// End of the head, before the rule.
     head_end: usize,
-    /// Where the plan begins.
+    /// Start of the plan.
     body: usize,
-    /// The head carries our mark.
+    /// Whether the head contains [`FRAME_MARK`].
     ours: bool,
+}
+
+/// Returns title and frame of a plan document that begins with its title.
+fn leading_frame(text: &str) -> Option<(String, Frame)> {
+    let blocks = markdown::blocks(text);
+    let (level, heading) = blocks.first()?.heading()?;
+    let title = plan_title(level, heading)?;
+    Some((title, frame(text, &blocks, 0)?))
 }
 
 fn is_details(block: &Block) -> bool {
     matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
 }
 
-/// The frame below the title at block `start`: right below it and nowhere else, as what stands
-/// further down belongs to the plan, which would be cut off there.
+/// Returns the frame directly below the title at block `start`. A section of that name further down
+/// belongs to the plan.
 fn frame(text: &str, blocks: &[Block], start: usize) -> Option<Frame> {
     let (details, below) = blocks[start + 1..].split_first()?;
     is_details(details).then(|| framed(text, below))
 }
 
-/// The same where sentences stand between the title and the frame, as agents write them; and these
-/// sentences.
-fn frame_below_text<'t>(text: &'t str, blocks: &[Block], start: usize) -> Option<(Frame, &'t str)> {
+/// Returns the frame below paragraphs that an agent wrote between title and frame, and the text of
+/// these paragraphs.
+fn frame_after_text<'t>(text: &'t str, blocks: &[Block], start: usize) -> Option<(Frame, &'t str)> {
     let below = &blocks[start + 1..];
     let at = below.iter().position(is_details)?;
     let (between, details) = below.split_at(at);
-    let sentences = |block: &Block| matches!(block.kind, Kind::Paragraph { .. });
     let (first, last) = (between.first()?, between.last()?);
     let frame = framed(text, &details[1..]);
-    let taken = between.iter().all(sentences) && !frame.ours;
-    taken.then(|| (frame, &text[first.span.start..last.span.end]))
+    let prose = between.iter().all(|block| block.paragraph().is_some());
+    (prose && !frame.ours).then(|| (frame, &text[first.span.start..last.span.end]))
 }
 
-/// The frame whose heading stands above the blocks `below`.
+/// Returns the frame whose heading is followed by the blocks `below`.
 fn framed(text: &str, below: &[Block]) -> Frame {
     let end = below
         .iter()
@@ -178,7 +183,7 @@ fn framed(text: &str, below: &[Block]) -> Frame {
     let body = if end.kind == Kind::Rule {
         let lines = Lines::new(text);
         let behind = lines.start(end.line + 1);
-        // One blank line belongs to the frame. Only an empty one: blanks would be the plan's own bytes.
+        // One empty line belongs to the frame. A line of spaces would belong to the plan.
         if behind < text.len() && lines.span(end.line + 1).is_empty() {
             lines.start(end.line + 2)
         } else {
@@ -195,21 +200,20 @@ fn framed(text: &str, below: &[Block]) -> Frame {
 }
 
 fn first_heading(blocks: &[Block]) -> Option<(usize, u8, &str)> {
-    blocks
-        .iter()
-        .enumerate()
-        .find_map(|(index, block)| match &block.kind {
-            Kind::Heading { level, text, .. } => Some((index, *level, text.as_str())),
-            _ => None,
-        })
+    let mut headings = blocks.iter().enumerate();
+    headings.find_map(|(index, block)| {
+        let (level, text) = block.heading()?;
+        Some((index, level, text))
+    })
 }
 
 fn plan_title(level: u8, heading: &str) -> Option<String> {
     let rest = heading.strip_prefix("Plan:").filter(|_| level == 1)?;
-    Some(inline::one_line(rest))
+    Some(one_line(rest))
 }
 
-/// The title as the head alone reads it: a link definition in the plan must not change it.
+/// Returns the title as parsed from the head alone, so that link definitions in the plan do not
+/// change it.
 fn title_in(head: &[Piece]) -> Option<String> {
     match head.first() {
         Some(Piece::Heading(level, text)) => plan_title(*level, text),
@@ -217,7 +221,7 @@ fn title_in(head: &[Piece]) -> Option<String> {
     }
 }
 
-/// Code and message of a heading `Error: …`.
+/// Returns code and message of a heading `Error: …`.
 fn error_heading(heading: &str) -> Option<(&str, &str)> {
     let rest = heading.strip_prefix("Error:")?.trim();
     let end = rest
@@ -233,17 +237,17 @@ fn error_heading(heading: &str) -> Option<(&str, &str)> {
     MESSAGES.iter().find(known).map(|(code, _)| (*code, rest))
 }
 
-/// A word of a heading is a code when it has a `_`, as every code of an extractor has.
-pub(super) fn is_code(word: &str) -> bool {
+/// Returns true if a word of a heading is an error code. Codes of extractors contain a `_`.
+fn is_code(word: &str) -> bool {
     word.contains('_')
-        && word.len() <= 64
+        && word.len() <= MAX_CODE_BYTES
         && word
             .bytes()
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 fn error(text: &str, below: &[Block], code: &str, message: &str) -> ErrorDocument {
-    let is_details = |block: &Block| matches!(&block.kind, Kind::Heading { text, .. } if text.eq_ignore_ascii_case("Details"));
+    let is_details = |block: &Block| matches!(block.heading(), Some((_, text)) if text.eq_ignore_ascii_case("Details"));
     let source = |part: &[Block]| match (part.first(), part.last()) {
         (Some(first), Some(last)) => text[first.span.start..last.span.end].trim().to_owned(),
         _ => String::new(),
@@ -260,18 +264,18 @@ fn error(text: &str, below: &[Block], code: &str, message: &str) -> ErrorDocumen
 
 fn enrichment(head: &[Piece]) -> Enrichment {
     let mut found = Enrichment::raw();
-    let mut section = String::new();
+    let mut section = "";
     let mut applied = false;
     let mut text = None;
     for piece in head {
         let items = match piece {
             Piece::Heading(_, title) => {
-                title.trim().clone_into(&mut section);
+                section = title.trim();
                 continue;
             }
             Piece::List(items) => items,
         };
-        match section.as_str() {
+        match section {
             "Process Summary" => {
                 for item in items {
                     let value = item.value();
@@ -334,10 +338,6 @@ fn unquote(value: &str) -> String {
         .to_owned()
 }
 
-fn neither(why: &str) -> Reading {
-    Reading::Neither(why.to_owned())
-}
-
-fn shorten(text: &str) -> String {
-    super::super::title::cut(text, 80)
+fn neither(reason: &str) -> ParsedDocument {
+    ParsedDocument::Neither(reason.to_owned())
 }

@@ -1,4 +1,4 @@
-//! What a plan has: steps, context, placeholders, code.
+//! Structure of an enriched plan: steps, context, placeholders, code.
 
 use comrak::Arena;
 use comrak::nodes::NodeValue;
@@ -6,106 +6,36 @@ use comrak::nodes::NodeValue;
 use super::answer::is_details;
 use crate::markdown::{self, Block, Kind};
 use crate::plan::document::CATEGORIES;
+use crate::words::WORDS;
 
-/// Headings below which steps stand, without numbers and marks.
-const STEPS: [&str; 38] = [
-    "action items",
-    "action plan",
-    "approach",
-    "changes",
-    "changes required",
-    "checklist",
-    "component breakdown",
-    "detailed steps",
-    "execution plan",
-    "execution steps",
-    "files to change",
-    "files to modify",
-    "how",
-    "implementation",
-    "implementation approach",
-    "implementation detail",
-    "implementation details",
-    "implementation order",
-    "implementation phases",
-    "implementation plan",
-    "implementation steps",
-    "implementation strategy",
-    "implementation tasks",
-    "milestones",
-    "milestones & phases",
-    "phases",
-    "plan",
-    "proposed changes",
-    "proposed solution",
-    "required changes",
-    "rollout",
-    "solution",
-    "step by step",
-    "steps",
-    "task list",
-    "tasks",
-    "todo",
-    "work items",
-];
-
-/// Words that count phases: `Phase 2.1: …`, `Step 3`.
+/// Words in the headings of numbered steps: `Phase 2.1: …`, `Step 3`.
 const COUNTED: [&str; 7] = ["phase", "step", "milestone", "stage", "task", "part", "pr"];
 
-/// What a form has where the text belongs, lower case.
-const PLACEHOLDERS: [&str; 20] = [
-    "[title]",
-    "[title ",
-    "[title…",
-    "[plan title",
-    "[full plan",
-    "[short title",
-    "[only populated",
-    "[answer and how",
-    "[insert ",
-    "[describe ",
-    "[fill in",
-    "<title>",
-    "<short title>",
-    "<plan title>",
-    "<file:line>",
-    "<insert ",
-    "<describe ",
-    "<fill in",
-    "<todo>",
-    "lorem ipsum",
-];
-
-/// A whole line or item that says that something is to be written.
-const UNWRITTEN: [&str; 9] = [
-    "todo", "tbd", "tba", "fixme", "...", "…", "[...]", "[…]", "[todo]",
-];
-
-/// What was found in a plan.
-pub(super) struct Parts {
-    /// There is something to be worked off.
+/// Properties of a plan.
+pub(super) struct PlanSections {
+    /// Whether it has steps.
     pub(super) steps: bool,
-    /// The section for the context: `None` when there is none, else whether it has text.
+    /// Whether the section for the context has text; `None` if there is no such section.
     pub(super) context: Option<bool>,
     /// Which categories have text.
     pub(super) categories: [bool; 8],
-    /// There is an enrichment part.
+    /// Whether it has a section "Enrichment Details".
     pub(super) details: bool,
     /// The first placeholder.
     pub(super) placeholder: Option<String>,
-    /// Where the context begins; else the length.
+    /// Start of the context, else the length of the text.
     pub(super) plan_end: usize,
 }
 
-impl Parts {
-    /// Reads `body`.
+impl PlanSections {
+    /// Parses `body`.
     pub(super) fn of(body: &str) -> Self {
         let blocks = markdown::blocks(body);
         let context = Context::of(&blocks);
         let plan_end = context.start.unwrap_or(body.len());
         let plan = blocks.partition_point(|block| block.span.start < plan_end);
         Self {
-            steps: steps(&blocks[..plan]) || steps(behind(&blocks, &context)),
+            steps: has_steps(&blocks[..plan]) || has_steps(&blocks[context.end..]),
             context: context.start.map(|_| context.text),
             categories: context.categories,
             details: blocks.iter().any(is_details),
@@ -115,13 +45,8 @@ impl Parts {
     }
 }
 
-/// What follows the context.
-fn behind<'a>(blocks: &'a [Block], context: &Context) -> &'a [Block] {
-    &blocks[context.end.min(blocks.len())..]
-}
-
-/// A heading without marks, numbers and boxes before its words, in lower case.
-fn plain(heading: &str) -> String {
+/// Normalises a heading: lower case, without markers, numbers and task boxes before its words.
+fn heading_name(heading: &str) -> String {
     let lower = heading.to_lowercase().replace(" and ", " & ");
     let lower = lower.trim_start_matches("- ");
     let lower = ["[x]", "[ ]"]
@@ -134,12 +59,12 @@ fn plain(heading: &str) -> String {
         .to_owned()
 }
 
-/// `Phase 1: …`; not `2026-01-02 — Phase 1`, not `Success Criteria — Phase 1`.
+/// Accepts `Phase 1: …`, but not `2026-01-02 — Phase 1` and `Success Criteria — Phase 1`.
 fn is_phase(heading: &str) -> bool {
     let dated = heading.trim().get(..5).is_some_and(|start| {
         start.ends_with('-') && start[..4].bytes().all(|b| b.is_ascii_digit())
     });
-    let name = plain(heading);
+    let name = heading_name(heading);
     !dated
         && COUNTED.iter().any(|word| {
             name.strip_prefix(word).is_some_and(|rest| {
@@ -149,14 +74,16 @@ fn is_phase(heading: &str) -> bool {
         })
 }
 
-/// `3. Wire it up`, `2) Tests`.
+/// Accepts `3. Wire it up` and `2) Tests`.
 fn is_numbered(heading: &str) -> bool {
     let text = heading.trim();
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     digits > 0 && digits < 4 && text[digits..].starts_with(['.', ')', ':'])
 }
 
-fn steps(blocks: &[Block]) -> bool {
+/// Returns true for two numbered headings, a phase, a section of steps that is not empty, a
+/// numbered list or a task list.
+fn has_steps(blocks: &[Block]) -> bool {
     let mut numbered = 0;
     for (at, block) in blocks.iter().enumerate() {
         match &block.kind {
@@ -165,8 +92,8 @@ fn steps(blocks: &[Block]) -> bool {
                 if is_phase(text) && *level > 1 || numbered >= 2 {
                     return true;
                 }
-                let name = plain(text);
-                let steps = STEPS.contains(&name.as_str())
+                let name = heading_name(text);
+                let steps = WORDS.step_sections.contains(&name)
                     || name.ends_with(" steps")
                     || name.ends_with(" tasks");
                 let below = blocks[at + 1..].iter().take_while(
@@ -196,9 +123,9 @@ fn steps(blocks: &[Block]) -> bool {
 /// The section `## Context & Understanding`.
 #[derive(Default)]
 struct Context {
-    /// Byte where its heading begins.
+    /// Offset of its heading.
     start: Option<usize>,
-    /// Index of the block behind it.
+    /// Index of the block after it.
     end: usize,
     text: bool,
     categories: [bool; 8],
@@ -209,38 +136,28 @@ impl Context {
         let mut found = Self::default();
         let mut at = 0;
         while at < blocks.len() {
-            let level = match &blocks[at].kind {
-                Kind::Heading { level, text, .. }
-                    if *level <= 3 && plain(text) == "context & understanding" =>
-                {
-                    *level
-                }
-                _ => {
-                    at += 1;
-                    continue;
-                }
-            };
-            found.start = found.start.or(Some(blocks[at].span.start));
+            let heading = blocks[at].heading();
             at += 1;
+            let Some((level, _)) = heading.filter(|(level, text)| {
+                *level <= 3 && heading_name(text) == "context & understanding"
+            }) else {
+                continue;
+            };
+            found.start = found.start.or(Some(blocks[at - 1].span.start));
             let mut category: Option<(usize, u8)> = None;
             while let Some(block) = blocks.get(at) {
-                if let Kind::Heading {
-                    level: deeper,
-                    text,
-                    ..
-                } = &block.kind
-                {
-                    if *deeper <= level {
+                if let Some((deeper, text)) = block.heading() {
+                    if deeper <= level {
                         break;
                     }
-                    if category.is_none_or(|(_, above)| *deeper <= above) {
-                        let name = plain(text);
+                    if category.is_none_or(|(_, above)| deeper <= above) {
+                        let name = heading_name(text);
                         category = CATEGORIES
                             .iter()
-                            .position(|known| plain(known) == name)
-                            .map(|index| (index, *deeper));
+                            .position(|known| heading_name(known) == name)
+                            .map(|index| (index, deeper));
                     }
-                } else if says_something(&block.kind) {
+                } else if has_content(&block.kind) {
                     found.text = true;
                     if let Some((index, _)) = category {
                         found.categories[index] = true;
@@ -254,28 +171,19 @@ impl Context {
     }
 }
 
-fn says_something(kind: &Kind) -> bool {
+fn has_content(kind: &Kind) -> bool {
     match kind {
         Kind::Paragraph { text } => {
             let lower = text.to_lowercase();
             let words = lower.trim_matches(|c: char| !c.is_alphanumeric());
-            ![
-                "",
-                "none",
-                "none found",
-                "n/a",
-                "nothing",
-                "nothing found",
-                "not applicable",
-            ]
-            .contains(&words)
+            !words.is_empty() && !WORDS.empty_sections.contains(words)
         }
         Kind::Rule | Kind::Html => false,
         _ => true,
     }
 }
 
-/// The first placeholder in the words of `text`, code aside.
+/// Returns the first placeholder in `text`, ignoring code.
 pub(super) fn placeholder(text: &str) -> Option<String> {
     let arena = Arena::new();
     let root = markdown::parse(&arena, text);
@@ -300,24 +208,26 @@ pub(super) fn placeholder(text: &str) -> Option<String> {
             }
         }
         let lower = words.to_lowercase();
-        let form = PLACEHOLDERS.iter().find(|form| {
+        let form = WORDS.placeholders.iter().find(|form| {
             // `Option<Title>` is a type.
-            lower.match_indices(**form).any(|(at, _)| {
+            lower.match_indices(*form).any(|(at, _)| {
                 !lower[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_')
             })
         });
         let line = lower.trim().trim_end_matches('.');
-        let line = UNWRITTEN
+        let line = WORDS
+            .unwritten
             .iter()
-            .find(|word| **word == lower.trim() || **word == line && !line.is_empty());
+            .find(|word| *word == lower.trim() || *word == line);
         if let Some(found) = form.or(line) {
-            return Some((*found).trim().to_owned());
+            return Some(found.trim().to_owned());
         }
     }
     None
 }
 
-/// The content of every fence, lines without blanks at their ends.
+/// Returns the content of every fenced code block that is not empty, without white space at the
+/// ends of lines.
 pub(super) fn fences(text: &str) -> Vec<String> {
     let arena = Arena::new();
     let root = markdown::parse(&arena, text);

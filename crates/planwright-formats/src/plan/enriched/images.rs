@@ -1,69 +1,70 @@
-//! Pictures in an agent's text, made into links and words.
+//! Neutralisation of images in an agent's text.
 
 use crate::markdown;
+use crate::text::truncate_bytes;
 
-/// Tags that fetch something when a page is shown.
-const FETCHING: [&str; 12] = [
+/// Length that the URL of a known image must exceed, in bytes.
+const MIN_KNOWN_URL_BYTES: usize = 8;
+
+/// HTML tags that fetch a URL when a page is displayed.
+const FETCHING_TAGS: [&str; 12] = [
     "audio", "embed", "iframe", "image", "img", "input", "link", "object", "picture", "source",
     "svg", "video",
 ];
 
-/// How far behind `![` the address is looked for, in bytes.
-const REACH: usize = 1_000;
+/// Maximum distance of the URL from `![`, in bytes.
+const MAX_URL_DISTANCE: usize = 1_000;
 
-/// How often a text is gone through. What is taken out can change what is code; texts that need more were made for it.
-const PASSES: usize = 4;
+/// Number of passes that leave code unchanged. A replacement can change which text is code, but
+/// only texts made for this purpose need more passes.
+const MAX_CODE_PASSES: usize = 4;
 
-/// `text` with `[` for `![` and `&lt;` before tags that fetch something, outside code; and how many there were. Those
-/// whose address stands in `known` stay.
+/// Replaces `![` by `[`, and `<` by `&lt;` in tags that fetch a URL, outside code. Images whose URL
+/// occurs in `known` are kept. Returns the text and the number of replacements.
 pub(super) fn as_links(mut text: String, known: &str) -> (String, usize) {
     let mut count = 0;
-    for _ in 0..PASSES {
-        let (next, found) = pass(text, |places, text| {
-            let code = markdown::in_code(text, places);
-            let stays = |(at, code): (&usize, bool)| code || is_known(&text[*at..], known);
-            places.iter().zip(code).map(stays).collect()
+    for passes in 0.. {
+        let (next, found) = pass(text, |offsets, text| {
+            // Text that is still changing is replaced in code as well, and known images too.
+            if passes >= MAX_CODE_PASSES {
+                return vec![false; offsets.len()];
+            }
+            let code = markdown::in_code(text, offsets);
+            let kept = |(at, code): (&usize, bool)| code || is_known(&text[*at..], known);
+            offsets.iter().zip(code).map(kept).collect()
         });
         text = next;
         count += found;
         if found == 0 {
-            return (text, count);
+            break;
         }
     }
-    // Layer upon layer: code or not, nothing is left that could be one.
-    loop {
-        let (next, found) = pass(text, |places, _| vec![false; places.len()]);
-        text = next;
-        count += found;
-        if found == 0 {
-            return (text, count);
-        }
-    }
+    (text, count)
 }
 
-/// Takes the power from every picture that does not stay, as `stay` says for each place; and how many these were.
-fn pass(text: String, stay: impl Fn(&[usize], &str) -> Vec<bool>) -> (String, usize) {
-    let mut places: Vec<usize> = text.match_indices("![").map(|(at, _)| at).collect();
-    places.extend(
+/// Replaces every image once unless `keep`, which receives all offsets, returns true for it.
+fn pass(text: String, keep: impl Fn(&[usize], &str) -> Vec<bool>) -> (String, usize) {
+    let mut offsets: Vec<usize> = text.match_indices("![").map(|(at, _)| at).collect();
+    offsets.extend(
         text.match_indices('<')
             .map(|(at, _)| at)
             .filter(|at| fetches(&text[at + 1..])),
     );
-    if places.is_empty() {
+    if offsets.is_empty() {
         return (text, 0);
     }
-    places.sort_unstable();
+    offsets.sort_unstable();
     let mut out = String::with_capacity(text.len());
     let (mut from, mut count) = (0, 0);
-    for (at, stays) in places.iter().copied().zip(stay(&places, &text)) {
-        if stays {
+    for (at, kept) in offsets.iter().copied().zip(keep(&offsets, &text)) {
+        if kept {
             continue;
         }
         if text.as_bytes()[at] == b'<' {
             out.push_str(&text[from..at]);
             out.push_str("&lt;");
         } else {
-            // `!![` would leave a picture.
+            // `!![` would become an image again.
             out.push_str(text[from..at].trim_end_matches('!'));
         }
         from = at + 1;
@@ -77,43 +78,43 @@ fn fetches(tag: &str) -> bool {
     let end = tag
         .find(|c: char| !c.is_ascii_alphanumeric())
         .unwrap_or(tag.len());
-    FETCHING
+    FETCHING_TAGS
         .iter()
         .any(|name| name.eq_ignore_ascii_case(&tag[..end]))
 }
 
-/// The address of the picture that `rest` begins with is in `known`. Only the plainest spelling is taken for known: in
-/// any other one the address may be another than the one that is found here.
+/// Returns true if the URL of the image at the start of `rest` occurs in `known`. Only the simplest
+/// syntax is accepted, since otherwise a browser may use another URL than the one found here.
 fn is_known(rest: &str, known: &str) -> bool {
-    let near = &rest[..rest.floor_char_boundary(REACH)];
-    let address = match near.strip_prefix("![") {
-        Some(inside) => in_brackets(inside),
-        None => in_tag(near),
+    let near = truncate_bytes(rest, MAX_URL_DISTANCE);
+    let url = match near.strip_prefix("![") {
+        Some(inside) => markdown_url(inside),
+        None => tag_url(near),
     };
-    address.is_some_and(|address| address.len() > 8 && known.contains(address))
+    url.is_some_and(|url| url.len() > MIN_KNOWN_URL_BYTES && known.contains(url))
 }
 
-/// `x` of `alt](x)` and of `alt](x "title")`, where the text has no brackets of its own.
-fn in_brackets(inside: &str) -> Option<&str> {
+/// Returns `x` of `alt](x)` and of `alt](x "title")` if the alternative text is plain.
+fn markdown_url(inside: &str) -> Option<&str> {
     let (alt, behind) = inside.split_once(']')?;
     let plain = !alt.contains(['[', '\\', '`', '<', '&']);
-    let address = behind.strip_prefix('(').filter(|_| plain)?;
-    let address = &address[..address.find([')', ' ', '\n'])?];
-    (!address.starts_with('<')).then_some(address)
+    let url = behind.strip_prefix('(').filter(|_| plain)?;
+    let url = &url[..url.find([')', ' ', '\n'])?];
+    (!url.starts_with('<')).then_some(url)
 }
 
-/// `x` of `<img src="x">`, where the tag says nothing else but the picture's text and size.
-fn in_tag(tag: &str) -> Option<&str> {
+/// Returns `x` of `<img src="x">` if no other attribute can contain a URL.
+fn tag_url(tag: &str) -> Option<&str> {
     let tag = tag.get(..tag.find('>')?)?;
     let (before, behind) = tag.split_once("src=\"")?;
-    let (address, behind) = behind.split_once('"')?;
+    let (url, behind) = behind.split_once('"')?;
     let plain = |text: &str| {
         let lower = text.to_ascii_lowercase();
         !["src", "href", "data", "poster"]
             .iter()
             .any(|name| lower.contains(name))
     };
-    (plain(before) && plain(behind)).then_some(address)
+    (plain(before) && plain(behind)).then_some(url)
 }
 
 #[cfg(test)]
