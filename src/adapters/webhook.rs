@@ -165,21 +165,15 @@ impl Receiver {
                 action,
             }) => {
                 tracing::info!(installation.id = installation, action, "App removed");
-                self.store(delivery, installation, action, &[], Vec::new())
-                    .await
+                self.store(delivery, installation, action, Vec::new()).await
             }
             Ok(Decision::Runs { action, triggers }) => {
                 let installation = triggers
                     .first()
                     .map_or(0, |trigger| trigger.place.repo.installation);
                 let span = span(&triggers);
-                match triggers.iter().map(new_run).collect() {
-                    Ok(runs) => {
-                        let stored = self.store(delivery, installation, action, &triggers, runs);
-                        stored.instrument(span).await
-                    }
-                    Err(error) => Answer::busy(&StoreError::Failed(error.to_string())),
-                }
+                let stored = self.store(delivery, installation, action, triggers);
+                stored.instrument(span).await
             }
         }
     }
@@ -189,9 +183,10 @@ impl Receiver {
         delivery: &Verified,
         installation: u64,
         action: &str,
-        triggers: &[Trigger],
-        runs: Vec<NewRun>,
+        triggers: Vec<Trigger>,
     ) -> Answer {
+        let dedup_key = triggers.first().and_then(Trigger::said);
+        let runs: Vec<NewRun> = triggers.into_iter().map(new_run).collect();
         let ids: Vec<RunId> = runs.iter().map(|run| run.id.clone()).collect();
         let accepted = self
             .store
@@ -200,8 +195,7 @@ impl Receiver {
                 event: delivery.event().to_owned(),
                 action: Some(action.to_owned()),
                 installation,
-                said: triggers.first().and_then(Trigger::said),
-                text: triggers.first().and_then(Trigger::text).map(str::to_owned),
+                dedup_key,
                 received: self.clock.now(),
                 payload: self.keep_payloads.then(|| delivery.body().to_vec()),
                 installation_gone: runs.is_empty(),
@@ -265,15 +259,14 @@ fn span(triggers: &[Trigger]) -> tracing::Span {
     )
 }
 
-fn new_run(trigger: &Trigger) -> Result<NewRun, serde_json::Error> {
-    Ok(NewRun {
+fn new_run(trigger: Trigger) -> NewRun {
+    NewRun {
         id: RunId::new(),
         command: trigger.command.name().to_owned(),
         serial: trigger.serial(),
         place: trigger.place.key(),
         repo_id: trigger.place.repo.id,
         installation: trigger.place.repo.installation,
-        // Kept once, with the delivery.
-        trigger: serde_json::to_string(&trigger.without_text())?,
-    })
+        trigger,
+    }
 }

@@ -8,18 +8,17 @@ use std::time::Duration;
 
 use super::agent::Agent;
 use super::clock::{Clock, Millis};
-use super::code::Failure;
+use super::code::{Code, Failure};
 use super::effects::{Effects, Stop};
 use super::forge::{Forge, ForgeError, Reaction};
-use super::progress::{Prepared, Progress, Saved};
+use super::progress::{Prepared, Saved};
 use super::say::{failures, replies, sources};
 use super::settings::Settings;
 use super::steps::authorise::{self, Authorised, Verdict};
 use super::steps::prepare::Ready;
 use super::steps::{Context, answer, check, control, prepare, publish, report, research};
 use super::stop::StopFlag;
-use super::store::{AuditEntry, Claimed, Finish, Lease, Store, StoreError};
-use super::trigger::Trigger;
+use super::store::{AuditEntry, Claimed, Lease, RunOutcome, Store, StoreError};
 use crate::formats::command::{Command, read_options};
 
 /// The parts an attempt works with.
@@ -41,11 +40,8 @@ pub struct Parts {
 const CATCHING_UP: &str = "GitHub is given time to catch up with an earlier write";
 
 /// Works on a claimed run until it ends or has to wait. `None`: the lease is lost, or the store fails; touch nothing more.
-pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Option<Finish> {
-    let mut context = match context(parts, claimed) {
-        Ok(context) => context,
-        Err(finish) => return Some(finish),
-    };
+pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Option<RunOutcome> {
+    let mut context = context(parts, claimed);
     let poisoned = claimed.attempt > parts.settings.max_attempts;
     let result = if poisoned {
         let failure = failures::internal(&format!(
@@ -62,7 +58,7 @@ pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Optio
     };
     if let (Some(agent), Some(finish)) = (&parts.agent, &finish)
         && (context.progress.work.is_some() || context.progress.research.is_some())
-        && !matches!(finish, Finish::Park { .. } | Finish::Yield)
+        && !matches!(finish, RunOutcome::Park { .. } | RunOutcome::Yield)
     {
         agent.forget(&claimed.lease.run).await;
     }
@@ -76,9 +72,7 @@ pub async fn attempt(parts: &Parts, claimed: &Claimed, stop: &StopFlag) -> Optio
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
-    let Ok(mut context) = context(parts, claimed) else {
-        return Ok(());
-    };
+    let mut context = context(parts, claimed);
     if claimed.attempt > 0 || context.progress.closing == Some(context.round) {
         return Ok(());
     }
@@ -95,26 +89,18 @@ pub async fn acknowledge(parts: &Parts, claimed: &Claimed) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What the steps of a claimed run work with; a run whose rows cannot be read is given back as failed.
-pub(super) fn context(parts: &Parts, claimed: &Claimed) -> Result<Context, Finish> {
-    let unreadable = |what: &str, error: serde_json::Error| Finish::Failed {
-        code: "internal".to_owned(),
-        message: format!("{what} of the run cannot be read: {error}"),
-    };
-    let trigger: Trigger =
-        serde_json::from_str(&claimed.trigger).map_err(|error| unreadable("The trigger", error))?;
-    let progress = Progress::read(claimed.progress.as_deref())
-        .map_err(|error| unreadable("The progress", error))?;
-    Ok(Context {
+/// Creates the context for the steps of a claimed run.
+pub(super) fn context(parts: &Parts, claimed: &Claimed) -> Context {
+    Context {
         round: claimed.round,
         accepted: claimed.created,
-        effects: effects(parts, &claimed.lease, trigger.at),
-        trigger,
-        progress,
+        effects: effects(parts, &claimed.lease, claimed.trigger.at),
+        trigger: claimed.trigger.clone(),
+        progress: claimed.progress.clone(),
         settings: Arc::clone(&parts.settings),
         status_written: None,
         outsider: false,
-    })
+    }
 }
 
 fn effects(parts: &Parts, lease: &Lease, since: Millis) -> Effects {
@@ -128,7 +114,7 @@ fn effects(parts: &Parts, lease: &Lease, since: Millis) -> Effects {
     }
 }
 
-async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
+async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<RunOutcome, Stop> {
     if let Some((round, failure)) = context.progress.failure.clone() {
         if round == context.round {
             return Err(Stop::Failed(failure));
@@ -157,11 +143,11 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
     }
     let allowed = match verdict {
         Verdict::Allowed(allowed) => allowed,
-        Verdict::Later => return Ok(Finish::Yield),
+        Verdict::Later => return Ok(RunOutcome::Yield),
         Verdict::Ignored { why } => {
             audit(context, "ignored", &why).await?;
-            return Ok(Finish::Failed {
-                code: "permission_denied".to_owned(),
+            return Ok(RunOutcome::Failed {
+                code: Code::PermissionDenied,
                 message: why,
             });
         }
@@ -169,8 +155,8 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
             let body = replies::refusal(&context.trigger, has);
             report::reply(context, &body, Reaction::Confused).await?;
             audit(context, "refused", &body).await?;
-            return Ok(Finish::Failed {
-                code: "permission_denied".to_owned(),
+            return Ok(RunOutcome::Failed {
+                code: Code::PermissionDenied,
                 message: body,
             });
         }
@@ -180,7 +166,7 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         .map_err(|error| Stop::Failed(sources::invalid_option(trigger.command.spec(), &error)))?;
     if context.trigger.command == Command::Answer {
         answer::answer(context).await?;
-        return Ok(Finish::Succeeded);
+        return Ok(RunOutcome::Succeeded);
     }
     if context.trigger.command == Command::CheckPlan {
         let checked = check::check(context).await?;
@@ -189,11 +175,11 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         }
         report::passed(context, &checked).await?;
         audit(context, "checked", "all plans can be executed").await?;
-        return Ok(Finish::Succeeded);
+        return Ok(RunOutcome::Succeeded);
     }
     if !context.trigger.command.spec().serial {
         control::answer(context, &allowed).await?;
-        return Ok(Finish::Succeeded);
+        return Ok(RunOutcome::Succeeded);
     }
     if context.trigger.command == Command::Research {
         let Some(agent) = &parts.agent else {
@@ -203,7 +189,7 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         let research = research::command(context, agent, stop).await?;
         report::researched(context, &research).await?;
         audit(context, "researched", "reports are posted").await?;
-        return Ok(Finish::Succeeded);
+        return Ok(RunOutcome::Succeeded);
     }
     let agent = parts.agent.as_ref();
     let prepared = match prepare::prepare(context, agent, stop).await? {
@@ -211,13 +197,13 @@ async fn work(parts: &Parts, context: &mut Context, stop: &StopFlag) -> Result<F
         Ready::Known(known) => {
             report::known(context, &known).await?;
             audit(context, "saved before", &known.issue.url).await?;
-            return Ok(Finish::Succeeded);
+            return Ok(RunOutcome::Succeeded);
         }
     };
     let saved = save(context, &prepared, stop, &allowed).await?;
     report::saved(context, &saved).await?;
     audit(context, "saved", &saved.url).await?;
-    Ok(Finish::Succeeded)
+    Ok(RunOutcome::Succeeded)
 }
 
 async fn save(
@@ -234,7 +220,7 @@ async fn save(
 }
 
 /// Turns what stopped the work into how the run is given back, reporting to people where it ends.
-async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Finish> {
+async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<RunOutcome> {
     let now = context.effects.clock.now();
     let failure = match stop {
         Stop::Store(error) => {
@@ -271,16 +257,16 @@ fn decided(context: &Context) -> bool {
 }
 
 /// Ends a run well whose report could not be posted.
-async fn unreported(context: &Context, error: &ForgeError) -> Option<Finish> {
+async fn unreported(context: &Context, error: &ForgeError) -> Option<RunOutcome> {
     tracing::warn!(run.id = %context.run(), error = %error, "the outcome could not be reported");
     audit(context, "unreported", &error.to_string())
         .await
         .ok()?;
-    Some(Finish::Succeeded)
+    Some(RunOutcome::Succeeded)
 }
 
 enum Weighed {
-    Later(Finish),
+    Later(RunOutcome),
     Over(Failure),
 }
 
@@ -330,8 +316,8 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
     }
 }
 
-fn park(until: Millis, reason: &str) -> Finish {
-    Finish::Park {
+fn park(until: Millis, reason: &str) -> RunOutcome {
+    RunOutcome::Park {
         until,
         reason: reason.to_owned(),
         counts: false,
@@ -340,7 +326,7 @@ fn park(until: Millis, reason: &str) -> Finish {
 
 /// Remembers the failure, reports it, and ends the run. A report that cannot be made now is made later; one that GitHub
 /// refuses for good is left to the log and the audit.
-async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Finish> {
+async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<RunOutcome> {
     if context.progress.failure.is_none() {
         // The report has a time of its own to be made in: what ended the run may last.
         context.progress.outage = None;
@@ -379,11 +365,11 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
     }
     let why = format!("{}: {}", failure.code.name(), failure.message);
     audit(context, "failed", &why).await.ok()?;
-    if failure.code == super::code::Code::Cancelled {
-        return Some(Finish::Cancelled);
+    if failure.code == Code::Cancelled {
+        return Some(RunOutcome::Cancelled);
     }
-    Some(Finish::Failed {
-        code: failure.code.name().to_owned(),
+    Some(RunOutcome::Failed {
+        code: failure.code,
         message: failure.message,
     })
 }

@@ -206,7 +206,7 @@ async fn a_run_that_is_limited_again_and_again_gives_up() {
     rig.settle().await;
     let view = rig.view(&run).await;
     assert_eq!(
-        (view.state, view.code.as_deref()),
+        (view.state, view.code.map(|code| code.name())),
         (State::Failed, Some("github_unavailable"))
     );
     // Six hours for the work, and six for the report of its end.

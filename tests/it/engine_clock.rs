@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use planwright::adapters::store::MAX_WAIT_AFTER_START;
 use planwright::engine::clock::{Clock, Millis};
 use planwright::engine::run::{RunId, State};
 use planwright::engine::settings::Settings;
-use planwright::engine::store::{MAX_WAIT_AFTER_START, Store};
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::Command;
 
@@ -18,7 +18,7 @@ const DAY: Duration = Duration::from_hours(24);
 /// The bot is stopped, the clock is set, the bot starts again.
 async fn restart_at(rig: &Rig, time: Millis) {
     rig.clock.set_to(time);
-    rig.store.recover(time, true).await.unwrap();
+    rig.store.recover_all(time).await.unwrap();
 }
 
 fn down(rig: &Rig, down: bool) {
@@ -69,7 +69,10 @@ async fn a_clock_set_forward_while_github_is_down_fails_no_run() {
     worker.step().await.unwrap();
     assert_eq!(rig.state(&run).await, State::Waiting);
     let progress = rig.view(&run).await.progress.unwrap();
-    assert!(!progress.contains("github_unavailable"), "{progress}");
+    assert!(
+        !progress.write().contains("github_unavailable"),
+        "{progress:?}"
+    );
     down(&rig, false);
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -77,7 +80,7 @@ async fn a_clock_set_forward_while_github_is_down_fails_no_run() {
 
 async fn gave_up(rig: &Rig, run: &RunId) -> bool {
     let progress = rig.view(run).await.progress.unwrap_or_default();
-    progress.contains("github_unavailable")
+    progress.write().contains("github_unavailable")
 }
 
 #[tokio::test]

@@ -137,7 +137,7 @@ async fn whoever_is_over_the_budget_gets_neither_comment_nor_reaction_and_is_rec
     }
     let view = rig.view(&runs[2]).await;
     assert_eq!(
-        (view.state, view.code.as_deref()),
+        (view.state, view.code.map(|code| code.name())),
         (State::Failed, Some("permission_denied"))
     );
     let audit = rig.store.audit_of(&runs[2]).await.unwrap();

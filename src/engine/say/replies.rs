@@ -1,6 +1,5 @@
 //! One-comment answers: refusals, `/plan-help`, `/plan-status`, `/cancel`, `/retry`.
 
-use super::super::progress::Progress;
 use super::super::run::RunId;
 use super::super::store::RunView;
 use super::super::trigger::Trigger;
@@ -86,7 +85,7 @@ pub fn status(runs: &[RunView]) -> String {
     for run in runs {
         let state = run.code.as_ref().map_or_else(
             || run.state.name().to_owned(),
-            |code| format!("{} ({code})", run.state.name()),
+            |code| format!("{} ({})", run.state.name(), code.name()),
         );
         let note = run
             .note
@@ -106,8 +105,8 @@ pub fn status(runs: &[RunView]) -> String {
 
 /// A link to the plan issue that the run has saved or begun, or found to hold the same plan.
 fn saved(run: &RunView) -> Option<String> {
-    let progress = Progress::read(run.progress.as_deref()).ok()?;
-    match (progress.saved, progress.known) {
+    let progress = run.progress.as_ref()?;
+    match (&progress.saved, &progress.known) {
         (Some(saved), _) => Some(format!("[#{}]({})", saved.number, saved.url)),
         (None, Some(known)) => Some(format!("already saved as {}", known::link(&known.issue))),
         (None, None) => None,

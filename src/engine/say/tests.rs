@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::super::clock::Millis;
+use super::super::code::Code;
 use super::super::forge::ForgeError;
 use super::super::progress::{Known, PlanIssue, Progress};
 use super::super::run::{RunId, State};
@@ -308,10 +309,10 @@ fn everything() -> Vec<(String, String)> {
         id: run(),
         command: "save-plan".into(),
         state: State::Failed,
-        trigger: String::new(),
+        trigger: None,
         progress: None,
         attempt: 1,
-        code: Some("no_plan_found".into()),
+        code: Some(Code::NoPlanFound),
         note: Some("nothing | @bob\n/save-plan".into()),
         created: Millis(1_780_000_000_000),
         finished: None,
@@ -337,8 +338,8 @@ fn the_status_links_the_plan_issue_of_a_run() {
         id: run(),
         command: "save-plan".into(),
         state: State::Succeeded,
-        trigger: String::new(),
-        progress: Some(serde_json::to_string(&progress).unwrap()),
+        trigger: None,
+        progress: Some(progress),
         attempt: 1,
         code: None,
         note: None,

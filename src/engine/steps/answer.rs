@@ -2,7 +2,7 @@
 
 use super::super::effects::Stop;
 use super::super::forge::Reaction;
-use super::super::progress::{Progress, Round, Told};
+use super::super::progress::{Round, Told};
 use super::super::run::{RunId, State};
 use super::super::say::agent as sentences;
 use super::super::store::{AuditEntry, EffectState, RunView};
@@ -122,7 +122,7 @@ async fn decide(context: &Context) -> Result<String, Stop> {
     let store = &context.effects.store;
     let message = serde_json::to_string(&told).unwrap_or_default();
     let now = context.effects.clock.now();
-    if !store.tell(&asking.run, &message, now).await? {
+    if !store.send_message(&asking.run, &message, now).await? {
         return Ok(sentences::nothing_asked(&context.trigger));
     }
     store
@@ -195,14 +195,12 @@ pub async fn waits_at(context: &Context) -> Result<Option<String>, Stop> {
 }
 
 fn open(view: &RunView) -> Option<Asking> {
-    let progress = Progress::read(view.progress.as_deref()).ok()?;
-    let trigger = serde_json::from_str(&view.trigger).ok()?;
-    let work = progress.work?;
+    let work = view.progress.as_ref()?.work.as_ref()?;
     let (number, round) = work.open_round()?;
     round.comment?;
     Some(Asking {
         run: view.id.clone(),
-        trigger,
+        trigger: view.trigger.clone()?,
         number,
         round: round.clone(),
     })

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::super::code::Failure;
 use super::super::effects::{Kind, Posted, Stop};
 use super::super::forge::{ForgeError, ReactTo, Reaction};
-use super::super::progress::{Checked, Known, Progress, Saved};
+use super::super::progress::{Checked, Known, Saved};
 use super::super::research::Research;
 use super::super::say;
 use super::super::trigger::Origin;
@@ -259,9 +259,9 @@ async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
     let runs = context.effects.store.runs_at(&place, CHECKS).await?;
     let word = Command::CheckPlan.name();
     let mut others = runs
-        .iter()
+        .into_iter()
         .filter(|run| run.command == word && run.id != *context.run());
-    Ok(others.find_map(|run| Progress::read(run.progress.as_deref()).ok()?.status_comment))
+    Ok(others.find_map(|run| run.progress?.status_comment))
 }
 
 /// The final report of plans that can be executed.

@@ -16,7 +16,7 @@ use super::super::research::{self, Desk, Research, ResearchSettings, State, TOPI
 use super::super::say::agent as about_agents;
 use super::super::say::research as sentences;
 use super::super::stop::StopFlag;
-use super::super::store::Payer;
+use super::super::store::BudgetScope;
 use super::extract::late;
 use super::{Context, planning, prepare, report};
 
@@ -273,7 +273,7 @@ impl Desk for OnGitHub<'_> {
             }
         }
         let place = self.context.trigger.place.clone();
-        let payer = Payer {
+        let scope = BudgetScope {
             repo: place.repo.id,
             actor: self.context.trigger.actor.id,
         };
@@ -282,7 +282,7 @@ impl Desk for OnGitHub<'_> {
         let now = effects.clock.now();
         let judged = effects
             .store
-            .begin_turn(&effects.lease, &key, payer, &agent.budget, now)
+            .begin_turn(&effects.lease, &key, scope, &agent.budget, now)
             .await?;
         let repo = place.repo.full_name();
         judged.map_err(|which| Stop::Failed(about_agents::exceeded(command, &which, &repo)))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planwright::engine::progress::{Prepared, Progress};
+use planwright::engine::progress::Prepared;
 use planwright::engine::run::RunId;
 use planwright::formats::block;
 use planwright::formats::command;
@@ -211,5 +211,5 @@ fn title(title: &str, name: &str) {
 /// What the run has checked and wants to save.
 pub(super) async fn prepared(rig: &Rig, run: &RunId) -> Option<Prepared> {
     let view = rig.view(run).await;
-    Progress::read(view.progress.as_deref()).unwrap().prepared
+    view.progress.clone().unwrap_or_default().prepared
 }

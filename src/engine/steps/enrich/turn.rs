@@ -13,7 +13,7 @@ use super::super::super::prompt::Role;
 use super::super::super::say::{self, agent as sentences};
 use super::super::super::settings::Settings;
 use super::super::super::stop::StopFlag;
-use super::super::super::store::Payer;
+use super::super::super::store::BudgetScope;
 use super::super::super::thread::Thread;
 use super::super::super::turns::{self, Meaning};
 use super::super::{Context, planning, report};
@@ -130,7 +130,7 @@ async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure
         let failure = sentences::run_cost(command, most);
         return Ok(Err((failure, sentences::why_run_cost(most))));
     }
-    let payer = Payer {
+    let scope = BudgetScope {
         repo: context.trigger.place.repo.id,
         actor: context.trigger.actor.id,
     };
@@ -138,7 +138,7 @@ async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure
     let now = effects.clock.now();
     let judged = effects
         .store
-        .begin_turn(&effects.lease, key, payer, &settings.agent.budget, now)
+        .begin_turn(&effects.lease, key, scope, &settings.agent.budget, now)
         .await?;
     let repo = context.trigger.place.repo.full_name();
     Ok(judged.map_err(|exceeded| {

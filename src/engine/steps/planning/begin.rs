@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::super::agent::{Agent, Spent};
 use super::super::super::effects::Stop;
-use super::super::super::progress::{Brief, Progress};
+use super::super::super::progress::Brief;
 use super::super::super::research::{self, Research};
 use super::super::super::say::planning as sentences;
 use super::super::super::stop::StopFlag;
@@ -104,9 +104,9 @@ async fn earlier(context: &Context) -> Result<Option<Research>, Stop> {
     let runs = context.effects.store.runs_at(&place, RUNS).await?;
     let words = [Command::Research.name(), Command::Plan.name()];
     let mut done = runs
-        .iter()
+        .into_iter()
         .filter(|run| words.contains(&run.command.as_str()) && run.id != *context.run())
-        .filter_map(|run| Progress::read(run.progress.as_deref()).ok()?.research)
+        .filter_map(|run| run.progress?.research)
         .filter(|research| !research.adopted && research.tally().passes());
     let Some(mut found) = done.next() else {
         return Ok(None);
