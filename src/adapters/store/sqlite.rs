@@ -118,7 +118,7 @@ impl SqliteStore {
             stop,
             writing: Mutex::new(Some(writing)),
         };
-        let runs = store.recover_all(now).await?;
+        let runs = write!(store, lease::recover_all, now)?;
         if runs > 0 {
             tracing::info!(runs, "going on with runs that an earlier process left");
         }
