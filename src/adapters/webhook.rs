@@ -1,7 +1,8 @@
-//! The receiver: one signed request in, one durable delivery and an answer out.
+//! The webhook receiver: verifies a signed request, decides what it asks for, stores it and responds.
 //!
-//! Nothing is parsed before the signature is checked, and nothing of ours is answered with 2xx before it is on disk.
-//! The checks happen in the order of this table; the first that fails answers.
+//! Nothing is parsed before the signature is verified, and a delivery to be stored is acknowledged only
+//! once it is on disk. The checks are made in the order of this table; the first failure determines the
+//! response.
 //!
 //! | case | status | `status` in the answer | stored |
 //! |---|---|---|---|
@@ -26,8 +27,9 @@
 //! | the store has too many deliveries in line, or fails | 503, `Retry-After` | `busy` | no |
 //!
 //! # Memory
-//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections` of them. What is longer
-//! needs one of [`LARGE_BODIES`] places once so much of it has arrived. So a flood is bounded by `max_connections` × 256 KiB + 2 × 25 MiB, whatever it sends.
+//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections` of them.
+//! A longer one needs one of [`LARGE_BODIES`] permits as soon as more has arrived. Memory is therefore
+//! bounded by `max_connections` × 256 KiB + 2 × 25 MiB.
 
 mod answer;
 mod body;
@@ -99,13 +101,13 @@ impl Receiver {
         Router::new().route(path, any(receive)).with_state(self)
     }
 
-    /// Reads and checks everything that stands before the event.
+    /// Reads the request and verifies headers and signature.
     async fn verify(&self, request: Request) -> Result<Verified, Answer> {
         let (parts, incoming) = request.into_parts();
         let waits = headers::expects_continue(&parts.headers);
         let head = match check_head(&parts) {
             Ok(head) => head,
-            // Reading anything would tell a sender that asks first to send its body.
+            // Reading would send `100 Continue` to a sender that waits for it.
             Err(answer) if waits => return Err(answer),
             Err(answer) => {
                 body::discard(incoming).await;
@@ -128,8 +130,8 @@ impl Receiver {
         Ok(verified)
     }
 
-    /// Decides and, where it is ours, stores.
-    async fn take(&self, delivery: &Verified) -> Answer {
+    /// Decides what the delivery asks for and stores it if necessary.
+    async fn handle(&self, delivery: &Verified) -> Answer {
         let Some(decided) = self.decisions.decide(delivery, &self.facts).await else {
             return Answer::Busy {
                 message: "too many long comments at once".to_owned(),
@@ -231,21 +233,21 @@ impl Receiver {
 
 async fn receive(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
     match receiver.verify(request).await {
-        Ok(delivery) => receiver.take(&delivery).await.into_response(),
+        Ok(delivery) => receiver.handle(&delivery).await.into_response(),
         Err(answer) => answer.into_response(),
     }
 }
 
-/// Method, content type and headers: what can be refused before a byte of the body is read.
+/// Checks method, content type and headers, before the body is read.
 fn check_head(parts: &http::request::Parts) -> Result<headers::Head, Answer> {
     if parts.method != Method::POST {
         return Err(Answer::method());
     }
     headers::check_content_type(&parts.headers)?;
-    headers::head(&parts.headers)
+    headers::parse(&parts.headers)
 }
 
-/// What every line that is logged about a delivery with commands carries.
+/// Returns the span of log lines about a delivery with commands.
 fn span(triggers: &[Trigger]) -> tracing::Span {
     let first = triggers.first();
     let place = first.map(|trigger| &trigger.place);
