@@ -286,15 +286,14 @@ impl GitHub {
                 let Credentials::App { key, slug } = &self.api.credentials else {
                     return self.request_user().await.map(Account::Person);
                 };
-                let (id, slug) = match slug {
-                    Some(slug) => (key.id, slug.clone()),
-                    None => {
-                        let path = self.api.path("/app");
-                        let request = Request::get(path, "the App itself".to_owned());
-                        let response = self.api.call_as_app(key, &request).await?;
-                        let app: wire::App = response.error_for_status()?.json()?;
-                        (app.id, app.slug)
-                    }
+                let (id, slug) = if let Some(slug) = slug {
+                    (key.id, slug.clone())
+                } else {
+                    let path = self.api.path("/app");
+                    let request = Request::get(path, "the App itself".to_owned());
+                    let response = self.api.call_as_app(key, &request).await?;
+                    let app: wire::App = response.error_for_status()?.json()?;
+                    (app.id, app.slug)
                 };
                 let login = format!("{slug}[bot]");
                 Ok(Account::App { id, slug, login })

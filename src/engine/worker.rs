@@ -129,7 +129,10 @@ impl Worker {
                 State::Succeeded
             }
             // Anybody can make such runs.
-            RunOutcome::Failed { code, message } if code == Code::PermissionDenied => {
+            RunOutcome::Failed {
+                code: Code::PermissionDenied,
+                message,
+            } => {
                 tracing::info!(message, "run refused");
                 State::Failed
             }

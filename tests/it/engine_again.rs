@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
+use planwright::engine::code::Code;
 use planwright::engine::forge::Reaction;
 use planwright::engine::run::{RunId, State};
 use planwright::engine::store::Store;
@@ -144,7 +145,7 @@ async fn again_saves_once_more_and_replaces_nothing() {
     let run = ask(&rig, Command::SavePlan, &[("again", "no")], "").await;
     rig.settle().await;
     assert_eq!(
-        rig.view(&run).await.code.map(|code| code.name()),
+        rig.view(&run).await.code.map(Code::name),
         Some("invalid_input")
     );
     let said = rig.forge.own_bodies(HERE).pop().unwrap();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use planwright::engine::agent::{Ending, Session};
 use planwright::engine::clock::Clock;
+use planwright::engine::code::Code;
 use planwright::engine::run::{RunId, State};
 use planwright::engine::settings::{AgentSettings, Settings};
 use planwright::engine::store::Store;
@@ -463,7 +464,7 @@ async fn no_plan_for_the_bot_and_none_for_the_agent_is_an_error() {
         .await;
     rig.settle().await;
     assert_eq!(
-        rig.view(&run).await.code.map(|code| code.name()),
+        rig.view(&run).await.code.map(Code::name),
         Some("no_plan_found")
     );
     let said = rig.forge.own_bodies(8).remove(0);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use planwright::engine::agent::{Ending, Report, Session, Spent};
 use planwright::engine::clock::Clock;
+use planwright::engine::code::Code;
 use planwright::engine::progress::{Came, Progress, Work};
 use planwright::engine::run::{RunId, State};
 use planwright::engine::store::{Budget, BudgetScope, Exceeded, Lease, Store};
@@ -287,7 +288,7 @@ async fn a_retry_when_no_answer_held_asks_the_agent_again() {
         .await;
     rig.settle().await;
     let code = rig.view(&run).await.code;
-    assert_eq!(code.map(|code| code.name()), Some("validation_failed"));
+    assert_eq!(code.map(Code::name), Some("validation_failed"));
     rig.deliver(rig.trigger(Command::Retry, "ada", 7, 8)).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use planwright::engine::agent::{Ending, Limit};
+use planwright::engine::code::Code;
 use planwright::engine::run::State;
 use planwright::engine::settings::AgentSettings;
 use planwright::engine::store::Budget;
@@ -197,7 +198,7 @@ async fn without_a_plan_the_failure_of_the_agent_is_the_error() {
         let run = rig.deliver(trigger).await;
         rig.settle().await;
         assert_eq!(
-            rig.view(&run).await.code.map(|code| code.name()),
+            rig.view(&run).await.code.map(Code::name),
             Some(code),
             "{ending:?}"
         );
@@ -217,7 +218,7 @@ async fn a_plan_of_a_specification_is_not_what_was_found() {
     rig.settle().await;
     let code = rig.view(&run).await.code;
     assert_eq!(
-        code.map(|code| code.name()),
+        code.map(Code::name),
         Some("agent_timeout"),
         "{}",
         status(&rig)
@@ -296,7 +297,7 @@ async fn over_a_budget_without_a_plan_the_error_says_when_there_is_room() {
     let run = rig.deliver(trigger).await;
     now(&rig).await;
     assert_eq!(
-        rig.view(&run).await.code.map(|code| code.name()),
+        rig.view(&run).await.code.map(Code::name),
         Some("agent_limit")
     );
     let said = rig.forge.own_bodies(EMPTY).remove(0);
@@ -332,7 +333,7 @@ async fn nobody_is_sent_to_a_retry_that_the_cost_of_the_run_forbids() {
     let run = rig.deliver(trigger).await;
     rig.settle().await;
     assert_eq!(
-        rig.view(&run).await.code.map(|code| code.name()),
+        rig.view(&run).await.code.map(Code::name),
         Some("agent_limit")
     );
     let said = rig.forge.own_bodies(EMPTY).remove(0);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
+use planwright::engine::code::Code;
 use planwright::engine::forge::{
     Change, ChangedFile, CheckState, Conclusion, EntryKind, ForgeError, PullRequest, ReadError,
     Tree, TreeEntry,
@@ -206,7 +207,7 @@ async fn a_run_that_is_limited_again_and_again_gives_up() {
     rig.settle().await;
     let view = rig.view(&run).await;
     assert_eq!(
-        (view.state, view.code.map(|code| code.name())),
+        (view.state, view.code.map(Code::name)),
         (State::Failed, Some("github_unavailable"))
     );
     // Six hours for the work, and six for the report of its end.

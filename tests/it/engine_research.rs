@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use planwright::engine::agent::{Ending, Limit, Task, Wrote};
+use planwright::engine::code::Code;
 use planwright::engine::research::State as Topic;
 use planwright::engine::run::{RunId, State};
 use planwright::engine::store::Store;
@@ -79,8 +80,8 @@ async fn research_in_a_locked_conversation_asks_no_agent_and_a_transferred_one_i
                     "{case}: {asked} asked, {posted} posted"
                 );
                 let code = rig.view(&run).await.code;
-                let told = state == State::Succeeded
-                    || code.map(|code| code.name()) == Some("location_gone");
+                let told =
+                    state == State::Succeeded || code.map(Code::name) == Some("location_gone");
                 assert!(told, "{case}: {code:?}");
                 continue;
             }

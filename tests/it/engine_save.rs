@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
+use planwright::engine::code::Code;
 use planwright::engine::forge::Reaction;
 use planwright::engine::run::State;
 use planwright::engine::settings::Settings;
@@ -180,7 +181,7 @@ async fn nothing_that_looks_like_a_plan_is_an_error_marker() {
     rig.settle().await;
     let view = rig.view(&run).await;
     assert_eq!(
-        (view.state, view.code.map(|code| code.name())),
+        (view.state, view.code.map(Code::name)),
         (State::Failed, Some("no_plan_found"))
     );
     let said = rig.forge.own_bodies(8);
@@ -226,7 +227,7 @@ async fn someone_without_write_gets_one_line_and_starts_nothing() {
             .await;
         rig.settle().await;
         assert_eq!(
-            rig.view(&run).await.code.map(|code| code.name()),
+            rig.view(&run).await.code.map(Code::name),
             Some("permission_denied"),
             "{login}"
         );
@@ -275,10 +276,7 @@ async fn an_outage_is_given_up_after_the_configured_time_reported_and_retried() 
     down(false);
     rig.settle().await;
     let view = rig.view(&run).await;
-    assert_eq!(
-        view.code.map(|code| code.name()),
-        Some("github_unavailable")
-    );
+    assert_eq!(view.code.map(Code::name), Some("github_unavailable"));
     let said = rig.forge.own_bodies(HERE);
     assert!(
         said[0].contains("GitHub did not do what was asked for more than 2 h."),
@@ -352,7 +350,7 @@ async fn a_missing_app_permission_says_so_and_retry_goes_on() {
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
     assert_eq!(
-        rig.view(&run).await.code.map(|code| code.name()),
+        rig.view(&run).await.code.map(Code::name),
         Some("config_invalid")
     );
     let said = rig.forge.own_bodies(HERE);
@@ -384,7 +382,7 @@ async fn an_opening_text_edited_after_the_command_is_not_saved() {
     let run = rig.deliver(trigger.clone()).await;
     rig.settle().await;
     assert_eq!(
-        rig.view(&run).await.code.map(|code| code.name()),
+        rig.view(&run).await.code.map(Code::name),
         Some("no_plan_found")
     );
     let said = rig.forge.own_bodies(9);

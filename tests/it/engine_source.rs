@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
+use planwright::engine::code::Code;
 use planwright::engine::forge::{ForgeError, Kind, ReadError};
 use planwright::engine::progress::Progress;
 use planwright::engine::run::{RunId, State};
@@ -403,7 +404,7 @@ async fn a_reader_without_write_permission_has_nothing_read() {
     rig.forge.grant("ada", 7, Permission::Triage);
     let run = run(&rig, "/save-plan session=a.jsonl").await;
     assert_eq!(
-        rig.view(&run).await.code.map(|code| code.name()),
+        rig.view(&run).await.code.map(Code::name),
         Some("permission_denied")
     );
     assert_eq!(read(&rig), [""; 0]);

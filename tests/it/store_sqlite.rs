@@ -266,9 +266,9 @@ async fn a_start_recovers_everything() {
 
 #[tokio::test]
 async fn a_start_ends_waits_of_a_clock_that_was_put_back() {
+    const DAY: i64 = 86_400_000;
     let (_directory, store) = fresh().await;
     let store = &store;
-    const DAY: i64 = 86_400_000;
     let id = contract::add(store, "a", DAY, new_run(1, 1)).await;
     let claimed = contract::must_claim(store, DAY).await;
     contract::finish(store, &claimed, contract::park(DAY + 5_000, false), DAY).await;

@@ -129,7 +129,7 @@ impl GitHub {
         // Only directories, submodules and links are described as JSON, but a server may also label the
         // content of a file so.
         let mut held = Some(Vec::new());
-        let mut hold = |piece: &[u8]| match &mut held {
+        let mut buffer = |piece: &[u8]| match &mut held {
             None => take(piece),
             Some(start) => {
                 start.extend_from_slice(piece);
@@ -142,7 +142,7 @@ impl GitHub {
         };
         // A listing may be longer than `most`.
         let limit = most.max(MAX_LISTING as u64);
-        match stream_body(body, &headers, limit, idle, &request.what, &mut hold).await {
+        match stream_body(body, &headers, limit, idle, &request.what, &mut buffer).await {
             Err(ReadError::TooLarge { .. }) => return Err(ReadError::TooLarge { most }),
             other => other?,
         }

@@ -42,7 +42,7 @@ impl Response {
         if self.status.is_success() {
             Ok(self)
         } else {
-            Err(status_error(self))
+            Err(status_error(&self))
         }
     }
 
@@ -140,8 +140,8 @@ impl ErrorBody {
 }
 
 /// Converts an unsuccessful response, rate limits aside.
-fn status_error(response: Response) -> ForgeError {
-    let body = ErrorBody::of(&response);
+fn status_error(response: &Response) -> ForgeError {
+    let body = ErrorBody::of(response);
     let message = body.text();
     let what = response.what.clone();
     match response.status {

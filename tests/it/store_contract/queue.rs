@@ -23,7 +23,7 @@ pub(crate) async fn ends_promote_the_next(store: &dyn Store) {
         assert_eq!(state(store, &ids[n + 1]).await, State::Ready);
     }
     let failed = store.run(&ids[1]).await.unwrap().unwrap();
-    assert_eq!(failed.code.map(|code| code.name()), Some("internal"));
+    assert_eq!(failed.code.map(Code::name), Some("internal"));
     assert_eq!(failed.note.as_deref(), Some("it broke"));
     assert_eq!(failed.finished, Some(at(11)));
 }

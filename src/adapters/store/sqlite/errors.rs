@@ -53,6 +53,7 @@ pub(super) fn sentence(error: &sqlx::Error) -> String {
 }
 
 /// Converts a failure of the database.
+#[allow(clippy::needless_pass_by_value, reason = "a function for `map_err`")]
 pub(super) fn failed(error: sqlx::Error) -> StoreError {
     StoreError::Failed(sentence(&error))
 }
