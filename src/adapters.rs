@@ -1,5 +1,5 @@
-//! The top floor towards the outside world: HTTP in, GitHub out, the database, coding agents, working copies, the
-//! simulator.
+//! Adapters to the outside world: the webhook receiver, GitHub, the database, coding agents and working
+//! copies.
 
 pub mod agent;
 pub mod claude_home;
@@ -12,6 +12,7 @@ pub mod redact;
 pub mod signature;
 pub mod store;
 pub mod telemetry;
+mod text;
 pub mod web;
 pub mod webhook;
 pub mod working_copy;

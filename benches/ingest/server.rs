@@ -110,8 +110,9 @@ async fn bot(queue_depth: usize, database: PathBuf) -> Outcome<Router> {
         queue_depth,
         ..SqliteOptions::default()
     };
-    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database, options).await?);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let store = SqliteStore::open(&database, options, clock.now()).await?;
+    let store: Arc<dyn Store> = Arc::new(store);
     let checks = vec![Box::new(StoreCheck(Arc::clone(&store))) as _];
     let health = Arc::new(Health::new(Arc::clone(&clock), checks));
     let receiver = Arc::new(Receiver::new(store, clock, facts(), secrets(), false));

@@ -1,49 +1,52 @@
-//! GitHub behind [`Forge`](crate::engine::forge::Forge): a GitHub App's REST client for many installations.
+//! GitHub behind [`Forge`](crate::engine::forge::Forge): a REST client for a GitHub App with many
+//! installations, or for a person.
 //!
-//! Every request is sent once. What happens around it is ours, not octocrab's: tokens minted in single flight
-//! (`auth`), one write lane and one budget per installation (`limit`), pages and redirects that never leave the
-//! configured host (`call`, `link`), and an error that says whether anything can have happened (`answer`). A person who
-//! only wants to read comes the same way, with a token of their own or without ([`Reader`]).
+//! Every request is sent once (`transport`). The rest is ours rather than octocrab's: tokens minted in
+//! single flight (`auth`), one write lane and one rate limit per installation (`limit`), pages and
+//! redirects that never leave the configured host (`client`, `link`), and errors that tell whether
+//! anything can have happened (`response`). [`Reader`] reads with a person's token or anonymously.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use secrecy::SecretString;
 use url::Url;
 
+use self::auth::{AppKey, Credentials};
+use self::client::ApiClient;
+use self::limit::WriteGaps;
+use self::transport::{Request, Transport};
 use super::redact::Redactor;
 use crate::engine::clock::Clock;
+use crate::engine::forge::ForgeError;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Actor, Repo};
 
-mod answer;
 mod attachments;
 mod auth;
-mod call;
 mod checks;
+mod client;
 mod files;
 mod limit;
 mod link;
 mod operations;
-mod own;
-mod person;
-mod pulls;
 mod reader;
+mod response;
 #[cfg(test)]
 mod tests;
 mod thread;
 mod transport;
 mod trees;
 mod wire;
-mod writes;
 
-pub use person::PersonConfig;
-pub use reader::{Entry, Listed, Reader, ReaderConfig, Wanted};
+pub use reader::{IssueFilter, IssueSummary, ListEntry, Reader, ReaderConfig};
 
-/// `User-Agent`, which GitHub requires, where the caller does not name another.
+/// Default `User-Agent`, which GitHub requires.
 const USER_AGENT: &str = concat!("planwright/", env!("CARGO_PKG_VERSION"));
 
-/// How to reach GitHub, and as whom.
+/// Settings of an App's client.
 #[derive(Debug, Clone)]
 pub struct GitHubConfig {
     /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub Enterprise Server.
@@ -52,55 +55,58 @@ pub struct GitHubConfig {
     pub app_id: u64,
     /// The App's private key: RSA, PEM.
     pub private_key: SecretString,
-    /// The App's slug where it is known; else GitHub is asked once.
+    /// The App's slug; GitHub is asked once if it is not configured.
     pub app_slug: Option<String>,
-    /// Least time from the start of one write to the start of the next, per installation. Zero turns it off.
+    /// Minimum time from the start of one write to the start of the next, per installation; zero turns it
+    /// off.
     pub write_gap: Duration,
-    /// The same between writes that notify people (new issues, new comments).
+    /// Minimum time between writes that notify people (new issues, new comments).
     pub notify_gap: Duration,
-    /// Longest time for one request; half of it for making the connection.
+    /// Time limit for one request; half of it for the connection.
     pub request_timeout: Duration,
-    /// Longest time for one file: all of it, redirects included.
+    /// Time limit for one file, redirects included.
     pub download_timeout: Duration,
-    /// Where the download of an attachment may be sent on to, besides the host of GitHub's pages: names, or `*.` and the
-    /// end of names.
+    /// Hosts to which downloads of attachments may be redirected, besides that of GitHub's pages: names, or
+    /// `*.` and the end of names.
     pub redirect_hosts: Vec<String>,
     /// `User-Agent`, which GitHub requires.
     pub user_agent: String,
-    /// Cleans every title and body before it is posted.
+    /// Redacts every title and body before it is posted.
     pub redactor: Redactor,
 }
 
 impl GitHubConfig {
-    /// The defaults for github.com: one second between writes, three between notifying ones, ten seconds for a request
-    /// (GitHub itself gives up after ten).
+    /// Creates the settings with the defaults for github.com. GitHub itself gives up on a request after ten
+    /// seconds.
     pub fn new(api_url: Url, app_id: u64, private_key: SecretString) -> Self {
         Self {
             api_url,
             app_id,
             private_key,
             app_slug: None,
-            write_gap: limit::WRITE_GAP,
-            notify_gap: limit::NOTIFY_GAP,
+            write_gap: limit::DEFAULT_WRITE_GAP,
+            notify_gap: limit::DEFAULT_NOTIFY_GAP,
             request_timeout: Duration::from_secs(10),
-            download_timeout: attachments::TIMEOUT,
-            redirect_hosts: attachments::REDIRECT_HOSTS.map(str::to_owned).into(),
+            download_timeout: attachments::DEFAULT_TIMEOUT,
+            redirect_hosts: attachments::DEFAULT_REDIRECT_HOSTS
+                .map(str::to_owned)
+                .into(),
             user_agent: USER_AGENT.to_owned(),
             redactor: Redactor::default(),
         }
     }
 }
 
-/// Why there can be no client.
+/// An error in the settings of a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GitHubError {
-    /// The key cannot be read or does not sign.
+    /// The private key cannot be parsed or does not sign.
     #[error(
         "the App's private key (github.private_key) is not an RSA private key in PEM form, \
          whose first line is -----BEGIN RSA PRIVATE KEY----- and which has real line breaks"
     )]
     PrivateKey,
-    /// The address cannot be a base.
+    /// The address of the API cannot be used.
     #[error(
         "the API address {url} (github.api_url) cannot be used: {why}; it looks like https://api.github.com or https://HOST/api/v3"
     )]
@@ -110,92 +116,275 @@ pub enum GitHubError {
         /// Why.
         why: String,
     },
-    /// The user agent cannot be a header.
+    /// The user agent is not a valid header.
     #[error("the user agent (github.user_agent) may only hold printable ASCII characters")]
     UserAgent,
-    /// A person's token cannot be a header.
+    /// A person's token is not a valid header.
     #[error(
         "the token holds characters that no GitHub token has; is there a line end or a quote in it?"
     )]
     Token,
-    /// TLS cannot start.
+    /// TLS cannot be set up.
     #[error("no TLS connection can be made: {0}; are the system's CA certificates installed?")]
     Tls(String),
 }
 
-/// How many conversations are read at a time. A page of 100 comments can be 26 MB as GitHub sends it, and as much again
-/// once it is read.
+/// Maximum number of conversations that are read at a time. A page of 100 comments can be 26 MB of JSON, and
+/// as much again once it is parsed.
 const MAX_CONVERSATIONS: usize = 1;
 
-/// The client. Share it in an `Arc`: tokens, lanes and budgets are kept inside.
+/// Settings of a person's client.
+#[derive(Debug, Clone)]
+pub struct PersonConfig {
+    /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub Enterprise Server.
+    pub api_url: Url,
+    /// The person's token.
+    pub token: SecretString,
+    /// Minimum time from the start of one write to the start of the next; zero turns it off.
+    pub write_gap: Duration,
+    /// Minimum time between writes that notify people (new issues, new comments).
+    pub notify_gap: Duration,
+    /// Time limit for one request; half of it for the connection.
+    pub request_timeout: Duration,
+}
+
+/// The account that a client writes as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Account {
+    /// The App.
+    App {
+        /// Numeric App id.
+        id: u64,
+        /// Slug, as in `https://github.com/apps/<slug>`.
+        slug: String,
+        /// Login of its bot account: `<slug>[bot]`.
+        login: String,
+    },
+    /// A person.
+    Person(Actor),
+}
+
+impl Account {
+    fn login(&self) -> &str {
+        match self {
+            Self::App { login, .. } => login,
+            Self::Person(actor) => &actor.login,
+        }
+    }
+
+    /// Whether the account wrote `post`. Posts that a person wrote with another program count too: markers
+    /// decide.
+    fn wrote(&self, post: &wire::Post) -> bool {
+        match self {
+            Self::App { id, login, .. } => post.is_own(*id, login),
+            Self::Person(actor) => post.author_id() == Some(actor.id),
+        }
+    }
+}
+
+/// The client. Share it in an `Arc`: tokens, lanes and rate limits are kept inside.
 pub struct GitHub {
-    api_url: Url,
-    gaps: limit::Gaps,
+    api: ApiClient,
     redactor: Redactor,
-    clock: Arc<dyn Clock>,
-    credentials: auth::Credentials,
-    transport: transport::Transport,
     attachments: attachments::Attachments,
     download_timeout: Duration,
-    /// GitHub's time minus this machine's, in milliseconds, by the last answer that had a `Date`.
-    skew: std::sync::atomic::AtomicI64,
-    /// Commits that were asked for by their full ids: they never change. See [`files`].
+    /// Commits that were looked up by their full ids, which never change. See [`files`].
     commits: Mutex<HashMap<(String, String), files::Commit>>,
-    own: tokio::sync::OnceCell<own::Own>,
-    installations: Mutex<HashMap<u64, Arc<auth::Installation>>>,
-    /// Turns for reading conversations, whose pages can be large.
+    account: tokio::sync::OnceCell<Account>,
+    /// Limits the number of conversations that are read at a time.
     conversations: tokio::sync::Semaphore,
 }
 
 impl GitHub {
-    /// Checks the settings; asks GitHub nothing. Must be called inside a Tokio runtime.
+    /// Creates an App's client. Validates the settings without sending a request. Must be called inside a
+    /// Tokio runtime.
     pub fn new(config: GitHubConfig, clock: Arc<dyn Clock>) -> Result<Self, GitHubError> {
         let transport =
-            transport::Transport::new(&config.api_url, config.request_timeout, &config.user_agent)?;
+            Transport::new(&config.api_url, config.request_timeout, &config.user_agent)?;
+        let credentials = Credentials::App {
+            key: Box::new(AppKey::new(&config)?),
+            slug: config.app_slug,
+        };
+        let gaps = WriteGaps {
+            write: config.write_gap,
+            notify: config.notify_gap,
+        };
         Ok(Self {
-            conversations: tokio::sync::Semaphore::new(MAX_CONVERSATIONS),
-            attachments: attachments::Attachments::new(
-                &transport,
-                &config.api_url,
-                &config.redirect_hosts,
-            ),
             download_timeout: config.download_timeout,
-            transport,
-            credentials: auth::Credentials::App {
-                key: Box::new(auth::AppKey::new(&config)?),
-                slug: config.app_slug,
-            },
-            api_url: config.api_url,
-            gaps: limit::Gaps {
-                write: config.write_gap,
-                notify: config.notify_gap,
-            },
-            redactor: config.redactor,
-            clock,
-            skew: std::sync::atomic::AtomicI64::new(0),
-            commits: Mutex::default(),
-            own: tokio::sync::OnceCell::new(),
-            installations: Mutex::default(),
+            ..Self::with(
+                ApiClient::new(config.api_url, transport, credentials, gaps, clock),
+                &config.redirect_hosts,
+                config.redactor,
+            )
         })
     }
 
-    fn installation(&self, id: u64) -> Arc<auth::Installation> {
-        let mut installations = self
-            .installations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(
-            installations
-                .entry(id)
-                .or_insert_with(|| Arc::new(auth::Installation::new(id))),
-        )
+    /// Creates a person's client. Validates the settings without sending a request. Must be called inside a
+    /// Tokio runtime.
+    ///
+    /// Repositories are used with installation 0. The token is redacted from everything the client posts.
+    ///
+    /// # Errors
+    /// The address or the token cannot be used.
+    pub fn person(config: PersonConfig, clock: Arc<dyn Clock>) -> Result<Self, GitHubError> {
+        let transport = Transport::new(&config.api_url, config.request_timeout, USER_AGENT)?;
+        let client = transport.with_person_token(&config.token)?;
+        let credentials = Credentials::Person(Box::new(client));
+        let gaps = WriteGaps {
+            write: config.write_gap,
+            notify: config.notify_gap,
+        };
+        Ok(Self::with(
+            ApiClient::new(config.api_url, transport, credentials, gaps, clock),
+            &attachments::DEFAULT_REDIRECT_HOSTS.map(str::to_owned),
+            Redactor::new(vec![config.token]),
+        ))
+    }
+
+    fn with(api: ApiClient, redirect_hosts: &[String], redactor: Redactor) -> Self {
+        let attachments =
+            attachments::Attachments::new(&api.transport, &api.api_url, redirect_hosts);
+        Self {
+            api,
+            redactor,
+            attachments,
+            download_timeout: attachments::DEFAULT_TIMEOUT,
+            commits: Mutex::default(),
+            account: tokio::sync::OnceCell::new(),
+            conversations: tokio::sync::Semaphore::new(MAX_CONVERSATIONS),
+        }
+    }
+
+    /// Returns the App's slug. GitHub is asked (`GET /app`) unless it is configured.
+    ///
+    /// # Errors
+    /// GitHub did not return it.
+    pub async fn slug(&self) -> Result<String, ForgeError> {
+        match self.account().await? {
+            Account::App { slug, .. } => Ok(slug),
+            Account::Person(actor) => Ok(actor.login),
+        }
+    }
+
+    /// Returns the account that the client writes as. Asked once (`GET /user`).
+    ///
+    /// # Errors
+    /// GitHub did not return it, or the client is an App's.
+    pub async fn me(&self) -> Result<Actor, ForgeError> {
+        match self.account().await? {
+            Account::Person(actor) => Ok(actor),
+            Account::App { login, .. } => Err(ForgeError::Unreadable {
+                what: "the account of the token".to_owned(),
+                message: format!("{login} is an App"),
+            }),
+        }
+    }
+
+    /// Returns the account that the client writes as. Asked once.
+    async fn account(&self) -> Result<Account, ForgeError> {
+        self.account
+            .get_or_try_init(|| async {
+                let Credentials::App { key, slug } = &self.api.credentials else {
+                    return self.request_user().await.map(Account::Person);
+                };
+                let (id, slug) = if let Some(slug) = slug {
+                    (key.id, slug.clone())
+                } else {
+                    let path = self.api.path("/app");
+                    let request = Request::get(path, "the App itself".to_owned());
+                    let response = self.api.call_as_app(key, &request).await?;
+                    let app: wire::App = response.error_for_status()?.json()?;
+                    (app.id, app.slug)
+                };
+                let login = format!("{slug}[bot]");
+                Ok(Account::App { id, slug, login })
+            })
+            .await
+            .cloned()
+    }
+
+    async fn request_user(&self) -> Result<Actor, ForgeError> {
+        let what = "the account of the token".to_owned();
+        let request = Request::get(self.api.path("/user"), what);
+        let response = self.api.call(0, &request).await?.error_for_status()?;
+        let user: wire::User = response.json()?;
+        user.actor()
+            .ok_or_else(|| response.unreadable("the account was deleted".to_owned()))
+    }
+
+    /// Returns the time by GitHub's clock as of the last response, or by this machine's clock before the
+    /// first.
+    pub fn time(&self) -> Millis {
+        self.api.github_time()
+    }
+
+    /// Returns the repository `owner/name` under its current name.
+    ///
+    /// # Errors
+    /// GitHub did not return it, or plans cannot be saved there: issues are disabled, it is archived, or the
+    /// account may not push.
+    pub async fn repository(&self, owner: &str, name: &str) -> Result<Repo, ForgeError> {
+        let asked = unlisted_repo(owner, name);
+        let what = format!("the repository {}", asked.full_name());
+        let found: wire::Repository = self.api.get_json(&asked, "", what).await?;
+        let what = || format!("the issue tracker of {}", asked.full_name());
+        if found.archived {
+            let message = "the repository is archived".to_owned();
+            return Err(ForgeError::Archived {
+                what: what(),
+                message,
+            });
+        }
+        if !found.has_issues {
+            let message = "issues are disabled in the repository's settings".to_owned();
+            return Err(ForgeError::Gone {
+                what: what(),
+                message,
+            });
+        }
+        if found.permissions.is_some_and(|may| !may.push) {
+            return Err(ForgeError::Forbidden {
+                what: format!("saving plans in {}", found.full_name),
+                message: "the account may not push to the repository".to_owned(),
+            });
+        }
+        let (owner, name) = found
+            .full_name
+            .split_once('/')
+            .map_or((asked.owner, asked.name), |(owner, name)| {
+                (owner.to_owned(), name.to_owned())
+            });
+        Ok(Repo {
+            installation: 0,
+            id: found.id,
+            owner,
+            name,
+        })
+    }
+}
+
+/// A repository of which only the name is known, for a client without installations.
+fn unlisted_repo(owner: &str, name: &str) -> Repo {
+    Repo {
+        installation: 0,
+        id: 0,
+        owner: owner.to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+impl fmt::Debug for ApiClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiClient")
+            .field("api_url", &self.api_url.as_str())
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for GitHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GitHub")
-            .field("api_url", &self.api_url.as_str())
+            .field("api", &self.api)
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! A small outgoing HTTP client, for what is not GitHub's REST API: sending webhooks.
+//! A small HTTP client for requests other than GitHub's REST API: sending webhooks.
 
 use std::time::Duration;
 
@@ -11,10 +11,12 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::sync::OnceCell;
 
-/// The longest answer that is read, in bytes: a webhook receiver has little to say.
-const MAX_REPLY: usize = 1024 * 1024;
+use super::text::error_chain;
 
-/// Why there is no answer.
+/// Maximum size of a response body, in bytes. Webhook receivers answer with little.
+const MAX_RESPONSE: usize = 1024 * 1024;
+
+/// An error of a request without a complete response.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// The address cannot be used.
@@ -41,7 +43,7 @@ pub enum HttpError {
         /// Why.
         message: String,
     },
-    /// The connection broke before the whole answer was there.
+    /// The connection broke before the response was complete.
     #[error("{host} gave no complete answer: {message}")]
     Broken {
         /// Host of the address.
@@ -49,7 +51,7 @@ pub enum HttpError {
         /// Why.
         message: String,
     },
-    /// No complete answer in time.
+    /// No complete response in time.
     #[error("{host} did not answer within {} s", after.as_secs())]
     Timeout {
         /// Host of the address.
@@ -59,9 +61,9 @@ pub enum HttpError {
     },
 }
 
-/// A complete answer.
+/// A complete response.
 #[derive(Debug, Clone)]
-pub struct Reply {
+pub struct Response {
     /// HTTP status.
     pub status: u16,
     /// Headers.
@@ -70,7 +72,7 @@ pub struct Reply {
     pub body: Bytes,
 }
 
-/// A client that keeps connections. Certificates are loaded at the first `https` request only.
+/// A client that reuses connections. Root certificates are loaded with the first `https` request.
 #[derive(Debug)]
 pub struct Client {
     plain: Legacy<HttpConnector, Full<Bytes>>,
@@ -84,7 +86,7 @@ impl Default for Client {
 }
 
 impl Client {
-    /// A client without connections.
+    /// Creates a client without connections.
     pub fn new() -> Self {
         Self {
             plain: Legacy::builder(TokioExecutor::new()).build_http(),
@@ -92,14 +94,14 @@ impl Client {
         }
     }
 
-    /// Posts `body` and reads the whole answer within `timeout`. Any status is an answer.
+    /// Posts `body` and reads the whole response within `timeout`. Any status is a response.
     pub async fn post(
         &self,
         url: &str,
         headers: HeaderMap,
         body: Bytes,
         timeout: Duration,
-    ) -> Result<Reply, HttpError> {
+    ) -> Result<Response, HttpError> {
         let unusable = || HttpError::Url {
             url: url.to_owned(),
         };
@@ -115,7 +117,7 @@ impl Client {
         *request.uri_mut() = uri;
         *request.headers_mut() = headers;
         match tokio::time::timeout(timeout, self.exchange(request, secure, &host)).await {
-            Ok(answer) => answer,
+            Ok(response) => response,
             Err(_) => Err(HttpError::Timeout {
                 host,
                 after: timeout,
@@ -128,14 +130,14 @@ impl Client {
         request: Request<Full<Bytes>>,
         secure: bool,
         host: &str,
-    ) -> Result<Reply, HttpError> {
-        let answer = if secure {
+    ) -> Result<Response, HttpError> {
+        let response = if secure {
             self.secure(host).await?.request(request).await
         } else {
             self.plain.request(request).await
         };
-        let answer = answer.map_err(|error| {
-            let message = reasons(&error);
+        let response = response.map_err(|error| {
+            let message = error_chain(&error);
             let host = host.to_owned();
             if error.is_connect() {
                 HttpError::Unreachable { host, message }
@@ -143,8 +145,8 @@ impl Client {
                 HttpError::Broken { host, message }
             }
         })?;
-        let (parts, body) = answer.into_parts();
-        let body = Limited::new(body, MAX_REPLY)
+        let (parts, body) = response.into_parts();
+        let body = Limited::new(body, MAX_RESPONSE)
             .collect()
             .await
             .map_err(|error| HttpError::Broken {
@@ -152,7 +154,7 @@ impl Client {
                 message: error.to_string(),
             })?
             .to_bytes();
-        Ok(Reply {
+        Ok(Response {
             status: parts.status.as_u16(),
             headers: parts.headers,
             body,
@@ -180,29 +182,14 @@ impl Client {
     }
 }
 
-/// Posts `body` once with a client of its own; see [`Client::post`].
+/// Posts `body` with a new client; see [`Client::post`].
 pub async fn post(
     url: &str,
     headers: HeaderMap,
     body: Bytes,
     timeout: Duration,
-) -> Result<Reply, HttpError> {
+) -> Result<Response, HttpError> {
     Client::new().post(url, headers, body, timeout).await
-}
-
-/// An error with its causes: hyper's own text hides the useful part behind `source`.
-fn reasons(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        next = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

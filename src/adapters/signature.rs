@@ -6,10 +6,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
-/// What stands in front of the hex digits in the header.
+/// Prefix of the hexadecimal digits in the header.
 const PREFIX: &str = "sha256=";
 
-/// Why a signature is not accepted.
+/// An error of a signature check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     /// The header is not `sha256=` and 64 hex digits.
@@ -17,12 +17,12 @@ pub enum SignatureError {
         "X-Hub-Signature-256 is malformed: expected `sha256=` followed by 64 hexadecimal digits"
     )]
     Malformed,
-    /// No configured secret gives this signature.
+    /// The signature matches none of the configured secrets.
     #[error(
         "X-Hub-Signature-256 does not match the body: check that the webhook secret is the one of the GitHub App"
     )]
     Mismatch,
-    /// There is nothing to verify with.
+    /// No secret is configured.
     #[error("no webhook secret is configured, so no delivery can be accepted: set one")]
     NoSecret,
 }
@@ -33,7 +33,7 @@ fn mac(secret: &SecretString, body: &[u8]) -> Option<Hmac<Sha256>> {
     Some(mac)
 }
 
-/// The header value for `body`: `sha256=<hex>`.
+/// Returns the header value for `body`: `sha256=<hex>`.
 pub fn sign(secret: &SecretString, body: &[u8]) -> String {
     // HMAC takes keys of any length, so there is always a digest.
     let digest = mac(secret, body)
@@ -42,9 +42,9 @@ pub fn sign(secret: &SecretString, body: &[u8]) -> String {
     format!("{PREFIX}{digest}")
 }
 
-/// Checks `header` against `body` with every secret in turn (rotation); comparison takes constant time.
+/// Verifies `header` against `body` with each secret (rotation) in constant time.
 ///
-/// Empty secrets are never used.
+/// Empty secrets are ignored.
 pub fn verify(secrets: &[SecretString], body: &[u8], header: &str) -> Result<(), SignatureError> {
     let mut given = [0_u8; 32];
     header

@@ -1,4 +1,4 @@
-//! The HTTP server: routes put together, connections bounded, an orderly end.
+//! The HTTP server: routes, connection limits, graceful shutdown.
 
 pub mod health;
 pub mod server;
@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 
 use health::Health;
 
-/// Everything the process serves: the given routes (the webhook, pages), `/livez` and `/readyz`.
+/// Combines the given routes (the webhook, pages) with `/livez` and `/readyz`.
 pub fn app(routes: Router, health: Arc<Health>) -> Router {
     routes
         .merge(health::router(health))

@@ -1,7 +1,8 @@
-//! The receiver: one signed request in, one durable delivery and an answer out.
+//! The webhook receiver: verifies a signed request, decides what it asks for, stores it and responds.
 //!
-//! Nothing is parsed before the signature is checked, and nothing of ours is answered with 2xx before it is on disk.
-//! The checks happen in the order of this table; the first that fails answers.
+//! Nothing is parsed before the signature is verified, and a delivery to be stored is acknowledged only
+//! once it is on disk. The checks are made in the order of this table; the first failure determines the
+//! response.
 //!
 //! | case | status | `status` in the answer | stored |
 //! |---|---|---|---|
@@ -26,8 +27,9 @@
 //! | the store has too many deliveries in line, or fails | 503, `Retry-After` | `busy` | no |
 //!
 //! # Memory
-//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections` of them. What is longer
-//! needs one of [`LARGE_BODIES`] places once so much of it has arrived. So a flood is bounded by `max_connections` × 256 KiB + 2 × 25 MiB, whatever it sends.
+//! A body up to [`SMALL_BODY`] is buffered at once, and there are at most `server.max_connections` of them.
+//! A longer one needs one of [`LARGE_BODIES`] permits as soon as more has arrived. Memory is therefore
+//! bounded by `max_connections` × 256 KiB + 2 × 25 MiB.
 
 mod answer;
 mod body;
@@ -100,13 +102,13 @@ impl Receiver {
         Router::new().route(path, any(receive)).with_state(self)
     }
 
-    /// Reads and checks everything that stands before the event.
+    /// Reads the request and verifies headers and signature.
     async fn verify(&self, request: Request) -> Result<Verified, Answer> {
         let (parts, incoming) = request.into_parts();
         let waits = headers::expects_continue(&parts.headers);
         let head = match check_head(&parts) {
             Ok(head) => head,
-            // Reading anything would tell a sender that asks first to send its body.
+            // Reading would send `100 Continue` to a sender that waits for it.
             Err(answer) if waits => return Err(answer),
             Err(answer) => {
                 body::discard(incoming).await;
@@ -129,8 +131,8 @@ impl Receiver {
         Ok(verified)
     }
 
-    /// Decides and, where it is ours, stores.
-    async fn take(&self, delivery: &Verified) -> Answer {
+    /// Decides what the delivery asks for and stores it if necessary.
+    async fn handle(&self, delivery: &Verified) -> Answer {
         let Some(decided) = self.decisions.decide(delivery, &self.facts).await else {
             return Answer::Busy {
                 message: "too many long comments at once".to_owned(),
@@ -166,21 +168,15 @@ impl Receiver {
                 action,
             }) => {
                 tracing::info!(installation.id = installation, action, "App removed");
-                self.store(delivery, installation, action, &[], Vec::new())
-                    .await
+                self.store(delivery, installation, action, Vec::new()).await
             }
             Ok(Decision::Runs { action, triggers }) => {
                 let installation = triggers
                     .first()
                     .map_or(0, |trigger| trigger.place.repo.installation);
                 let span = span(&triggers);
-                match triggers.iter().map(new_run).collect() {
-                    Ok(runs) => {
-                        let stored = self.store(delivery, installation, action, &triggers, runs);
-                        stored.instrument(span).await
-                    }
-                    Err(error) => Answer::busy(&StoreError::Failed(error.to_string())),
-                }
+                let stored = self.store(delivery, installation, action, triggers);
+                stored.instrument(span).await
             }
         }
     }
@@ -190,9 +186,10 @@ impl Receiver {
         delivery: &Verified,
         installation: u64,
         action: &str,
-        triggers: &[Trigger],
-        runs: Vec<NewRun>,
+        triggers: Vec<Trigger>,
     ) -> Answer {
+        let dedup_key = triggers.first().and_then(Trigger::said);
+        let runs: Vec<NewRun> = triggers.into_iter().map(new_run).collect();
         let ids: Vec<RunId> = runs.iter().map(|run| run.id.clone()).collect();
         let accepted = self
             .store
@@ -201,8 +198,7 @@ impl Receiver {
                 event: delivery.event().to_owned(),
                 action: Some(action.to_owned()),
                 installation,
-                said: triggers.first().and_then(Trigger::said),
-                text: triggers.first().and_then(Trigger::text).map(str::to_owned),
+                dedup_key,
                 received: self.clock.now(),
                 payload: self.keep_payloads.then(|| delivery.body().to_vec()),
                 installation_gone: runs.is_empty(),
@@ -238,21 +234,21 @@ impl Receiver {
 
 async fn receive(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
     match receiver.verify(request).await {
-        Ok(delivery) => receiver.take(&delivery).await.into_response(),
+        Ok(delivery) => receiver.handle(&delivery).await.into_response(),
         Err(answer) => answer.into_response(),
     }
 }
 
-/// Method, content type and headers: what can be refused before a byte of the body is read.
+/// Checks method, content type and headers, before the body is read.
 fn check_head(parts: &http::request::Parts) -> Result<headers::Head, Answer> {
     if parts.method != Method::POST {
         return Err(Answer::method());
     }
     headers::check_content_type(&parts.headers)?;
-    headers::head(&parts.headers)
+    headers::parse(&parts.headers)
 }
 
-/// What every line that is logged about a delivery with commands carries.
+/// Returns the span of log lines about a delivery with commands.
 fn span(triggers: &[Trigger]) -> tracing::Span {
     let first = triggers.first();
     let place = first.map(|trigger| &trigger.place);
@@ -266,15 +262,14 @@ fn span(triggers: &[Trigger]) -> tracing::Span {
     )
 }
 
-fn new_run(trigger: &Trigger) -> Result<NewRun, serde_json::Error> {
-    Ok(NewRun {
+fn new_run(trigger: Trigger) -> NewRun {
+    NewRun {
         id: RunId::new(),
         command: trigger.command.name().to_owned(),
         serial: trigger.serial(),
         place: trigger.place.key(),
         repo_id: trigger.place.repo.id,
         installation: trigger.place.repo.installation,
-        // Kept once, with the delivery.
-        trigger: serde_json::to_string(&trigger.without_text())?,
-    })
+        trigger,
+    }
 }

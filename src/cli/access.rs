@@ -1,4 +1,4 @@
-//! A person's way to GitHub: address, token, and what to say when GitHub does not do it.
+//! Access to GitHub as a person: address, token, and messages for failed requests.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use crate::config::{Sources, load, user_token};
 use crate::engine::forge::ForgeError;
 use crate::formats::plan::reference::web_host;
 
-/// What a token needs that reads plans.
+/// Permissions that a token needs to read plans.
 pub(super) const READING: &str = "read access to issues and pull requests";
-/// What a token needs that saves plans.
+/// Permissions that a token needs to save plans.
 pub(super) const WRITING: &str = "write access to issues, of somebody who may push";
 
-/// How GitHub is reached as a person.
+/// Settings for accessing GitHub as a person.
 pub(super) struct Access {
     /// Address, token and time limit.
     pub(super) config: ReaderConfig,
-    /// The variable that the token came from.
+    /// The environment variable that holds the token.
     pub(super) variable: Option<&'static str>,
-    /// Host of the pages that belong to the API.
+    /// Host of the web pages that belong to the API.
     pub(super) host: String,
 }
 
 impl Access {
-    /// From configuration and environment; odd things are told.
-    pub(super) fn of(settings: &Settings) -> Result<Self, Failure> {
+    /// Loads the settings from configuration and environment, and prints warnings.
+    pub(super) fn load(settings: &Settings) -> Result<Self, Failure> {
         let sources = Sources::gather(settings.config.as_deref(), settings.set.clone())?;
         let loaded = load(&sources)?;
         let user = user_token(&sources, &loaded)?;
@@ -46,7 +46,7 @@ impl Access {
         })
     }
 
-    /// The client. Must be called inside the runtime.
+    /// Creates the client. Must be called inside the runtime.
     pub(super) fn reader(&self) -> Result<Reader, Failure> {
         Reader::new(self.config.clone(), Arc::new(SystemClock)).map_err(|error| {
             Failure::Usage(match self.variable {
@@ -56,18 +56,18 @@ impl Access {
         })
     }
 
-    /// What GitHub did not do, and what to do about it. `needs` is what the token has to be allowed.
+    /// Converts an error of GitHub's to a failure with a remedy. `needs` names the permissions of the token.
     pub(super) fn failed(&self, error: &ForgeError, needs: &str) -> Failure {
         Failure::failed(self.sentence(error, needs))
     }
 
-    /// The same as a text.
+    /// Returns the error and its remedy as one line.
     pub(super) fn sentence(&self, error: &ForgeError, needs: &str) -> String {
         terminal::one_line(&trouble::sentence(error, self.variable, needs))
     }
 }
 
-/// Says something odd on standard error.
+/// Prints a warning on standard error.
 pub(super) fn warn(text: &str) {
     eprintln!("warning: {}", terminal::one_line(text));
 }

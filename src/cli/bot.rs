@@ -28,7 +28,7 @@ pub(super) struct Bot {
 }
 
 impl Bot {
-    /// Opens the store, takes back what an earlier process left, and starts the workers.
+    /// Opens the store and starts the workers.
     ///
     /// # Errors
     /// The store cannot be opened, the key cannot be used, or GitHub refuses the App.
@@ -42,7 +42,7 @@ impl Bot {
             queue_depth: config.store.queue_depth,
             ..SqliteOptions::default()
         };
-        let store = SqliteStore::open(&config.store.path, options)
+        let store = SqliteStore::open(&config.store.path, options, clock.now())
             .await
             .map_err(|error| match error {
                 // Only a person can decide: the same start again would end the same way.
@@ -50,16 +50,6 @@ impl Bot {
                 error => failed(&error),
             })?;
         let store: Arc<dyn Store> = Arc::new(store);
-        let left = store
-            .recover(clock.now(), true)
-            .await
-            .map_err(|error| failed(&error))?;
-        if left > 0 {
-            tracing::info!(
-                runs = left,
-                "going on with runs that an earlier process left"
-            );
-        }
         let github = Arc::new(github(config, secrets, &clock)?);
         let mut facts = config.facts();
         if facts.app_slug.is_none() {

@@ -137,7 +137,7 @@ impl Save {
     }
 
     fn perform(&self, settings: &Settings) -> Result<String, Box<Failed>> {
-        let access = Access::of(settings)?;
+        let access = Access::load(settings)?;
         let loaded = settings.load()?;
         let source = self.source()?;
         let (repository, number) = target::of(self, &access.host, source.folder(self))?;

@@ -22,7 +22,6 @@ use crate::adapters::clock::SystemClock;
 use crate::config::agent::Kind;
 use crate::config::{Sources, load};
 use crate::engine::clock::Clock;
-use crate::engine::model::progress::Progress;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
 use crate::engine::store::{RunView, Store};
@@ -219,7 +218,7 @@ async fn perform(
             _ => {}
         }
         let state = outcome.run.state.name().to_owned();
-        let code = outcome.run.code.unwrap_or(state);
+        let code = outcome.run.code.map_or(state, |code| code.name().to_owned());
         let what = match Command::named(&outcome.run.command) {
             Some(Command::CheckPlan) => "not all plans can be executed",
             Some(Command::SavePlan | Command::SaveRawPlan | Command::Plan) => "no plan was saved",
@@ -384,8 +383,10 @@ fn written(post: &FilePost) -> Option<Millis> {
 
 /// It waits for people, not for a while.
 fn asks(run: &RunView) -> bool {
-    let progress = Progress::read(run.progress.as_deref()).unwrap_or_default();
-    let work = progress.work.as_ref();
+    let work = run
+        .progress
+        .as_ref()
+        .and_then(|progress| progress.work.as_ref());
     run.state == State::Waiting && work.is_some_and(|work| work.open_round().is_some())
 }
 

@@ -16,22 +16,17 @@ use super::services::Services;
 use super::steps::authorise::{self, Verdict};
 use super::steps::{Context, report, research};
 use super::stop::StopFlag;
-use super::store::{Claimed, Finish, Lease, Store};
-use crate::engine::model::failure::Failure;
-use crate::engine::model::progress::Progress;
+use super::store::{Claimed, Lease, RunOutcome, Store};
+use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::Trigger;
 use crate::formats::command::read_options;
 
 /// Why a run waits that looks again in a moment.
 const CATCHING_UP: &str = "GitHub is given time to catch up with an earlier write";
 
 /// Works on a claimed run until it ends or has to wait. `None`: the lease is lost, or the store fails; touch nothing more.
-pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Option<Finish> {
-    let mut context = match context(parts, claimed) {
-        Ok(context) => context,
-        Err(finish) => return Some(finish),
-    };
+pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Option<RunOutcome> {
+    let mut context = context(parts, claimed);
     let poisoned = claimed.attempt > parts.settings.max_attempts;
     let result = if poisoned {
         let failure = failures::internal(&format!(
@@ -48,7 +43,7 @@ pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Op
     };
     if let (Some(agent), Some(finish)) = (&parts.agent, &finish)
         && (context.progress.work.is_some() || context.progress.research.is_some())
-        && !matches!(finish, Finish::Park { .. } | Finish::Yield)
+        && !matches!(finish, RunOutcome::Park { .. } | RunOutcome::Yield)
     {
         agent.forget(&claimed.lease.run).await;
     }
@@ -62,9 +57,7 @@ pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Op
 /// # Errors
 /// GitHub or the store did not do it.
 pub async fn acknowledge(parts: &Services, claimed: &Claimed) -> Result<(), Stop> {
-    let Ok(mut context) = context(parts, claimed) else {
-        return Ok(());
-    };
+    let mut context = context(parts, claimed);
     if claimed.attempt > 0 || context.progress.closing == Some(context.round) {
         return Ok(());
     }
@@ -81,26 +74,18 @@ pub async fn acknowledge(parts: &Services, claimed: &Claimed) -> Result<(), Stop
     Ok(())
 }
 
-/// What the steps of a claimed run work with; a run whose rows cannot be read is given back as failed.
-pub(super) fn context(parts: &Services, claimed: &Claimed) -> Result<Context, Finish> {
-    let unreadable = |what: &str, error: serde_json::Error| Finish::Failed {
-        code: "internal".to_owned(),
-        message: format!("{what} of the run cannot be read: {error}"),
-    };
-    let trigger: Trigger =
-        serde_json::from_str(&claimed.trigger).map_err(|error| unreadable("The trigger", error))?;
-    let progress = Progress::read(claimed.progress.as_deref())
-        .map_err(|error| unreadable("The progress", error))?;
-    Ok(Context {
+/// Creates the context for the steps of a claimed run.
+pub(super) fn context(parts: &Services, claimed: &Claimed) -> Context {
+    Context {
         round: claimed.round,
         accepted: claimed.created,
-        effects: effects(parts, &claimed.lease, trigger.at),
-        trigger,
-        progress,
+        effects: effects(parts, &claimed.lease, claimed.trigger.at),
+        trigger: claimed.trigger.clone(),
+        progress: claimed.progress.clone(),
         settings: Arc::clone(&parts.settings),
         status_written: None,
         outsider: false,
-    })
+    }
 }
 
 fn effects(parts: &Services, lease: &Lease, since: Millis) -> Effects {
@@ -114,7 +99,11 @@ fn effects(parts: &Services, lease: &Lease, since: Millis) -> Effects {
     }
 }
 
-async fn work(parts: &Services, context: &mut Context, stop: &StopFlag) -> Result<Finish, Stop> {
+async fn work(
+    parts: &Services,
+    context: &mut Context,
+    stop: &StopFlag,
+) -> Result<RunOutcome, Stop> {
     if let Some((round, failure)) = context.progress.failure.clone() {
         if round == context.round {
             return Err(Stop::Failed(failure));
@@ -143,11 +132,11 @@ async fn work(parts: &Services, context: &mut Context, stop: &StopFlag) -> Resul
     }
     let allowed = match verdict {
         Verdict::Allowed(allowed) => allowed,
-        Verdict::Later => return Ok(Finish::Yield),
+        Verdict::Later => return Ok(RunOutcome::Yield),
         Verdict::Ignored { why } => {
             context.audit("ignored", &why).await?;
-            return Ok(Finish::Failed {
-                code: "permission_denied".to_owned(),
+            return Ok(RunOutcome::Failed {
+                code: Code::PermissionDenied,
                 message: why,
             });
         }
@@ -155,8 +144,8 @@ async fn work(parts: &Services, context: &mut Context, stop: &StopFlag) -> Resul
             let body = replies::refusal(&context.trigger, has);
             report::reply(context, &body, Reaction::Confused).await?;
             context.audit("refused", &body).await?;
-            return Ok(Finish::Failed {
-                code: "permission_denied".to_owned(),
+            return Ok(RunOutcome::Failed {
+                code: Code::PermissionDenied,
                 message: body,
             });
         }
@@ -171,11 +160,11 @@ async fn work(parts: &Services, context: &mut Context, stop: &StopFlag) -> Resul
         allowed: &allowed,
     })
     .await?;
-    Ok(Finish::Succeeded)
+    Ok(RunOutcome::Succeeded)
 }
 
 /// Turns what stopped the work into how the run is given back, reporting to people where it ends.
-async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Finish> {
+async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<RunOutcome> {
     let now = context.effects.clock.now();
     let failure = match stop {
         Stop::Store(error) => {
@@ -212,14 +201,14 @@ fn decided(context: &Context) -> bool {
 }
 
 /// Ends a run well whose report could not be posted.
-async fn unreported(context: &Context, error: &ForgeError) -> Option<Finish> {
+async fn unreported(context: &Context, error: &ForgeError) -> Option<RunOutcome> {
     tracing::warn!(run.id = %context.run(), error = %error, "the outcome could not be reported");
     context.audit("unreported", &error.to_string()).await.ok()?;
-    Some(Finish::Succeeded)
+    Some(RunOutcome::Succeeded)
 }
 
 enum Weighed {
-    Later(Finish),
+    Later(RunOutcome),
     Over(Failure),
 }
 
@@ -269,8 +258,8 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
     }
 }
 
-fn park(until: Millis, reason: &str) -> Finish {
-    Finish::Park {
+fn park(until: Millis, reason: &str) -> RunOutcome {
+    RunOutcome::Park {
         until,
         reason: reason.to_owned(),
         counts: false,
@@ -279,7 +268,7 @@ fn park(until: Millis, reason: &str) -> Finish {
 
 /// Remembers the failure, reports it, and ends the run. A report that cannot be made now is made later; one that GitHub
 /// refuses for good is left to the log and the audit.
-async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Finish> {
+async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<RunOutcome> {
     if context.progress.failure.is_none() {
         // The report has a time of its own to be made in: what ended the run may last.
         context.progress.outage = None;
@@ -318,11 +307,11 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Fi
     }
     let why = format!("{}: {}", failure.code.name(), failure.message);
     context.audit("failed", &why).await.ok()?;
-    if failure.code == super::model::failure::Code::Cancelled {
-        return Some(Finish::Cancelled);
+    if failure.code == Code::Cancelled {
+        return Some(RunOutcome::Cancelled);
     }
-    Some(Finish::Failed {
-        code: failure.code.name().to_owned(),
+    Some(RunOutcome::Failed {
+        code: failure.code,
         message: failure.message,
     })
 }

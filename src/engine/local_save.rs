@@ -3,21 +3,20 @@
 //! The same store, effects and issue as in the bot: a save that was cut off is completed by the next one, and a plan that
 //! was saved from this machine before is not saved again.
 
-use std::time::Duration;
-
-use sha2::{Digest, Sha256};
-
 use super::effects::Stop;
 use super::execute::{self};
 use super::forge::ForgeError;
 use super::services::Services;
 use super::steps::{Context, publish};
-use super::store::{Claimed, Finish, NewDelivery, NewRun, StoreError};
+use super::store::{Claimed, NewDelivery, NewRun, RunOutcome, StoreError};
+use crate::engine::model::failure::Code;
 use crate::engine::model::progress::{Prepared, Progress, Saved};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Actor, Origin, Place, Trigger};
 use crate::formats::command::Command;
+use sha2::{Digest, Sha256};
+use std::time::Duration;
 
 /// Somebody waits at the terminal: what takes longer than this is left to the next call.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -175,10 +174,10 @@ pub async fn look(
     let Some(run) = parts.store.runs_at(&place, 1).await?.into_iter().next() else {
         return Ok(Known::No);
     };
-    let progress = Progress::read(run.progress.as_deref()).unwrap_or_default();
-    let place = serde_json::from_str(&run.trigger).map(|trigger: Trigger| trigger.place);
+    let progress = run.progress.unwrap_or_default();
     let number = order.place.number;
-    let linked = number == 0 || place.is_ok_and(|place| place.number == number);
+    let before = run.trigger.map(|trigger| trigger.place.number);
+    let linked = number == 0 || before == Some(number);
     let same = progress
         .prepared
         .as_ref()
@@ -240,20 +239,9 @@ pub async fn save(
     }
     let key = key(order, prepared);
     let now = parts.clock.now();
-    parts.store.recover(now, true).await?;
     parts.store.accept(delivery(order, &key, now)).await?;
     let claimed = claim(parts, &key).await?;
-    let mut context = match execute::context(parts, &claimed) {
-        Ok(context) => context,
-        Err(finish) => {
-            parts.store.finish(&claimed.lease, &finish, now).await?;
-            return Err(StoreError::Corrupt {
-                what: format!("run {}", claimed.lease.run),
-                why: "it was written by another version".to_owned(),
-            }
-            .into());
-        }
-    };
+    let mut context = execute::context(parts, &claimed);
     // What was begun is completed as it was begun, so that all of its comments belong together.
     let prepared = match context.progress.prepared.take() {
         Some(begun) if context.progress.publishing => begun,
@@ -262,9 +250,9 @@ pub async fn save(
     context.progress.prepared = Some(prepared.clone());
     let result = persevere(&mut context, &prepared, waiting).await;
     let finish = match &result {
-        Ok(_) => Finish::Succeeded,
-        Err(error) => Finish::Failed {
-            code: "internal".to_owned(),
+        Ok(_) => RunOutcome::Succeeded,
+        Err(error) => RunOutcome::Failed {
+            code: Code::Internal,
             message: error.to_string(),
         },
     };
@@ -318,16 +306,14 @@ fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
         place,
         repo_id: order.place.repo.id,
         installation: order.place.repo.installation,
-        // Plain data with string keys: serialisation has no failing case, and an empty text is refused when it is read.
-        trigger: serde_json::to_string(&trigger).unwrap_or_default(),
+        trigger,
     };
     NewDelivery {
         guid: key.to_owned(),
         event: "local".to_owned(),
         action: None,
         installation: order.place.repo.installation,
-        said: None,
-        text: None,
+        dedup_key: None,
         received: now,
         payload: None,
         runs: vec![run],
@@ -348,8 +334,8 @@ async fn claim(parts: &Services, key: &str) -> Result<Claimed, StoreError> {
         if claimed.guid == key {
             return Ok(claimed);
         }
-        let aside = Finish::Failed {
-            code: "internal".to_owned(),
+        let aside = RunOutcome::Failed {
+            code: Code::Internal,
             message: "cut off".to_owned(),
         };
         parts.store.finish(&claimed.lease, &aside, now).await?;

@@ -62,7 +62,7 @@ impl Context {
     pub async fn remember(&self) -> Result<(), Stop> {
         self.effects
             .store
-            .remember(&self.effects.lease, &self.progress.write())
+            .save_progress(&self.effects.lease, &self.progress)
             .await?;
         Ok(())
     }

@@ -1,53 +1,56 @@
-//! The durable memory: deliveries, runs (the queue), effects, audit. Adapters: `adapters::store`.
+//! The store contract: deliveries, runs (the queue), effects and the audit. Adapters: `adapters::store`.
 //!
-//! Rules every implementation keeps:
+//! Rules that every implementation keeps:
 //! - [`Store::accept`] returns only after the delivery and its runs are on disk.
-//! - At most one run per `place` is ready, running or waiting; the others are blocked and promoted in order of
-//!   acceptance, in the same transaction that ends their predecessor. Runs without a place key are never blocked.
-//! - A write under a [`Lease`] is refused with [`StoreError::Fenced`] once the lease is somebody else's.
-//! - Effects and audit rows are never deleted before their run.
-
-mod asks;
-mod budget;
-mod saved;
+//! - At most one run per `serial` key is ready, running or waiting; the others are blocked. They are
+//!   promoted in order of acceptance, in the same transaction that ends their predecessor. Runs
+//!   without a `serial` key are never blocked.
+//! - A write under a [`Lease`] fails with [`StoreError::Fenced`] once another worker holds the lease.
+//! - Effects and audit entries are never deleted before their run.
+//! - Leases end by expiry only. A store that belongs to one process may also take back every lease
+//!   when it is opened.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-pub use self::asks::{AnswerLimits, Ask, Heard, Standing};
-pub use self::budget::{Budget, Exceeded, Payer};
-pub use self::saved::{MAX_SAVED, SavedPlan};
-use crate::engine::model::agent::Spent;
+use crate::engine::model::agent::{Micros, Spent};
+use crate::engine::model::failure::Code;
+use crate::engine::model::progress::Progress;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::Trigger;
 
-/// Why the store could not do it.
+/// Number of saved plans that are remembered for each issue or pull request, newest first. Each
+/// takes some 300 bytes and outlives its run.
+pub const MAX_SAVED_PLANS: u32 = 20;
+
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Too many deliveries wait to be written: try again later.
     #[error("the store has too many deliveries waiting to be written")]
     Busy,
-    /// The lease is no longer ours: stop, write nothing.
+    /// Another worker holds the lease: stop and write nothing.
     #[error("run {0} is no longer leased by this worker")]
     Fenced(RunId),
-    /// The database refused or failed.
+    /// The database refused the operation or failed.
     #[error("the store failed: {0}")]
     Failed(String),
-    /// The database holds less than was recorded of it: acknowledged work would be missing.
+    /// The database holds fewer changes than were recorded: acknowledged work would be missing.
     #[error("the database has lost changes: {0}")]
     Lost(String),
-    /// A row holds something this version cannot read.
+    /// A row holds a value that this version cannot read.
     #[error("the store holds an unreadable {what}: {why}")]
     Corrupt {
-        /// Which row and column.
+        /// Row and column.
         what: String,
         /// Why it cannot be read.
         why: String,
     },
 }
 
-/// One webhook request on its way in.
+/// A webhook request to be stored.
 #[derive(Debug, Clone)]
 pub struct NewDelivery {
     /// `X-GitHub-Delivery`.
@@ -58,75 +61,75 @@ pub struct NewDelivery {
     pub action: Option<String>,
     /// Installation id of the payload.
     pub installation: u64,
-    /// What was said where and when (`Trigger::said`): known once, whatever the GUID of the delivery, which is not signed.
-    pub said: Option<String>,
-    /// The text that all runs have in common. Their triggers come without it, and are handed out with it.
-    pub text: Option<String>,
+    /// Identifies the comment, label or push itself ([`Trigger::said`]). A second delivery with the
+    /// same key is a duplicate whatever its GUID, which GitHub does not sign.
+    pub dedup_key: Option<String>,
     /// When it arrived.
     pub received: Millis,
-    /// The raw body, when the operator keeps payloads for replay.
+    /// The raw body, where the operator keeps payloads for replay.
     pub payload: Option<Vec<u8>>,
-    /// The runs it asks for, in order; may be empty when `installation_gone`.
+    /// The runs that it asks for, in order; may be empty when `installation_gone`.
     pub runs: Vec<NewRun>,
     /// The installation was deleted: its unfinished runs are cancelled.
     pub installation_gone: bool,
 }
 
-/// One run on its way in.
+/// A run to be stored with its delivery.
 #[derive(Debug, Clone)]
 pub struct NewRun {
     /// Id.
     pub id: RunId,
     /// Command word for listings, e.g. `save-plan`.
     pub command: String,
-    /// Runs with the same place run one after another; `None` for commands that must not wait (`/cancel`, …).
+    /// Runs with the same key run one after another; `None` for commands that must not wait
+    /// (`/cancel`, …).
     pub serial: Option<String>,
-    /// Key of the place, always set (`Place::key`).
+    /// Key of the issue or pull request (`Place::key`); always set.
     pub place: String,
     /// Repository id, for fairness.
     pub repo_id: u64,
     /// Installation id.
     pub installation: u64,
-    /// The trigger as JSON.
-    pub trigger: String,
+    /// What the run was asked for.
+    pub trigger: Trigger,
 }
 
-/// What became of a delivery.
+/// How a delivery was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Accepted {
-    /// Stored; these runs will be worked on.
+    /// Stored; its runs are queued.
     New,
-    /// Seen before and not failed: nothing to do.
+    /// Known, and not all of its runs failed: nothing was done.
     Duplicate,
-    /// Seen before and its runs had failed: they run again from where they stopped.
+    /// Known, and all of its runs had failed: they are queued again and resume where they stopped.
     Requeued,
 }
 
-/// The right to work on one run until it expires.
+/// The exclusive right to work on one run until it expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     /// Run.
     pub run: RunId,
     /// Worker process that holds it.
     pub owner: String,
-    /// Counts claims of this run; an older fence is refused.
+    /// Number of claims of this run so far; writes with an older fence are refused.
     pub fence: i64,
 }
 
-/// A run that was claimed.
+/// A claimed run.
 #[derive(Debug, Clone)]
 pub struct Claimed {
-    /// The right to work on it.
+    /// The lease on it.
     pub lease: Lease,
-    /// The trigger as JSON.
-    pub trigger: String,
-    /// What earlier attempts remembered, as JSON; `None` on the first.
-    pub progress: Option<String>,
-    /// How often it was claimed to run, this time included. Releases and rate-limit parks do not count.
+    /// What it was asked for.
+    pub trigger: Trigger,
+    /// Progress saved by earlier attempts.
+    pub progress: Progress,
+    /// Number of claims to run it, this one included. Releases and rate-limit parks do not count.
     pub attempt: u32,
-    /// How often it was put back in line after it had ended (`/retry`, redelivery).
+    /// Number of times it was queued again after it had ended (`/retry`, redelivery).
     pub round: u32,
-    /// Somebody asked to stop it: login of who did.
+    /// Login of the person who asked to cancel it.
     pub cancel_requested: Option<String>,
     /// When it was accepted.
     pub created: Millis,
@@ -134,50 +137,50 @@ pub struct Claimed {
     pub guid: String,
 }
 
-/// How a worker gives a run back.
+/// How a worker returns a claimed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finish {
-    /// Ended well.
+pub enum RunOutcome {
+    /// It succeeded.
     Succeeded,
-    /// Ended with an error code and the operator's sentence.
+    /// It failed.
     Failed {
-        /// Error code of design.md.
-        code: String,
+        /// Error code.
+        code: Code,
         /// What happened, for the operator.
         message: String,
     },
-    /// Stopped.
+    /// It was cancelled.
     Cancelled,
-    /// Not now: back to waiting until `until`.
+    /// It waits and may be claimed again at `until`.
     Park {
         /// When it may be claimed again.
         until: Millis,
-        /// Why, for `/plan-status` and the operator.
+        /// Reason, for `/plan-status` and the operator.
         reason: String,
         /// Whether this counts as an attempt (a fault) or not (a rate limit).
         counts: bool,
     },
-    /// Back in line at once; does not count as an attempt.
+    /// It is ready again at once; this does not count as an attempt.
     Yield,
 }
 
-/// What a heartbeat says of one lease.
+/// The state of one lease after a heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beat {
+pub struct LeaseStatus {
     /// Run.
     pub run: RunId,
-    /// Still ours. False: stop and write nothing.
+    /// Whether the lease is still held. If not, stop and write nothing.
     pub held: bool,
-    /// Login of who asked to stop it.
+    /// Login of the person who asked to cancel the run.
     pub cancel_requested: Option<String>,
 }
 
-/// What is known of an effect before it is tried.
+/// What is recorded of an effect before it is tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EffectState {
     /// Recorded now, for the first time.
     New,
-    /// Recorded before, outcome unknown: look before you try again.
+    /// Recorded before with unknown outcome: look for it on GitHub before trying again.
     Tried {
         /// When it was first tried.
         since: Millis,
@@ -188,7 +191,7 @@ pub enum EffectState {
     Done(String),
 }
 
-/// A run for people: `/plan-status`, pages, logs.
+/// A run as shown to people: `/plan-status`, pages, logs.
 #[derive(Debug, Clone)]
 pub struct RunView {
     /// Id.
@@ -197,40 +200,40 @@ pub struct RunView {
     pub command: String,
     /// State.
     pub state: State,
-    /// The trigger as JSON.
-    pub trigger: String,
-    /// What it remembers, as JSON.
-    pub progress: Option<String>,
+    /// What it was asked for; `None` if this version cannot read it.
+    pub trigger: Option<Trigger>,
+    /// Saved progress; `None` if there is none or this version cannot read it.
+    pub progress: Option<Progress>,
     /// Attempts so far.
     pub attempt: u32,
     /// Error code of a failed run.
-    pub code: Option<String>,
+    pub code: Option<Code>,
     /// Why it waits, or what went wrong.
     pub note: Option<String>,
-    /// Accepted.
+    /// When it was accepted.
     pub created: Millis,
-    /// Ended.
+    /// When it ended.
     pub finished: Option<Millis>,
 }
 
-/// One line of the append-only audit: who, what, decision, why.
+/// An entry of the append-only audit.
 #[derive(Debug, Clone)]
 pub struct AuditEntry {
-    /// When.
+    /// Time.
     pub at: Millis,
-    /// Run, where there is one.
+    /// Run, if any.
     pub run: Option<RunId>,
-    /// Delivery GUID, where there is one.
+    /// Delivery GUID, if any.
     pub guid: Option<String>,
-    /// Login of who asked; empty for the bot itself.
+    /// Login of the requester; empty for the bot itself.
     pub actor: String,
     /// What was decided: `accepted`, `refused`, `authorised`, `cancelled`, `saved`, `failed`, …
     pub decision: String,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub why: String,
 }
 
-/// Number of runs in each state, and how long the oldest ready one waits.
+/// Number of runs in each state, and the age of the oldest ready one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// `(state, runs)` for the states that have any.
@@ -239,17 +242,138 @@ pub struct QueueCounts {
     pub oldest_ready: Option<Millis>,
 }
 
-/// The longest that a waiting run waits after a start before it is looked at: the longest pause after a fault by default. A
-/// run that has to wait longer, for people or a limit, waits on then.
-pub const MAX_WAIT_AFTER_START: Duration = Duration::from_mins(5);
+/// A command, and the people and places whose answer budgets it counts against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRequest {
+    /// Installation id.
+    pub installation: u64,
+    /// Key of the issue or pull request (`Place::key`).
+    pub place: String,
+    /// Account id of the requester.
+    pub actor: u64,
+    /// Id of the comment that holds the command; `None` for labels and pushes.
+    pub comment: Option<u64>,
+}
 
-/// The durable memory of the bot.
+/// What the requester's permission means for a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActorStanding {
+    /// The actor has no triage permission.
+    pub outsider: bool,
+    /// The actor lacks the permission that the command needs.
+    pub refused: bool,
+}
+
+/// Maximum number of commands by people without triage permission that are answered within a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerLimits {
+    /// For one person in one installation.
+    pub person: u64,
+    /// For one issue or pull request.
+    pub place: u64,
+    /// For one installation.
+    pub installation: u64,
+    /// Length of the window. A refusal is posted to a person once per window, whatever their role.
+    pub window: Duration,
+}
+
+impl Default for AnswerLimits {
+    fn default() -> Self {
+        Self {
+            person: 3,
+            place: 5,
+            installation: 20,
+            window: Duration::from_hours(1),
+        }
+    }
+}
+
+/// Whether a command is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerDecision {
+    /// Not decided yet: ask GitHub for the actor's permission.
+    Undecided,
+    /// It is executed or refused.
+    Answer,
+    /// It is ignored, with one sentence for the audit.
+    Ignore(String),
+}
+
+/// The repository and the person whose budgets pay for an agent turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BudgetScope {
+    /// Repository id.
+    pub repo: u64,
+    /// Account id of the person who asked for the run.
+    pub actor: u64,
+}
+
+/// Limits on what agents may spend; `None` means no limit.
+///
+/// A run counts once, however many turns it takes, from the moment its first turn is allowed. Costs
+/// count from the moment they are known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Runs of one actor in an hour.
+    pub actor_hour_runs: Option<u64>,
+    /// Runs of one repository in 24 hours.
+    pub repo_day_runs: Option<u64>,
+    /// Cost of one repository in 24 hours.
+    pub repo_day_cost: Option<Micros>,
+    /// Runs of all repositories in 24 hours.
+    pub day_runs: Option<u64>,
+    /// Cost of all repositories in 24 hours.
+    pub day_cost: Option<Micros>,
+}
+
+/// The limit of a [`Budget`] that is reached, and when the oldest entry stops counting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are the same in every variant")]
+pub enum Exceeded {
+    /// [`Budget::actor_hour_runs`]
+    ActorHourRuns { limit: u64, until: Millis },
+    /// [`Budget::repo_day_runs`]
+    RepoDayRuns { limit: u64, until: Millis },
+    /// [`Budget::repo_day_cost`]
+    RepoDayCost { limit: Micros, until: Millis },
+    /// [`Budget::day_runs`]
+    DayRuns { limit: u64, until: Millis },
+    /// [`Budget::day_cost`]
+    DayCost { limit: Micros, until: Millis },
+}
+
+/// A saved plan, remembered so that the same plan is recognised when it is asked for again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedPlan {
+    /// The run that saved it.
+    pub run: RunId,
+    /// When it was saved.
+    pub at: Millis,
+    /// Digest of the plan's text as it was found.
+    pub text: String,
+    /// Digest of the text and of the request.
+    pub request: String,
+    /// Whether it is what was asked for; false for a fallback.
+    pub complete: bool,
+    /// Number of the plan issue.
+    pub issue: u64,
+    /// Permalink of the plan issue.
+    pub url: String,
+    /// Number of the plan issue that this one replaces.
+    pub replaces: Option<u64>,
+}
+
+/// Durable storage of deliveries, runs, effects and the audit. See the module documentation for the
+/// rules.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Stores a delivery and its runs, or says that it is known. [`StoreError::Busy`] instead of queueing without bound.
+    /// Stores a delivery and its runs unless it is known. Fails with [`StoreError::Busy`] instead of
+    /// queueing without bound.
     async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError>;
 
-    /// Claims one ready run (or a waiting one that is due), fairly across repositories, oldest first within one.
+    /// Claims one ready run (or a waiting one that is due), fairly across repositories, oldest first
+    /// within one. A run whose trigger or progress cannot be read fails as
+    /// [`Internal`](Code::Internal), and the error is [`StoreError::Corrupt`].
     async fn claim(
         &self,
         owner: &str,
@@ -257,8 +381,9 @@ pub trait Store: Send + Sync + 'static {
         lease: Duration,
     ) -> Result<Option<Claimed>, StoreError>;
 
-    /// Claims a run that nobody has acknowledged and that cannot start at once: blocked, or ready since before
-    /// `ready_before`. Its state stays; it cannot be claimed to run until [`Store::acknowledged`] or expiry.
+    /// Claims a run that is not acknowledged and cannot start at once: blocked, or ready since before
+    /// `ready_before`. Its state does not change; it cannot be claimed to run until
+    /// [`Store::acknowledged`] or expiry.
     async fn claim_unacknowledged(
         &self,
         owner: &str,
@@ -267,38 +392,43 @@ pub trait Store: Send + Sync + 'static {
         ready_before: Millis,
     ) -> Result<Option<Claimed>, StoreError>;
 
-    /// Ends an acknowledgement and marks the run acknowledged (also while it is running: its lease stays).
+    /// Marks the run acknowledged and returns a claim made to acknowledge it. A running run keeps its
+    /// lease.
     async fn acknowledged(&self, lease: &Lease) -> Result<(), StoreError>;
 
-    /// Extends the leases; one [`Beat`] for each.
+    /// Extends the leases and returns the status of each, in order.
     async fn heartbeat(
         &self,
         leases: &[Lease],
         now: Millis,
         lease: Duration,
-    ) -> Result<Vec<Beat>, StoreError>;
+    ) -> Result<Vec<LeaseStatus>, StoreError>;
 
-    /// Remembers progress (JSON) under the lease.
-    async fn remember(&self, lease: &Lease, progress: &str) -> Result<(), StoreError>;
+    /// Replaces the saved progress of the leased run.
+    async fn save_progress(&self, lease: &Lease, progress: &Progress) -> Result<(), StoreError>;
 
-    /// Gives the run back and, when it ended, promotes the next one of its place in the same transaction.
-    async fn finish(&self, lease: &Lease, how: &Finish, now: Millis) -> Result<(), StoreError>;
+    /// Returns the run and, if it ended, promotes the next one with its `serial` key in the same
+    /// transaction.
+    async fn finish(
+        &self,
+        lease: &Lease,
+        outcome: &RunOutcome,
+        now: Millis,
+    ) -> Result<(), StoreError>;
 
-    /// Gives every run of `owner` back as ready, the attempt not counted (graceful shutdown). Returns how many.
+    /// Makes every run leased by `owner` ready again without counting the attempt (graceful
+    /// shutdown). Returns the number of runs.
     async fn release(&self, owner: &str) -> Result<u64, StoreError>;
 
-    /// Makes runs with an expired lease claimable again; `all` at start of a store that is ours alone. Returns how many.
-    ///
-    /// With `all`, times that lie ahead count as set by a clock that has been put back since: nothing that waits is due
-    /// later than [`MAX_WAIT_AFTER_START`] from `now`, and what was spent was not spent after `now`.
-    async fn recover(&self, now: Millis, all: bool) -> Result<u64, StoreError>;
+    /// Makes runs whose lease has expired claimable again. Returns the number of runs.
+    async fn recover_expired(&self, now: Millis) -> Result<u64, StoreError>;
 
-    /// When the next waiting run is due.
+    /// Returns when the next waiting run is due.
     async fn next_due(&self) -> Result<Option<Millis>, StoreError>;
 
-    /// Returns when something may be claimable that was not before. A hint: spurious returns are fine, and nothing that
-    /// happened since the last fruitless claim is missed. One waiter is woken, and its claim wakes the next: whoever
-    /// returns must try to claim. Call it only with a free hand.
+    /// Returns when something may be claimable that was not before. Spurious returns are allowed, and
+    /// nothing that happened since the last fruitless claim is missed. One waiter is woken, and its
+    /// claim wakes the next. Only idle workers may wait here: a woken caller must try to claim.
     async fn work_arrived(&self);
 
     /// Records an effect before it is tried.
@@ -309,16 +439,17 @@ pub trait Store: Send + Sync + 'static {
         now: Millis,
     ) -> Result<EffectState, StoreError>;
 
-    /// Records that an effect of unknown outcome, looked for and not found, is tried once more.
+    /// Records another try of an effect of unknown outcome that was not found on GitHub.
     async fn retry_effect(&self, lease: &Lease, key: &str, now: Millis) -> Result<(), StoreError>;
 
-    /// Deletes the record of an effect that is not known to have happened and that GitHub refused: nothing was done.
+    /// Deletes the record of an effect that GitHub refused, so that nothing was done. An effect that
+    /// is known to have happened is kept.
     async fn drop_effect(&self, lease: &Lease, key: &str) -> Result<(), StoreError>;
 
-    /// The effects of a run that are known to have happened: key and result, in order of their keys.
+    /// Returns key and result (JSON) of the run's effects that are known to have happened, by key.
     async fn effects(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError>;
 
-    /// Records that the effect is known to have happened.
+    /// Records that the effect is known to have happened, with its result (JSON).
     async fn end_effect(
         &self,
         lease: &Lease,
@@ -327,20 +458,22 @@ pub trait Store: Send + Sync + 'static {
         now: Millis,
     ) -> Result<(), StoreError>;
 
-    /// The run with this id.
+    /// Returns the run with this id.
     async fn run(&self, id: &RunId) -> Result<Option<RunView>, StoreError>;
 
-    /// Serial runs at a place, newest first, at most `limit`; those that were refused are left out.
+    /// Returns at most `limit` serial runs at a place, newest first, without those that were refused
+    /// for lack of permission.
     async fn runs_at(&self, place: &str, limit: u32) -> Result<Vec<RunView>, StoreError>;
 
-    /// The newest runs of all places, for operators, at most `limit`.
+    /// Returns at most `limit` runs of all places, newest first, for operators.
     async fn recent_runs(&self, limit: u32) -> Result<Vec<RunView>, StoreError>;
 
-    /// How many unfinished runs of the same place were accepted before this one.
+    /// Returns the number of unfinished runs with the same `serial` key that were accepted before
+    /// this one.
     async fn ahead_of(&self, run: &RunId) -> Result<u64, StoreError>;
 
-    /// Asks every unfinished serial run at `place` that was accepted before `before` to stop; ready and waiting ones
-    /// become claimable at once so that they can report. Returns the runs asked.
+    /// Asks every unfinished serial run at `place` that was accepted before `before` to stop. Ready
+    /// and waiting ones become claimable at once so that they can report. Returns the runs asked.
     async fn request_cancel(
         &self,
         place: &str,
@@ -348,74 +481,86 @@ pub trait Store: Send + Sync + 'static {
         by: &str,
     ) -> Result<Vec<RunId>, StoreError>;
 
-    /// Puts the newest failed or cancelled serial run at `place` back in line, attempts at zero, cancel cleared.
+    /// Queues the newest failed or cancelled serial run at `place` again, with attempts at zero and
+    /// the request to cancel cleared. A run refused for lack of permission is not queued again.
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError>;
 
-    /// Leaves a message (JSON) for an unfinished run. A waiting run becomes claimable at once; a running one that parks
-    /// afterwards is claimable at once, so no message is slept over. False when the run has ended.
-    async fn tell(&self, run: &RunId, message: &str, now: Millis) -> Result<bool, StoreError>;
+    /// Leaves a message (JSON) for an unfinished run. A waiting run becomes claimable at once, and so
+    /// does a running one as soon as it parks. Returns false when the run has ended.
+    async fn send_message(
+        &self,
+        run: &RunId,
+        message: &str,
+        now: Millis,
+    ) -> Result<bool, StoreError>;
 
-    /// The messages left for a run, oldest first.
+    /// Returns the messages left for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError>;
 
-    /// Decides whether the command of the leased run is answered, and records that; what was
-    /// decided stays decided. Without a `standing` it says [`Heard::Undecided`] unless the comment
-    /// or the actor has asked too often already. A comment of an outsider is answered once, and its
-    /// run is deferred: it leaves the line of its place, is claimed when nothing else is ready, and
-    /// at most one deferred run of an installation is running.
-    async fn hear(
+    /// Decides whether the command of the leased run is answered, and records the decision, which is
+    /// final. Without a `standing` the result is [`AnswerDecision::Undecided`] unless the comment or
+    /// the actor has already used up its limit.
+    ///
+    /// A comment of an outsider is answered once, and its run is deferred: it loses its `serial` key
+    /// and is claimed when nothing else is ready, and at most one deferred run of an installation
+    /// runs at a time.
+    async fn decide_answer(
         &self,
         lease: &Lease,
-        ask: &Ask,
-        standing: Option<Standing>,
+        request: &CommandRequest,
+        standing: Option<ActorStanding>,
         limits: &AnswerLimits,
         now: Millis,
-    ) -> Result<Heard, StoreError>;
+    ) -> Result<AnswerDecision, StoreError>;
 
-    /// Records that an agent's turn `key` (unique in the run) of the leased run begins, unless a limit of `budget` is
-    /// reached: judged and recorded in one transaction. The same key again is allowed and counts once; a run that was
-    /// allowed a turn before is not counted a second time against the limits of runs, but costs are judged anew.
-    /// Something counts until its age is the hour or the day of its limit.
+    /// Records that an agent's turn `key` (unique in the run) begins, unless a limit of `budget` is
+    /// reached; checked and recorded in one transaction.
+    ///
+    /// The same key again is allowed and counts once. A run that was allowed a turn before is not
+    /// counted again against the limits of runs, but costs are checked again. An entry counts until
+    /// it is as old as the window of its limit.
     async fn begin_turn(
         &self,
         lease: &Lease,
         key: &str,
-        payer: Payer,
+        scope: BudgetScope,
         budget: &Budget,
         now: Millis,
     ) -> Result<Result<(), Exceeded>, StoreError>;
 
-    /// Records what the turn used, in place of what was recorded of it before. [`StoreError::Failed`] for one that never
-    /// began.
+    /// Records what the turn used, replacing an earlier record of it. Fails with
+    /// [`StoreError::Failed`] for a turn that never began.
     async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError>;
 
-    /// Records the plan that the leased run has saved, in place of what was recorded of this run before. The newest
-    /// [`MAX_SAVED`] of a place are kept, however old they are.
+    /// Records the plan that the leased run has saved, replacing an earlier record of this run. The
+    /// newest [`MAX_SAVED_PLANS`] of a place are kept, however old they are.
     async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError>;
 
-    /// The plans that were saved from `place`, newest first, at most [`MAX_SAVED`].
+    /// Returns the plans saved from `place`, newest first, at most [`MAX_SAVED_PLANS`].
     async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError>;
 
     /// Appends to the audit.
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError>;
 
-    /// The audit of one run, oldest first.
+    /// Returns the audit of one run, oldest first.
     async fn audit_of(&self, run: &RunId) -> Result<Vec<AuditEntry>, StoreError>;
 
-    /// Numbers for health checks and metrics.
+    /// Returns figures for health checks and metrics.
     async fn counts(&self) -> Result<QueueCounts, StoreError>;
 
-    /// Deletes finished runs, their effects, messages, audit and deliveries that ended before `before`, and what they
-    /// spent where it is older by a day, so that no budget forgets. Returns deliveries deleted.
+    /// Deletes runs that ended before `before`, with their effects, messages, audit and deliveries.
+    /// Spending is kept for another day so that no budget forgets it. Returns the number of
+    /// deliveries deleted.
     async fn prune(&self, before: Millis) -> Result<u64, StoreError>;
 
-    /// Deletes deliveries whose runs were all refused for lack of permission and ended before `before`, with everything of
-    /// those runs. Anybody can make such deliveries. Returns deliveries deleted.
+    /// Deletes deliveries whose runs were all refused for lack of permission and ended before
+    /// `before`, with everything of those runs: anybody can cause such deliveries. Returns the number
+    /// of deliveries deleted.
     async fn prune_refused(&self, before: Millis) -> Result<u64, StoreError>;
 
-    /// A write and a read, for `/readyz`.
+    /// Writes and reads once, for `/readyz`.
     async fn ping(&self) -> Result<(), StoreError>;
 
-    /// Flushes and closes; later calls fail.
+    /// Flushes and closes the store; later calls fail.
     async fn close(&self);
 }

@@ -11,11 +11,10 @@ use tokio_util::task::TaskTracker;
 use super::execute::{self};
 use super::services::Services;
 use super::stop::StopFlag;
-use super::store::{Claimed, Finish, Lease, StoreError};
+use super::store::{Claimed, Lease, RunOutcome, StoreError};
 use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::Trigger;
 
 /// Longest a loop waits without looking again: the safety net under missed wake-ups.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -126,28 +125,31 @@ impl Worker {
         }
         // Said when it is on disk: whoever reads "ended" may rely on it.
         Ok(Some(match finish {
-            Finish::Succeeded => {
+            RunOutcome::Succeeded => {
                 tracing::info!("run ended");
                 State::Succeeded
             }
             // Anybody can make such runs.
-            Finish::Failed { code, message } if code == Code::PermissionDenied.name() => {
+            RunOutcome::Failed {
+                code: Code::PermissionDenied,
+                message,
+            } => {
                 tracing::info!(message, "run refused");
                 State::Failed
             }
-            Finish::Failed { code, message } => {
-                tracing::warn!(code, reason = message, "run failed");
+            RunOutcome::Failed { code, message } => {
+                tracing::warn!(code = code.name(), reason = message, "run failed");
                 State::Failed
             }
-            Finish::Cancelled => {
+            RunOutcome::Cancelled => {
                 tracing::info!("run ended");
                 State::Cancelled
             }
-            Finish::Yield => {
+            RunOutcome::Yield => {
                 tracing::debug!("run deferred");
                 State::Ready
             }
-            Finish::Park { until, reason, .. } => {
+            RunOutcome::Park { until, reason, .. } => {
                 tracing::info!(until = until.iso(), reason, "run waits");
                 State::Waiting
             }
@@ -172,22 +174,24 @@ impl Worker {
             // The work goes on while the heartbeat is on its way: it must not wait for itself.
             let now = self.parts.clock.now();
             let held = std::slice::from_ref(lease);
-            let beat = self
+            let heartbeat = self
                 .parts
                 .store
                 .heartbeat(held, now, self.parts.settings.lease);
-            let beat = tokio::select! {
+            let statuses = tokio::select! {
                 biased;
                 done = &mut work => return Some(done),
-                beat = beat => beat,
+                statuses = heartbeat => statuses,
             };
-            match beat {
-                Ok(beats) => {
-                    let Some(beat) = beats.first() else { continue };
-                    if !beat.held {
+            match statuses {
+                Ok(statuses) => {
+                    let Some(status) = statuses.first() else {
+                        continue;
+                    };
+                    if !status.held {
                         return None;
                     }
-                    if let Some(by) = &beat.cancel_requested {
+                    if let Some(by) = &status.cancel_requested {
                         stop.set(by);
                     }
                 }
@@ -202,17 +206,15 @@ impl Worker {
 
 /// What every line that is logged about a run carries.
 fn span(claimed: &Claimed) -> tracing::Span {
-    let trigger = serde_json::from_str::<Trigger>(&claimed.trigger).ok();
-    let trigger = trigger.as_ref();
-    let place = trigger.map(|trigger| &trigger.place);
+    let trigger = &claimed.trigger;
     tracing::info_span!(
         "run",
         run.id = %claimed.lease.run,
         delivery.guid = %claimed.guid,
-        repository = place.map(|place| place.repo.full_name()),
-        number = place.map(|place| place.number),
-        command = trigger.map(|trigger| trigger.command.name()),
-        actor = trigger.map(|trigger| trigger.actor.login.as_str()),
+        repository = trigger.place.repo.full_name(),
+        number = trigger.place.number,
+        command = trigger.command.name(),
+        actor = trigger.actor.login,
     )
 }
 
@@ -366,7 +368,7 @@ async fn keep(parts: &Services, stop: &CancellationToken, retention: Duration) {
     }
     while !stop.is_cancelled() {
         let now = parts.clock.now();
-        match parts.store.recover(now, false).await {
+        match parts.store.recover_expired(now).await {
             Ok(0) => {}
             Ok(runs) => tracing::warn!(runs, "took runs back from workers that stopped answering"),
             Err(error) => tracing::error!(error = %error, "leases cannot be checked"),

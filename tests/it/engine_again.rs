@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
+use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::Origin;
 use planwright::engine::store::Store;
@@ -143,7 +144,10 @@ async fn again_saves_once_more_and_replaces_nothing() {
 
     let run = ask(&rig, Command::SavePlan, &[("again", "no")], "").await;
     rig.settle().await;
-    assert_eq!(rig.view(&run).await.code.as_deref(), Some("invalid_input"));
+    assert_eq!(
+        rig.view(&run).await.code.map(Code::name),
+        Some("invalid_input")
+    );
     let said = rig.forge.own_bodies(HERE).pop().unwrap();
     assert!(
         said.contains(
@@ -217,7 +221,7 @@ async fn the_replaced_issue_is_told_once_whatever_goes_wrong() {
                     ended = doomed.step() => panic!("{fault:?} at write {at}: {ended:?}"),
                     () = rig.forge.died.notified() => {}
                 }
-                rig.store.recover(rig.clock.now(), true).await.unwrap();
+                rig.store.recover_all(rig.clock.now()).await.unwrap();
             }
             ended(&rig, &run).await;
             let saved = plans(&rig);

@@ -1,13 +1,14 @@
 //! What can go wrong with a run and its agent over days: crashes between two writes, hiccups, settings that change, answers
 //! that come in part, and retries.
 
+use planwright::engine::model::failure::Code;
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::model::agent::{Ending, Report, Session, Spent};
 use planwright::engine::model::progress::{Came, Progress, Work};
 use planwright::engine::model::run::{RunId, State};
-use planwright::engine::store::{Budget, Exceeded, Lease, Payer, Store};
+use planwright::engine::store::{Budget, BudgetScope, Exceeded, Lease, Store};
 use planwright::formats::command::Command;
 
 use crate::engine_agent::{ASKS, GOOD, answers, document, now, rig, say, status};
@@ -24,7 +25,7 @@ fn obeys() -> Act {
 }
 
 async fn progress(rig: &Rig, run: &RunId) -> Progress {
-    Progress::read(rig.view(run).await.progress.as_deref()).unwrap()
+    rig.view(run).await.progress.unwrap()
 }
 
 async fn asked(rig: &Rig, run: &RunId) -> Work {
@@ -40,7 +41,7 @@ async fn sleep(rig: &Rig) {
 /// The waiting run, claimed: something is told to it that means nothing.
 async fn claimed(rig: &Rig, run: &RunId) -> Lease {
     let now = rig.clock.now();
-    assert!(rig.store.tell(run, "null", now).await.unwrap());
+    assert!(rig.store.send_message(run, "null", now).await.unwrap());
     let claimed = rig.store.claim("w", now, LEASE).await.unwrap().unwrap();
     assert_eq!(claimed.lease.run, *run);
     claimed.lease
@@ -49,7 +50,7 @@ async fn claimed(rig: &Rig, run: &RunId) -> Lease {
 /// The process died when a second turn had ended like this: it is stored, and nothing came after it.
 async fn died_behind_second_turn(rig: &Rig, run: &RunId, ending: Ending, spent: Spent) {
     let lease = claimed(rig, run).await;
-    let payer = Payer { repo: 42, actor: 7 };
+    let payer = BudgetScope { repo: 42, actor: 7 };
     let begun = rig
         .store
         .begin_turn(&lease, "turn-2", payer, &Budget::default(), rig.clock.now())
@@ -72,8 +73,8 @@ async fn died_behind_second_turn(rig: &Rig, run: &RunId, ending: Ending, spent: 
         },
         session: Session::New("a".into()),
     });
-    rig.store.remember(&lease, &progress.write()).await.unwrap();
-    rig.store.recover(rig.clock.now(), true).await.unwrap();
+    rig.store.save_progress(&lease, &progress).await.unwrap();
+    rig.store.recover_all(rig.clock.now()).await.unwrap();
 }
 
 #[tokio::test]
@@ -104,7 +105,7 @@ async fn a_turn_that_was_stored_before_a_crash_is_charged() {
         day_cost: Some(80_000),
         ..Budget::default()
     };
-    let payer = Payer { repo: 42, actor: 7 };
+    let payer = BudgetScope { repo: 42, actor: 7 };
     let judged = rig
         .store
         .begin_turn(&lease, "turn-1", payer, &budget, rig.clock.now())
@@ -287,7 +288,7 @@ async fn a_retry_when_no_answer_held_asks_the_agent_again() {
         .await;
     rig.settle().await;
     let code = rig.view(&run).await.code;
-    assert_eq!(code.as_deref(), Some("validation_failed"));
+    assert_eq!(code.map(Code::name), Some("validation_failed"));
     rig.deliver(rig.trigger(Command::Retry, "ada", 7, 8)).await;
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -342,7 +343,7 @@ async fn what_a_run_remembers_does_not_grow_with_every_wake() {
     let before = asked(&rig, &run).await;
     assert_eq!(before.rounds[0].skipped, [0]);
     for _ in 0..3 {
-        let woken = rig.store.tell(&run, "null", rig.clock.now()).await;
+        let woken = rig.store.send_message(&run, "null", rig.clock.now()).await;
         assert!(woken.unwrap());
         now(&rig).await;
     }

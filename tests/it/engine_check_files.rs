@@ -8,6 +8,7 @@ use planwright::engine::forge::{
     Change, ChangedFile, CheckState, Conclusion, EntryKind, ForgeError, PullRequest, ReadError,
     Tree, TreeEntry,
 };
+use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::settings::{CheckSettings, Settings};
@@ -206,7 +207,7 @@ async fn a_run_that_is_limited_again_and_again_gives_up() {
     rig.settle().await;
     let view = rig.view(&run).await;
     assert_eq!(
-        (view.state, view.code.as_deref()),
+        (view.state, view.code.map(Code::name)),
         (State::Failed, Some("github_unavailable"))
     );
     // Six hours for the work, and six for the report of its end.

@@ -1,12 +1,12 @@
 //! Clocks that are set while the bot is down: nothing waits a day for it, nothing fails for it.
 
+use planwright::adapters::store::MAX_WAIT_AFTER_START;
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::time::Millis;
 use planwright::engine::settings::Settings;
-use planwright::engine::store::{MAX_WAIT_AFTER_START, Store};
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::Command;
 
@@ -19,7 +19,7 @@ const DAY: Duration = Duration::from_hours(24);
 /// The bot is stopped, the clock is set, the bot starts again.
 async fn restart_at(rig: &Rig, time: Millis) {
     rig.clock.set_to(time);
-    rig.store.recover(time, true).await.unwrap();
+    rig.store.recover_all(time).await.unwrap();
 }
 
 fn down(rig: &Rig, down: bool) {
@@ -70,7 +70,10 @@ async fn a_clock_set_forward_while_github_is_down_fails_no_run() {
     worker.step().await.unwrap();
     assert_eq!(rig.state(&run).await, State::Waiting);
     let progress = rig.view(&run).await.progress.unwrap();
-    assert!(!progress.contains("github_unavailable"), "{progress}");
+    assert!(
+        !progress.write().contains("github_unavailable"),
+        "{progress:?}"
+    );
     down(&rig, false);
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
@@ -78,7 +81,7 @@ async fn a_clock_set_forward_while_github_is_down_fails_no_run() {
 
 async fn gave_up(rig: &Rig, run: &RunId) -> bool {
     let progress = rig.view(run).await.progress.unwrap_or_default();
-    progress.contains("github_unavailable")
+    progress.write().contains("github_unavailable")
 }
 
 #[tokio::test]

@@ -83,6 +83,8 @@ async fn save_and_die(rig: &Rig, parts: &Services) {
         outcome = save(parts, &order, &prepared) => panic!("{outcome:?}"),
         () = died.notified() => {}
     }
+    // The next process opens the store.
+    rig.store.recover_all(rig.clock.now()).await.unwrap();
 }
 
 #[tokio::test]

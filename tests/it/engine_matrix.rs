@@ -6,6 +6,7 @@ use std::time::Duration;
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
 use planwright::engine::model::conversation::Hidden;
+use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::State;
 use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::store::Store;
@@ -49,7 +50,7 @@ async fn save(disturb: impl FnOnce(&Rig)) -> (Rig, State) {
             } => {}
             () = rig.forge.died.notified() => {}
         }
-        rig.store.recover(rig.clock.now(), true).await.unwrap();
+        rig.store.recover_all(rig.clock.now()).await.unwrap();
     }
     rig.settle().await;
     let state = rig.state(&run).await;
@@ -188,7 +189,7 @@ async fn refused_reactions_never_decide_how_a_run_ends() {
         let trigger = rig.trigger(Command::SavePlan, login, id, number);
         let run = rig.deliver(trigger).await;
         rig.settle().await;
-        assert_eq!(rig.view(&run).await.code.as_deref(), Some(code));
+        assert_eq!(rig.view(&run).await.code.map(Code::name), Some(code));
         assert_eq!(said(&rig, number).len(), 1);
     }
 }
@@ -248,7 +249,7 @@ async fn a_conversation_deleted_at_any_write_leaves_a_reported_plan_or_none() {
             assert_eq!(state, State::Failed, "{case}");
             assert!(plans.is_empty(), "{case}: {plans:#?}");
             let run = rig.store.recent_runs(1).await.unwrap().remove(0);
-            assert_eq!(run.code.as_deref(), Some("location_gone"), "{case}");
+            assert_eq!(run.code.map(Code::name), Some("location_gone"), "{case}");
         }
     }
     assert!(saved >= 4, "{saved}");
@@ -285,7 +286,7 @@ async fn a_repository_archived_at_any_write_ends_the_run_as_what_happened() {
         assert_eq!(state == State::Succeeded, complete, "{case}");
         if !complete {
             let run = rig.store.recent_runs(1).await.unwrap().remove(0);
-            assert_eq!(run.code.as_deref(), Some("config_invalid"), "{case}");
+            assert_eq!(run.code.map(Code::name), Some("config_invalid"), "{case}");
             let note = run.note.unwrap_or_default();
             assert!(note.contains("acme/search is archived"), "{case}: {note}");
             // Once it is not archived any more, the same plan issue is completed.
@@ -319,7 +320,7 @@ async fn a_plan_issue_that_disappears_at_any_write_is_reported_and_a_retry_saves
             assert!(happened, "{case}");
             assert_eq!(state, State::Failed, "{case}");
             let run = rig.store.recent_runs(1).await.unwrap().remove(0);
-            assert_eq!(run.code.as_deref(), Some("location_gone"), "{case}");
+            assert_eq!(run.code.map(Code::name), Some("location_gone"), "{case}");
             let said = said(&rig, HERE);
             assert_eq!(said.len(), 1, "{case}: {said:#?}");
             let told = match happening {
@@ -481,7 +482,10 @@ async fn a_hidden_comment_is_never_read_as_the_plan() {
     let trigger = rig.trigger(Command::SavePlan, "ada", 7, 8);
     let run = rig.deliver(trigger).await;
     rig.settle().await;
-    assert_eq!(rig.view(&run).await.code.as_deref(), Some("no_plan_found"));
+    assert_eq!(
+        rig.view(&run).await.code.map(Code::name),
+        Some("no_plan_found")
+    );
     let said = said(&rig, 8);
     assert!(
         said[0].contains("one comment: hidden on GitHub"),

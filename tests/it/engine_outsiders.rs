@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
+use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, Trigger};
 use planwright::engine::settings::Settings;
@@ -137,7 +138,7 @@ async fn whoever_is_over_the_budget_gets_neither_comment_nor_reaction_and_is_rec
     }
     let view = rig.view(&runs[2]).await;
     assert_eq!(
-        (view.state, view.code.as_deref()),
+        (view.state, view.code.map(Code::name)),
         (State::Failed, Some("permission_denied"))
     );
     let audit = rig.store.audit_of(&runs[2]).await.unwrap();

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::Reaction;
+use planwright::engine::model::failure::Code;
 use planwright::engine::model::run::State;
 use planwright::engine::settings::Settings;
-use planwright::engine::store::Store;
 use planwright::engine::worker::Outcome;
 use planwright::formats::command::{Command, Permission};
 
@@ -150,7 +150,7 @@ async fn a_process_that_dies_at_any_write_leaves_exactly_one_plan() {
                 ended = doomed.step() => panic!("{fault:?} at write {at}: {ended:?}"),
                 () = rig.forge.died.notified() => {}
             }
-            rig.store.recover(rig.clock.now(), true).await.unwrap();
+            rig.store.recover_all(rig.clock.now()).await.unwrap();
             rig.settle().await;
             let context = format!("{fault:?} at write {at}");
             assert_eq!(rig.state(&run).await, State::Succeeded, "{context}");
@@ -181,7 +181,7 @@ async fn nothing_that_looks_like_a_plan_is_an_error_marker() {
     rig.settle().await;
     let view = rig.view(&run).await;
     assert_eq!(
-        (view.state, view.code.as_deref()),
+        (view.state, view.code.map(Code::name)),
         (State::Failed, Some("no_plan_found"))
     );
     let said = rig.forge.own_bodies(8);
@@ -227,7 +227,7 @@ async fn someone_without_write_gets_one_line_and_starts_nothing() {
             .await;
         rig.settle().await;
         assert_eq!(
-            rig.view(&run).await.code.as_deref(),
+            rig.view(&run).await.code.map(Code::name),
             Some("permission_denied"),
             "{login}"
         );
@@ -258,7 +258,7 @@ async fn an_outage_is_given_up_after_the_configured_time_reported_and_retried() 
     let began = rig.clock.now();
     let failure = async || {
         let progress = rig.view(&run).await.progress.unwrap_or_default();
-        progress.contains("github_unavailable")
+        progress.write().contains("github_unavailable")
     };
     while !failure().await {
         if let Outcome::Wait(until) = worker.step().await.unwrap() {
@@ -276,7 +276,7 @@ async fn an_outage_is_given_up_after_the_configured_time_reported_and_retried() 
     down(false);
     rig.settle().await;
     let view = rig.view(&run).await;
-    assert_eq!(view.code.as_deref(), Some("github_unavailable"));
+    assert_eq!(view.code.map(Code::name), Some("github_unavailable"));
     let said = rig.forge.own_bodies(HERE);
     assert!(
         said[0].contains("GitHub did not do what was asked for more than 2 h."),
@@ -349,7 +349,10 @@ async fn a_missing_app_permission_says_so_and_retry_goes_on() {
     rig.forge.fail(4, Fault::Forbidden);
     let run = rig.say(Command::SavePlan).await;
     rig.settle().await;
-    assert_eq!(rig.view(&run).await.code.as_deref(), Some("config_invalid"));
+    assert_eq!(
+        rig.view(&run).await.code.map(Code::name),
+        Some("config_invalid")
+    );
     let said = rig.forge.own_bodies(HERE);
     assert!(
         said[0].contains("The GitHub App lacks a permission in acme/search."),
@@ -378,7 +381,10 @@ async fn an_opening_text_edited_after_the_command_is_not_saved() {
     trigger.opening = Some(planwright::engine::model::trigger::digest("harmless"));
     let run = rig.deliver(trigger.clone()).await;
     rig.settle().await;
-    assert_eq!(rig.view(&run).await.code.as_deref(), Some("no_plan_found"));
+    assert_eq!(
+        rig.view(&run).await.code.map(Code::name),
+        Some("no_plan_found")
+    );
     let said = rig.forge.own_bodies(9);
     assert!(
         said[0].contains("the opening text by ada: edited after the command"),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::{ForgeError, Kind, ReadError};
+use planwright::engine::model::failure::Code;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::{Origin, Trigger};
@@ -118,7 +119,7 @@ async fn failure(rig: &Rig, run: &RunId) -> (String, String) {
     let report = rig.forge.own_bodies(HERE).remove(0);
     assert_eq!(view.state, State::Failed, "{report}");
     assert_eq!(rig.forge.plans().len(), 0, "{report}");
-    (view.code.unwrap(), report)
+    (view.code.unwrap().name().to_owned(), report)
 }
 
 #[tokio::test]
@@ -403,7 +404,7 @@ async fn a_reader_without_write_permission_has_nothing_read() {
     rig.forge.grant("ada", 7, Permission::Triage);
     let run = run(&rig, "/save-plan session=a.jsonl").await;
     assert_eq!(
-        rig.view(&run).await.code.as_deref(),
+        rig.view(&run).await.code.map(Code::name),
         Some("permission_denied")
     );
     assert_eq!(read(&rig), [""; 0]);
@@ -528,7 +529,7 @@ async fn a_crash_behind_the_reading_keeps_the_plan_that_was_read() {
         .insert("a.jsonl@HEAD".into(), other);
     rig.clock
         .advance_to(rig.clock.now().plus(Duration::from_mins(2)));
-    rig.store.recover(rig.clock.now(), false).await.unwrap();
+    rig.store.recover_expired(rig.clock.now()).await.unwrap();
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
     assert_eq!(plan_text(&document(&rig)), LOGGED);
@@ -552,11 +553,11 @@ async fn an_outage_between_the_log_and_the_conversation_keeps_the_plan_too() {
         .claim("gone", rig.clock.now(), Duration::from_secs(5))
         .await;
     let lease = lease.unwrap().unwrap().lease;
-    rig.store.remember(&lease, &progress.write()).await.unwrap();
+    rig.store.save_progress(&lease, &progress).await.unwrap();
     rig.forge.world.lock().unwrap().files.clear();
     rig.clock
         .advance_to(rig.clock.now().plus(Duration::from_mins(1)));
-    rig.store.recover(rig.clock.now(), false).await.unwrap();
+    rig.store.recover_expired(rig.clock.now()).await.unwrap();
     rig.settle().await;
     assert_eq!(rig.state(&run).await, State::Succeeded);
     assert_eq!(plan_text(&document(&rig)), LOGGED);

@@ -3,7 +3,6 @@
 use planwright::engine::clock::Clock;
 use planwright::engine::model::run::State;
 use planwright::engine::settings::Settings;
-use planwright::engine::store::Store;
 use planwright::formats::command::Command;
 
 use crate::support::fake_forge::Fault;
@@ -17,7 +16,7 @@ async fn die_at(rig: &Rig, write: u64) {
         ended = doomed.step() => panic!("{ended:?}"),
         () = rig.forge.died.notified() => {}
     }
-    rig.store.recover(rig.clock.now(), true).await.unwrap();
+    rig.store.recover_all(rig.clock.now()).await.unwrap();
 }
 
 #[tokio::test]

@@ -26,6 +26,7 @@ use planwright::adapters::webhook::Receiver;
 use planwright::engine::clock::Clock;
 use planwright::engine::decide::Facts;
 use planwright::engine::model::agent::Spent;
+use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::RunId;
 use planwright::engine::model::time::Millis;
 use planwright::engine::store::*;
@@ -158,19 +159,19 @@ impl Store for FakeStore {
     async fn acknowledged(&self, _: &Lease) -> Outcome<()> {
         unreachable!()
     }
-    async fn heartbeat(&self, _: &[Lease], _: Millis, _: Duration) -> Outcome<Vec<Beat>> {
+    async fn heartbeat(&self, _: &[Lease], _: Millis, _: Duration) -> Outcome<Vec<LeaseStatus>> {
         unreachable!()
     }
-    async fn remember(&self, _: &Lease, _: &str) -> Outcome<()> {
+    async fn save_progress(&self, _: &Lease, _: &Progress) -> Outcome<()> {
         unreachable!()
     }
-    async fn finish(&self, _: &Lease, _: &Finish, _: Millis) -> Outcome<()> {
+    async fn finish(&self, _: &Lease, _: &RunOutcome, _: Millis) -> Outcome<()> {
         unreachable!()
     }
     async fn release(&self, _: &str) -> Outcome<u64> {
         unreachable!()
     }
-    async fn recover(&self, _: Millis, _: bool) -> Outcome<u64> {
+    async fn recover_expired(&self, _: Millis) -> Outcome<u64> {
         unreachable!()
     }
     async fn next_due(&self) -> Outcome<Option<Millis>> {
@@ -212,27 +213,27 @@ impl Store for FakeStore {
     async fn requeue_failed(&self, _: &str) -> Outcome<Option<RunId>> {
         unreachable!()
     }
-    async fn tell(&self, _: &RunId, _: &str, _: Millis) -> Outcome<bool> {
+    async fn send_message(&self, _: &RunId, _: &str, _: Millis) -> Outcome<bool> {
         unreachable!()
     }
     async fn messages(&self, _: &RunId) -> Outcome<Vec<String>> {
         unreachable!()
     }
-    async fn hear(
+    async fn decide_answer(
         &self,
         _: &Lease,
-        _: &Ask,
-        _: Option<Standing>,
+        _: &CommandRequest,
+        _: Option<ActorStanding>,
         _: &AnswerLimits,
         _: Millis,
-    ) -> Outcome<Heard> {
+    ) -> Outcome<AnswerDecision> {
         unreachable!()
     }
     async fn begin_turn(
         &self,
         _: &Lease,
         _: &str,
-        _: Payer,
+        _: BudgetScope,
         _: &Budget,
         _: Millis,
     ) -> Outcome<Result<(), Exceeded>> {

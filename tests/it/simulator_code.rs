@@ -15,7 +15,6 @@ use planwright::engine::forge::{
     Annotation, Change, CheckReport, CheckState, Conclusion, Content, Forge, Kind, Level,
     NewCheckRun, content,
 };
-use planwright::engine::model::run::RunId;
 use planwright::engine::model::time::Millis;
 use planwright::engine::model::trigger::{Place, Repo};
 use planwright::engine::store::{NewDelivery, NewRun, Store};
@@ -706,25 +705,20 @@ async fn the_client_reads_a_pull_request_from_a_fork() {
 /// Effects of a run in a store of its own; the folder is the store's.
 async fn effects(judged: &Judged, folder: &tempfile::TempDir) -> Effects {
     let file = folder.path().join("checks.sqlite");
-    let store = SqliteStore::open(&file, SqliteOptions::default())
+    let store = SqliteStore::open(&file, SqliteOptions::default(), Millis(0))
         .await
         .unwrap();
     let run = NewRun {
-        id: RunId::new(),
-        command: "save-plan".into(),
         serial: None,
-        place: "1#1".into(),
-        repo_id: 1,
         installation: judged.installation,
-        trigger: "{}".into(),
+        ..crate::store_contract::new_run(1, 1)
     };
     let delivery = NewDelivery {
         guid: "guid".into(),
         event: "issue_comment".into(),
         action: None,
         installation: judged.installation,
-        said: None,
-        text: None,
+        dedup_key: None,
         received: Millis(0),
         payload: None,
         runs: vec![run],

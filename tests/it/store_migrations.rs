@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use planwright::engine::model::run::{RunId, State};
-use planwright::engine::store::{Accepted, Budget, EffectState, Lease, Payer, Store};
+use planwright::engine::store::{Accepted, Budget, BudgetScope, EffectState, Lease, Store};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
-use crate::store_contract::{LEASE, at, delivery, park, state};
+use crate::store_contract::{LEASE, at, delivery, park, progress, state};
 use crate::store_sqlite::open;
 
 const DIRECTORY: &str = "src/adapters/store/migrations/sqlite";
@@ -28,7 +28,13 @@ macro_rules! two_runs {
          INSERT INTO runs (seq, id, delivery, idx, command, serial, place, repo_id, installation, state, run_at_ms,
                            created_ms)
          VALUES (2, 'RUN2', 2, 0, 'plan', '1#1', '1#1', 1, 5, 'blocked', 1700000000001, 1700000000001);
-         INSERT INTO texts VALUES (1, '{\"t\":1}', '{\"p\":1}'), (2, '{\"t\":2}', NULL);
+         INSERT INTO texts VALUES
+         (1, '{\"command\":\"save-plan\",\"actor\":{\"id\":7,\"login\":\"octocat\",\"bot\":false},
+          \"place\":{\"repo\":{\"installation\":5,\"id\":1,\"owner\":\"acme\",\"name\":\"search\"},\"number\":1,\"pull_request\":false},
+          \"origin\":{\"kind\":\"label\",\"name\":\"save-plan\"},\"guidance\":\"one\",\"inline\":null,\"at\":5}', '{\"status_lost\":1}'),
+         (2, '{\"command\":\"save-plan\",\"actor\":{\"id\":7,\"login\":\"octocat\",\"bot\":false},
+          \"place\":{\"repo\":{\"installation\":5,\"id\":1,\"owner\":\"acme\",\"name\":\"search\"},\"number\":1,\"pull_request\":false},
+          \"origin\":{\"kind\":\"label\",\"name\":\"save-plan\"},\"guidance\":\"two\",\"inline\":null,\"at\":5}', NULL);
          INSERT INTO effects VALUES ('RUN1', 'issue', 1700000000000, 1700000000000, 1700000000001, '7');
          INSERT INTO audit VALUES (1, 1700000000000, 'RUN1', 'g1', 'octocat', 'accepted', 'may write');"
     };
@@ -110,24 +116,20 @@ async fn every_old_schema_opens_with_its_rows() {
         assert_eq!(known, Accepted::Duplicate);
         let run = store.run(&RunId("RUN1".into())).await.unwrap().unwrap();
         assert_eq!(
-            (run.state, &*run.trigger, run.attempt),
-            (State::Running, "{\"t\":1}", 2)
+            (run.state, &*run.trigger.unwrap().guidance, run.attempt),
+            (State::Ready, "one", 2)
         );
         assert_eq!(store.audit_of(&run.id).await.unwrap().len(), 1);
-        assert_eq!(store.recover(at(10), true).await.unwrap(), 1);
         let claimed = store.claim("new", at(11), LEASE).await.unwrap().unwrap();
-        assert_eq!(
-            (claimed.lease.run, claimed.progress.as_deref()),
-            (run.id, Some("{\"p\":1}"))
-        );
+        assert_eq!((claimed.lease.run, claimed.progress), (run.id, progress(1)));
         let lease = store
             .claim_unacknowledged("new", at(11), LEASE, at(0))
             .await
             .unwrap()
             .unwrap();
         assert_eq!(
-            (&*lease.lease.run.0, &*lease.trigger),
-            ("RUN2", "{\"t\":2}")
+            (&*lease.lease.run.0, &*lease.trigger.guidance),
+            ("RUN2", "two")
         );
         let mine = Lease {
             run: RunId("RUN1".into()),
@@ -155,10 +157,15 @@ async fn has_messages_and_spending(store: &dyn Store, lease: &Lease, version: i6
         repo_day_cost: Some(30),
         ..Budget::default()
     };
-    let payer = Payer { repo: 1, actor: 7 };
+    let payer = BudgetScope { repo: 1, actor: 7 };
     let begun = store.begin_turn(lease, "plan/3", payer, &budget, at(13));
     assert_eq!(begun.await.unwrap().is_ok(), version == 1);
-    assert!(store.tell(&lease.run, "{\"m\":3}", at(14)).await.unwrap());
+    assert!(
+        store
+            .send_message(&lease.run, "{\"m\":3}", at(14))
+            .await
+            .unwrap()
+    );
     let park = park(3_600_000, true);
     store.finish(lease, &park, at(15)).await.unwrap();
     assert_eq!(state(store, &lease.run).await, State::Ready, "it was told");

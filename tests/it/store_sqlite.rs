@@ -4,7 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use planwright::adapters::store::{SqliteOptions, SqliteStore};
+use planwright::adapters::store::{MAX_WAIT_AFTER_START, SqliteOptions, SqliteStore};
+use planwright::engine::model::failure::Code;
+use planwright::engine::model::run::State;
+use planwright::engine::model::trigger::Origin;
 use planwright::engine::store::{Accepted, AuditEntry, Store, StoreError};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
@@ -20,7 +23,7 @@ pub(crate) async fn fresh() -> (TempDir, SqliteStore) {
 }
 
 pub(crate) async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
-    SqliteStore::open(path, SqliteOptions::default()).await
+    SqliteStore::open(path, SqliteOptions::default(), at(0)).await
 }
 
 macro_rules! rules {
@@ -149,7 +152,7 @@ async fn a_full_queue_is_busy() {
         queue_depth: 3,
         ..SqliteOptions::default()
     };
-    let store = SqliteStore::open(&directory.path().join("p.db"), options)
+    let store = SqliteStore::open(&directory.path().join("p.db"), options, at(0))
         .await
         .unwrap();
     let guids: Vec<_> = (0..10).map(|n| format!("g{n}")).collect();
@@ -186,7 +189,7 @@ async fn a_refused_row_fails_alone() {
     let taken = new_run(1, 1);
     contract::add(&store, "taken", 0, taken.clone()).await;
     let mut poison = delivery("poison", 0, vec![taken]);
-    poison.runs[0].trigger = "SECRET".into();
+    poison.runs[0].trigger.guidance = "SECRET".into();
     let mut too_large = delivery("too large", 0, vec![new_run(1, 9)]);
     too_large.runs[0].repo_id = u64::MAX;
     let good = |n: u64| delivery(&format!("good{n}"), 0, vec![new_run(1, n)]);
@@ -223,7 +226,7 @@ async fn a_locked_database_fails_and_recovers() {
         busy_timeout: Duration::from_millis(20),
         ..SqliteOptions::default()
     };
-    let store = SqliteStore::open(&path, options).await.unwrap();
+    let store = SqliteStore::open(&path, options, at(0)).await.unwrap();
     let mut shell = raw(&path).await;
     run_sql(&mut shell, "BEGIN IMMEDIATE").await;
     let locked = "the store failed: database is locked: another program keeps the database locked; end it (a backup, \
@@ -235,6 +238,119 @@ async fn a_locked_database_fails_and_recovers() {
     store.ping().await.unwrap();
     let accepted = store.accept(delivery("g", 0, vec![new_run(1, 1)])).await;
     assert_eq!(accepted.unwrap(), Accepted::New);
+}
+
+#[tokio::test]
+async fn a_start_recovers_everything() {
+    let (_directory, store) = fresh().await;
+    let store = &store;
+    let running = contract::add(store, "a", 0, new_run(1, 1)).await;
+    let blocked = contract::add(store, "b", 0, new_run(1, 1)).await;
+    let claimed = contract::must_claim(store, 1).await;
+    store
+        .claim_unacknowledged("ack", at(1), contract::LEASE, at(0))
+        .await
+        .unwrap()
+        .expect("blocked");
+    assert_eq!(store.recover_all(at(2)).await.unwrap(), 2);
+    assert_eq!(contract::state(store, &running).await, State::Ready);
+    assert_eq!(contract::state(store, &blocked).await, State::Blocked);
+    assert!(
+        store
+            .save_progress(&claimed.lease, &contract::progress(1))
+            .await
+            .is_err()
+    );
+    assert_eq!(contract::must_claim(store, 3).await.lease.run, running);
+}
+
+#[tokio::test]
+async fn a_start_ends_waits_of_a_clock_that_was_put_back() {
+    const DAY: i64 = 86_400_000;
+    let (_directory, store) = fresh().await;
+    let store = &store;
+    let id = contract::add(store, "a", DAY, new_run(1, 1)).await;
+    let claimed = contract::must_claim(store, DAY).await;
+    contract::finish(store, &claimed, contract::park(DAY + 5_000, false), DAY).await;
+    let longest = i64::try_from(MAX_WAIT_AFTER_START.as_millis()).unwrap();
+    store.recover_expired(at(0)).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(at(DAY + 5_000)));
+    store.recover_all(at(0)).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(at(longest)));
+    assert!(contract::claim(store, longest - 1).await.is_none());
+    assert_eq!(contract::must_claim(store, longest).await.lease.run, id);
+}
+
+#[tokio::test]
+async fn a_start_leaves_short_waits_alone() {
+    let (_directory, store) = fresh().await;
+    let store = &store;
+    contract::add(store, "a", 0, new_run(1, 1)).await;
+    let claimed = contract::must_claim(store, 0).await;
+    contract::finish(store, &claimed, contract::park(5_000, false), 0).await;
+    store.recover_all(at(1)).await.unwrap();
+    assert_eq!(store.next_due().await.unwrap(), Some(at(5_000)));
+}
+
+#[tokio::test]
+async fn what_a_fast_clock_spent_is_forgotten_in_time() {
+    let (_directory, store) = fresh().await;
+    contract::spending::what_a_fast_clock_spent_is_forgotten_in_time(&store).await;
+}
+
+#[tokio::test]
+async fn opening_takes_back_the_leases_of_an_earlier_process() {
+    let (directory, store) = fresh().await;
+    let id = contract::add(&store, "g", 0, new_run(1, 1)).await;
+    contract::must_claim(&store, 1).await;
+    store.close().await;
+    let store = open(&directory.path().join("planwright.db")).await.unwrap();
+    assert_eq!(contract::state(&store, &id).await, State::Ready);
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_read_fails_once() {
+    let (directory, store) = fresh().await;
+    let id = contract::add(&store, "g", 0, new_run(1, 1)).await;
+    let next = contract::add(&store, "h", 0, new_run(1, 1)).await;
+    let mut shell = raw(&directory.path().join("planwright.db")).await;
+    run_sql(&mut shell, "UPDATE texts SET trigger = '{}' WHERE run = 1").await;
+    let claimed = store.claim("w", at(1), contract::LEASE).await;
+    assert!(matches!(claimed, Err(StoreError::Corrupt { .. })));
+    let view = store.run(&id).await.unwrap().unwrap();
+    assert_eq!(
+        (view.state, view.code, view.trigger),
+        (State::Failed, Some(Code::Internal), None)
+    );
+    assert_eq!(contract::must_claim(&store, 2).await.lease.run, next);
+}
+
+#[tokio::test]
+async fn the_text_of_a_comment_is_stored_once_for_all_of_its_runs() {
+    let (directory, store) = fresh().await;
+    let text = "Words of the comment. ".repeat(500);
+    let runs = (1..=2).map(|number| {
+        let mut run = new_run(1, number);
+        run.trigger.origin = Origin::Comment {
+            id: 7,
+            text: text.clone(),
+            url: String::new(),
+        };
+        run
+    });
+    store
+        .accept(delivery("g", 0, runs.collect()))
+        .await
+        .unwrap();
+    let mut shell = raw(&directory.path().join("planwright.db")).await;
+    let lengths: (i64, i64) = sqlx::query_as(
+        "SELECT (SELECT max(length(trigger)) FROM texts), (SELECT length(text) FROM deliveries)",
+    )
+    .fetch_one(&mut shell)
+    .await
+    .unwrap();
+    assert!(lengths.0 < 1_000, "{lengths:?}");
+    assert_eq!(lengths.1, 11_000);
 }
 
 #[tokio::test]
@@ -391,17 +507,20 @@ async fn every_kind_of_change_is_missed_when_it_is_lost() {
         };
         match change {
             0 => drop(store.claim("w", at(1), contract::LEASE).await.unwrap()),
-            1 => store.remember(&lease, "{}").await.unwrap(),
+            1 => store
+                .save_progress(&lease, &contract::progress(1))
+                .await
+                .unwrap(),
             2 => drop(store.begin_effect(&lease, "e", at(2)).await.unwrap()),
             3 => store.end_effect(&lease, "e", "1", at(3)).await.unwrap(),
-            4 => drop(store.tell(&id, "{}", at(4)).await.unwrap()),
+            4 => drop(store.send_message(&id, "{}", at(4)).await.unwrap()),
             _ => {
-                let how = planwright::engine::store::Finish::Succeeded;
+                let how = planwright::engine::store::RunOutcome::Succeeded;
                 store.finish(&lease, &how, at(5)).await.unwrap();
             }
         }
         // The next turn of the writer records what this one has committed.
-        store.recover(at(6), false).await.unwrap();
+        store.recover_expired(at(6)).await.unwrap();
         let record = std::fs::read_to_string(format!("{}.changes", path.display())).unwrap();
         let recorded: i64 = record.trim_end().parse().unwrap();
         assert!(recorded > before, "change {change}: {recorded}");

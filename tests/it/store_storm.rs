@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use planwright::engine::model::run::RunId;
-use planwright::engine::store::{Finish, Lease, Store, StoreError};
+use planwright::engine::store::{Lease, RunOutcome, Store, StoreError};
 use tokio::sync::RwLock;
 
 use crate::store_contract::{LEASE, at, delivery, failed, new_run, park};
@@ -57,7 +57,7 @@ impl Storm {
             let _nobody = self.at_work.write().await;
             let lease = i64::try_from(LEASE.as_millis()).unwrap();
             let now = self.now.fetch_add(lease, Ordering::SeqCst) + lease;
-            self.store.recover(at(now), false).await.unwrap();
+            self.store.recover_expired(at(now)).await.unwrap();
         }
     }
 
@@ -78,7 +78,7 @@ impl Storm {
             place
         };
         tokio::task::yield_now().await;
-        let fate = (claimed.trigger.len()
+        let fate = (lease.run.0.len()
             + claimed.guid.len() * 7
             + claimed.guid.bytes().map(usize::from).sum::<usize>()
             + claimed.attempt as usize * 3)
@@ -87,8 +87,8 @@ impl Storm {
             0 => None,
             1 => Some(failed()),
             2 => Some(park(self.tick() + 5, true)),
-            3 => Some(Finish::Cancelled),
-            _ => Some(Finish::Succeeded),
+            3 => Some(RunOutcome::Cancelled),
+            _ => Some(RunOutcome::Succeeded),
         };
         // Free before the store knows: the next claim at the place may follow at once.
         self.ledger.lock().unwrap().busy.remove(&place);
@@ -96,7 +96,7 @@ impl Storm {
             self.ledger.lock().unwrap().crashed.push(lease);
             return true;
         };
-        if !matches!(how, Finish::Park { .. }) {
+        if !matches!(how, RunOutcome::Park { .. }) {
             let mut ledger = self.ledger.lock().unwrap();
             ledger
                 .ended
@@ -150,7 +150,7 @@ async fn every_run_ends_once_and_in_order() {
     let crashed = std::mem::take(&mut shared.ledger.lock().unwrap().crashed);
     assert!(crashed.len() > 10, "a storm without crashes proves little");
     for lease in crashed {
-        let late = store.finish(&lease, &Finish::Succeeded, at(0)).await;
+        let late = store.finish(&lease, &RunOutcome::Succeeded, at(0)).await;
         assert!(matches!(late, Err(StoreError::Fenced(_))), "{late:?}");
     }
     let counts = store.counts().await.unwrap();

@@ -17,7 +17,12 @@ const WORKERS: usize = 4;
 /// Tells one run after the other, as fast as it goes.
 async fn teller(store: Arc<dyn Store>, run: RunId, left: Arc<AtomicUsize>) {
     for n in 0..MESSAGES {
-        assert!(store.tell(&run, &n.to_string(), at(2)).await.unwrap());
+        assert!(
+            store
+                .send_message(&run, &n.to_string(), at(2))
+                .await
+                .unwrap()
+        );
         tokio::task::yield_now().await;
     }
     left.fetch_sub(1, Ordering::SeqCst);

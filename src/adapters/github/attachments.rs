@@ -1,14 +1,15 @@
-//! Files that people attach to comments: fetched without credentials, from GitHub's pages and from nowhere else.
+//! Reads files that people attach to comments: without credentials, and only from GitHub's pages.
 //!
-//! Attachments have no API. GitHub's pages redirect to a store (on github.com: S3, or `objects.githubusercontent.com`)
-//! with a signed address. What a comment links to is chosen by whoever wrote it, so every hop is checked: https (plain
-//! http only on the loopback interface, when the API itself is configured there), the host of GitHub's pages or one of the
-//! configured redirect hosts, the usual port, and a public network address (`names`).
+//! Attachments have no API. GitHub's pages redirect to a store (on github.com: S3, or
+//! `objects.githubusercontent.com`) with a signed address. The author of a comment chooses what it links
+//! to, so every hop is checked: https (plain http only on the loopback interface, if the API itself is
+//! configured there), the host of GitHub's pages or one of the configured redirect hosts, the default
+//! port, and a public network address ([`resolver`]).
 //!
-//! Attachments of private repositories are given to signed-in people only: no App's token opens them
+//! Attachments of private repositories require a signed-in person: an App's token does not open them
 //! (<https://github.com/octokit/octokit.js/issues/2786>), and none is sent.
 
-mod names;
+mod resolver;
 
 use std::time::Duration;
 
@@ -23,20 +24,22 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use url::{Host, Url};
 
-use self::names::Names;
-use super::files::{is_type, lost, pour, within};
-use super::transport::{Transport, chain, connection_failed};
-use super::{GitHub, answer};
+use self::resolver::PublicResolver;
+use super::files::{has_content_type, interrupted, stream_body};
+use super::response::clean_message;
+use super::transport::{Transport, connection_failed};
+use crate::adapters::text::error_chain;
 use crate::engine::forge::{ForgeError, ReadError, Take};
 use crate::engine::steps::source::attachment::{address_of, web_root};
 
-/// Where github.com keeps attachments.
-pub(super) const REDIRECT_HOSTS: [&str; 2] = ["*.githubusercontent.com", "*.s3.amazonaws.com"];
+/// Hosts where github.com stores attachments.
+pub(super) const DEFAULT_REDIRECT_HOSTS: [&str; 2] =
+    ["*.githubusercontent.com", "*.s3.amazonaws.com"];
 
-/// Longest time for one file, where nobody says another.
-pub(super) const TIMEOUT: Duration = Duration::from_mins(2);
+/// Default time limit for one file.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// GitHub redirects once; two more are patience.
+/// Maximum number of redirects. GitHub redirects once.
 const MAX_REDIRECTS: usize = 3;
 
 /// Fetches attachments.
@@ -45,20 +48,21 @@ pub(super) struct Attachments {
     hosts: Vec<String>,
     user_agent: String,
     idle: Duration,
-    client: Client<HttpsConnector<HttpConnector<Names>>, Empty<Bytes>>,
+    client: Client<HttpsConnector<HttpConnector<PublicResolver>>, Empty<Bytes>>,
 }
 
 impl Attachments {
-    /// For the API at `api_url`, which `transport` speaks to.
+    /// Creates a client for the GitHub whose API is at `api_url`.
     pub(super) fn new(transport: &Transport, api_url: &Url, hosts: &[String]) -> Self {
         let web = web_root(api_url);
         let hosts: Vec<String> = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
-        // Whom the operator names may live in a private network, as an Enterprise Server does.
+        // Hosts that the operator names may be in a private network, as an Enterprise Server may be.
         let own = Url::parse(&web)
             .ok()
             .and_then(|web| web.host_str().map(str::to_owned));
         let named = hosts.iter().filter(|host| !host.starts_with("*.")).cloned();
-        let mut tcp = HttpConnector::new_with_resolver(Names::new(own.into_iter().chain(named)));
+        let mut tcp =
+            HttpConnector::new_with_resolver(PublicResolver::new(own.into_iter().chain(named)));
         tcp.enforce_http(false);
         tcp.set_connect_timeout(Some(transport.timeout / 2));
         let connector = HttpsConnectorBuilder::new()
@@ -77,73 +81,79 @@ impl Attachments {
         }
     }
 
-    async fn read(
+    /// Reads the attachment at `address` in pieces, up to `most` bytes, until `take` returns false.
+    pub(super) async fn read(
         &self,
         address: &str,
         what: &str,
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
-        let start = address_of(&self.web, address).filter(|url| self.welcome(url));
+        let start = address_of(&self.web, address).filter(|url| self.is_allowed(url));
         let mut url = start.ok_or_else(|| elsewhere(address))?;
         for _ in 0..=MAX_REDIRECTS {
-            let answer = self.ask(&url, what).await?;
+            let response = self.request(&url, what).await?;
             tracing::debug!(
                 host = url.host_str(),
-                status = answer.status().as_u16(),
+                status = response.status().as_u16(),
                 "asked for an attachment"
             );
-            if answer.status().is_redirection() {
-                url = self.next(&url, answer.headers(), what)?;
+            if response.status().is_redirection() {
+                url = self.redirect_target(&url, response.headers(), what)?;
                 continue;
             }
-            judge(&answer, what)?;
-            let (parts, body) = answer.into_parts();
-            return pour(body, &parts.headers, most, self.idle, what, take).await;
+            check_response(&response, what)?;
+            let (parts, body) = response.into_parts();
+            return stream_body(body, &parts.headers, most, self.idle, what, take).await;
         }
         Err(unreadable(what, "its redirects do not end"))
     }
 
-    /// One request, without credentials.
-    async fn ask(&self, url: &Url, what: &str) -> Result<Response<Incoming>, ReadError> {
+    /// Sends one request, without credentials.
+    async fn request(&self, url: &Url, what: &str) -> Result<Response<Incoming>, ReadError> {
         let request = Request::get(url.as_str())
             .header(ACCEPT, "*/*")
-            // The limit is for what comes out, and nothing here unpacks.
+            // Nothing here decompresses, and the limit is for the content.
             .header(ACCEPT_ENCODING, "identity")
             .header(USER_AGENT, &self.user_agent)
             .body(Empty::new())
             .map_err(|why| unreadable(what, &why.to_string()))?;
-        let answer = tokio::time::timeout(self.idle, self.client.request(request)).await;
-        let Ok(answer) = answer else {
+        let response = tokio::time::timeout(self.idle, self.client.request(request)).await;
+        let Ok(response) = response else {
             let why = format!("no answer within {} ms", self.idle.as_millis());
-            return Err(lost(what, &why));
+            return Err(interrupted(what, &why));
         };
-        answer.map_err(|why| {
-            let reasons = chain(&why);
-            if reasons.contains(names::PRIVATE) {
+        response.map_err(|why| {
+            let reasons = error_chain(&why);
+            if reasons.contains(resolver::NO_PUBLIC_ADDRESS) {
                 elsewhere(url.as_str())
             } else if connection_failed(&why) {
                 ReadError::Forge(ForgeError::Unreachable {
                     what: what.to_owned(),
-                    message: answer::tidy(&reasons),
+                    message: clean_message(&reasons),
                 })
             } else {
-                lost(what, &reasons)
+                interrupted(what, &reasons)
             }
         })
     }
 
-    /// Where a redirect leads, when the bot goes there.
-    fn next(&self, from: &Url, headers: &HeaderMap, what: &str) -> Result<Url, ReadError> {
+    /// Returns the target of a redirect if it is allowed.
+    fn redirect_target(
+        &self,
+        from: &Url,
+        headers: &HeaderMap,
+        what: &str,
+    ) -> Result<Url, ReadError> {
         let to = headers
             .get(LOCATION)
             .and_then(|value| value.to_str().ok())
             .and_then(|address| from.join(address).ok())
             .ok_or_else(|| unreadable(what, "a redirect leads nowhere"))?;
-        if !self.welcome(&to) {
+        if !self.is_allowed(&to) {
             return Err(elsewhere(to.as_str()));
         }
-        if self.own(&to) && (to.path() == "/login" || to.path().starts_with("/login/")) {
+        if self.is_github(&to) && (to.path() == "/login" || to.path().starts_with("/login/")) {
             return Err(ReadError::Withheld {
                 why: "it asks to sign in".to_owned(),
             });
@@ -151,18 +161,18 @@ impl Attachments {
         Ok(to)
     }
 
-    /// Scheme, host and port of GitHub's pages.
-    fn own(&self, url: &Url) -> bool {
+    /// Whether scheme, host and port are those of GitHub's pages.
+    fn is_github(&self, url: &Url) -> bool {
         Url::parse(&self.web).is_ok_and(|web| web.origin() == url.origin())
     }
 
-    /// Whether the bot reads there.
-    fn welcome(&self, url: &Url) -> bool {
+    /// Whether files may be read from this address.
+    fn is_allowed(&self, url: &Url) -> bool {
         if !url.username().is_empty() || url.password().is_some() {
             return false;
         }
-        if self.own(url) {
-            return url.scheme() == "https" || (url.scheme() == "http" && loopback(url));
+        if self.is_github(url) {
+            return url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url));
         }
         let Some(Host::Domain(host)) = url.host() else {
             return false;
@@ -179,7 +189,7 @@ impl Attachments {
     }
 }
 
-fn loopback(url: &Url) -> bool {
+fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
@@ -188,13 +198,13 @@ fn loopback(url: &Url) -> bool {
     }
 }
 
-/// A file, or why there is none.
-fn judge(answer: &Response<Incoming>, what: &str) -> Result<(), ReadError> {
-    let status = answer.status();
+/// Returns an error unless the response is a file.
+fn check_response(response: &Response<Incoming>, what: &str) -> Result<(), ReadError> {
+    let status = response.status();
     let in_words = || status.canonical_reason().unwrap_or_default();
     match status {
         StatusCode::OK => {}
-        // "Not now" is said with these two.
+        // These two mean that it may work later.
         _ if status.is_client_error()
             && status != StatusCode::REQUEST_TIMEOUT
             && status != StatusCode::TOO_MANY_REQUESTS =>
@@ -205,18 +215,18 @@ fn judge(answer: &Response<Incoming>, what: &str) -> Result<(), ReadError> {
         }
         _ => {
             let why = format!("{} {}", status.as_u16(), in_words());
-            return Err(lost(what, &why));
+            return Err(interrupted(what, &why));
         }
     }
-    let packed = answer
+    let packed = response
         .headers()
         .get(CONTENT_ENCODING)
         .is_some_and(|coding| coding != "identity");
     if packed {
         return Err(unreadable(what, "it comes compressed, unasked"));
     }
-    let page = is_type(answer.headers(), "text/html")
-        || is_type(answer.headers(), "application/xhtml+xml");
+    let page = has_content_type(response.headers(), "text/html")
+        || has_content_type(response.headers(), "application/xhtml+xml");
     if page {
         return Err(ReadError::Withheld {
             why: "a page comes instead of the file".to_owned(),
@@ -228,31 +238,18 @@ fn judge(answer: &Response<Incoming>, what: &str) -> Result<(), ReadError> {
 fn unreadable(what: &str, why: &str) -> ReadError {
     ReadError::Forge(ForgeError::Unreadable {
         what: what.to_owned(),
-        message: answer::tidy(why),
+        message: clean_message(why),
     })
 }
 
-/// Names the host alone: paths and queries of stores are signed.
+/// The error of an address that is not allowed. It names the origin only: paths and queries of stores are
+/// signed.
 fn elsewhere(address: &str) -> ReadError {
     let to = Url::parse(address).map_or_else(
         |_| "an unreadable address".to_owned(),
         |url| url.origin().ascii_serialization(),
     );
     ReadError::Elsewhere { to }
-}
-
-impl GitHub {
-    /// See [`crate::engine::forge::Forge::attachment`].
-    pub(super) async fn read_attachment(
-        &self,
-        address: &str,
-        most: u64,
-        take: &mut Take<'_>,
-    ) -> Result<(), ReadError> {
-        let what = "an attachment";
-        let reading = self.attachments.read(address, what, most, take);
-        within(self.download_timeout, what, reading).await
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Credentials: the App's JWT, and one installation's access token, minted in single flight.
+//! Credentials: the App's JWT, and the access tokens of its installations, each minted in single flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -9,27 +9,28 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use octocrab::Octocrab;
 use secrecy::ExposeSecret;
 
-use super::answer::{self, Complaint, tidy};
-use super::limit::{self, Budget, Lane};
-use super::transport::{Answer, Form, Request};
-use super::{GitHub, GitHubConfig, GitHubError, wire};
+use super::client::ApiClient;
+use super::limit::{self, RateLimit, WriteLane};
+use super::response::{ErrorBody, Response, clean_message};
+use super::transport::{Format, Request};
+use super::{GitHubConfig, GitHubError, wire};
 use crate::engine::forge::ForgeError;
 use crate::engine::model::time::Millis;
 
-/// GitHub's clock may be a little behind ours.
-const BACKDATED: Duration = Duration::from_mins(1);
+/// How far JWTs are backdated: GitHub's clock may be a little behind ours.
+const BACKDATING: Duration = Duration::from_mins(1);
 
-/// GitHub takes at most ten minutes; one is left for clocks that differ.
-const JWT_LIFE: Duration = Duration::from_mins(9);
+/// Lifetime of a JWT. GitHub accepts at most ten minutes; one is left for clocks that differ.
+const JWT_LIFETIME: Duration = Duration::from_mins(9);
 
-/// A token is replaced this long before it expires, so that no request starts with one that ends on the way.
+/// A token is replaced this long before it expires, so that it does not expire during a request.
 const REFRESH_EARLY: Duration = Duration::from_mins(5);
 
-/// A token younger than this may not be known everywhere at GitHub yet: its 401 is worth another try.
-const YOUNG: Duration = Duration::from_mins(1);
+/// Age up to which a token may not be known everywhere at GitHub, so that a 401 is worth another try.
+const YOUNG_TOKEN: Duration = Duration::from_mins(1);
 
-/// Pauses before those tries.
-const PATIENCE: [Duration; 3] = [
+/// Pauses before these tries.
+const YOUNG_TOKEN_RETRIES: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(2),
     Duration::from_secs(3),
@@ -40,9 +41,9 @@ pub(super) struct AppKey {
     /// App id.
     pub(super) id: u64,
     key: EncodingKey,
-    /// GitHub's time minus ours, in milliseconds, once GitHub complained.
+    /// GitHub's time minus ours, in milliseconds, once GitHub has rejected a JWT for its times.
     skew: AtomicI64,
-    pub(super) budget: Budget,
+    rate_limit: RateLimit,
 }
 
 #[derive(serde::Serialize)]
@@ -53,38 +54,38 @@ struct Claims {
 }
 
 impl AppKey {
-    /// Signs once, so that a bad key is an error at the start and not at the first command.
+    /// Signs once, so that a bad key is an error at the start rather than at the first command.
     pub(super) fn new(config: &GitHubConfig) -> Result<Self, GitHubError> {
         let pem = config.private_key.expose_secret();
         let app = Self {
             id: config.app_id,
             key: EncodingKey::from_rsa_pem(pem.as_bytes()).map_err(|_| GitHubError::PrivateKey)?,
             skew: AtomicI64::new(0),
-            budget: Budget::default(),
+            rate_limit: RateLimit::default(),
         };
         app.jwt(Millis::default())
             .map_err(|_| GitHubError::PrivateKey)?;
         Ok(app)
     }
 
-    /// GitHub's time, as far as it is known, when our clock says `now`.
+    /// Returns GitHub's time, as far as known, when our clock shows `now`.
     fn github_time(&self, now: Millis) -> Millis {
         Millis(now.0.saturating_add(self.skew.load(Ordering::Relaxed)))
     }
 
     fn jwt(&self, now: Millis) -> Result<String, jsonwebtoken::errors::Error> {
-        let issued = self.github_time(now).minus(BACKDATED);
+        let issued = self.github_time(now).minus(BACKDATING);
         let claims = Claims {
             iat: issued.0 / 1000,
-            exp: issued.plus(JWT_LIFE).0 / 1000,
+            exp: issued.plus(JWT_LIFETIME).0 / 1000,
             iss: self.id.to_string(),
         };
         jsonwebtoken::encode(&Header::new(Algorithm::RS256), &claims, &self.key)
     }
 
-    /// Takes GitHub's time from the `Date` header of a refusal. False when there is none.
-    fn learn_skew(&self, answer: &Answer, now: Millis) -> bool {
-        let Some(date) = limit::date(answer) else {
+    /// Takes GitHub's time from the `Date` header. Returns false if there is none.
+    fn learn_skew(&self, response: &Response, now: Millis) -> bool {
+        let Some(date) = limit::date(response) else {
             return false;
         };
         let skew = date.0.saturating_sub(now.0);
@@ -97,38 +98,40 @@ impl AppKey {
     }
 }
 
-/// As whom requests are sent.
+/// The credentials that requests are sent with.
 pub(super) enum Credentials {
     /// The App, which mints a token for each installation.
     App {
         key: Box<AppKey>,
-        /// Its slug, where it is known.
+        /// Its slug, if configured.
         slug: Option<String>,
     },
-    /// A person, whose token the client carries.
+    /// A person's token, as a client that sends it.
     Person(Box<Octocrab>),
+    /// None: public data only.
+    Anonymous,
 }
 
-/// What is kept for one installation.
+/// The state of one installation.
 #[derive(Default)]
 pub(super) struct Installation {
     /// Installation id.
     pub(super) id: u64,
-    token: tokio::sync::Mutex<Slot>,
-    /// Mints that have ended, well or not.
+    token: tokio::sync::Mutex<TokenSlot>,
+    /// Number of finished mints, successful or not.
     mints: AtomicU64,
-    pub(super) lane: Lane,
-    pub(super) budget: Budget,
+    pub(super) lane: WriteLane,
+    pub(super) rate_limit: RateLimit,
 }
 
 #[derive(Default)]
-struct Slot {
+struct TokenSlot {
     token: Option<Token>,
-    /// How the last mint failed, for those who waited for it.
+    /// The error of the last mint, for callers that waited for it.
     failed: Option<ForgeError>,
 }
 
-/// A token in use: the client that carries it.
+/// A token, as a client that sends it.
 #[derive(Clone)]
 struct Token {
     client: Arc<Octocrab>,
@@ -146,69 +149,44 @@ impl Installation {
     }
 }
 
-impl GitHub {
-    /// Sends a request with the installation's (or the person's) token and gives its answer, whatever that is. A 401 means that nothing
-    /// was done, so it is safe to ask again: a few times with a young token, once with a new token after an old one.
-    pub(super) async fn authorised(
+impl ApiClient {
+    /// Sends a request with the installation's token. A 401 means that nothing was done, so it is safe
+    /// to try again: a few times with a young token, once with a new token after an old one.
+    pub(super) async fn send_as_app(
         &self,
+        key: &AppKey,
         installation: &Installation,
         request: &Request,
         path: &str,
-    ) -> Result<Answer, ForgeError> {
-        let key = match &self.credentials {
-            Credentials::App { key, .. } => key,
-            Credentials::Person(client) => {
-                installation.budget.check(&request.what, self.clock.now())?;
-                let answer = self
-                    .transport
-                    .send(client, request, path)
-                    .await
-                    .map_err(|lost| answer::lost(lost, request))?;
-                let now = self.clock.now();
-                if let Some(date) = limit::date(&answer) {
-                    self.skew
-                        .store(date.0.saturating_sub(now.0), Ordering::Relaxed);
-                }
-                return Ok(answer);
-            }
-        };
-        let mut patience = PATIENCE.iter();
+    ) -> Result<Response, ForgeError> {
+        let mut retries = YOUNG_TOKEN_RETRIES.iter();
         let mut renewed = false;
         loop {
-            installation.budget.check(&request.what, self.clock.now())?;
+            let now = self.clock.now();
+            installation.rate_limit.check(&request.what, now)?;
             let token = self.token(key, installation).await?;
-            let answer = self
-                .transport
-                .send(&token.client, request, path)
-                .await
-                .map_err(|lost| answer::lost(lost, request))?;
-            if answer.status != StatusCode::UNAUTHORIZED {
-                return Ok(answer);
+            let response = self.send_with(&token.client, request, path).await?;
+            if response.status != StatusCode::UNAUTHORIZED {
+                return Ok(response);
             }
-            if self.clock.now().since(token.minted) < YOUNG {
-                match patience.next() {
+            if self.clock.now().since(token.minted) < YOUNG_TOKEN {
+                match retries.next() {
                     Some(pause) => self.clock.sleep(*pause).await,
-                    None => return Ok(answer),
+                    None => return Ok(response),
                 }
             } else if renewed {
-                return Ok(answer);
+                return Ok(response);
             } else {
                 renewed = true;
                 let mut slot = installation.token.lock().await;
-                if slot
-                    .token
-                    .as_ref()
-                    .is_some_and(|held| held.number == token.number)
-                {
-                    slot.token = None;
-                }
+                slot.token.take_if(|held| held.number == token.number);
             }
         }
     }
 
     async fn token(&self, key: &AppKey, installation: &Installation) -> Result<Token, ForgeError> {
         let seen = installation.mints.load(Ordering::Acquire);
-        // Held across the mint: whoever comes meanwhile waits here and finds the result.
+        // Held across the mint: other callers wait here and find the result.
         let mut slot = installation.token.lock().await;
         let now = key.github_time(self.clock.now());
         if let Some(token) = &slot.token
@@ -237,29 +215,30 @@ impl GitHub {
             method: Method::POST,
             path: self.path(&format!("/app/installations/{installation}/access_tokens")),
             body: None,
-            form: Form::Json,
+            format: Format::Json,
             what: format!("an access token of installation {installation}"),
         };
-        let answer = self.as_app(key, &request).await?;
+        let response = self.call_as_app(key, &request).await?;
         if matches!(
-            answer.status,
+            response.status,
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND
         ) {
             return Err(ForgeError::Unauthorized {
                 what: request.what,
                 message: format!(
                     "{} {}; is the App still installed and not suspended, and do app id and private key belong together?",
-                    answer.status.as_u16(),
-                    tidy(&Complaint::of(&answer).message)
+                    response.status.as_u16(),
+                    clean_message(&ErrorBody::of(&response).message)
                 ),
             });
         }
-        answer::judge(&answer, &request).map_err(before_the_request)?;
-        let token: wire::AccessToken =
-            answer::read(&answer, &request).map_err(before_the_request)?;
+        let token: wire::AccessToken = response
+            .error_for_status()
+            .and_then(|response| response.json())
+            .map_err(not_done)?;
         let client = self
             .transport
-            .client(token.token.expose_secret())
+            .with_token(token.token.expose_secret())
             .map_err(|_| ForgeError::Unreadable {
                 what: request.what,
                 message: "field `token` is not usable".to_owned(),
@@ -272,50 +251,45 @@ impl GitHub {
         })
     }
 
-    /// Sends a request as the App itself (JWT). When GitHub says that our clock is off, its `Date` is taken, once.
+    /// Sends a request as the App itself (JWT). If GitHub rejects the JWT for its times, GitHub's `Date`
+    /// is adopted, once.
     ///
-    /// An error here comes before the operation's own request: nothing was done, whatever became of this one.
-    pub(super) async fn as_app(
+    /// The request precedes the operation's own request, so that an error means that nothing was done.
+    pub(super) async fn call_as_app(
         &self,
         key: &AppKey,
         request: &Request,
-    ) -> Result<Answer, ForgeError> {
+    ) -> Result<Response, ForgeError> {
         let mut corrected = false;
         loop {
             let now = self.clock.now();
-            key.budget.check(&request.what, now)?;
+            key.rate_limit.check(&request.what, now)?;
             let unsigned = || ForgeError::Unauthorized {
                 what: request.what.clone(),
                 message: "the private key does not sign".to_owned(),
             };
             let jwt = key.jwt(now).map_err(|_| unsigned())?;
-            let client = self.transport.client(&jwt).map_err(|_| unsigned())?;
-            let answer = self
-                .transport
-                .send(&client, request, &request.path)
+            let client = self.transport.with_token(&jwt).map_err(|_| unsigned())?;
+            let response = self
+                .send_with(&client, request, &request.path)
                 .await
-                .map_err(|lost| before_the_request(answer::lost(lost, request)))?;
-            if let Some(until) = self.limit(&key.budget, &answer) {
-                return Err(ForgeError::Limited {
-                    what: request.what.clone(),
-                    until,
-                });
-            }
-            if answer.status == StatusCode::UNAUTHORIZED && !corrected {
+                .map_err(not_done)?;
+            self.check_rate_limit(&key.rate_limit, &response)?;
+            if response.status == StatusCode::UNAUTHORIZED && !corrected {
                 corrected = true;
-                let message = Complaint::of(&answer).message;
+                let message = ErrorBody::of(&response).message;
                 let about_time = message.contains("'exp'") || message.contains("'iat'");
-                if about_time && key.learn_skew(&answer, self.clock.now()) {
+                if about_time && key.learn_skew(&response, self.clock.now()) {
                     continue;
                 }
             }
-            return Ok(answer);
+            return Ok(response);
         }
     }
 }
 
-/// A lost or broken answer to a preparing request leaves the operation itself undone.
-fn before_the_request(error: ForgeError) -> ForgeError {
+/// Converts the unknown outcome of a preparing request: the operation itself was not done.
+fn not_done(error: ForgeError) -> ForgeError {
     match error {
         ForgeError::Unknown { what, message } => ForgeError::Unreachable { what, message },
         other => other,

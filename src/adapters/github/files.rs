@@ -1,8 +1,7 @@
-//! Files of a repository, and how a file is read: piece by piece, never longer than it may be, never longer than it may
-//! take.
+//! Reads files of a repository in pieces, with limits on size and time.
 //!
-//! The commit is looked up first: so a wrong branch and a wrong path are told apart, what is read is one state of the
-//! repository, and the plan can link to it.
+//! The commit is looked up first, so that a wrong branch is told from a wrong path, everything read
+//! belongs to one state of the repository, and the plan can link to it.
 
 use std::error::Error;
 use std::sync::PoisonError;
@@ -10,69 +9,48 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::answer::{self, Complaint};
-use super::transport::{Form, Request, chain};
+use super::response::{ErrorBody, Response, clean_message};
+use super::transport::Request;
 use super::{GitHub, link};
-use crate::engine::forge::{FileAt, ForgeError, Kind, ReadError, Take};
+use crate::adapters::text::error_chain;
+use crate::engine::forge::{ForgeError, Kind, ReadError, Take};
 use crate::engine::model::trigger::Repo;
 
-/// The largest file that GitHub's endpoints for contents and blobs give, in bytes.
-pub(super) const GITHUB_MOST: u64 = 100 * 1024 * 1024;
+/// Maximum size of a file that GitHub's endpoints for contents and blobs return, in bytes.
+const MAX_GITHUB_FILE: u64 = 100 * 1024 * 1024;
 
-/// A listing of a directory (at most 1,000 entries) stays under this; JSON that is longer is a file.
-const LISTING_MOST: usize = 4 * 1024 * 1024;
+/// Maximum size of the listing of a directory (at most 1,000 entries), in bytes. Longer JSON is a file.
+const MAX_LISTING: usize = 4 * 1024 * 1024;
 
-/// Most commits that are remembered: a check of a pull request asks for one and the same before each of its files.
-const MOST_COMMITS: usize = 64;
+/// Maximum number of cached commits. A check of a pull request looks up the same commit before each file.
+const MAX_CACHED_COMMITS: usize = 64;
 
-/// What is read of a commit.
+/// A commit.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Commit {
     pub(super) sha: String,
     html_url: String,
 }
 
-impl GitHub {
-    /// See [`crate::engine::forge::Forge::file`].
-    pub(super) async fn read_file(
-        &self,
-        repo: &Repo,
-        path: &str,
-        reference: Option<&str>,
-        most: u64,
-        take: &mut Take<'_>,
-    ) -> Result<FileAt, ReadError> {
-        let commit = self.commit(repo, reference).await?;
-        let commit = commit.ok_or(ReadError::NoReference)?;
-        let encoded: Vec<String> = path.split('/').map(link::encode).collect();
-        let encoded = encoded.join("/");
-        let place = format!("/contents/{encoded}?ref={}", link::encode(&commit.sha));
-        let request = Request {
-            method: Method::GET,
-            path: self.repo_path(repo, &place),
-            body: None,
-            form: Form::Raw,
-            what: format!("the file {path} of {}", repo.full_name()),
+impl Commit {
+    /// Returns the address of the page of a file, whose path is percent-encoded.
+    pub(super) fn page_of(&self, path: &str) -> String {
+        let repository = match self.html_url.rsplit_once("/commit/") {
+            Some((repository, _)) => repository,
+            None => &self.html_url,
         };
-        let reading = self.read_contents(repo.installation, &request, most, take);
-        within(self.download_timeout, &request.what, reading).await?;
-        let pages = commit
-            .html_url
-            .rsplit_once("/commit/")
-            .map_or(commit.html_url.as_str(), |(repository, _)| repository);
-        Ok(FileAt {
-            url: format!("{pages}/blob/{}/{encoded}", commit.sha),
-            commit: commit.sha,
-        })
+        format!("{repository}/blob/{}/{path}", self.sha)
     }
+}
 
-    /// The commit that a name stands for, if any.
+impl GitHub {
+    /// Resolves a branch, tag or commit id, if it exists.
     pub(super) async fn commit(
         &self,
         repo: &Repo,
@@ -80,26 +58,19 @@ impl GitHub {
     ) -> Result<Option<Commit>, ForgeError> {
         let name = reference.unwrap_or("HEAD");
         let key = (repo.full_name(), name.to_owned());
-        let known = |github: &Self| {
-            let commits = github.commits.lock();
-            let commits = commits.unwrap_or_else(PoisonError::into_inner);
-            commits.get(&key).cloned()
-        };
-        if let Some(commit) = known(self) {
-            return Ok(Some(commit));
+        let commits = || self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(commit) = commits().get(&key) {
+            return Ok(Some(commit.clone()));
         }
-        // One file of the commit's own at most: they are not looked at.
+        // The commit's own files are not used: one per page.
         let path = format!("/commits/{}?per_page=1", link::encode(name));
         let what = format!("the commit {name} of {}", repo.full_name());
-        let path = self.repo_path(repo, &path);
-        match self.get(repo.installation, path, what).await {
-            Ok((request, answer)) => {
-                let commit: Commit = answer::read(&answer, &request)?;
+        match self.api.get_json::<Commit>(repo, &path, what).await {
+            Ok(commit) => {
                 // A branch can move; a full id always names the same commit.
                 if commit.sha == name {
-                    let commits = self.commits.lock();
-                    let mut commits = commits.unwrap_or_else(PoisonError::into_inner);
-                    if commits.len() >= MOST_COMMITS {
+                    let mut commits = commits();
+                    if commits.len() >= MAX_CACHED_COMMITS {
                         commits.clear();
                     }
                     commits.insert(key, commit.clone());
@@ -117,54 +88,68 @@ impl GitHub {
         }
     }
 
-    async fn read_contents(
+    /// Requests the content of a file.
+    pub(super) async fn request_file(
+        &self,
+        installation: u64,
+        request: &Request,
+        most: u64,
+    ) -> Result<Response, ReadError> {
+        let response = self.api.call(installation, request).await?;
+        if response.status == StatusCode::NOT_FOUND {
+            return Err(ReadError::NoFile);
+        }
+        if response.status == StatusCode::FORBIDDEN && ErrorBody::of(&response).too_large {
+            return Err(ReadError::TooLarge {
+                most: MAX_GITHUB_FILE.min(most),
+            });
+        }
+        Ok(response.error_for_status()?)
+    }
+
+    /// Reads a file through the endpoint for contents.
+    pub(super) async fn read_contents(
         &self,
         installation: u64,
         request: &Request,
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
-        let answer = self.way().call(&self.asker(installation), request).await?;
-        if answer.status == StatusCode::NOT_FOUND {
-            return Err(ReadError::NoFile);
-        }
-        if answer.status == StatusCode::FORBIDDEN && Complaint::of(&answer).too_large {
-            return Err(ReadError::TooLarge {
-                most: GITHUB_MOST.min(most),
-            });
-        }
-        answer::judge(&answer, request)?;
-        let Some(rest) = answer.rest else {
+        let response = self.request_file(installation, request, most).await?;
+        let Response {
+            stream, headers, ..
+        } = response;
+        let Some(body) = stream else {
             return Ok(());
         };
-        let idle = self.transport.timeout;
-        if !is_type(&answer.headers, "application/json") {
-            return pour(rest, &answer.headers, most, idle, &request.what, take).await;
+        let idle = self.api.transport.timeout;
+        if !has_content_type(&headers, "application/json") {
+            return stream_body(body, &headers, most, idle, &request.what, take).await;
         }
-        // Only what is no file comes as JSON. A server that calls a file so gives it all the same.
+        // Only directories, submodules and links are described as JSON, but a server may also label the
+        // content of a file so.
         let mut held = Some(Vec::new());
-        let mut judging = |piece: &[u8]| match &mut held {
+        let mut buffer = |piece: &[u8]| match &mut held {
             None => take(piece),
             Some(start) => {
                 start.extend_from_slice(piece);
-                if start.len() <= LISTING_MOST {
+                if start.len() <= MAX_LISTING {
                     return true;
                 }
                 let start = held.take().unwrap_or_default();
                 take(&start)
             }
         };
-        // A listing may be longer than a log may be.
-        let limit = most.max(LISTING_MOST as u64);
-        let headers = &answer.headers;
-        match pour(rest, headers, limit, idle, &request.what, &mut judging).await {
+        // A listing may be longer than `most`.
+        let limit = most.max(MAX_LISTING as u64);
+        match stream_body(body, &headers, limit, idle, &request.what, &mut buffer).await {
             Err(ReadError::TooLarge { .. }) => return Err(ReadError::TooLarge { most }),
             other => other?,
         }
         let Some(whole) = held else {
             return Ok(());
         };
-        match no_file(&whole) {
+        match described_kind(&whole) {
             Some(kind) => Err(ReadError::NotAFile { kind }),
             None if whole.len() as u64 > most => Err(ReadError::TooLarge { most }),
             None => {
@@ -175,8 +160,8 @@ impl GitHub {
     }
 }
 
-/// What an answer of the contents endpoint describes instead of a file.
-fn no_file(json: &[u8]) -> Option<Kind> {
+/// Returns the kind of object that JSON of the contents endpoint describes instead of a file.
+fn described_kind(json: &[u8]) -> Option<Kind> {
     let value: Value = serde_json::from_slice(json).ok()?;
     let entry = |value: &Value| value.get("git_url").is_some() && value.get("type").is_some();
     match &value {
@@ -191,8 +176,8 @@ fn no_file(json: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Whether the answer says that its body has this media type.
-pub(super) fn is_type(headers: &HeaderMap, name: &str) -> bool {
+/// Whether the body has this media type.
+pub(super) fn has_content_type(headers: &HeaderMap, name: &str) -> bool {
     headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -200,30 +185,31 @@ pub(super) fn is_type(headers: &HeaderMap, name: &str) -> bool {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(name))
 }
 
-/// Does `work` in `most` time.
-pub(super) async fn within<T>(
-    most: Duration,
+/// Limits the time of reading a file.
+pub(super) async fn read_within<T>(
+    limit: Duration,
     what: &str,
     work: impl Future<Output = Result<T, ReadError>> + Send,
 ) -> Result<T, ReadError> {
-    tokio::time::timeout(most, work).await.unwrap_or_else(|_| {
-        Err(lost(
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+        Err(interrupted(
             what,
-            &format!("not complete within {} s", most.as_secs()),
+            &format!("not complete within {} s", limit.as_secs()),
         ))
     })
 }
 
-/// An answer that broke off, or did not come.
-pub(super) fn lost(what: &str, why: &str) -> ReadError {
+/// The error of a response that is missing or incomplete.
+pub(super) fn interrupted(what: &str, why: &str) -> ReadError {
     ReadError::Forge(ForgeError::Unknown {
         what: what.to_owned(),
-        message: answer::tidy(why),
+        message: clean_message(why),
     })
 }
 
-/// Hands the body on in pieces, up to `most` bytes, until `take` has enough; no piece may be `idle` in coming.
-pub(super) async fn pour<B>(
+/// Passes the body on in pieces, up to `most` bytes, until `take` returns false. Fails if no piece arrives
+/// within `idle`.
+pub(super) async fn stream_body<B>(
     mut body: B,
     headers: &HeaderMap,
     most: u64,
@@ -244,7 +230,7 @@ where
     let mut read = 0_u64;
     loop {
         let Ok(frame) = tokio::time::timeout(idle, body.frame()).await else {
-            return Err(lost(
+            return Err(interrupted(
                 what,
                 &format!("nothing came for {} s", idle.as_secs()),
             ));
@@ -252,7 +238,7 @@ where
         let frame = match frame {
             None => return Ok(()),
             Some(Ok(frame)) => frame,
-            Some(Err(why)) => return Err(lost(what, &chain(&why))),
+            Some(Err(why)) => return Err(interrupted(what, &error_chain(&why))),
         };
         let Ok(piece) = frame.into_data() else {
             continue;
@@ -293,7 +279,7 @@ mod tests {
             ("{\"type\":\"user\"}\n{\"type\":\"user\"}", None),
             ("", None),
         ] {
-            assert_eq!(no_file(json.as_bytes()), kind, "{json}");
+            assert_eq!(described_kind(json.as_bytes()), kind, "{json}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Rate limits and the write lane.
 //!
-//! Rules: <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api> and the best practices page
-//! beside it. `retry-after` first; else `x-ratelimit-reset` when nothing remains; else a minute, doubling.
+//! Rules: <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api> and the page
+//! on best practices beside it. `retry-after` has precedence, then `x-ratelimit-reset` if nothing
+//! remains, then a minute, doubling.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,115 +10,114 @@ use std::time::Duration;
 use chrono::DateTime;
 use http::StatusCode;
 
-use super::answer::Complaint;
-use super::transport::Answer;
+use super::response::{ErrorBody, Response};
 use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::time::Millis;
 
 /// Default pause between writes, from GitHub's best practices.
-pub(super) const WRITE_GAP: Duration = Duration::from_secs(1);
+pub(super) const DEFAULT_WRITE_GAP: Duration = Duration::from_secs(1);
 
 /// Default pause between writes that notify people, as in octokit's throttling plugin.
-pub(super) const NOTIFY_GAP: Duration = Duration::from_secs(3);
+pub(super) const DEFAULT_NOTIFY_GAP: Duration = Duration::from_secs(3);
 
-/// First wait when GitHub limits without saying for how long.
-const FALLBACK: Duration = Duration::from_mins(1);
+/// First wait after a limit without a time.
+const DEFAULT_WAIT: Duration = Duration::from_mins(1);
 
-/// The fallback doubles up to 64 minutes.
+/// Maximum number of times the default wait doubles: up to 64 minutes.
 const MAX_DOUBLINGS: u32 = 6;
 
-/// The primary limit's window is an hour. A longer wait is a broken clock on one side: ask again by then.
+/// Maximum wait. The window of the primary limit is an hour; a longer wait comes from a wrong clock.
 const MAX_WAIT: Duration = Duration::from_hours(2);
 
-/// How long GitHub wants us to wait.
+/// How long to wait after a rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// It said so.
+    /// Until a time given by GitHub.
     Until(Millis),
-    /// It did not say.
-    Unsaid,
+    /// GitHub gave no time.
+    Unspecified,
 }
 
-/// GitHub's time when it answered.
-pub(super) fn date(answer: &Answer) -> Option<Millis> {
-    let date = DateTime::parse_from_rfc2822(answer.header("date")?).ok()?;
+/// Returns the `Date` of the response: GitHub's clock.
+pub(super) fn date(response: &Response) -> Option<Millis> {
+    let date = DateTime::parse_from_rfc2822(response.header("date")?).ok()?;
     Some(date.to_utc().into())
 }
 
-/// Whether the answer is a rate limit, and for how long.
-pub(super) fn limited(answer: &Answer, now: Millis) -> Option<Wait> {
-    if answer.status == StatusCode::UNPROCESSABLE_ENTITY {
-        // The limit on creating content also answers like this (cli/cli#4801).
-        return Complaint::of(answer)
+/// Returns how long to wait if the response is a rate limit.
+pub(super) fn rate_limit(response: &Response, now: Millis) -> Option<Wait> {
+    if response.status == StatusCode::UNPROCESSABLE_ENTITY {
+        // The limit on creating content also has this status (cli/cli#4801).
+        return ErrorBody::of(response)
             .mentions("was submitted too quickly")
-            .then_some(Wait::Unsaid);
+            .then_some(Wait::Unspecified);
     }
     if !matches!(
-        answer.status,
+        response.status,
         StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS
     ) {
         return None;
     }
-    let message = Complaint::of(answer).message.to_ascii_lowercase();
+    let message = ErrorBody::of(response).message.to_ascii_lowercase();
     let said = message.contains("rate limit") || message.contains("abuse detection");
-    // The last request of the hour may well be one that is forbidden anyway.
+    // The last request of the hour may be one that is forbidden anyway.
     let refused = message.contains("not accessible by integration");
-    let retry_after = retry_after(answer, now);
-    let spent = answer.header("x-ratelimit-remaining") == Some("0");
-    let limits = answer.status == StatusCode::TOO_MANY_REQUESTS
+    let retry_after = retry_after(response, now);
+    let spent = response.header("x-ratelimit-remaining") == Some("0");
+    let limits = response.status == StatusCode::TOO_MANY_REQUESTS
         || said
         || (!refused && (retry_after.is_some() || spent));
     limits.then(|| {
         retry_after
-            .or_else(|| reset(answer, now).filter(|_| spent))
-            .map_or(Wait::Unsaid, Wait::Until)
+            .or_else(|| reset(response, now).filter(|_| spent))
+            .map_or(Wait::Unspecified, Wait::Until)
     })
 }
 
-/// When the budget is spent with this very answer: the moment it fills again.
-pub(super) fn spent(answer: &Answer, now: Millis) -> Option<Millis> {
-    let core = answer
+/// Returns when the budget is refilled if this response used it up.
+pub(super) fn exhausted_until(response: &Response, now: Millis) -> Option<Millis> {
+    let core = response
         .header("x-ratelimit-resource")
         .is_none_or(|resource| resource == "core");
-    (core && answer.header("x-ratelimit-remaining") == Some("0"))
-        .then(|| reset(answer, now))
+    (core && response.header("x-ratelimit-remaining") == Some("0"))
+        .then(|| reset(response, now))
         .flatten()
 }
 
-/// `retry-after` in seconds or as a date; never zero, never more than [`MAX_WAIT`].
-fn retry_after(answer: &Answer, now: Millis) -> Option<Millis> {
-    let value = answer.header("retry-after")?.trim();
+/// Parses `retry-after` (seconds or a date); never zero, never more than [`MAX_WAIT`].
+fn retry_after(response: &Response, now: Millis) -> Option<Millis> {
+    let value = response.header("retry-after")?.trim();
     let wait = match value.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => Millis::from(DateTime::parse_from_rfc2822(value).ok()?.to_utc())
-            .since(date(answer).unwrap_or(now)),
+            .since(date(response).unwrap_or(now)),
     };
     Some(now.plus(wait.clamp(Duration::from_secs(1), MAX_WAIT)))
 }
 
-/// `x-ratelimit-reset` (epoch seconds) when it lies ahead of the answer's own `Date`: this machine's clock may be wrong. In
-/// the past it says nothing.
-fn reset(answer: &Answer, now: Millis) -> Option<Millis> {
-    let seconds: i64 = answer.header("x-ratelimit-reset")?.trim().parse().ok()?;
+/// Parses `x-ratelimit-reset` (epoch seconds). It is compared with the response's own `Date`, because
+/// this machine's clock may be wrong; a time in the past is ignored.
+fn reset(response: &Response, now: Millis) -> Option<Millis> {
+    let seconds: i64 = response.header("x-ratelimit-reset")?.trim().parse().ok()?;
     let reset = Millis(seconds.saturating_mul(1000));
-    let answered = date(answer).unwrap_or(now);
+    let answered = date(response).unwrap_or(now);
     (reset > answered).then(|| now.plus(reset.since(answered).min(MAX_WAIT)))
 }
 
-/// What is left of one installation's budget: while it is limited, nobody asks.
+/// The rate limit of one installation: while it lasts, no request is sent.
 #[derive(Debug, Default)]
-pub(super) struct Budget(Mutex<Spending>);
+pub(super) struct RateLimit(Mutex<RateLimitState>);
 
 #[derive(Debug, Default)]
-struct Spending {
+struct RateLimitState {
     until: Option<Millis>,
-    /// Limits without a time in a row.
+    /// Consecutive limits without a time.
     strikes: u32,
 }
 
-impl Budget {
-    /// An error while the limit lasts.
+impl RateLimit {
+    /// Returns an error while the limit lasts.
     pub(super) fn check(&self, what: &str, now: Millis) -> Result<(), ForgeError> {
         match self.lock().until {
             Some(until) if until > now => Err(ForgeError::Limited {
@@ -128,68 +128,68 @@ impl Budget {
         }
     }
 
-    /// Notes a limit and gives the moment it ends.
-    pub(super) fn stop(&self, wait: Wait, now: Millis) -> Millis {
-        let mut spending = self.lock();
-        let running = spending.until.filter(|until| *until > now);
+    /// Records a limit and returns when it ends.
+    pub(super) fn start(&self, wait: Wait, now: Millis) -> Millis {
+        let mut state = self.lock();
+        let running = state.until.filter(|until| *until > now);
         let until = match (wait, running) {
             (Wait::Until(until), running) => running.map_or(until, |other| other.max(until)),
-            // Requests that were under way together are one strike.
-            (Wait::Unsaid, Some(running)) => running,
-            (Wait::Unsaid, None) => {
-                let doublings = spending.strikes.min(MAX_DOUBLINGS);
-                spending.strikes = spending.strikes.saturating_add(1);
-                now.plus(FALLBACK * 2_u32.pow(doublings))
+            // Concurrent requests are one strike.
+            (Wait::Unspecified, Some(running)) => running,
+            (Wait::Unspecified, None) => {
+                let doublings = state.strikes.min(MAX_DOUBLINGS);
+                state.strikes = state.strikes.saturating_add(1);
+                now.plus(DEFAULT_WAIT * 2_u32.pow(doublings))
             }
         };
-        spending.until = Some(until);
+        state.until = Some(until);
         until
     }
 
-    /// Notes that a request went through.
-    pub(super) fn went_through(&self, now: Millis) {
-        let mut spending = self.lock();
-        if spending.until.is_none_or(|until| until <= now) {
-            *spending = Spending::default();
+    /// Records a successful request.
+    pub(super) fn record_success(&self, now: Millis) {
+        let mut state = self.lock();
+        if state.until.is_none_or(|until| until <= now) {
+            *state = RateLimitState::default();
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Spending> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, RateLimitState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Writes one after another, with a pause from the start of one to the start of the next.
+/// Serialises writes, with a pause from the start of one to the start of the next.
 #[derive(Debug, Default)]
-pub(super) struct Lane(tokio::sync::Mutex<Last>);
+pub(super) struct WriteLane(tokio::sync::Mutex<LastWrites>);
 
 /// When the last writes started.
 #[derive(Debug, Default)]
-pub(super) struct Last {
+pub(super) struct LastWrites {
     write: Option<Millis>,
     notifying: Option<Millis>,
 }
 
-/// The pauses of a lane.
+/// The pauses of a lane; zero turns one off.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Gaps {
+pub(super) struct WriteGaps {
     /// Between any two writes.
     pub(super) write: Duration,
     /// Between two writes that notify people.
     pub(super) notify: Duration,
 }
 
-impl Lane {
-    /// Waits for the turn. The lane is free again when the returned guard is dropped.
+impl WriteLane {
+    /// Waits for the turn. The lane is released when the returned guard is dropped.
     pub(super) async fn enter(
         &self,
-        gaps: Gaps,
+        gaps: WriteGaps,
         notifies: bool,
         clock: &dyn Clock,
-    ) -> tokio::sync::MutexGuard<'_, Last> {
+    ) -> tokio::sync::MutexGuard<'_, LastWrites> {
         let mut last = self.0.lock().await;
         let now = clock.now();
-        // Capped by the gap itself: a clock that was set back must not stop the lane.
+        // Capped by the gap itself: a clock that was set back must not block the lane.
         let left = |since: Option<Millis>, gap: Duration| {
             since.map_or(Duration::ZERO, |since| since.plus(gap).since(now).min(gap))
         };

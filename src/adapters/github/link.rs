@@ -1,30 +1,26 @@
-//! Addresses: path segments, the `Link` header, and what is still GitHub.
+//! Addresses: path segments, the `Link` header, and the check that an address belongs to the API.
 
-use std::fmt::Write as _;
-
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
-/// Percent-encodes one path segment or query value: everything but unreserved characters (RFC 3986, 2.3).
+/// Everything but unreserved characters (RFC 3986, 2.3).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Percent-encodes one path segment or query value.
 pub(super) fn encode(text: &str) -> String {
-    // A segment of dots would be a step in the path.
-    let dots = text == "." || text == "..";
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'.' if dots => out.push_str("%2E"),
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
+    match text {
+        // As segments they would be steps in the path.
+        "." | ".." => text.replace('.', "%2E"),
+        _ => utf8_percent_encode(text, RESERVED).to_string(),
     }
-    out
 }
 
-/// The address with `rel="next"` in a `Link` header (RFC 8288).
-pub(super) fn next(header: &str) -> Option<&str> {
+/// Returns the address with `rel="next"` in a `Link` header (RFC 8288).
+pub(super) fn next_page(header: &str) -> Option<&str> {
     let mut rest = header;
     loop {
         let (_, from) = rest.split_once('<')?;
@@ -53,17 +49,15 @@ pub(super) fn next(header: &str) -> Option<&str> {
     }
 }
 
-/// Path and query of `address` when it is below `api_url`: same scheme, host, port and path prefix, no user name.
-/// Otherwise the address without user, query and fragment, to be named in a message: whatever GitHub's answer points to,
-/// the token goes to GitHub only.
-pub(super) fn below(api_url: &Url, asked: &str, address: &str) -> Result<String, String> {
-    let base = api_url
-        .join(asked)
+/// Returns path and query of `address`, which may be relative to `path`, if it is below `api_url`: same
+/// scheme, host, port and path prefix, no user name. Otherwise returns the address without user, query
+/// and fragment for an error message: wherever GitHub's response points, the token goes to GitHub only.
+pub(super) fn below(api_url: &Url, path: &str, address: &str) -> Result<String, String> {
+    let mut url = api_url
+        .join(path)
+        .and_then(|base| base.join(address))
         .map_err(|_| "an unreadable address".to_owned())?;
-    let url = base
-        .join(address)
-        .map_err(|_| "an unreadable address".to_owned())?;
-    let prefix = prefix(api_url);
+    let prefix = path_prefix(api_url);
     let path = url.path();
     let inside = url.scheme() == api_url.scheme()
         && url.host() == api_url.host()
@@ -79,17 +73,17 @@ pub(super) fn below(api_url: &Url, asked: &str, address: &str) -> Result<String,
             None => path.to_owned(),
         });
     }
-    let mut named = url;
     // Fails only for addresses that cannot have a user name, such as `mailto:`.
-    let _ = named.set_username("");
-    let _ = named.set_password(None);
-    named.set_query(None);
-    named.set_fragment(None);
-    Err(named.to_string())
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    Err(url.to_string())
 }
 
-/// The path of the API's base without a slash at its end: empty on github.com, `/api/v3` on GitHub Enterprise Server.
-pub(super) fn prefix(api_url: &Url) -> &str {
+/// Returns the path of the API's base without a trailing slash: empty on github.com, `/api/v3` on GitHub
+/// Enterprise Server.
+pub(super) fn path_prefix(api_url: &Url) -> &str {
     api_url.path().trim_end_matches('/')
 }
 
@@ -124,7 +118,7 @@ mod tests {
             format!("<https://x/a,b>;rel=last,<{next_url}>;rel=next"),
             format!("<{next_url}>; title=\"a\"; REL=\"foo next\""),
         ] {
-            assert_eq!(next(&header), Some(next_url), "{header}");
+            assert_eq!(next_page(&header), Some(next_url), "{header}");
         }
         for header in [
             "",
@@ -133,7 +127,7 @@ mod tests {
             "<https://x/>; rel=\"prev\"",
             "<https://x/>; rel=\"nextish\", ",
         ] {
-            assert_eq!(next(header), None, "{header}");
+            assert_eq!(next_page(header), None, "{header}");
         }
     }
 

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use http::{Method, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::answer::{self, Complaint};
-use super::call::{Notifies, PER_PAGE};
-use super::thread::{self, issue_of};
-use super::writes::written;
-use super::{GitHub, link, wire};
+use super::client::{Notifies, PER_PAGE};
+use super::files::{read_within, stream_body};
+use super::response::{ErrorBody, Response};
+use super::thread::{self, issue_name};
+use super::transport::Request;
+use super::{Account, GitHub, checks, link, wire};
 use crate::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec, NewCheckRun,
     PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
@@ -19,67 +20,60 @@ use crate::engine::model::conversation::Thread;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Place, Repo};
 
-/// Lists of own posts begin this much earlier: GitHub's times are whole seconds, and its own clocks differ a little. Too many
-/// are harmless, since markers decide.
+/// How much earlier lists of own posts begin: GitHub's times are whole seconds, and its clocks differ a
+/// little. Too many posts are harmless, since markers decide.
 const LOOK_BACK: Duration = Duration::from_mins(10);
 
 #[async_trait]
 impl Forge for GitHub {
     async fn access(&self, repo: &Repo, login: &str) -> Result<Access, ForgeError> {
-        let path = self.repo_path(
-            repo,
-            &format!("/collaborators/{}/permission", link::encode(login)),
-        );
+        let path = format!("/collaborators/{}/permission", link::encode(login));
         let what = format!("the permission of {login} in {}", repo.full_name());
-        let (request, answer) = match self.get(repo.installation, path, what).await {
+        match self
+            .api
+            .get_json::<wire::Collaborator>(repo, &path, what)
+            .await
+        {
+            Ok(collaborator) => Ok(Access {
+                user_id: collaborator.user_id(),
+                permission: collaborator.role(),
+            }),
             // GitHub does not know such an account.
-            Err(ForgeError::NotFound { .. }) => {
-                return Ok(Access {
-                    user_id: 0,
-                    permission: None,
-                });
-            }
-            other => other?,
-        };
-        let collaborator: wire::Collaborator = answer::read(&answer, &request)?;
-        Ok(Access {
-            user_id: collaborator.user_id(),
-            permission: collaborator.role(),
-        })
+            Err(ForgeError::NotFound { .. }) => Ok(Access {
+                user_id: 0,
+                permission: None,
+            }),
+            Err(error) => Err(error),
+        }
     }
 
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
-        let asker = self.asker(place.repo.installation);
         // Nobody closes the semaphore.
-        let _turn = self.conversations.acquire().await.ok();
-        let texts = thread::texts(self.way(), &asker, place).await?;
-        let own = self.own().await?;
-        Ok(thread::thread(texts, |text| own.wrote(text)))
+        let _permit = self.conversations.acquire().await.ok();
+        let posts = thread::read(&self.api, place).await?;
+        let own = self.account().await?;
+        Ok(posts.into_thread(|post| own.wrote(post)))
     }
 
     async fn locate(&self, place: &Place) -> Result<Place, ForgeError> {
-        let asker = self.asker(place.repo.installation);
-        let (_, mut now) = thread::issue(self.way(), &asker, place).await?;
+        let (_, mut now) = thread::read_issue(&self.api, place).await?;
         if now.repo.full_name() != place.repo.full_name() {
             let what = format!("the repository {}", now.repo.full_name());
-            let path = self.repo_path(&now.repo, "");
-            let (request, answer) = self.get(place.repo.installation, path, what).await?;
-            let repository: wire::Repository = answer::read(&answer, &request)?;
+            let repository: wire::Repository = self.api.get_json(&now.repo, "", what).await?;
             now.repo.id = repository.id;
         }
         Ok(now)
     }
 
     async fn is_open(&self, place: &Place) -> Result<bool, ForgeError> {
-        let asker = self.asker(place.repo.installation);
-        let (issue, _) = thread::issue(self.way(), &asker, place).await?;
+        let (issue, _) = thread::read_issue(&self.api, place).await?;
         Ok(issue.state == "open")
     }
 
     async fn comment_exists(&self, repo: &Repo, comment: u64) -> Result<bool, ForgeError> {
-        let path = self.repo_path(repo, &format!("/issues/comments/{comment}"));
+        let path = format!("/issues/comments/{comment}");
         let what = format!("comment {comment} in {}", repo.full_name());
-        match self.get(repo.installation, path, what).await {
+        match self.api.get(repo, &path, what).await {
             Ok(_) => Ok(true),
             Err(ForgeError::NotFound { .. } | ForgeError::Deleted { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -94,7 +88,21 @@ impl Forge for GitHub {
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<FileAt, ReadError> {
-        self.read_file(repo, path, reference, most, take).await
+        let commit = self.commit(repo, reference).await?;
+        let commit = commit.ok_or(ReadError::NoReference)?;
+        let encoded: Vec<String> = path.split('/').map(link::encode).collect();
+        let encoded = encoded.join("/");
+        let contents = format!("/contents/{encoded}?ref={}", link::encode(&commit.sha));
+        let request = Request::raw(
+            self.api.repo_path(repo, &contents),
+            format!("the file {path} of {}", repo.full_name()),
+        );
+        let reading = self.read_contents(repo.installation, &request, most, take);
+        read_within(self.download_timeout, &request.what, reading).await?;
+        Ok(FileAt {
+            url: commit.page_of(&encoded),
+            commit: commit.sha,
+        })
     }
 
     async fn tree(
@@ -103,7 +111,23 @@ impl Forge for GitHub {
         folders: &[&str],
         reference: Option<&str>,
     ) -> Result<Option<Tree>, ForgeError> {
-        self.read_tree(repo, folders, reference).await
+        let Some(commit) = self.commit(repo, reference).await? else {
+            return Ok(None);
+        };
+        let mut tree = Tree {
+            commit: commit.sha,
+            ..Tree::default()
+        };
+        for folder in folders {
+            if folder.is_empty() {
+                // GitHub takes the id of a commit for its root tree.
+                let root = tree.commit.clone();
+                self.list_tree(repo, "", &root, &mut tree).await?;
+            } else if let Some(sha) = self.find_folder(repo, folder, &mut tree).await? {
+                self.list_tree(repo, folder, &sha, &mut tree).await?;
+            }
+        }
+        Ok(Some(tree))
     }
 
     async fn blob(
@@ -113,7 +137,21 @@ impl Forge for GitHub {
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
-        self.read_blob(repo, id, most, take).await
+        let path = format!("/git/blobs/{}", link::encode(id));
+        let what = format!("the content {id} of {}", repo.full_name());
+        let request = Request::raw(self.api.repo_path(repo, &path), what);
+        let reading = async {
+            let response = self.request_file(repo.installation, &request, most).await?;
+            let idle = self.api.transport.timeout;
+            let Response {
+                stream, headers, ..
+            } = response;
+            match stream {
+                Some(body) => stream_body(body, &headers, most, idle, &request.what, take).await,
+                None => Ok(()),
+            }
+        };
+        read_within(self.download_timeout, &request.what, reading).await
     }
 
     async fn attachment(
@@ -122,15 +160,34 @@ impl Forge for GitHub {
         most: u64,
         take: &mut Take<'_>,
     ) -> Result<(), ReadError> {
-        self.read_attachment(address, most, take).await
+        let what = "an attachment";
+        let reading = self.attachments.read(address, what, most, take);
+        read_within(self.download_timeout, what, reading).await
     }
 
     async fn pull_request(&self, place: &Place) -> Result<PullRequest, ForgeError> {
-        self.read_pull_request(place).await
+        let path = format!("/pulls/{}", place.number);
+        let what = pull_request_name(place);
+        let pull: wire::PullRequest = self.api.get_json(&place.repo, &path, what).await?;
+        Ok(PullRequest {
+            head_sha: pull.head.sha,
+            head_repo: pull.head.repo.map(|repository| repository.id),
+            base_sha: pull.base.sha,
+            base_branch: pull.base.branch,
+            open: pull.state == "open",
+            draft: pull.draft.unwrap_or_default(),
+            changed_files: pull.changed_files,
+        })
     }
 
     async fn changed_files(&self, place: &Place) -> Result<Vec<ChangedFile>, ForgeError> {
-        self.list_changed_files(place).await
+        let path = format!("/pulls/{}/files?per_page={PER_PAGE}", place.number);
+        let what = format!("the changed files of {}", pull_request_name(place));
+        let entries = self
+            .api
+            .pages::<Vec<wire::DiffEntry>>(&place.repo, &path, &what, |_| true)
+            .await?;
+        Ok(entries.into_iter().map(ChangedFile::from).collect())
     }
 
     async fn own_check_runs(
@@ -139,11 +196,36 @@ impl Forge for GitHub {
         head_sha: &str,
         name: &str,
     ) -> Result<Vec<CheckRun>, ForgeError> {
-        self.list_check_runs(repo, head_sha, name).await
+        let Account::App { id, .. } = self.account().await? else {
+            // People cannot create any.
+            return Ok(Vec::new());
+        };
+        // `filter=latest` would omit all but one of the same name.
+        let path = format!(
+            "/commits/{}/check-runs?check_name={}&app_id={id}&filter=all&per_page={PER_PAGE}",
+            link::encode(head_sha),
+            link::encode(name),
+        );
+        let what = format!(
+            "the check runs of commit {head_sha} in {}",
+            repo.full_name()
+        );
+        let runs = self
+            .api
+            .pages::<wire::CheckRuns>(repo, &path, &what, |_| true)
+            .await?;
+        Ok(runs
+            .into_iter()
+            .filter(|run| run.name == name && run.app.as_ref().is_some_and(|app| app.is(id)))
+            .map(CheckRun::from)
+            .collect())
     }
 
     async fn check_run(&self, repo: &Repo, id: u64) -> Result<CheckRun, ForgeError> {
-        self.read_check_run(repo, id).await
+        let path = format!("/check-runs/{id}");
+        let what = format!("check run {id} in {}", repo.full_name());
+        let run: wire::CheckRun = self.api.get_json(repo, &path, what).await?;
+        Ok(run.into())
     }
 
     async fn create_check_run(
@@ -152,7 +234,23 @@ impl Forge for GitHub {
         new: &NewCheckRun,
         external_id: &str,
     ) -> Result<CheckRun, ForgeError> {
-        self.send_check_run(repo, new, external_id).await
+        let body = checks::new_check_run(new, external_id, &self.redactor);
+        let what = format!(
+            "a check run for commit {} in {}",
+            new.head_sha,
+            repo.full_name()
+        );
+        let response = self
+            .write(
+                repo,
+                Notifies::Nobody,
+                Method::POST,
+                "/check-runs",
+                body,
+                what,
+            )
+            .await?;
+        Ok(response.json::<wire::CheckRun>()?.into())
     }
 
     async fn update_check_run(
@@ -161,43 +259,40 @@ impl Forge for GitHub {
         id: u64,
         report: &CheckReport,
     ) -> Result<(), ForgeError> {
-        self.send_check_report(repo, id, report).await
+        let body = checks::report(report, &self.redactor);
+        let path = format!("/check-runs/{id}");
+        let what = format!("the report of check run {id} in {}", repo.full_name());
+        self.write(repo, Notifies::Nobody, Method::PATCH, &path, body, what)
+            .await?;
+        Ok(())
     }
 
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError> {
-        let own = self.own().await?;
+        let own = self.account().await?;
         let since = since.minus(LOOK_BACK);
-        let path = self.repo_path(
-            repo,
-            &format!(
-                "/issues?creator={}&state=all&since={}&sort=created&direction=desc&per_page={PER_PAGE}",
-                link::encode(own.login()),
-                link::encode(&since.iso()),
-            ),
+        let path = format!(
+            "/issues?creator={}&state=all&since={}&sort=created&direction=desc&per_page={PER_PAGE}",
+            link::encode(own.login()),
+            link::encode(&since.iso()),
         );
-        let issues: Vec<wire::Issue> = self
-            .pages(
-                repo,
-                path,
-                &format!("the issues of {} in {}", own.login(), repo.full_name()),
-                // `since` goes by the last change; behind the first older issue there are only older ones.
-                |page: &[wire::Issue]| {
-                    page.last()
-                        .is_some_and(|issue| Millis::from(issue.text.created_at) >= since)
-                },
-            )
+        let what = format!("the issues of {} in {}", own.login(), repo.full_name());
+        let is_recent = |issue: &wire::Issue| Millis::from(issue.post.created_at) >= since;
+        let issues = self
+            .api
+            // `since` filters by the last change; behind the first older issue there are only older ones.
+            .pages::<Vec<wire::Issue>>(repo, &path, &what, |page| {
+                page.last().is_some_and(is_recent)
+            })
             .await?;
         Ok(issues
             .into_iter()
             .filter(|issue| {
-                issue.pull_request.is_none()
-                    && Millis::from(issue.text.created_at) >= since
-                    && own.wrote(&issue.text)
+                issue.pull_request.is_none() && is_recent(issue) && own.wrote(&issue.post)
             })
             .map(|issue| Written {
                 id: issue.number,
-                url: issue.text.html_url,
-                body: issue.text.body.unwrap_or_default(),
+                url: issue.post.html_url,
+                body: issue.post.body.unwrap_or_default(),
             })
             .collect())
     }
@@ -208,26 +303,21 @@ impl Forge for GitHub {
         number: u64,
         since: Millis,
     ) -> Result<Vec<Written>, ForgeError> {
-        let own = self.own().await?;
+        let own = self.account().await?;
         let since = link::encode(&since.minus(LOOK_BACK).iso());
-        let comments: Vec<wire::Comment> = self
-            .pages(
-                repo,
-                self.repo_path(
-                    repo,
-                    &format!("/issues/{number}/comments?since={since}&per_page={PER_PAGE}"),
-                ),
-                &format!("the comments of {}", issue_of(repo, number)),
-                |_| true,
-            )
+        let path = format!("/issues/{number}/comments?since={since}&per_page={PER_PAGE}");
+        let what = format!("the comments of {}", issue_name(repo, number));
+        let comments = self
+            .api
+            .pages::<Vec<wire::Comment>>(repo, &path, &what, |_| true)
             .await?;
         let mut own: Vec<_> = comments
             .into_iter()
-            .filter(|comment| own.wrote(&comment.text))
+            .filter(|comment| own.wrote(&comment.post))
             .map(|comment| Written {
                 id: comment.id,
-                url: comment.text.html_url,
-                body: comment.text.body.unwrap_or_default(),
+                url: comment.post.html_url,
+                body: comment.post.body.unwrap_or_default(),
             })
             .collect();
         own.sort_by_key(|comment| comment.id);
@@ -244,22 +334,24 @@ impl Forge for GitHub {
     ) -> Result<Written, ForgeError> {
         let title = self.redactor.redact(title);
         let body = self.redactor.redact(body);
-        let (request, echo) = self
-            .post(
+        let fields = json!({"title": title, "body": body, "labels": labels});
+        let what = format!("a new issue in {}", repo.full_name());
+        let response = self
+            .write(
                 repo,
                 Notifies::People,
                 Method::POST,
                 "/issues",
-                json!({"title": title, "body": body, "labels": labels}),
-                format!("a new issue in {}", repo.full_name()),
+                fields,
+                what,
             )
             .await?;
-        let echo: wire::Echo = answer::read(&echo, &request)?;
-        let number = echo.number.ok_or_else(|| ForgeError::Unknown {
-            what: request.what.clone(),
+        let issue: wire::Written = response.json()?;
+        let number = issue.number.ok_or_else(|| ForgeError::Unknown {
+            what: response.what.clone(),
             message: "the answer cannot be read: missing field `number`".to_owned(),
         })?;
-        Ok(written(number, echo, &body))
+        Ok(written(number, issue, &body))
     }
 
     async fn update_issue_body(
@@ -269,21 +361,19 @@ impl Forge for GitHub {
         body: &str,
     ) -> Result<(), ForgeError> {
         let path = format!("/issues/{number}");
-        let what = format!("the new text of {}", issue_of(repo, number));
+        let what = format!("the new text of {}", issue_name(repo, number));
         self.replace_body(repo, &path, body, what).await
     }
 
     async fn retire_issue(&self, repo: &Repo, number: u64, body: &str) -> Result<(), ForgeError> {
         let body = self.redactor.redact(body);
-        self.post(
-            repo,
-            Notifies::Nobody,
-            Method::PATCH,
-            &format!("/issues/{number}"),
-            json!({"body": body, "state": "closed", "state_reason": "not_planned", "labels": []}),
-            format!("closing {}", issue_of(repo, number)),
-        )
-        .await?;
+        let fields = json!({
+            "body": body, "state": "closed", "state_reason": "not_planned", "labels": [],
+        });
+        let path = format!("/issues/{number}");
+        let what = format!("closing {}", issue_name(repo, number));
+        self.write(repo, Notifies::Nobody, Method::PATCH, &path, fields, what)
+            .await?;
         Ok(())
     }
 
@@ -300,18 +390,14 @@ impl Forge for GitHub {
         body: &str,
     ) -> Result<Written, ForgeError> {
         let body = self.redactor.redact(body);
-        let (request, echo) = self
-            .post(
-                repo,
-                Notifies::People,
-                Method::POST,
-                &format!("/issues/{number}/comments"),
-                json!({"body": body}),
-                format!("a new comment on {}", issue_of(repo, number)),
-            )
+        let path = format!("/issues/{number}/comments");
+        let what = format!("a new comment on {}", issue_name(repo, number));
+        let fields = json!({"body": body});
+        let response = self
+            .write(repo, Notifies::People, Method::POST, &path, fields, what)
             .await?;
-        let echo: wire::Echo = answer::read(&echo, &request)?;
-        Ok(written(echo.id, echo, &body))
+        let comment: wire::Written = response.json()?;
+        Ok(written(comment.id, comment, &body))
     }
 
     async fn update_comment(
@@ -327,37 +413,31 @@ impl Forge for GitHub {
 
     async fn ensure_label(&self, repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError> {
         let what = format!("the label {} in {}", label.name, repo.full_name());
-        let path = self.repo_path(repo, &format!("/labels/{}", link::encode(label.name)));
-        match self.get(repo.installation, path, what.clone()).await {
+        let path = format!("/labels/{}", link::encode(label.name));
+        match self.api.get(repo, &path, what.clone()).await {
             Err(ForgeError::NotFound { .. }) => {}
             other => return other.map(|_| ()),
         }
-        let (request, answer) = self
-            .write(
-                repo.installation,
-                Notifies::Nobody,
-                Method::POST,
-                self.repo_path(repo, "/labels"),
-                Some(json!({
-                    "name": label.name, "color": label.colour, "description": label.description,
-                })),
-                what,
-            )
+        let fields = json!({
+            "name": label.name, "color": label.colour, "description": label.description,
+        });
+        let (notifies, method) = (Notifies::Nobody, Method::POST);
+        let response = self
+            .api
+            .write(repo, notifies, method, "/labels", Some(fields), what)
             .await?;
-        if answer.status == StatusCode::UNPROCESSABLE_ENTITY
-            && Complaint::of(&answer).already_exists
+        if response.status == StatusCode::UNPROCESSABLE_ENTITY
+            && ErrorBody::of(&response).already_exists
         {
             return Ok(());
         }
-        answer::judge(&answer, &request)
+        response.error_for_status().map(|_| ())
     }
 
     async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError> {
         let path = format!("/issues/{}/labels/{}", place.number, link::encode(name));
-        let what = format!(
-            "taking the label {name} off {}",
-            issue_of(&place.repo, place.number)
-        );
+        let issue = issue_name(&place.repo, place.number);
+        let what = format!("taking the label {name} off {issue}");
         self.delete(&place.repo, &path, what).await
     }
 
@@ -372,36 +452,106 @@ impl Forge for GitHub {
             Reaction::Rocket => "rocket",
             Reaction::Confused => "confused",
         };
-        let (request, echo) = self
-            .post(
-                &place.repo,
-                Notifies::Nobody,
-                Method::POST,
-                &reactions(place, to),
-                json!({"content": content}),
-                format!(
-                    "the reaction {content} on {}",
-                    issue_of(&place.repo, place.number)
-                ),
-            )
+        let path = reactions_path(place, to);
+        let fields = json!({"content": content});
+        let issue = issue_name(&place.repo, place.number);
+        let what = format!("the reaction {content} on {issue}");
+        let (notifies, method) = (Notifies::Nobody, Method::POST);
+        let response = self
+            .write(&place.repo, notifies, method, &path, fields, what)
             .await?;
-        let echo: wire::Echo = answer::read(&echo, &request)?;
-        Ok(echo.id)
+        Ok(response.json::<wire::Written>()?.id)
     }
 
     async fn unreact(&self, place: &Place, to: &ReactTo, id: u64) -> Result<(), ForgeError> {
-        let path = format!("{}/{id}", reactions(place, to));
-        let what = format!(
-            "taking reaction {id} off {}",
-            issue_of(&place.repo, place.number)
-        );
+        let path = format!("{}/{id}", reactions_path(place, to));
+        let issue = issue_name(&place.repo, place.number);
+        let what = format!("taking reaction {id} off {issue}");
         self.delete(&place.repo, &path, what).await
     }
 }
 
-fn reactions(place: &Place, to: &ReactTo) -> String {
+impl GitHub {
+    /// Sends a write that must succeed.
+    async fn write(
+        &self,
+        repo: &Repo,
+        notifies: Notifies,
+        method: Method,
+        path: &str,
+        body: Value,
+        what: String,
+    ) -> Result<Response, ForgeError> {
+        self.api
+            .write(repo, notifies, method, path, Some(body), what)
+            .await?
+            .error_for_status()
+    }
+
+    async fn replace_body(
+        &self,
+        repo: &Repo,
+        path: &str,
+        body: &str,
+        what: String,
+    ) -> Result<(), ForgeError> {
+        let body = self.redactor.redact(body);
+        let fields = json!({"body": body});
+        let response = self
+            .write(repo, Notifies::Nobody, Method::PATCH, path, fields, what)
+            .await?;
+        // The write succeeded whatever the response holds; it is only compared.
+        if let Ok(stored) = response.json::<wire::Written>() {
+            warn_if_altered(&body, stored.body.as_deref().unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Deletes something; already gone is fine.
+    async fn delete(&self, repo: &Repo, path: &str, what: String) -> Result<(), ForgeError> {
+        let response = self
+            .api
+            .write(repo, Notifies::Nobody, Method::DELETE, path, None, what)
+            .await?;
+        if response.status == StatusCode::NOT_FOUND {
+            return Ok(());
+        }
+        response.error_for_status().map(|_| ())
+    }
+}
+
+fn written(id: u64, post: wire::Written, sent: &str) -> Written {
+    let body = post.body.unwrap_or_default();
+    warn_if_altered(sent, &body);
+    Written {
+        id,
+        url: post.html_url,
+        body,
+    }
+}
+
+/// Logs that GitHub altered a text, for anybody who reads it back by hash or byte for byte.
+fn warn_if_altered(sent: &str, stored: &str) {
+    if sent != stored {
+        tracing::warn!(
+            sent_bytes = sent.len(),
+            stored_bytes = stored.len(),
+            "GitHub stored another text than the one sent"
+        );
+    }
+}
+
+fn reactions_path(place: &Place, to: &ReactTo) -> String {
     match to {
         ReactTo::Comment(id) => format!("/issues/comments/{id}/reactions"),
         ReactTo::Place => format!("/issues/{}/reactions", place.number),
     }
+}
+
+fn pull_request_name(place: &Place) -> String {
+    format!(
+        "pull request #{} of {}",
+        place.number,
+        place.repo.full_name()
+    )
 }

@@ -1,49 +1,49 @@
-//! Reading as a person: with a token of their own, or as anybody. Only `GET`.
+//! Reads with a person's token or anonymously. Only `GET`.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use octocrab::Octocrab;
 use secrecy::SecretString;
 use serde_json::Value;
 use url::Url;
 
-use super::call::{Asker, PER_PAGE, Way};
-use super::limit::Budget;
-use super::transport::{Answer, Request, Transport};
-use super::{GitHubError, USER_AGENT, answer, link, thread, wire};
+use super::auth::Credentials;
+use super::client::{ApiClient, PER_PAGE};
+use super::limit::WriteGaps;
+use super::response::clean_message;
+use super::transport::Transport;
+use super::{GitHubError, USER_AGENT, link, thread, unlisted_repo, wire};
 use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::conversation::Thread;
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Place, Repo};
+use crate::engine::model::trigger::Place;
 
-/// How to reach GitHub, and as whom.
+/// Settings of a [`Reader`].
 #[derive(Debug, Clone)]
 pub struct ReaderConfig {
     /// Base of the REST API: `https://api.github.com`, or `https://HOST/api/v3` on GitHub Enterprise Server.
     pub api_url: Url,
-    /// A person's token; `None` reads what everybody may read.
+    /// A person's token; `None` for public data only.
     pub token: Option<SecretString>,
-    /// Longest time for one request; half of it for making the connection.
+    /// Time limit for one request; half of it for the connection.
     pub request_timeout: Duration,
 }
 
-/// Which issues are wanted.
+/// Selects issues of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted<'a> {
-    /// A label they have.
+pub struct IssueFilter<'a> {
+    /// A label.
     pub label: &'a str,
     /// `open`, `closed` or `all`.
     pub state: &'a str,
-    /// How many, newest first.
-    pub most: usize,
+    /// Maximum number of issues, newest first.
+    pub max: usize,
 }
 
 /// An issue or a pull request of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct IssueSummary {
     /// Number.
     pub number: u64,
     /// Title.
@@ -66,12 +66,12 @@ pub struct Listed {
 
 /// An item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
-    /// A readable one.
-    Issue(Box<Listed>),
-    /// One that cannot be read; the others can.
+pub enum ListEntry {
+    /// A readable item.
+    Issue(Box<IssueSummary>),
+    /// An item that cannot be read.
     Unreadable {
-        /// Its number, where that much is there.
+        /// Its number, if present.
         number: Option<u64>,
         /// Why, naming the field.
         why: String,
@@ -79,79 +79,48 @@ pub enum Entry {
 }
 
 /// A client that only reads.
+#[derive(Debug)]
 pub struct Reader {
-    api_url: Url,
-    clock: Arc<dyn Clock>,
-    transport: Transport,
-    client: Octocrab,
-    budget: Budget,
-}
-
-impl fmt::Debug for Reader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader")
-            .field("api_url", &self.api_url.as_str())
-            .finish_non_exhaustive()
-    }
-}
-
-impl Asker for Reader {
-    fn budget(&self) -> &Budget {
-        &self.budget
-    }
-
-    async fn send(&self, request: &Request, path: &str) -> Result<Answer, ForgeError> {
-        self.budget.check(&request.what, self.clock.now())?;
-        self.transport
-            .send(&self.client, request, path)
-            .await
-            .map_err(|lost| answer::lost(lost, request))
-    }
+    api: ApiClient,
 }
 
 impl Reader {
-    /// Checks the settings; asks GitHub nothing. Must be called inside a Tokio runtime.
+    /// Validates the settings without sending a request. Must be called inside a Tokio runtime.
     ///
     /// # Errors
     /// The address or the token cannot be used.
     pub fn new(config: ReaderConfig, clock: Arc<dyn Clock>) -> Result<Self, GitHubError> {
         let transport = Transport::new(&config.api_url, config.request_timeout, USER_AGENT)?;
-        let client = match &config.token {
-            None => transport.bare(),
-            Some(token) => transport.person(token)?,
+        let credentials = match &config.token {
+            None => Credentials::Anonymous,
+            Some(token) => Credentials::Person(Box::new(transport.with_person_token(token)?)),
+        };
+        let gaps = WriteGaps {
+            write: Duration::ZERO,
+            notify: Duration::ZERO,
         };
         Ok(Self {
-            api_url: config.api_url,
-            clock,
-            transport,
-            client,
-            budget: Budget::default(),
+            api: ApiClient::new(config.api_url, transport, credentials, gaps, clock),
         })
     }
 
-    fn way(&self) -> Way<'_> {
-        Way {
-            api_url: &self.api_url,
-            clock: self.clock.as_ref(),
-        }
-    }
-
-    /// The issue or pull request `number` of `owner/name` with every comment. No post of it is marked as our own.
+    /// Reads the issue or pull request `number` of `owner/name` with every comment. No post is marked as
+    /// our own.
     ///
     /// # Errors
     /// GitHub refused, could not be reached, or gave an unreadable answer.
     pub async fn thread(&self, owner: &str, name: &str, number: u64) -> Result<Thread, ForgeError> {
         let place = Place {
-            repo: repository(owner, name),
+            repo: unlisted_repo(owner, name),
             number,
             pull_request: false,
         };
-        let texts = thread::texts(self.way(), self, &place).await?;
-        Ok(thread::thread(texts, |_| false))
+        let posts = thread::read(&self.api, &place).await?;
+        Ok(posts.into_thread(|_| false))
     }
 
-    /// Issues and pull requests of `owner/name` with a label, newest first. An item that cannot be read does not keep
-    /// the others from being listed.
+    /// Lists issues and pull requests of `owner/name`, newest first. An item that cannot be read does not
+    /// hide the others.
     ///
     /// # Errors
     /// GitHub refused, could not be reached, or gave an unreadable answer.
@@ -159,60 +128,50 @@ impl Reader {
         &self,
         owner: &str,
         name: &str,
-        wanted: Wanted<'_>,
-    ) -> Result<Vec<Entry>, ForgeError> {
-        let repo = repository(owner, name);
-        let Wanted { label, state, most } = wanted;
+        filter: IssueFilter<'_>,
+    ) -> Result<Vec<ListEntry>, ForgeError> {
+        let repo = unlisted_repo(owner, name);
+        let IssueFilter { label, state, max } = filter;
         let path = format!(
             "/issues?labels={}&state={}&sort=created&direction=desc&per_page={}",
             link::encode(label),
             link::encode(state),
-            most.clamp(1, PER_PAGE)
+            max.clamp(1, PER_PAGE)
         );
-        let path = self.way().repo_path(&repo, &path);
         let what = format!("the list of issues of {}", repo.full_name());
         let mut seen = 0;
-        let items: Vec<Value> = self
-            .way()
-            .pages(self, path, &what, |page: &[Value]| {
+        let items = self
+            .api
+            .pages::<Vec<Value>>(&repo, &path, &what, |page| {
                 seen += page.len();
-                seen < most
+                seen < max
             })
             .await?;
-        Ok(items.into_iter().take(most).map(entry).collect())
+        Ok(items.into_iter().take(max).map(entry).collect())
     }
 }
 
-fn repository(owner: &str, name: &str) -> Repo {
-    Repo {
-        installation: 0,
-        id: 0,
-        owner: owner.to_owned(),
-        name: name.to_owned(),
-    }
-}
-
-fn entry(item: Value) -> Entry {
+fn entry(item: Value) -> ListEntry {
     let number = item.get("number").and_then(Value::as_u64);
     match serde_json::from_value::<wire::Issue>(item) {
-        Err(error) => Entry::Unreadable {
+        Err(error) => ListEntry::Unreadable {
             number,
-            why: answer::tidy(&error.to_string()),
+            why: clean_message(&error.to_string()),
         },
-        Ok(issue) => Entry::Issue(Box::new(Listed {
+        Ok(issue) => ListEntry::Issue(Box::new(IssueSummary {
             number: issue.number,
             title: issue.title,
             state: issue.state,
             author: issue
-                .text
+                .post
                 .user
                 .and_then(wire::User::actor)
                 .map(|actor| actor.login),
-            created: issue.text.created_at.into(),
-            updated: issue.text.updated_at.into(),
-            url: issue.text.html_url,
+            created: issue.post.created_at.into(),
+            updated: issue.post.updated_at.into(),
+            url: issue.post.html_url,
             pull_request: issue.pull_request.is_some(),
-            body: issue.text.body.unwrap_or_default(),
+            body: issue.post.body.unwrap_or_default(),
         })),
     }
 }
@@ -234,19 +193,19 @@ mod tests {
         bad["created_at"] = json!("soon");
         assert!(matches!(
             entry(bad),
-            Entry::Unreadable {
+            ListEntry::Unreadable {
                 number: Some(7),
                 ..
             }
         ));
         assert_eq!(
             entry(json!({"id": 1})),
-            Entry::Unreadable {
+            ListEntry::Unreadable {
                 number: None,
                 why: "missing field `number`".to_owned()
             }
         );
-        let Entry::Issue(read) = entry(whole) else {
+        let ListEntry::Issue(read) = entry(whole) else {
             panic!("readable")
         };
         assert_eq!(

@@ -7,9 +7,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::json;
 
-use super::answer;
-use super::limit::{Budget, Wait, limited, spent};
-use super::transport::{Answer, Request};
+use super::limit::{RateLimit, Wait, exhausted_until, rate_limit};
+use super::response::Response;
 use super::wire;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::time::Millis;
@@ -22,7 +21,13 @@ fn after(seconds: u64) -> Millis {
     NOW.plus(Duration::from_secs(seconds))
 }
 
-fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer {
+/// A response to a request with this method.
+fn response(
+    method: &Method,
+    status: u16,
+    headers: &[(&'static str, &str)],
+    body: &str,
+) -> Response {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         map.append(
@@ -30,22 +35,25 @@ fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer {
             HeaderValue::from_str(value).unwrap(),
         );
     }
-    Answer {
+    Response {
         status: StatusCode::from_u16(status).unwrap(),
         headers: map,
         body: Bytes::copy_from_slice(body.as_bytes()),
-        rest: None,
+        stream: None,
+        what: "issue #7 of o/r".to_owned(),
+        is_read: *method == Method::GET,
     }
 }
 
-fn request(method: Method) -> Request {
-    Request {
-        method,
-        path: "/repos/o/r/issues/7".to_owned(),
-        body: None,
-        what: "issue #7 of o/r".to_owned(),
-        form: super::transport::Form::Json,
-    }
+/// A response to a read.
+fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> Response {
+    response(&Method::GET, status, headers, body)
+}
+
+/// The error of a response to a write.
+fn error(status: u16, headers: &[(&'static str, &str)], body: &str) -> ForgeError {
+    let response = response(&Method::POST, status, headers, body);
+    response.error_for_status().unwrap_err()
 }
 
 const SECONDARY: &str = r#"{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}"#;
@@ -63,12 +71,12 @@ fn limits_are_told_from_refusals() {
         (403, vec![remaining, soon], PRIMARY, until(90)),
         (429, vec![remaining, soon], PRIMARY, until(90)),
         // A reset in the past is no time at all.
-        (403, vec![remaining, past], PRIMARY, Some(Wait::Unsaid)),
+        (403, vec![remaining, past], PRIMARY, Some(Wait::Unspecified)),
         (
             403,
             vec![remaining, ("x-ratelimit-reset", "soon")],
             PRIMARY,
-            Some(Wait::Unsaid),
+            Some(Wait::Unspecified),
         ),
         (403, vec![("retry-after", "72")], SECONDARY, until(72)),
         (403, vec![("retry-after", "0")], SECONDARY, until(1)),
@@ -93,27 +101,27 @@ fn limits_are_told_from_refusals() {
             SECONDARY,
             until(5),
         ),
-        (403, vec![], SECONDARY, Some(Wait::Unsaid)),
-        // The budget is not spent, so its reset says nothing.
+        (403, vec![], SECONDARY, Some(Wait::Unspecified)),
+        // The limit is not spent, so its reset says nothing.
         (
             403,
             vec![("x-ratelimit-remaining", "4000"), soon],
             SECONDARY,
-            Some(Wait::Unsaid),
+            Some(Wait::Unspecified),
         ),
         (
             403,
             vec![],
             r#"{"message":"You have triggered an abuse detection mechanism."}"#,
-            Some(Wait::Unsaid),
+            Some(Wait::Unspecified),
         ),
-        (429, vec![], "", Some(Wait::Unsaid)),
+        (429, vec![], "", Some(Wait::Unspecified)),
         (403, vec![remaining, soon], "", until(90)),
         (403, vec![], MISSING, None),
         (403, vec![remaining, soon], MISSING, None),
         (403, vec![], "", None),
         // So does the limit on creating content answer, too.
-        (422, vec![], TOO_QUICKLY, Some(Wait::Unsaid)),
+        (422, vec![], TOO_QUICKLY, Some(Wait::Unspecified)),
         (422, vec![], r#"{"message":"Validation Failed"}"#, None),
         // The answer's own time counts, not this machine's: here GitHub is two hours behind.
         (
@@ -141,7 +149,7 @@ fn limits_are_told_from_refusals() {
     ] {
         let answer = answer(status, &headers, body);
         assert_eq!(
-            limited(&answer, NOW),
+            rate_limit(&answer, NOW),
             expected,
             "{status} {headers:?} {body}"
         );
@@ -153,7 +161,7 @@ fn the_last_request_of_the_hour_says_so() {
     let zero = ("x-ratelimit-remaining", "0");
     let reset = ("x-ratelimit-reset", "1767225690");
     assert_eq!(
-        spent(&answer(200, &[zero, reset], ""), NOW),
+        exhausted_until(&answer(200, &[zero, reset], ""), NOW),
         Some(after(90))
     );
     for headers in [
@@ -162,42 +170,46 @@ fn the_last_request_of_the_hour_says_so() {
         vec![zero, ("x-ratelimit-reset", "1")],
         vec![zero, reset, ("x-ratelimit-resource", "search")],
     ] {
-        assert_eq!(spent(&answer(200, &headers, ""), NOW), None, "{headers:?}");
+        assert_eq!(
+            exhausted_until(&answer(200, &headers, ""), NOW),
+            None,
+            "{headers:?}"
+        );
     }
 }
 
 #[test]
 fn the_unsaid_wait_doubles_and_ends_with_a_success() {
-    let budget = Budget::default();
+    let limit = RateLimit::default();
     let mut now = NOW;
     for minutes in [1, 2, 4, 8, 16, 32, 64, 64] {
-        let until = budget.stop(Wait::Unsaid, now);
+        let until = limit.start(Wait::Unspecified, now);
         assert_eq!(until.since(now), Duration::from_mins(minutes));
         // Another request of the same moment is the same strike.
-        assert_eq!(budget.stop(Wait::Unsaid, now), until);
+        assert_eq!(limit.start(Wait::Unspecified, now), until);
         assert_eq!(
-            budget.check("x", now).unwrap_err().to_string(),
+            limit.check("x", now).unwrap_err().to_string(),
             format!("GitHub's rate limit stops x until {}", until.iso())
         );
         // A success that was under way does not lift the limit.
-        budget.went_through(now);
-        budget.check("x", now).unwrap_err();
+        limit.record_success(now);
+        limit.check("x", now).unwrap_err();
         now = until;
-        budget.check("x", now).unwrap();
+        limit.check("x", now).unwrap();
     }
-    budget.went_through(now);
+    limit.record_success(now);
     assert_eq!(
-        budget.stop(Wait::Unsaid, now).since(now),
+        limit.start(Wait::Unspecified, now).since(now),
         Duration::from_mins(1)
     );
 }
 
 #[test]
 fn a_said_limit_never_shortens_a_longer_one() {
-    let budget = Budget::default();
-    assert_eq!(budget.stop(Wait::Until(after(90)), NOW), after(90));
-    assert_eq!(budget.stop(Wait::Until(after(5)), NOW), after(90));
-    assert_eq!(budget.stop(Wait::Unsaid, NOW), after(90));
+    let limit = RateLimit::default();
+    assert_eq!(limit.start(Wait::Until(after(90)), NOW), after(90));
+    assert_eq!(limit.start(Wait::Until(after(5)), NOW), after(90));
+    assert_eq!(limit.start(Wait::Unspecified, NOW), after(90));
 }
 
 #[test]
@@ -281,11 +293,10 @@ fn every_refusal_has_its_error_and_its_text() {
             "GitHub answered 304 for issue #7 of o/r: Not Modified",
         ),
     ] {
-        let error =
-            answer::judge(&answer(status, &headers, body), &request(Method::POST)).unwrap_err();
+        let error = error(status, &headers, body);
         assert_eq!(error.to_string(), text);
     }
-    answer::judge(&answer(204, &[], ""), &request(Method::DELETE)).unwrap();
+    answer(204, &[], "").error_for_status().unwrap();
 }
 
 #[test]
@@ -309,7 +320,7 @@ fn refusals_that_are_no_missing_permission_are_told_apart() {
         (410, "Issues has been disabled in this repository.", "Gone"),
     ] {
         let body = json!({"message": message}).to_string();
-        let error = answer::judge(&answer(status, &[], &body), &request(Method::POST)).unwrap_err();
+        let error = error(status, &[], &body);
         assert!(format!("{error:?}").starts_with(expected), "{error:?}");
         assert!(
             error.is_refusal() && error.to_string().contains(message),
@@ -321,7 +332,7 @@ fn refusals_that_are_no_missing_permission_are_told_apart() {
 #[test]
 fn long_messages_are_cut() {
     let body = json!({ "message": "ä\n".repeat(2000) }).to_string();
-    let error = answer::judge(&answer(400, &[], &body), &request(Method::GET)).unwrap_err();
+    let error = answer(400, &[], &body).error_for_status().unwrap_err();
     let ForgeError::Rejected { message, .. } = error else {
         panic!("{error}")
     };
@@ -331,13 +342,13 @@ fn long_messages_are_cut() {
 
 #[test]
 fn an_unreadable_read_names_the_field_and_an_unreadable_write_has_happened() {
-    let broken = answer(200, &[], r#"{"slug":"x"}"#);
-    let read = answer::read::<wire::App>(&broken, &request(Method::GET)).unwrap_err();
+    let broken = |method| response(&method, 200, &[], r#"{"slug":"x"}"#);
+    let read = broken(Method::GET).json::<wire::App>().unwrap_err();
     assert_eq!(
         read.to_string(),
         "GitHub's answer to issue #7 of o/r cannot be read: missing field `id` at line 1 column 12"
     );
-    let write = answer::read::<wire::App>(&broken, &request(Method::POST)).unwrap_err();
+    let write = broken(Method::POST).json::<wire::App>().unwrap_err();
     assert_eq!(
         write.to_string(),
         "the outcome of issue #7 of o/r is unknown: the answer cannot be read: missing field `id` at line 1 column 12"
@@ -391,7 +402,7 @@ fn only_the_apps_own_posts_are_its_own() {
         }))
         .unwrap();
         assert_eq!(
-            comment.text.is_own(1, "planwright[bot]"),
+            comment.post.is_own(1, "planwright[bot]"),
             own,
             "{user} {app}"
         );

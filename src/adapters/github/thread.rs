@@ -1,33 +1,32 @@
-//! A whole conversation: the issue and every page of its comments, with a limit on what is kept of them.
+//! Reads a whole conversation: the issue and every page of its comments, with a limit on what is kept.
 
-use super::call::{Asker, PER_PAGE, Way};
-use super::{answer, wire};
+use super::client::{ApiClient, PER_PAGE};
+use super::wire;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::conversation::{Hidden, MAX_THREAD_BYTES, Thread};
 use crate::engine::model::trigger::{Place, Repo};
 
-/// How an issue is called in messages.
-pub(super) fn issue_of(repo: &Repo, number: u64) -> String {
+/// Returns the name of an issue in messages.
+pub(super) fn issue_name(repo: &Repo, number: u64) -> String {
     format!("issue #{number} of {}", repo.full_name())
 }
 
-/// The texts of a conversation as GitHub gives them, and where it is now.
-pub(super) struct Texts {
+/// The posts of a conversation, and its current location.
+pub(super) struct Posts {
     place: Place,
     issue: wire::Issue,
     comments: Comments,
 }
 
-/// The issue or pull request at `place`; GitHub redirects from a transferred one to where it is now.
-pub(super) async fn issue(
-    way: Way<'_>,
-    asker: &impl Asker,
+/// Reads the issue or pull request at `place`. GitHub redirects from a transferred issue to its current
+/// location, which is returned.
+pub(super) async fn read_issue(
+    api: &ApiClient,
     place: &Place,
 ) -> Result<(wire::Issue, Place), ForgeError> {
-    let what = issue_of(&place.repo, place.number);
-    let path = way.repo_path(&place.repo, &format!("/issues/{}", place.number));
-    let (request, answer) = way.get(asker, path, what).await?;
-    let issue: wire::Issue = answer::read(&answer, &request)?;
+    let what = issue_name(&place.repo, place.number);
+    let path = format!("/issues/{}", place.number);
+    let issue: wire::Issue = api.get_json(&place.repo, &path, what).await?;
     let mut now = Place {
         number: issue.number,
         pull_request: issue.pull_request.is_some(),
@@ -44,42 +43,37 @@ pub(super) async fn issue(
     Ok((issue, now))
 }
 
-/// The issue with its comments. GitHub redirects only the issue itself, so the comments of a transferred one are asked for
-/// where it is now.
-pub(super) async fn texts(
-    way: Way<'_>,
-    asker: &impl Asker,
-    place: &Place,
-) -> Result<Texts, ForgeError> {
-    let (issue, place) = issue(way, asker, place).await?;
+/// Reads the issue with its comments. GitHub redirects only the issue itself, so the comments of a
+/// transferred one are requested at its current location.
+pub(super) async fn read(api: &ApiClient, place: &Place) -> Result<Posts, ForgeError> {
+    let (issue, place) = read_issue(api, place).await?;
     let path = format!("/issues/{}/comments?per_page={PER_PAGE}", place.number);
-    let path = way.repo_path(&place.repo, &path);
-    let what = format!("the comments of {}", issue_of(&place.repo, place.number));
+    let what = format!("the comments of {}", issue_name(&place.repo, place.number));
     let mut comments = Comments::default();
     let take = |page| {
         comments.add(page);
         true
     };
-    way.each_page::<Vec<wire::Comment>>(asker, path, &what, take)
+    api.each_page::<Vec<wire::Comment>>(&place.repo, &path, &what, take)
         .await?;
-    Ok(Texts {
+    Ok(Posts {
         place,
         issue,
         comments,
     })
 }
 
-/// The comments read so far, with at most [`MAX_THREAD_BYTES`] of text. The oldest are dropped
-/// first, and those of people outside the repository before those of its members, so that a flood
-/// does not push the plan out.
+/// The comments read so far, with at most [`MAX_THREAD_BYTES`] of text. The oldest are dropped first, and
+/// those of people outside the repository before those of its members, so that a flood does not displace
+/// the plan.
 #[derive(Default)]
 struct Comments {
     kept: Vec<Option<wire::Comment>>,
-    /// Text of the comments that are kept.
+    /// Size of the kept comments, in bytes.
     bytes: usize,
     dropped: usize,
     hidden: Vec<Hidden>,
-    /// Where the search for comments to drop goes on: among outsiders' comments, and among all.
+    /// Next comment to drop: among outsiders' comments, and among all.
     next: [usize; 2],
 }
 
@@ -89,22 +83,22 @@ impl Comments {
             if let Some(minimized) = comment.minimized {
                 self.hidden.push(Hidden {
                     id: comment.id,
-                    author: comment.text.login(),
+                    author: comment.post.login(),
                     reason: minimized.reason.unwrap_or_default(),
                 });
                 continue;
             }
-            self.bytes += comment.text.length();
+            self.bytes += comment.post.length();
             self.kept.push(Some(comment));
         }
         for (outsiders_only, next) in [true, false].into_iter().zip(&mut self.next) {
             while self.bytes > MAX_THREAD_BYTES && *next < self.kept.len() {
                 let place = &mut self.kept[*next];
-                let outsider = |comment: &wire::Comment| !comment.text.by_insider();
+                let outsider = |comment: &wire::Comment| !comment.post.by_insider();
                 if (!outsiders_only || place.as_ref().is_some_and(outsider))
                     && let Some(comment) = place.take()
                 {
-                    self.bytes -= comment.text.length();
+                    self.bytes -= comment.post.length();
                     self.dropped += 1;
                 }
                 *next += 1;
@@ -121,38 +115,39 @@ impl Comments {
     }
 }
 
-/// The conversation that the texts are; `own` says what the App itself has written.
-pub(super) fn thread(texts: Texts, own: impl Fn(&wire::Text) -> bool) -> Thread {
-    let Texts {
-        place,
-        issue,
-        mut comments,
-    } = texts;
-    let post = |id, text: wire::Text| {
-        let own = own(&text);
-        text.post(id, own)
-    };
-    let url = issue.text.html_url.clone();
-    let mut hidden = std::mem::take(&mut comments.hidden);
-    hidden.dedup_by_key(|comment| comment.id);
-    let (comments, dropped) = comments.kept();
-    let listed = comments.len() + dropped + hidden.len();
-    let unlisted = issue.comments.saturating_sub(listed);
-    let mut posts: Vec<_> = comments
-        .into_iter()
-        .map(|comment| post(Some(comment.id), comment.text))
-        .collect();
-    posts.sort_by_key(|post| (post.created, post.id));
-    posts.insert(0, post(None, issue.text));
-    Thread {
-        place,
-        title: issue.title,
-        url,
-        state: issue.state,
-        posts,
-        hidden,
-        unlisted,
-        dropped,
+impl Posts {
+    /// Converts the posts to a conversation; `is_own` tells the posts of the App itself.
+    pub(super) fn into_thread(self, is_own: impl Fn(&wire::Post) -> bool) -> Thread {
+        let Self {
+            place,
+            issue,
+            mut comments,
+        } = self;
+        let convert = |id, post: wire::Post| {
+            let own = is_own(&post);
+            post.into_thread_post(id, own)
+        };
+        let url = issue.post.html_url.clone();
+        let mut hidden = std::mem::take(&mut comments.hidden);
+        hidden.dedup_by_key(|comment| comment.id);
+        let (comments, dropped) = comments.kept();
+        let listed = comments.len() + dropped + hidden.len();
+        let mut posts: Vec<_> = comments
+            .into_iter()
+            .map(|comment| convert(Some(comment.id), comment.post))
+            .collect();
+        posts.sort_by_key(|post| (post.created, post.id));
+        posts.insert(0, convert(None, issue.post));
+        Thread {
+            place,
+            title: issue.title,
+            url,
+            state: issue.state,
+            posts,
+            hidden,
+            unlisted: issue.comments.saturating_sub(listed),
+            dropped,
+        }
     }
 }
 

@@ -1,16 +1,17 @@
-//! One request, sent once: octocrab over its own hyper service, without retries, redirects or page helpers.
+//! Sends each request once: octocrab over a hyper service of our own, without retries, redirects or page
+//! helpers.
 //!
-//! octocrab's ready-made client is not used because it adds a second `User-Agent` and reports every 5xx as an error of
-//! its own. hyper itself repeats a request only when a pooled connection turned out closed before its first byte was written.
-//! The service below knows one thing more: whether a failed request can have reached GitHub.
+//! octocrab's default client is not used because it adds a second `User-Agent` and reports every 5xx as
+//! an error of its own. hyper itself repeats a request only if a pooled connection turned out to be
+//! closed before the first byte was written. The errors here also tell whether a failed request can
+//! have reached GitHub.
 
 use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, HeaderMap, USER_AGENT};
-use http::{Method, StatusCode, Uri};
-use http_body_util::combinators::BoxBody;
+use http::header::{ACCEPT, USER_AGENT};
+use http::{Method, Uri};
 use http_body_util::{BodyExt, Limited};
 use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -24,41 +25,28 @@ use serde_json::Value;
 use url::Url;
 
 use super::GitHubError;
+use super::response::Response;
 use crate::adapters::redact::redact;
+use crate::adapters::text::{causes, error_chain};
 
-/// A page of a hundred comments of 262,144 bytes, escaped, stays under this; more is not an answer of the API.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
+/// Maximum size of a response body, in bytes. A page of a hundred comments of 262,144 bytes, escaped,
+/// stays below it.
+const MAX_RESPONSE: usize = 64 * 1024 * 1024;
 
-/// GitHub's load balancer closes idle connections after a minute; a connection is dropped well before, because a
-/// request sent on a closing one has an unknown outcome.
-const IDLE: Duration = Duration::from_secs(30);
+/// Time after which an idle connection is closed. GitHub's load balancer closes it after a minute, and a
+/// request sent on a closing connection has an unknown outcome.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What GitHub answered.
-#[derive(Debug)]
-pub(super) struct Answer {
-    /// HTTP status.
-    pub(super) status: StatusCode,
-    /// Headers.
-    pub(super) headers: HeaderMap,
-    /// The whole body; empty when it is in `rest`.
-    pub(super) body: Bytes,
-    /// The body of a success that was asked for as [`Form::Raw`], unread.
-    pub(super) rest: Option<Rest>,
-}
-
-/// A body that is read piece by piece.
-pub(super) type Rest = BoxBody<Bytes, octocrab::Error>;
-
-/// In which form an answer is wanted.
+/// Requested format of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// JSON, read at once.
+pub(super) enum Format {
+    /// JSON, read as a whole.
     Json,
-    /// A file as it is, handed on piece by piece.
+    /// The content of a file, streamed.
     Raw,
 }
 
-impl Form {
+impl Format {
     /// Media types: <https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-api#media-types>.
     fn accept(self) -> &'static str {
         match self {
@@ -68,23 +56,16 @@ impl Form {
     }
 }
 
-impl Answer {
-    /// A header as text.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-}
-
-/// Why there is no answer.
+/// An error of a request without a response.
 #[derive(Debug)]
-pub(super) enum Lost {
+pub(super) enum TransportError {
     /// No connection: GitHub cannot have seen the request.
     NotSent(String),
-    /// The request went out, or may have.
+    /// The request was sent, or may have been.
     Unknown(String),
 }
 
-/// A request as the API sees it.
+/// A request to the API.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     /// Method.
@@ -93,15 +74,34 @@ pub(super) struct Request {
     pub(super) path: String,
     /// JSON body.
     pub(super) body: Option<Value>,
-    /// Form of the answer.
-    pub(super) form: Form,
-    /// What it is, for error messages, e.g. `issue #7 of o/r`.
+    /// Format of the response.
+    pub(super) format: Format,
+    /// What is requested, for error messages, e.g. `issue #7 of o/r`.
     pub(super) what: String,
 }
 
 impl Request {
+    /// Creates a `GET` for JSON.
+    pub(super) fn get(path: String, what: String) -> Self {
+        Self {
+            method: Method::GET,
+            path,
+            body: None,
+            format: Format::Json,
+            what,
+        }
+    }
+
+    /// Creates a `GET` for the content of a file.
+    pub(super) fn raw(path: String, what: String) -> Self {
+        Self {
+            format: Format::Raw,
+            ..Self::get(path, what)
+        }
+    }
+
     /// Whether it only reads.
-    pub(super) fn reads(&self) -> bool {
+    pub(super) fn is_read(&self) -> bool {
         self.method == Method::GET
     }
 }
@@ -111,21 +111,21 @@ impl Request {
 pub(super) struct Transport {
     pub(super) timeout: Duration,
     pub(super) user_agent: String,
-    /// The one TLS setup.
+    /// TLS settings, also for attachments.
     pub(super) tls: ClientConfig,
-    /// Without credentials.
-    bare: Octocrab,
+    /// A client without credentials.
+    pub(super) anonymous: Octocrab,
 }
 
 impl Transport {
-    /// Checks the settings. Must be called inside a Tokio runtime (octocrab starts its queue there).
+    /// Validates the settings. Must be called inside a Tokio runtime, where octocrab starts its queue.
     pub(super) fn new(
         api_url: &Url,
         request_timeout: Duration,
         user_agent: &str,
     ) -> Result<Self, GitHubError> {
         let bad_url = |why: &str| GitHubError::ApiUrl {
-            // Without a password that somebody may have put there.
+            // It may contain a password.
             url: redact(api_url.as_str()).into_owned(),
             why: why.to_owned(),
         };
@@ -156,13 +156,13 @@ impl Transport {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        // Half of the whole, so that a connection that cannot be made is told from an answer that does not come.
+        // Half of the total, to tell a connection that cannot be made from a missing response.
         tcp.set_connect_timeout(Some(request_timeout / 2));
         let client: Client<_, OctoBody> = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .build(connector.enable_http1().wrap_connector(tcp));
-        let Ok(bare) = OctocrabBuilder::new_empty()
+        let Ok(anonymous) = OctocrabBuilder::new_empty()
             .with_service(client)
             .with_layer(&BaseUriLayer::new(root))
             .with_auth(AuthState::None)
@@ -171,40 +171,35 @@ impl Transport {
             timeout: request_timeout,
             user_agent: user_agent.to_owned(),
             tls,
-            bare,
+            anonymous,
         })
     }
 
-    /// A client that sends no credentials.
-    pub(super) fn bare(&self) -> Octocrab {
-        self.bare.clone()
+    /// Returns a client that sends this bearer token.
+    pub(super) fn with_token(&self, token: &str) -> Result<Octocrab, octocrab::Error> {
+        self.anonymous.user_access_token(token)
     }
 
-    /// A client that sends this bearer token.
-    pub(super) fn client(&self, token: &str) -> Result<Octocrab, octocrab::Error> {
-        self.bare.user_access_token(token)
-    }
-
-    /// A client that sends a person's token, which comes from wherever people keep such things.
-    pub(super) fn person(&self, token: &SecretString) -> Result<Octocrab, GitHubError> {
+    /// Returns a client that sends a person's token, which may contain anything.
+    pub(super) fn with_person_token(&self, token: &SecretString) -> Result<Octocrab, GitHubError> {
         let token = token.expose_secret();
         let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
         if token.is_empty() || !visible {
             return Err(GitHubError::Token);
         }
-        self.client(token).map_err(|_| GitHubError::Token)
+        self.with_token(token).map_err(|_| GitHubError::Token)
     }
 
-    /// Sends the request once, to `path`, and reads the whole answer.
+    /// Sends the request once, to `path`.
     pub(super) async fn send(
         &self,
         client: &Octocrab,
         request: &Request,
         path: &str,
-    ) -> Result<Answer, Lost> {
+    ) -> Result<Response, TransportError> {
         match tokio::time::timeout(self.timeout, self.exchange(client, request, path)).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(Lost::Unknown(format!(
+            Err(_) => Err(TransportError::Unknown(format!(
                 "no answer within {} ms",
                 self.timeout.as_millis()
             ))),
@@ -216,48 +211,48 @@ impl Transport {
         client: &Octocrab,
         request: &Request,
         path: &str,
-    ) -> Result<Answer, Lost> {
+    ) -> Result<Response, TransportError> {
         let builder = http::Request::builder()
             .method(request.method.clone())
             .uri(path)
-            .header(ACCEPT, request.form.accept())
+            .header(ACCEPT, request.format.accept())
             .header(USER_AGENT, &self.user_agent);
         // Adds `X-GitHub-Api-Version: 2022-11-28` and the content type.
         let built = client
             .build_request(builder, request.body.as_ref())
-            .map_err(|why| Lost::NotSent(chain(&why)))?;
+            .map_err(|why| TransportError::NotSent(error_chain(&why)))?;
         let response = client.execute(built).await.map_err(|why| {
             if connection_failed(&why) {
-                Lost::NotSent(chain(&why))
+                TransportError::NotSent(error_chain(&why))
             } else {
-                Lost::Unknown(chain(&why))
+                TransportError::Unknown(error_chain(&why))
             }
         })?;
         let (parts, body) = response.into_parts();
-        if request.form == Form::Raw && parts.status.is_success() {
-            return Ok(Answer {
-                status: parts.status,
-                headers: parts.headers,
-                body: Bytes::new(),
-                rest: Some(body),
-            });
-        }
-        let body = match Limited::new(body, MAX_ANSWER).collect().await {
-            Ok(body) => body.to_bytes(),
-            // The status alone says that nothing was done.
-            Err(_) if parts.status.is_client_error() => Bytes::new(),
-            Err(why) => return Err(Lost::Unknown(chain(why.as_ref()))),
-        };
-        Ok(Answer {
+        let mut response = Response {
             status: parts.status,
             headers: parts.headers,
-            body,
-            rest: None,
-        })
+            body: Bytes::new(),
+            stream: None,
+            what: request.what.clone(),
+            is_read: request.is_read(),
+        };
+        if request.format == Format::Raw && response.status.is_success() {
+            response.stream = Some(body);
+            return Ok(response);
+        }
+        response.body = match Limited::new(body, MAX_RESPONSE).collect().await {
+            Ok(body) => body.to_bytes(),
+            // The status alone tells that nothing was done.
+            Err(_) if response.status.is_client_error() => Bytes::new(),
+            Err(why) => return Err(TransportError::Unknown(error_chain(why.as_ref()))),
+        };
+        Ok(response)
     }
 }
 
-/// The system's roots; none without `https`: the simulator is plain HTTP and must run where there are no certificates.
+/// Loads the system's root certificates; none without `https`, because the simulator is plain HTTP and
+/// must run where there are no certificates.
 fn tls(https: bool) -> Result<ClientConfig, GitHubError> {
     let tls = ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
         .with_safe_default_protocol_versions()
@@ -271,30 +266,11 @@ fn tls(https: bool) -> Result<ClientConfig, GitHubError> {
     Ok(tls.with_no_client_auth())
 }
 
-/// Whether the failure came before there was a connection (refused, no such name, TLS handshake).
+/// Whether the request failed before there was a connection (refused, unknown name, TLS handshake).
 pub(super) fn connection_failed(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| {
         cause
             .downcast_ref::<hyper_util::client::legacy::Error>()
             .is_some_and(hyper_util::client::legacy::Error::is_connect)
     })
-}
-
-/// The messages of an error and its causes, each once.
-pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = String::new();
-    for cause in causes(error) {
-        let message = cause.to_string();
-        if text.is_empty() {
-            text = message;
-        } else if !text.contains(&message) {
-            text.push_str(": ");
-            text.push_str(&message);
-        }
-    }
-    text
-}
-
-fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
 }

@@ -1,27 +1,25 @@
-//! Folders of a repository, listed whole, and the content of their files.
+//! Lists folders of a repository recursively.
 //!
-//! A folder's tree is known by its name only through the listing of the folder above it; with that, one more request lists
-//! all that is below (<https://docs.github.com/rest/git/trees#get-a-tree>). Contents are then asked for by their own names:
-//! one request each instead of two, always what was listed, and no link is followed.
+//! The id of a folder's tree is only in the listing of its parent folder. With it, one request lists
+//! everything below (<https://docs.github.com/rest/git/trees#get-a-tree>). Contents are then read by
+//! their ids: one request each instead of two, always the version that was listed, and no link is
+//! followed.
 
-use http::{Method, StatusCode};
 use serde::Deserialize;
 
-use super::answer::{self, Complaint};
-use super::files::{GITHUB_MOST, pour, within};
-use super::transport::{Form, Request};
+use super::response::clean_message;
 use super::{GitHub, link};
-use crate::engine::forge::{EntryKind, ForgeError, ReadError, Take, Tree, TreeEntry};
+use crate::engine::forge::{EntryKind, ForgeError, Tree, TreeEntry};
 use crate::engine::model::trigger::Repo;
 
-/// GitHub lists no more of a folder's own entries
+/// Maximum number of entries that GitHub lists for a folder
 /// (<https://docs.github.com/rest/repos/contents#get-repository-content>).
-const MOST_LISTED: usize = 1_000;
+const MAX_LISTED: usize = 1_000;
 
 /// Git's mode of a symbolic link.
-const LINK_MODE: &str = "120000";
+const SYMLINK_MODE: &str = "120000";
 
-/// What the contents endpoint says of a path.
+/// The response of the contents endpoint.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Listing {
@@ -39,7 +37,7 @@ struct Item {
 }
 
 #[derive(Debug, Deserialize)]
-struct Answered {
+struct TreeListing {
     tree: Vec<Object>,
     truncated: bool,
 }
@@ -56,58 +54,30 @@ struct Object {
 }
 
 impl GitHub {
-    /// See [`crate::engine::forge::Forge::tree`].
-    pub(super) async fn read_tree(
-        &self,
-        repo: &Repo,
-        folders: &[&str],
-        reference: Option<&str>,
-    ) -> Result<Option<Tree>, ForgeError> {
-        let Some(commit) = self.commit(repo, reference).await? else {
-            return Ok(None);
-        };
-        let mut tree = Tree {
-            commit: commit.sha,
-            ..Tree::default()
-        };
-        for folder in folders {
-            if folder.is_empty() {
-                // GitHub takes the id of a commit for its root tree.
-                let root = tree.commit.clone();
-                self.list(repo, "", &root, &mut tree).await?;
-            } else if let Some(sha) = self.look_up(repo, folder, &mut tree).await? {
-                self.list(repo, folder, &sha, &mut tree).await?;
-            }
-        }
-        Ok(Some(tree))
-    }
-
-    /// The name of the folder's tree. What stands in its place goes into `tree`.
-    async fn look_up(
+    /// Returns the id of the folder's tree. Anything else with that path is added to `tree`.
+    pub(super) async fn find_folder(
         &self,
         repo: &Repo,
         folder: &str,
         tree: &mut Tree,
     ) -> Result<Option<String>, ForgeError> {
         let (parent, name) = folder.rsplit_once('/').unwrap_or(("", folder));
-        let mut place = "/contents".to_owned();
-        for step in parent.split('/').filter(|step| !step.is_empty()) {
-            place.push('/');
-            place.push_str(&link::encode(step));
+        let mut path = "/contents".to_owned();
+        for segment in parent.split('/').filter(|segment| !segment.is_empty()) {
+            path.push('/');
+            path.push_str(&link::encode(segment));
         }
-        place.push_str("?ref=");
-        place.push_str(&link::encode(&tree.commit));
+        path.push_str("?ref=");
+        path.push_str(&link::encode(&tree.commit));
         let what = format!("the folder {folder} of {}", repo.full_name());
-        let path = self.repo_path(repo, &place);
-        let listing = match self.get(repo.installation, path, what).await {
+        let listing = match self.api.get_json(repo, &path, what).await {
             Err(ForgeError::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-            Ok((request, answer)) => answer::read::<Listing>(&answer, &request)?,
+            other => other?,
         };
         let (found, at) = match listing {
             Listing::Other(item) => (Some(item), parent),
             Listing::Folder(items) => {
-                let whole = items.len() < MOST_LISTED;
+                let whole = items.len() < MAX_LISTED;
                 let found = items.into_iter().find(|item| item.name == name);
                 if found.is_none() && !whole {
                     tree.cut.push(folder.to_owned());
@@ -133,25 +103,24 @@ impl GitHub {
         Ok(None)
     }
 
-    /// Adds all that is below the folder.
-    async fn list(
+    /// Adds everything below the folder to `tree`.
+    pub(super) async fn list_tree(
         &self,
         repo: &Repo,
         folder: &str,
         sha: &str,
         tree: &mut Tree,
     ) -> Result<(), ForgeError> {
-        let place = format!("/git/trees/{}?recursive=1", link::encode(sha));
+        let path = format!("/git/trees/{}?recursive=1", link::encode(sha));
         let what = format!("the files below {folder} of {}", repo.full_name());
-        let path = self.repo_path(repo, &place);
-        let (request, answer) = self.get(repo.installation, path, what).await?;
-        let answered: Answered = answer::read(&answer, &request)?;
-        if answered.truncated {
+        let response = self.api.get(repo, &path, what).await?;
+        let listing: TreeListing = response.json()?;
+        if listing.truncated {
             tree.cut.push(folder.to_owned());
         }
-        for object in answered.tree {
+        for object in listing.tree {
             let kind = match object.kind.as_str() {
-                "blob" if object.mode == LINK_MODE => EntryKind::Link,
+                "blob" if object.mode == SYMLINK_MODE => EntryKind::Link,
                 "blob" => EntryKind::File,
                 "commit" => EntryKind::Submodule,
                 _ => continue,
@@ -160,10 +129,8 @@ impl GitHub {
                 (Some(size), _) => size,
                 (None, EntryKind::Submodule | EntryKind::Link) => 0,
                 (None, EntryKind::File) => {
-                    return Err(ForgeError::Unreadable {
-                        what: request.what,
-                        message: answer::tidy(&format!("no `size` of the file {}", object.path)),
-                    });
+                    let message = format!("no `size` of the file {}", object.path);
+                    return Err(response.unreadable(clean_message(&message)));
                 }
             };
             tree.entries.push(TreeEntry {
@@ -177,41 +144,5 @@ impl GitHub {
             });
         }
         Ok(())
-    }
-
-    /// See [`crate::engine::forge::Forge::blob`].
-    pub(super) async fn read_blob(
-        &self,
-        repo: &Repo,
-        id: &str,
-        most: u64,
-        take: &mut Take<'_>,
-    ) -> Result<(), ReadError> {
-        let request = Request {
-            method: Method::GET,
-            path: self.repo_path(repo, &format!("/git/blobs/{}", link::encode(id))),
-            body: None,
-            form: Form::Raw,
-            what: format!("the content {id} of {}", repo.full_name()),
-        };
-        let reading = async {
-            let asker = self.asker(repo.installation);
-            let answer = self.way().call(&asker, &request).await?;
-            if answer.status == StatusCode::NOT_FOUND {
-                return Err(ReadError::NoFile);
-            }
-            if answer.status == StatusCode::FORBIDDEN && Complaint::of(&answer).too_large {
-                return Err(ReadError::TooLarge {
-                    most: GITHUB_MOST.min(most),
-                });
-            }
-            answer::judge(&answer, &request)?;
-            let idle = self.transport.timeout;
-            match answer.rest {
-                Some(rest) => pour(rest, &answer.headers, most, idle, &request.what, take).await,
-                None => Ok(()),
-            }
-        };
-        within(self.download_timeout, &request.what, reading).await
     }
 }

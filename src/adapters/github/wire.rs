@@ -1,15 +1,18 @@
-//! GitHub's answers as far as they are used. Unknown members are ignored, nullable ones may be null or missing.
+//! The parts of GitHub's JSON that are used. Unknown members are ignored, nullable ones may be null or
+//! missing.
 
 use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use crate::engine::model::conversation::{Post, Reactions};
+use super::client::Page;
+use crate::engine::forge::{self, Change, ChangedFile};
+use crate::engine::model::conversation::Reactions;
 use crate::engine::model::trigger::Actor;
 use crate::formats::command::Permission;
 
-/// The account that GitHub puts in place of a deleted one on github.com.
+/// The account that stands for deleted accounts on github.com.
 const GHOST: (u64, &str) = (10137, "ghost");
 
 #[derive(Debug, Deserialize)]
@@ -25,6 +28,7 @@ impl User {
         self.kind == "Bot"
     }
 
+    /// Returns the account unless it was deleted.
     pub(super) fn actor(self) -> Option<Actor> {
         let ghost = (self.id, self.login.as_str()) == GHOST;
         let bot = self.is_bot();
@@ -42,15 +46,15 @@ pub(super) struct AppRef {
 }
 
 impl AppRef {
-    /// It is the App with this id.
+    /// Whether it is the App with this id.
     pub(super) fn is(&self, id: u64) -> bool {
         self.id == Some(id)
     }
 }
 
-/// What issues and comments have in common.
+/// Members that issues and comments have in common.
 #[derive(Debug, Deserialize)]
-pub(super) struct Text {
+pub(super) struct Post {
     pub(super) html_url: String,
     #[serde(default)]
     pub(super) body: Option<String>,
@@ -63,24 +67,25 @@ pub(super) struct Text {
     #[serde(default)]
     performed_via_github_app: Option<AppRef>,
     #[serde(default)]
-    reactions: Option<Rollup>,
+    reactions: Option<ReactionCounts>,
 }
 
-impl Text {
-    /// Bytes of the body.
+impl Post {
+    /// Length of the body, in bytes.
     pub(super) fn length(&self) -> usize {
         self.body.as_ref().map_or(0, String::len)
     }
 
-    /// GitHub says that the author belongs to the repository or its organisation.
+    /// Whether the author belongs to the repository or its organisation.
     pub(super) fn by_insider(&self) -> bool {
         let insiders = ["OWNER", "MEMBER", "COLLABORATOR"];
         let association = self.author_association.as_deref();
         association.is_some_and(|association| insiders.contains(&association))
     }
 
-    /// Written by this App itself. GitHub names the App on what its token wrote; where it does not, the bot account
-    /// decides. A person acting through the App's web flow also carries the App's name, but is no bot.
+    /// Whether this App itself wrote it. GitHub names the App on posts written with its token; where it
+    /// does not, the bot account decides. Posts of a person signed in through the App name it too, but
+    /// that person is no bot.
     pub(super) fn is_own(&self, app_id: u64, login: &str) -> bool {
         let Some(user) = self.user.as_ref().filter(|user| user.is_bot()) else {
             return false;
@@ -95,18 +100,22 @@ impl Text {
         }
     }
 
-    /// Numeric id of the author's account.
+    /// Returns the numeric id of the author's account.
     pub(super) fn author_id(&self) -> Option<u64> {
         self.user.as_ref().map(|user| user.id)
     }
 
-    /// Login of the author.
+    /// Returns the login of the author.
     pub(super) fn login(&self) -> Option<String> {
         self.user.as_ref().map(|user| user.login.clone())
     }
 
-    pub(super) fn post(self, id: Option<u64>, own: bool) -> Post {
-        Post {
+    pub(super) fn into_thread_post(
+        self,
+        id: Option<u64>,
+        own: bool,
+    ) -> crate::engine::model::conversation::Post {
+        crate::engine::model::conversation::Post {
             id,
             own,
             author: self.user.and_then(User::actor),
@@ -115,14 +124,17 @@ impl Text {
             updated: self.updated_at.into(),
             body: self.body.unwrap_or_default(),
             url: self.html_url,
-            reactions: self.reactions.map(Rollup::reactions).unwrap_or_default(),
+            reactions: self
+                .reactions
+                .map(ReactionCounts::reactions)
+                .unwrap_or_default(),
         }
     }
 }
 
-/// Counts of reactions, of which those that say something are read.
+/// Counts of the reactions that express an opinion.
 #[derive(Debug, Deserialize)]
-pub(super) struct Rollup {
+pub(super) struct ReactionCounts {
     #[serde(default, rename = "+1")]
     up: u32,
     #[serde(default, rename = "-1")]
@@ -137,7 +149,7 @@ pub(super) struct Rollup {
     rocket: u32,
 }
 
-impl Rollup {
+impl ReactionCounts {
     fn reactions(self) -> Reactions {
         Reactions::from_counts([
             ("+1", self.up),
@@ -159,36 +171,36 @@ pub(super) struct Issue {
     pub(super) state: String,
     #[serde(default)]
     pub(super) pull_request: Option<IgnoredAny>,
-    /// How many comments it has.
+    /// Number of comments.
     #[serde(default)]
     pub(super) comments: usize,
-    /// API address of the repository that it is in.
+    /// API address of its repository.
     #[serde(default)]
     pub(super) repository_url: String,
     #[serde(flatten)]
-    pub(super) text: Text,
+    pub(super) post: Post,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Comment {
     pub(super) id: u64,
-    /// Present when somebody hid it.
+    /// Present if it is hidden.
     #[serde(default)]
     pub(super) minimized: Option<Minimized>,
     #[serde(flatten)]
-    pub(super) text: Text,
+    pub(super) post: Post,
 }
 
-/// That a comment is hidden.
+/// How a comment was hidden.
 #[derive(Debug, Deserialize)]
 pub(super) struct Minimized {
     #[serde(default)]
     pub(super) reason: Option<String>,
 }
 
-/// What a write answers, as far as it is needed.
+/// The response to a write.
 #[derive(Debug, Deserialize)]
-pub(super) struct Echo {
+pub(super) struct Written {
     /// Present on comments, reactions and issues.
     pub(super) id: u64,
     /// Present on issues.
@@ -210,12 +222,12 @@ pub(super) struct Collaborator {
 }
 
 impl Collaborator {
-    /// Zero when GitHub names no account.
+    /// Returns the account id; zero if GitHub names no account.
     pub(super) fn user_id(&self) -> u64 {
         self.user.as_ref().map_or(0, |user| user.id)
     }
 
-    /// A standard `role_name` is the finer answer; an organisation's own role falls back to `permission`.
+    /// Returns the role: a standard `role_name`, which is more precise, or else `permission`.
     pub(super) fn role(&self) -> Option<Permission> {
         self.role_name
             .as_deref()
@@ -263,7 +275,7 @@ pub(super) struct Repository {
     pub(super) archived: bool,
     #[serde(default = "yes")]
     pub(super) has_issues: bool,
-    /// What the account may do; left out where GitHub does not say.
+    /// Permissions of the account; absent in some responses.
     #[serde(default)]
     pub(super) permissions: Option<Permissions>,
 }
@@ -276,4 +288,113 @@ pub(super) struct Permissions {
 
 fn yes() -> bool {
     true
+}
+
+/// `GET /repos/{owner}/{repo}/pulls/{number}`.
+#[derive(Debug, Deserialize)]
+pub(super) struct PullRequest {
+    pub(super) state: String,
+    #[serde(default)]
+    pub(super) draft: Option<bool>,
+    pub(super) head: PullRequestSide,
+    pub(super) base: PullRequestSide,
+    pub(super) changed_files: usize,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct PullRequestSide {
+    pub(super) sha: String,
+    #[serde(rename = "ref")]
+    pub(super) branch: String,
+    /// `null` when the repository is gone.
+    #[serde(default)]
+    pub(super) repo: Option<HeadRepository>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct HeadRepository {
+    pub(super) id: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct DiffEntry {
+    pub(super) filename: String,
+    pub(super) status: DiffStatus,
+    #[serde(default)]
+    pub(super) previous_filename: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum DiffStatus {
+    Added,
+    Removed,
+    Modified,
+    Renamed,
+    Copied,
+    Unchanged,
+    #[serde(other)]
+    Changed,
+}
+
+impl From<DiffEntry> for ChangedFile {
+    fn from(entry: DiffEntry) -> Self {
+        Self {
+            path: entry.filename,
+            change: match entry.status {
+                DiffStatus::Added => Change::Added,
+                DiffStatus::Removed => Change::Removed,
+                DiffStatus::Modified => Change::Modified,
+                DiffStatus::Renamed => Change::Renamed,
+                DiffStatus::Copied => Change::Copied,
+                DiffStatus::Changed => Change::Changed,
+                DiffStatus::Unchanged => Change::Unchanged,
+            },
+            previous: entry.previous_filename,
+        }
+    }
+}
+
+/// A check run.
+#[derive(Debug, Deserialize)]
+pub(super) struct CheckRun {
+    id: u64,
+    #[serde(default)]
+    html_url: Option<String>,
+    #[serde(default)]
+    external_id: Option<String>,
+    #[serde(default)]
+    pub(super) name: String,
+    output: CheckOutput,
+    #[serde(default)]
+    pub(super) app: Option<AppRef>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CheckOutput {
+    annotations_count: usize,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CheckRuns {
+    check_runs: Vec<CheckRun>,
+}
+
+impl Page for CheckRuns {
+    type Item = CheckRun;
+
+    fn items(self) -> Vec<CheckRun> {
+        self.check_runs
+    }
+}
+
+impl From<CheckRun> for forge::CheckRun {
+    fn from(run: CheckRun) -> Self {
+        Self {
+            id: run.id,
+            url: run.html_url.unwrap_or_default(),
+            external_id: run.external_id.unwrap_or_default(),
+            annotations: run.output.annotations_count,
+        }
+    }
 }

@@ -1,19 +1,17 @@
 //! The store on SQLite: one connection writes, a small pool reads.
 //!
-//! Everything that writes waits its turn for the one writing connection (first come, first served), so no two writes
-//! ever meet in the database. Reads see the last commit and wait for nobody.
+//! Writes wait for the single writing connection (first come, first served), so that no two writes meet
+//! in the database. Reads see the last commit and never wait.
 
 mod accept;
-mod asks;
+mod answers;
 mod changes;
-mod effects;
 mod errors;
 mod group_commit;
 mod lease;
-mod messages;
 mod open;
 mod queue;
-mod saved;
+mod records;
 mod spending;
 mod upkeep;
 mod views;
@@ -30,22 +28,30 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use self::accept::EncodedDelivery;
 use self::group_commit::Pending;
 use self::writer::Writer;
 use crate::engine::model::agent::Spent;
+use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
 use crate::engine::store::{
-    Accepted, AnswerLimits, Ask, AuditEntry, Beat, Budget, Claimed, EffectState, Exceeded, Finish,
-    Heard, Lease, NewDelivery, Payer, QueueCounts, RunView, SavedPlan, Standing, Store, StoreError,
+    Accepted, ActorStanding, AnswerDecision, AnswerLimits, AuditEntry, Budget, BudgetScope,
+    Claimed, CommandRequest, EffectState, Exceeded, Lease, LeaseStatus, NewDelivery, QueueCounts,
+    RunOutcome, RunView, SavedPlan, Store, StoreError,
 };
 
-/// How to open a SQLite store.
+/// Longest time that a waiting run waits after the start before it is looked at: the longest default
+/// pause after a fault. A run that has to wait longer, for people or a limit, then waits again.
+pub const MAX_WAIT_AFTER_START: Duration = Duration::from_mins(5);
+
+/// Options of a SQLite store.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
-    /// Deliveries that may wait to be written before [`Store::accept`] says [`StoreError::Busy`]; at least 1.
+    /// Maximum number of deliveries that wait to be written before [`Store::accept`] returns
+    /// [`StoreError::Busy`]; at least 1.
     pub queue_depth: usize,
-    /// How long to wait for another program that holds the database's lock (a backup, a shell).
+    /// Maximum time to wait for another program that holds the database's lock (a backup, a shell).
     pub busy_timeout: Duration,
 }
 
@@ -60,9 +66,9 @@ impl Default for SqliteOptions {
 
 /// The store on one SQLite file, which belongs to this process alone while it is open.
 ///
-/// [`Store::work_arrived`] keeps one permit: an event between a fruitless [`Store::claim`] and the wait is not lost.
-/// It wakes one waiter; every fruitful claim wakes the next, so any number of workers share a burst. Whoever returns
-/// from it must therefore try to claim.
+/// [`Store::work_arrived`] keeps one permit, so that an event between a fruitless [`Store::claim`] and
+/// the wait is not lost. It wakes one waiter, and every fruitful claim wakes the next, so that any
+/// number of workers share a burst.
 #[derive(Debug)]
 pub struct SqliteStore {
     queue: mpsc::Sender<Pending>,
@@ -71,7 +77,7 @@ pub struct SqliteStore {
     writing: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the store and its writing task share.
+/// The part that the store shares with its writing task.
 #[derive(Debug)]
 struct Core {
     writer: Writer,
@@ -79,47 +85,74 @@ struct Core {
     work: Notify,
 }
 
+/// Runs an operation on the writing connection.
+macro_rules! write {
+    ($store:ident, $operation:path $(, $argument:expr)*) => {{
+        let mut turn = $store.core.writer.turn().await?;
+        let result = $operation(&mut turn.connection $(, $argument)*).await;
+        turn.end(result)
+    }};
+}
+
 impl SqliteStore {
-    /// Opens the database at `path`, made if it does not exist, and brings its schema up to date. Must be called
-    /// within a tokio runtime.
+    /// Opens or creates the database at `path`, migrates its schema, and takes back every lease of an
+    /// earlier process. Must be called within a tokio runtime.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Failed`] with the path and the remedy: another process has it, the directory is missing or not
-    /// writable, the file is something else, or a newer version of this program wrote it (it is left untouched).
-    /// [`StoreError::Lost`]: the database holds less than an earlier process has recorded.
-    pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
+    /// [`StoreError::Failed`] with path and remedy: another process uses it, the directory is missing or
+    /// not writable, the file is something else, or a newer version of this program wrote it (it is left
+    /// untouched). [`StoreError::Lost`]: the database holds fewer changes than were recorded.
+    pub async fn open(
+        path: &Path,
+        options: SqliteOptions,
+        now: Millis,
+    ) -> Result<Self, StoreError> {
         let core = Arc::new(open::open(path, &options).await?);
         let (queue, pending) = mpsc::channel(options.queue_depth.max(1));
         let stop = CancellationToken::new();
         let writing = tokio::spawn(group_commit::run(core.clone(), pending, stop.clone()));
-        Ok(Self {
+        let store = Self {
             queue,
             core,
             stop,
             writing: Mutex::new(Some(writing)),
-        })
+        };
+        let runs = write!(store, lease::recover_all, now)?;
+        if runs > 0 {
+            tracing::info!(runs, "going on with runs that an earlier process left");
+        }
+        Ok(store)
     }
 
-    /// Looks whether [`SqliteStore::open`] would find a usable place at `path`. Opens and changes nothing.
+    /// Takes back every lease, as [`SqliteStore::open`] does. Returns the number of runs.
+    ///
+    /// Times ahead of `now` count as set by a clock that has been put back since: no waiting run is due
+    /// later than [`MAX_WAIT_AFTER_START`] from `now`, and nothing was spent after `now`.
     ///
     /// # Errors
-    /// As [`SqliteStore::open`], as far as it can be told from outside.
+    /// The database fails.
+    pub async fn recover_all(&self, now: Millis) -> Result<u64, StoreError> {
+        let recovered = write!(self, lease::recover_all, now)?;
+        self.core.work.notify_one();
+        Ok(recovered)
+    }
+
+    /// Checks whether [`SqliteStore::open`] could use `path`. Opens and changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`SqliteStore::open`] that can be detected without opening the database.
     pub fn check(path: &Path) -> Result<(), StoreError> {
         open::check(path)
     }
-}
 
-impl SqliteStore {
-    /// Deletes what `which` selects, in portions, so that deliveries and workers get their turns in between.
+    /// Deletes the rows that `which` selects, in portions, so that other writes can happen in between.
     async fn prune_all(&self, which: &'static str, before: Millis) -> Result<u64, StoreError> {
         let mut pruned = 0;
         loop {
-            let mut turn = self.core.writer.turn().await?;
-            let result = upkeep::prune_some(&mut turn.connection, which, before).await;
-            let some = turn.end(result)?;
-            pruned += some.deliveries;
-            if some.is_last() {
+            let (deliveries, is_last) = write!(self, upkeep::prune_some, which, before)?;
+            pruned += deliveries;
+            if is_last {
                 return Ok(pruned);
             }
         }
@@ -129,14 +162,15 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError> {
-        let (answer, answered) = oneshot::channel();
+        let (result, stored) = oneshot::channel();
+        let delivery = EncodedDelivery::new(delivery)?;
         self.queue
-            .try_send(Pending { delivery, answer })
+            .try_send(Pending { delivery, result })
             .map_err(|error| match error {
                 TrySendError::Full(_) => StoreError::Busy,
                 TrySendError::Closed(_) => errors::closed(),
             })?;
-        answered.await.unwrap_or_else(|_| Err(errors::closed()))
+        stored.await.unwrap_or_else(|_| Err(errors::closed()))
     }
 
     async fn claim(
@@ -145,9 +179,7 @@ impl Store for SqliteStore {
         now: Millis,
         lease: Duration,
     ) -> Result<Option<Claimed>, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = lease::claim(&mut turn.connection, owner, now, now.plus(lease)).await;
-        let claimed = turn.end(result)?;
+        let claimed = write!(self, lease::claim, owner, now, now.plus(lease))?;
         if claimed.is_some() {
             self.core.work.notify_one();
         }
@@ -161,18 +193,16 @@ impl Store for SqliteStore {
         lease: Duration,
         ready_before: Millis,
     ) -> Result<Option<Claimed>, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
         let until = now.plus(lease);
-        let result =
-            lease::claim_unacknowledged(&mut turn.connection, owner, now, until, ready_before)
-                .await;
-        turn.end(result)
+        write!(
+            self,
+            lease::claim_unacknowledged,
+            owner, now, until, ready_before
+        )
     }
 
     async fn acknowledged(&self, lease: &Lease) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = lease::acknowledged(&mut turn.connection, lease).await;
-        turn.end(result)?;
+        write!(self, lease::acknowledged, lease)?;
         self.core.work.notify_one();
         Ok(())
     }
@@ -182,43 +212,38 @@ impl Store for SqliteStore {
         leases: &[Lease],
         now: Millis,
         lease: Duration,
-    ) -> Result<Vec<Beat>, StoreError> {
+    ) -> Result<Vec<LeaseStatus>, StoreError> {
         if leases.is_empty() {
             return Ok(Vec::new());
         }
-        let mut turn = self.core.writer.turn().await?;
-        let result = lease::heartbeat(&mut turn.connection, leases, now.plus(lease)).await;
-        turn.end(result)
+        write!(self, lease::heartbeat, leases, now.plus(lease))
     }
 
-    async fn remember(&self, lease: &Lease, progress: &str) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = effects::remember(&mut turn.connection, lease, progress).await;
-        turn.end(result)
+    async fn save_progress(&self, lease: &Lease, progress: &Progress) -> Result<(), StoreError> {
+        write!(self, records::save_progress, lease, progress)
     }
 
-    async fn finish(&self, lease: &Lease, how: &Finish, now: Millis) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = queue::finish(&mut turn.connection, lease, how, now).await;
-        turn.end(result)?;
+    async fn finish(
+        &self,
+        lease: &Lease,
+        outcome: &RunOutcome,
+        now: Millis,
+    ) -> Result<(), StoreError> {
+        write!(self, queue::finish, lease, outcome, now)?;
         self.core.work.notify_one();
         Ok(())
     }
 
     async fn release(&self, owner: &str) -> Result<u64, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = lease::release(&mut turn.connection, owner).await;
-        let done = turn.end(result)?;
+        let released = write!(self, lease::release, owner)?;
         self.core.work.notify_one();
-        Ok(done)
+        Ok(released)
     }
 
-    async fn recover(&self, now: Millis, all: bool) -> Result<u64, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = lease::recover(&mut turn.connection, now, all).await;
-        let done = turn.end(result)?;
+    async fn recover_expired(&self, now: Millis) -> Result<u64, StoreError> {
+        let recovered = write!(self, lease::recover_expired, now)?;
         self.core.work.notify_one();
-        Ok(done)
+        Ok(recovered)
     }
 
     async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
@@ -235,25 +260,19 @@ impl Store for SqliteStore {
         key: &str,
         now: Millis,
     ) -> Result<EffectState, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = effects::begin(&mut turn.connection, lease, key, now).await;
-        turn.end(result)
+        write!(self, records::begin_effect, lease, key, now)
     }
 
     async fn retry_effect(&self, lease: &Lease, key: &str, now: Millis) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = effects::retry(&mut turn.connection, lease, key, now).await;
-        turn.end(result)
+        write!(self, records::retry_effect, lease, key, now)
     }
 
     async fn drop_effect(&self, lease: &Lease, key: &str) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = effects::drop_one(&mut turn.connection, lease, key).await;
-        turn.end(result)
+        write!(self, records::drop_effect, lease, key)
     }
 
     async fn effects(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError> {
-        views::effects(&self.core.reader, run).await
+        records::effects(&self.core.reader, run).await
     }
 
     async fn end_effect(
@@ -263,9 +282,7 @@ impl Store for SqliteStore {
         result: &str,
         now: Millis,
     ) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = effects::end(&mut turn.connection, lease, key, result, now).await;
-        turn.end(result)
+        write!(self, records::end_effect, lease, key, result, now)
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunView>, StoreError> {
@@ -290,86 +307,79 @@ impl Store for SqliteStore {
         before: &RunId,
         by: &str,
     ) -> Result<Vec<RunId>, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = queue::request_cancel(&mut turn.connection, place, before, by).await;
-        let done = turn.end(result)?;
+        let asked = write!(self, queue::request_cancel, place, before, by)?;
         self.core.work.notify_one();
-        Ok(done)
+        Ok(asked)
     }
 
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = queue::requeue_failed(&mut turn.connection, place).await;
-        let done = turn.end(result)?;
+        let requeued = write!(self, queue::requeue_failed, place)?;
         self.core.work.notify_one();
-        Ok(done)
+        Ok(requeued)
     }
 
-    async fn tell(&self, run: &RunId, message: &str, now: Millis) -> Result<bool, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = messages::tell(&mut turn.connection, run, message, now).await;
-        let told = turn.end(result)?;
+    async fn send_message(
+        &self,
+        run: &RunId,
+        message: &str,
+        now: Millis,
+    ) -> Result<bool, StoreError> {
+        let sent = write!(self, records::send_message, run, message, now)?;
         self.core.work.notify_one();
-        Ok(told)
+        Ok(sent)
     }
 
     async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError> {
-        messages::messages(&self.core.reader, run).await
+        records::messages(&self.core.reader, run).await
     }
 
-    async fn hear(
+    async fn decide_answer(
         &self,
         lease: &Lease,
-        ask: &Ask,
-        standing: Option<Standing>,
+        request: &CommandRequest,
+        standing: Option<ActorStanding>,
         limits: &AnswerLimits,
         now: Millis,
-    ) -> Result<Heard, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = asks::hear(&mut turn.connection, lease, ask, standing, limits, now).await;
-        let heard = turn.end(result)?;
+    ) -> Result<AnswerDecision, StoreError> {
+        let decision = write!(
+            self,
+            answers::decide_answer,
+            lease, request, standing, limits, now
+        )?;
         // The next run of the place may be ready now.
         self.core.work.notify_one();
-        Ok(heard)
+        Ok(decision)
     }
 
     async fn begin_turn(
         &self,
         lease: &Lease,
         key: &str,
-        payer: Payer,
+        scope: BudgetScope,
         budget: &Budget,
         now: Millis,
     ) -> Result<Result<(), Exceeded>, StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = spending::begin(&mut turn.connection, lease, key, payer, budget, now).await;
-        turn.end(result)
+        write!(self, spending::begin_turn, lease, key, scope, budget, now)
     }
 
     async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = spending::end(&mut turn.connection, lease, key, spent).await;
-        turn.end(result)
+        write!(self, spending::end_turn, lease, key, spent)
     }
 
     async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = saved::record(&mut turn.connection, lease, saved).await;
-        turn.end(result)
+        write!(self, records::record_saved, lease, saved)
     }
 
     async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError> {
-        saved::at(&self.core.reader, place).await
+        records::saved_at(&self.core.reader, place).await
     }
 
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = effects::audit(&mut turn.connection, &entry).await;
-        turn.end(result)
+        write!(self, records::audit, &entry)
     }
 
     async fn audit_of(&self, run: &RunId) -> Result<Vec<AuditEntry>, StoreError> {
-        views::audit_of(&self.core.reader, run).await
+        records::audit_of(&self.core.reader, run).await
     }
 
     async fn counts(&self) -> Result<QueueCounts, StoreError> {
@@ -385,10 +395,8 @@ impl Store for SqliteStore {
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
-        let mut turn = self.core.writer.turn().await?;
-        let result = upkeep::beat(&mut turn.connection).await;
-        turn.end(result)?;
-        upkeep::read_beats(&self.core.reader).await
+        write!(self, upkeep::ping_writer)?;
+        upkeep::ping_reader(&self.core.reader).await
     }
 
     async fn close(&self) {
@@ -399,12 +407,12 @@ impl Store for SqliteStore {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(writing) = writing {
-            // It ends once everything that was queued has been written and answered.
+            // It ends once everything queued has been written.
             if let Err(error) = writing.await {
                 tracing::error!(%error, "the store's writing task ended badly");
             }
         }
-        // Readers first: a reader would keep the last checkpoint from emptying the WAL.
+        // Readers first: a reader would prevent the last checkpoint from truncating the WAL.
         self.core.reader.close().await;
         self.core.writer.close().await;
     }

@@ -1,4 +1,4 @@
-//! `/livez`: the process answers. `/readyz`: everything it needs to take work answers too.
+//! Health checks: `/livez` tells that the process responds, `/readyz` that its dependencies do too.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,23 +16,23 @@ use crate::engine::clock::Clock;
 use crate::engine::model::time::Millis;
 use crate::engine::store::Store;
 
-/// How long a result is good for: probes of many balancers cost one look.
-const FRESH: Duration = Duration::from_secs(1);
+/// How long a result is reused, so that the probes of several load balancers cost one check.
+const CACHE_TIME: Duration = Duration::from_secs(1);
 
-/// A check that takes longer has failed.
+/// Time limit for one check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// One thing the process needs in order to take work.
+/// A check of one dependency.
 #[async_trait]
 pub trait Check: Send + Sync + 'static {
     /// Short name, stable.
     fn name(&self) -> &'static str;
 
-    /// Looks. The error is one sentence for the log.
+    /// Runs the check. The error is one sentence for the log.
     async fn check(&self) -> Result<(), String>;
 }
 
-/// The store takes a write.
+/// Checks that the store accepts a write.
 pub struct StoreCheck(pub Arc<dyn Store>);
 
 #[async_trait]
@@ -46,29 +46,29 @@ impl Check for StoreCheck {
     }
 }
 
-/// All checks, and what they said last.
+/// All checks and their last result.
 pub struct Health {
     clock: Arc<dyn Clock>,
     checks: Vec<Box<dyn Check>>,
     last: Mutex<Option<(Millis, Report)>>,
 }
 
-/// What `/readyz` answers.
+/// The response of `/readyz`.
 #[derive(Debug, Clone, Serialize)]
 struct Report {
     ready: bool,
-    checks: Vec<Checked>,
+    checks: Vec<CheckResult>,
 }
 
-/// Which check, and whether it went well: whoever can reach the port reads this, so the reason is not in it.
+/// The result of one check. Without the reason, because anybody who can reach the port can read it.
 #[derive(Debug, Clone, Serialize)]
-struct Checked {
+struct CheckResult {
     name: &'static str,
     ok: bool,
 }
 
 impl Health {
-    /// Ready when all `checks` are.
+    /// Creates a health report that is ready if all `checks` succeed.
     pub fn new(clock: Arc<dyn Clock>, checks: Vec<Box<dyn Check>>) -> Self {
         Self {
             clock,
@@ -77,13 +77,14 @@ impl Health {
         }
     }
 
-    /// The lock is held while looking: whoever asks meanwhile gets the same result.
+    /// Runs the checks unless the last result is recent. The lock is held meanwhile, so that concurrent
+    /// callers share the result.
     async fn report(&self) -> Report {
         let mut last = self.last.lock().await;
         let now = self.clock.now();
         if let Some((at, report)) = last.as_ref()
             && now >= *at
-            && now.since(*at) < FRESH
+            && now.since(*at) < CACHE_TIME
         {
             return report.clone();
         }
@@ -98,7 +99,7 @@ impl Health {
             if let Some(why) = why {
                 tracing::warn!(check = name, why, "not ready");
             }
-            checks.push(Checked { name, ok });
+            checks.push(CheckResult { name, ok });
         }
         let report = Report {
             ready: checks.iter().all(|check| check.ok),
@@ -109,7 +110,7 @@ impl Health {
     }
 }
 
-/// The two routes.
+/// Returns the two routes.
 pub(super) fn router(health: Arc<Health>) -> Router {
     Router::new()
         .route("/livez", get(|| async { "alive\n" }))

@@ -1,8 +1,9 @@
 //! The accept loop.
 //!
-//! `axum::serve` sets no limit on connections and no time for the headers, so hyper's connection is driven here:
-//! a connection that has not sent its headers in time, or idles, is closed; one over the limit waits in the backlog. One
-//! address on the internet can use up half of the limit: the rest stays open to GitHub.
+//! `axum::serve` limits neither connections nor the time for headers, so hyper is driven directly. A
+//! connection that does not send its headers in time, or idles, is closed; connections over the limit
+//! wait in the backlog. One address on the internet can use half of the limit, so that the rest stays
+//! available to GitHub.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,20 +20,21 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Time for the headers of a request, and how long a kept-alive connection may idle. Well below the 10 seconds after which
-/// GitHub gives up: a delivery that waits for a connection slot gets one from idle or slow clients in time.
+/// Time limit for the headers of a request and for idle connections. Well below the 10 seconds after
+/// which GitHub gives up, so that a waiting delivery gets the slot of an idle or slow client in time.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Read buffer of a connection: GitHub's headers are about 1 kB, most bodies under 32 kB.
-const CONNECTION_BUFFER: usize = 64 * 1024;
+/// Maximum read buffer of a connection, in bytes. GitHub's headers are about 1 kB, most bodies below 32 kB.
+const MAX_CONNECTION_BUFFER: usize = 64 * 1024;
 
-/// How long requests in flight may take once the server is told to stop: GitHub waits no longer than 10 seconds.
-const DRAIN: Duration = Duration::from_secs(10);
+/// Time limit for requests in flight during shutdown. GitHub waits no longer than 10 seconds.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Pause after a failed accept (out of file descriptors): trying at once would only burn the processor.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Pause after a failed accept (out of file descriptors), to avoid a busy loop.
+const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves `app` until `stop`, then takes no more connections, finishes the requests in flight and returns.
+/// Serves `app` until `stop`, then accepts no more connections, finishes the requests in flight and
+/// returns.
 ///
 /// At most `max_connections` connections are open at once.
 pub async fn serve(
@@ -46,16 +48,16 @@ pub async fn serve(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
-        .max_buf_size(CONNECTION_BUFFER);
+        .max_buf_size(MAX_CONNECTION_BUFFER);
     let service = TowerToHyperService::new(app);
-    let peers = Peers::of(max_connections);
+    let peers = Peers::new(max_connections);
     while let Some((slot, stream, address)) = next(&listener, &slots, &stop).await {
         let Some(peer) = peers.admit(address.ip()) else {
             tracing::debug!(%address, "connection refused: too many from this address");
             continue;
         };
-        // An acknowledgement is one small segment: it must not wait for more to send. A socket that refuses is dead
-        // and says so at the first read.
+        // A response is one small segment, which must not wait for more data. A broken socket fails at the
+        // first read.
         let _ = stream.set_nodelay(true);
         let connection = http.serve_connection(TokioIo::new(stream), service.clone());
         let watched = graceful.watch(connection);
@@ -68,7 +70,7 @@ pub async fn serve(
     }
     drop(listener);
     let open = graceful.count();
-    if tokio::time::timeout(DRAIN, graceful.shutdown())
+    if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown())
         .await
         .is_err()
     {
@@ -76,7 +78,7 @@ pub async fn serve(
     }
 }
 
-/// The next connection with its slot; `None` once told to stop.
+/// Accepts the next connection with its slot; `None` on shutdown.
 async fn next(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
@@ -88,10 +90,10 @@ async fn next(
         loop {
             match listener.accept().await {
                 Ok((stream, address)) => return Some((slot, stream, address)),
-                Err(error) if is_connections_own(&error) => {}
+                Err(error) if is_connection_error(&error) => {}
                 Err(error) => {
                     tracing::error!(error = %error, "cannot accept connections");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
                 }
             }
         }
@@ -103,8 +105,8 @@ async fn next(
     }
 }
 
-/// The connection broke before it was accepted: no fault of the listener.
-fn is_connections_own(error: &io::Error) -> bool {
+/// Whether the connection broke before it was accepted, so that the listener is fine.
+fn is_connection_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionRefused
@@ -113,33 +115,33 @@ fn is_connections_own(error: &io::Error) -> bool {
     )
 }
 
-/// How many connections each address has open.
+/// The number of open connections of each address.
 #[derive(Clone)]
 struct Peers {
     open: Arc<Mutex<HashMap<IpAddr, usize>>>,
-    most: usize,
+    max: usize,
 }
 
-/// A connection that counts for its address until this is dropped.
+/// Counts a connection for its address until dropped.
 struct Peer {
     peers: Peers,
     address: IpAddr,
 }
 
 impl Peers {
-    fn of(max_connections: usize) -> Self {
+    fn new(max_connections: usize) -> Self {
         Self {
             open: Arc::default(),
-            most: max_connections.div_ceil(2),
+            max: max_connections.div_ceil(2),
         }
     }
 
-    /// Counts a connection from `address`; `None` when it has too many.
+    /// Counts a connection from `address`; `None` if it has too many.
     fn admit(&self, address: IpAddr) -> Option<Peer> {
-        let address = client(address);
+        let address = client_key(address);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(address).or_default();
-        if *count >= self.most && !proxies(address) {
+        if *count >= self.max && !may_be_proxy(address) {
             return None;
         }
         *count += 1;
@@ -166,8 +168,8 @@ impl Drop for Peer {
     }
 }
 
-/// What one client can use as its address: a whole IPv6 network of 64 bits.
-fn client(address: IpAddr) -> IpAddr {
+/// Returns the key of a client: an IPv4 address, or an IPv6 network of 64 bits, which one client may own.
+fn client_key(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(long) => {
             let [a, b, c, d, ..] = long.segments();
@@ -177,11 +179,11 @@ fn client(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The address can be that of a reverse proxy, behind which there are many clients.
-fn proxies(address: IpAddr) -> bool {
+/// Whether the address can be that of a reverse proxy with many clients.
+fn may_be_proxy(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(short) => short.is_loopback() || short.is_private() || short.is_link_local(),
-        // The loopback address ends up as `::` in its network.
+        // The network of the loopback address is `::`.
         IpAddr::V6(long) => {
             long.is_unspecified() || long.is_unique_local() || long.is_unicast_link_local()
         }
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn one_address_on_the_internet_gets_half_of_the_connections() {
-        let peers = Peers::of(4);
+        let peers = Peers::new(4);
         for (first, same, other) in [
             ("192.0.2.7", "::ffff:192.0.2.7", "192.0.2.8"),
             ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"),
@@ -214,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_reverse_proxy_may_use_all_connections() {
-        let peers = Peers::of(2);
+        let peers = Peers::new(2);
         for address in [
             "127.0.0.1",
             "::1",

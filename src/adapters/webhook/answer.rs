@@ -1,6 +1,6 @@
-//! What the receiver answers: a status code and a small JSON document.
+//! Responses of the receiver: a status code and a small JSON document.
 //!
-//! GitHub shows it in the App's "Recent deliveries", so it is written for the person who looks there.
+//! GitHub shows them in the App's "Recent deliveries", so they are written for people who look there.
 
 use std::borrow::Cow;
 
@@ -13,37 +13,37 @@ use serde::Serialize;
 use crate::engine::model::run::RunId;
 use crate::engine::store::StoreError;
 
-/// Seconds after which a sender may try again. GitHub does not; its redelivery sweep does.
+/// Seconds after which a sender may try again. GitHub does not retry; the sweep of failed deliveries does.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
-/// The answer to one request.
+/// A response to one request.
 #[derive(Debug, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub(super) enum Answer {
     /// Stored.
     Accepted { runs: Vec<RunId> },
-    /// Known, nothing to do.
+    /// Known; nothing to do.
     Duplicate,
-    /// Known, goes again.
+    /// Known; its failed runs are queued again.
     Requeued,
-    /// Answer to a ping.
+    /// Response to a ping.
     Pong {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         missing_events: Vec<&'static str>,
     },
-    /// Noted.
+    /// The App was installed.
     Installed,
-    /// Not for us.
+    /// It asks for nothing.
     Ignored { why: Cow<'static, str> },
-    /// Wrong.
+    /// It is invalid.
     Refused {
         #[serde(skip)]
         code: StatusCode,
-        /// Which check: stable, for programs.
+        /// Name of the failed check; stable, for programs.
         check: &'static str,
         message: Cow<'static, str>,
     },
-    /// Not now.
+    /// It cannot be stored at the moment.
     Busy { message: String },
 }
 
@@ -68,7 +68,7 @@ impl Answer {
         )
     }
 
-    /// The store's own words stay in our log: whoever can sign is not thereby an operator.
+    /// Hides the store's message, which is logged: a sender is not an operator.
     pub(super) fn busy(error: &StoreError) -> Self {
         Self::Busy {
             message: match error {

@@ -1,4 +1,4 @@
-//! Reading a body with bounded memory and time.
+//! Reads a body with bounded memory and time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,30 +15,30 @@ use super::answer::Answer;
 /// GitHub sends at most 25 MB (<https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap>).
 pub const BODY_LIMIT: usize = 25 * 1024 * 1024;
 
-/// Bodies up to here are read without waiting for a place. A comment of the greatest length GitHub takes, with its
-/// issue, stays below it unless every character is written as an escape.
+/// Maximum size of a body that is read without a permit, in bytes. The longest comment that GitHub takes,
+/// with its issue, stays below it unless every character is escaped.
 pub const SMALL_BODY: usize = 256 * 1024;
 
-/// How many larger bodies are in memory at once.
+/// Maximum number of larger bodies in memory.
 pub const LARGE_BODIES: usize = 2;
 
-/// How long a large body waits for its place.
+/// Maximum time that a large body waits for its permit.
 const LARGE_WAIT: Duration = Duration::from_secs(5);
 
-/// GitHub gives up on a delivery after 10 seconds; whoever needs longer to send it is not GitHub.
+/// Time limit for a body. GitHub gives up on a delivery after 10 seconds.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A sender has [`RATE_INTERVAL`] for each so many bytes, or for the end of the body if that comes first: a connection,
-/// and above all a place for a large body, is not held by one that has stopped sending.
+/// A sender has [`RATE_INTERVAL`] for each portion of this many bytes, or for the end of the body, so that
+/// a sender that has stopped does not hold a connection or a permit for a large body.
 const RATE_BYTES: usize = 16 * 1024;
 const RATE_INTERVAL: Duration = Duration::from_secs(3);
 
-/// How much of a refused body is taken off the wire, so that the sender reads the answer instead of a broken
-/// connection, and for how long.
+/// Maximum number of bytes of a refused body that are read, and the time limit for it, so that the sender
+/// gets the response instead of a broken connection.
 const DISCARD_LIMIT: usize = 32 * 1024 * 1024;
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The places for large bodies.
+/// The permits for large bodies.
 #[derive(Debug)]
 pub(super) struct LargeBodies(Arc<Semaphore>);
 
@@ -48,23 +48,23 @@ impl Default for LargeBodies {
     }
 }
 
-/// A body in memory, with its place when it is a large one.
+/// A body in memory, with its permit if it is large.
 #[derive(Debug)]
 pub(super) struct Buffered {
     pub(super) bytes: Bytes,
     _place: Option<OwnedSemaphorePermit>,
 }
 
-/// Whether more is announced than GitHub sends.
+/// Whether `Content-Length` is more than GitHub sends.
 pub(super) fn is_too_large(body: &Body) -> bool {
     let announced = body.size_hint().exact();
     announced.is_some_and(|length| length > BODY_LIMIT as u64)
 }
 
-/// The whole body, or the answer that says why not.
+/// Reads the whole body, or returns the response that refuses it.
 ///
-/// A place for a large body is taken once more than [`SMALL_BODY`] has arrived: announcing a large one costs the sender
-/// nothing.
+/// The permit for a large body is acquired once more than [`SMALL_BODY`] has arrived, because announcing
+/// a large one costs the sender nothing.
 pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered, Answer> {
     let announced = body
         .size_hint()
@@ -92,7 +92,7 @@ pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered
         }
         if place.is_none() && whole.len() + more.len() > SMALL_BODY {
             place = Some(self::place(large).await?);
-            // The sender could not go on meanwhile.
+            // The sender could not continue meanwhile.
             rate = Pace::start();
         }
         if whole.is_empty() {
@@ -106,7 +106,7 @@ pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered
     })
 }
 
-/// How fast a body arrives.
+/// Measures how fast a body arrives.
 struct Pace {
     end: Instant,
     due: Instant,
@@ -123,7 +123,7 @@ impl Pace {
         }
     }
 
-    /// The next piece, or the refusal of a sender that is too slow.
+    /// Returns the next piece, or the response that refuses a sender that is too slow.
     async fn next(&mut self, body: &mut Body) -> Result<Option<Bytes>, Answer> {
         let late =
             |message: &'static str| Answer::refused(StatusCode::REQUEST_TIMEOUT, "body", message);
@@ -173,7 +173,7 @@ pub(super) fn too_large() -> Answer {
     )
 }
 
-/// Takes a refused body off the wire and forgets it.
+/// Reads and discards a refused body.
 pub(super) async fn discard(mut body: Body) {
     let all = async {
         let mut seen = 0_usize;
@@ -184,7 +184,7 @@ pub(super) async fn discard(mut body: Body) {
             }
         }
     };
-    // Late or not, the answer is the same.
+    // The response is the same if this times out.
     let _ = timeout(DISCARD_TIMEOUT, all).await;
 }
 
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// A body of `pieces`, each of them so many bytes after so many seconds; it never ends.
+    /// A body of `pieces` (seconds before it, number of bytes) that never ends.
     fn endless(pieces: &[(u64, usize)]) -> Body {
         let pieces = stream::iter(pieces.to_vec()).then(|(seconds, length)| async move {
             tokio::time::sleep(Duration::from_secs(seconds)).await;

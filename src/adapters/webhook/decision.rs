@@ -1,7 +1,7 @@
-//! Deciding what a delivery asks for, away from the threads that serve connections.
+//! Decides what a delivery asks for, on a blocking thread if it is large.
 //!
-//! The longest comment takes tens of milliseconds to parse. On the threads that serve connections a few of them would
-//! delay every other delivery and the health checks.
+//! The longest comment takes tens of milliseconds to parse. On the threads that serve connections, a few
+//! of them would delay every other delivery and the health checks.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use tokio::time::timeout;
 use super::Verified;
 use crate::engine::decide::{Decision, Facts, PayloadError, decide};
 
-/// Bodies up to here are decided where they were read: GitHub's part of one is about 10 KiB, and what is left for the
-/// comment is parsed in a few milliseconds at most.
+/// Maximum size of a body that is decided on the thread that read it, in bytes. GitHub's part is about
+/// 10 KiB, and the rest is a comment that is parsed in a few milliseconds.
 const MAX_DIRECT_BODY: usize = 16 * 1024;
 
-/// How long a delivery waits for its turn. GitHub gives up on it after 10 seconds.
+/// Maximum time that a delivery waits for its turn. GitHub gives up after 10 seconds.
 const MAX_WAIT: Duration = Duration::from_secs(7);
 
-/// The turns: as many decisions at a time as there are processors.
+/// Limits concurrent decisions to the number of processors.
 #[derive(Debug)]
 pub(super) struct Decisions(Arc<Semaphore>);
 
@@ -32,7 +32,7 @@ impl Default for Decisions {
 }
 
 impl Decisions {
-    /// What `delivery` asks for; `None` when too many others wait to be decided.
+    /// Decides what `delivery` asks for; `None` if too many others wait.
     pub(super) async fn decide(
         &self,
         delivery: &Verified,
@@ -46,7 +46,7 @@ impl Decisions {
         let (event, body) = (delivery.event().to_owned(), delivery.shared_body());
         let facts = Arc::clone(facts);
         let decided = tokio::task::spawn_blocking(move || {
-            // Kept until the work is done, also when the sender has hung up by then.
+            // Held until the work is done, even if the sender has hung up by then.
             let _turn = turn;
             decide(&event, &body, &facts)
         });

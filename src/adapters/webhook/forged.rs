@@ -1,12 +1,12 @@
-//! Counts wrong signatures and says so at most once a minute: a flood must not become a flood of log lines.
+//! Counts wrong signatures and logs them at most once a minute, so that a flood does not flood the log.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::engine::model::time::Millis;
 
-/// Least time between two warnings.
-const WARN_EVERY: Duration = Duration::from_mins(1);
+/// Minimum time between two warnings.
+const MIN_WARNING_INTERVAL: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Default)]
 pub(super) struct Forged {
@@ -16,19 +16,19 @@ pub(super) struct Forged {
 }
 
 impl Forged {
-    /// How many there were.
+    /// Returns the number of wrong signatures.
     pub(super) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// One more. Returns how many came since the last warning when it is time for the next, and logs it.
+    /// Counts one. If a warning is due, logs and returns the number since the last one.
     pub(super) fn seen(&self, now: Millis) -> Option<u64> {
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let quiet_until = self.quiet_until.load(Ordering::Relaxed);
         if now.0 < quiet_until {
             return None;
         }
-        let next = now.plus(WARN_EVERY).0;
+        let next = now.plus(MIN_WARNING_INTERVAL).0;
         self.quiet_until
             .compare_exchange(quiet_until, next, Ordering::Relaxed, Ordering::Relaxed)
             .ok()?;

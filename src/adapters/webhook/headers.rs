@@ -6,8 +6,9 @@ use http::{HeaderMap, StatusCode};
 
 use super::answer::Answer;
 
-/// `X-GitHub-Event` and `X-GitHub-Delivery` are short names and GUIDs; this leaves room for other senders.
-const LONGEST_NAME: usize = 64;
+/// Maximum length of `X-GitHub-Event` and `X-GitHub-Delivery`, in bytes. GitHub sends short names and GUIDs;
+/// this leaves room for other senders.
+const MAX_NAME: usize = 64;
 
 const EVENT: &str = "x-github-event";
 const DELIVERY: &str = "x-github-delivery";
@@ -15,7 +16,7 @@ const SIGNATURE: &str = "x-hub-signature-256";
 const TARGET_ID: &str = "x-github-hook-installation-target-id";
 const TARGET_TYPE: &str = "x-github-hook-installation-target-type";
 
-/// What the headers say of a delivery.
+/// The headers of a delivery.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) event: String,
@@ -23,7 +24,7 @@ pub(super) struct Head {
     pub(super) signature: String,
 }
 
-/// 415 unless the body is JSON.
+/// Refuses a body that is not JSON (415).
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Answer> {
     let found = headers
         .get(CONTENT_TYPE)
@@ -48,15 +49,15 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Answer> {
     ))
 }
 
-/// Whether the sender waits with the body until it is told to go on (RFC 9110, 10.1.1).
+/// Whether the sender waits for `100 Continue` before it sends the body (RFC 9110, 10.1.1).
 pub(super) fn expects_continue(headers: &HeaderMap) -> bool {
     headers
         .get(EXPECT)
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
-/// Event, GUID and signature, each there once and well formed.
-pub(super) fn head(headers: &HeaderMap) -> Result<Head, Answer> {
+/// Parses event, GUID and signature, each of which must be present once and well formed.
+pub(super) fn parse(headers: &HeaderMap) -> Result<Head, Answer> {
     let event = name(headers, EVENT, "X-GitHub-Event", |c| {
         c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_'
     })?;
@@ -103,11 +104,12 @@ fn name<'a>(
     first
         .to_str()
         .ok()
-        .filter(|text| (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(allowed))
+        .filter(|text| (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(allowed))
         .ok_or_else(|| bad("is malformed"))
 }
 
-/// 421 when the delivery was made for somebody else. Senders that do not say are believed: they know the secret.
+/// Refuses a delivery for another App or webhook (421). Senders without these headers are trusted: they
+/// know the secret.
 pub(super) fn check_target(headers: &HeaderMap, app_id: u64) -> Result<(), Answer> {
     let text = |name| {
         headers

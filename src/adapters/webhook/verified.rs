@@ -1,4 +1,4 @@
-//! A delivery whose signature was checked. The check is the only way to one.
+//! A delivery whose signature was verified; only the check creates one.
 
 use bytes::Bytes;
 use secrecy::SecretString;
@@ -15,7 +15,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Checks the signature over the raw bytes.
+    /// Verifies the signature of the raw bytes.
     pub(super) fn check(
         secrets: &[SecretString],
         head: Head,
@@ -35,12 +35,12 @@ impl Verified {
         &self.head.guid
     }
 
-    /// The raw body.
+    /// Returns the raw body.
     pub fn body(&self) -> &[u8] {
         &self.body.bytes
     }
 
-    /// The raw body, shared.
+    /// Returns the raw body without copying it.
     pub(super) fn shared_body(&self) -> Bytes {
         self.body.bytes.clone()
     }

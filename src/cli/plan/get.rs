@@ -68,7 +68,7 @@ impl Get {
     }
 
     fn perform(&self, settings: &Settings) -> Result<String, Failure> {
-        let access = Access::of(settings)?;
+        let access = Access::load(settings)?;
         let ((owner, name), number) = named(&self.issue, &access.host)?;
         let thread = block_on(async {
             let reader = access.reader()?;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::{TOKENS, as_json, finish};
-use crate::adapters::github::{Entry, Listed, Reader, Wanted};
+use crate::adapters::github::{IssueFilter, IssueSummary, ListEntry, Reader};
 use crate::cli::access::{Access, READING};
 use crate::cli::save::target::origin;
 use crate::cli::{Failure, Settings, block_on, terminal};
@@ -20,8 +20,8 @@ use crate::formats::text::truncate_chars;
 
 /// Label of plans that erk keeps as pull requests.
 const PULL_REQUEST_LABEL: &str = "erk-pr";
-/// Longest title in the table, in characters.
-const TITLE: usize = 60;
+/// Maximum length of a title in the table, in characters.
+const MAX_TITLE: usize = 60;
 
 const HELP: &str = "\
 Plans are the issues and pull requests with the label `erk-plan`, and those with
@@ -89,16 +89,16 @@ impl List {
     }
 
     fn perform(&self, settings: &Settings) -> Result<String, Failure> {
-        let access = Access::of(settings)?;
+        let access = Access::load(settings)?;
         let (owner, name) = match &self.repository {
             Some(repository) => parse_repository(repository, &access.host)
                 .map_err(|error| Failure::Usage(error.to_string()))?,
             None => origin(Path::new("."), &access.host, "name it as OWNER/REPO")?,
         };
-        let most = self.limit.map_or(usize::MAX, |limit| limit as usize);
+        let max = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let entries = block_on(async {
             let reader = access.reader()?;
-            let found = entries(&reader, &owner, &name, self.state.name(), most).await;
+            let found = entries(&reader, &owner, &name, self.state.name(), max).await;
             found.map_err(|error| access.failed(&error, READING))
         })?;
         if self.json {
@@ -113,22 +113,22 @@ impl List {
     }
 }
 
-/// The plans under both labels, newest first.
+/// Lists the plans with either label, newest first.
 async fn entries(
     reader: &Reader,
     owner: &str,
     name: &str,
     state: &str,
-    most: usize,
-) -> Result<Vec<Entry>, ForgeError> {
+    max: usize,
+) -> Result<Vec<ListEntry>, ForgeError> {
     let mut numbered = BTreeMap::new();
     let mut rest = Vec::new();
     for label in [PLAN_LABEL.name, PULL_REQUEST_LABEL] {
-        let wanted = Wanted { label, state, most };
-        for entry in reader.issues(owner, name, wanted).await? {
+        let filter = IssueFilter { label, state, max };
+        for entry in reader.issues(owner, name, filter).await? {
             let number = match &entry {
-                Entry::Issue(issue) => Some(issue.number),
-                Entry::Unreadable { number, .. } => *number,
+                ListEntry::Issue(issue) => Some(issue.number),
+                ListEntry::Unreadable { number, .. } => *number,
             };
             match number {
                 Some(number) => drop(numbered.insert(number, entry)),
@@ -137,17 +137,17 @@ async fn entries(
         }
     }
     let newest = numbered.into_values().rev();
-    Ok(newest.chain(rest).take(most).collect())
+    Ok(newest.chain(rest).take(max).collect())
 }
 
-fn as_value(entry: &Entry) -> Value {
+fn as_value(entry: &ListEntry) -> Value {
     match entry {
-        Entry::Unreadable { number, why } => json!({
+        ListEntry::Unreadable { number, why } => json!({
             "number": number, "title": null, "state": null, "url": null, "pull_request": null, "author": null,
             "created_by": null, "created_at": null, "updated_at": null, "header": null, "diagnostics": [],
             "error": why,
         }),
-        Entry::Issue(issue) => {
+        ListEntry::Issue(issue) => {
             let header = stored::header(&issue.body);
             json!({
                 "number": issue.number,
@@ -171,7 +171,7 @@ fn created_by(header: &StoredHeader) -> Option<String> {
     schema::text_field(header.fields.as_ref()?, "created_by")
 }
 
-fn table(entries: &[Entry]) -> String {
+fn table(entries: &[ListEntry]) -> String {
     let rows: Vec<[String; 6]> = entries.iter().map(row).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -190,10 +190,10 @@ fn table(entries: &[Entry]) -> String {
     table
 }
 
-/// Number, state, title, created by, date, what is odd.
-fn row(entry: &Entry) -> [String; 6] {
+/// Returns the cells of a row: number, state, title, creator, date and remarks.
+fn row(entry: &ListEntry) -> [String; 6] {
     match entry {
-        Entry::Unreadable { number, why } => {
+        ListEntry::Unreadable { number, why } => {
             let number = number.map_or_else(|| "#?".to_owned(), |number| format!("#{number}"));
             let odd = format!("cannot be read: {}", terminal::one_line(why));
             [
@@ -205,33 +205,36 @@ fn row(entry: &Entry) -> [String; 6] {
                 odd,
             ]
         }
-        Entry::Issue(issue) => {
+        ListEntry::Issue(issue) => {
             let header = stored::header(&issue.body);
             let by = created_by(&header).or_else(|| issue.author.clone());
             [
                 format!("#{}", issue.number),
                 terminal::one_line(&issue.state),
-                truncate_chars(&terminal::one_line(&issue.title), TITLE),
-                truncate_chars(&terminal::one_line(by.as_deref().unwrap_or("ghost")), TITLE),
+                truncate_chars(&terminal::one_line(&issue.title), MAX_TITLE),
+                truncate_chars(
+                    &terminal::one_line(by.as_deref().unwrap_or("ghost")),
+                    MAX_TITLE,
+                ),
                 issue.created.iso().chars().take(10).collect(),
-                odd(issue, &header),
+                remarks(issue, &header),
             ]
         }
     }
 }
 
-fn odd(issue: &Listed, header: &StoredHeader) -> String {
-    let mut odd = Vec::new();
+fn remarks(issue: &IssueSummary, header: &StoredHeader) -> String {
+    let mut remarks = Vec::new();
     if issue.pull_request {
-        odd.push("PR".to_owned());
+        remarks.push("PR".to_owned());
     }
-    odd.extend(
+    remarks.extend(
         header
             .findings
             .iter()
             .map(|finding| terminal::one_line(&finding.message)),
     );
-    odd.join("; ")
+    remarks.join("; ")
 }
 
 #[cfg(test)]
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_record_that_cannot_be_read_has_a_row_like_the_others() {
-        let bad = |number| Entry::Unreadable {
+        let bad = |number| ListEntry::Unreadable {
             number,
             why: "missing field `\u{1b}[2J`".to_owned(),
         };

@@ -4,8 +4,10 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::adapters::clock::SystemClock;
 use crate::adapters::store::{SqliteOptions, SqliteStore};
 use crate::cli::Failure;
+use crate::engine::clock::Clock as _;
 use crate::engine::store::{Store, StoreError};
 
 /// The open database; locked until it is dropped.
@@ -38,7 +40,7 @@ impl State {
             Err(TryLockError::Error(error)) => return Err(failed(&path, &error)),
         }
         let path = folder.join("saved.db");
-        let store = SqliteStore::open(&path, SqliteOptions::default())
+        let store = SqliteStore::open(&path, SqliteOptions::default(), SystemClock.now())
             .await
             .map_err(|error| match error {
                 // It names its own remedy.

@@ -3,7 +3,7 @@
 use super::CommandRun;
 use crate::engine::effects::Stop;
 use crate::engine::forge::Reaction;
-use crate::engine::model::progress::{Progress, Round, Told};
+use crate::engine::model::progress::{Round, Told};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::say::agent as sentences;
@@ -127,7 +127,7 @@ async fn decide(context: &Context) -> Result<String, Stop> {
     let store = &context.effects.store;
     let message = serde_json::to_string(&told).unwrap_or_default();
     let now = context.effects.clock.now();
-    if !store.tell(&asking.run, &message, now).await? {
+    if !store.send_message(&asking.run, &message, now).await? {
         return Ok(sentences::nothing_asked(&context.trigger));
     }
     store
@@ -200,14 +200,12 @@ pub async fn waits_at(context: &Context) -> Result<Option<String>, Stop> {
 }
 
 fn open(view: &RunView) -> Option<Asking> {
-    let progress = Progress::read(view.progress.as_deref()).ok()?;
-    let trigger = serde_json::from_str(&view.trigger).ok()?;
-    let work = progress.work?;
+    let work = view.progress.as_ref()?.work.as_ref()?;
     let (number, round) = work.open_round()?;
     round.comment?;
     Some(Asking {
         run: view.id.clone(),
-        trigger,
+        trigger: view.trigger.clone()?,
         number,
         round: round.clone(),
     })

@@ -1,7 +1,6 @@
 //! `/plan-status`: the newest runs here.
 
 use crate::engine::effects::Stop;
-use crate::engine::model::progress::Progress;
 use crate::engine::say::{failures, known};
 use crate::engine::steps::Context;
 use crate::engine::store::RunView;
@@ -27,7 +26,7 @@ pub(in crate::engine) fn text(runs: &[RunView]) -> String {
     for run in runs {
         let state = run.code.as_ref().map_or_else(
             || run.state.name().to_owned(),
-            |code| format!("{} ({code})", run.state.name()),
+            |code| format!("{} ({})", run.state.name(), code.name()),
         );
         let note = run
             .note
@@ -47,8 +46,8 @@ pub(in crate::engine) fn text(runs: &[RunView]) -> String {
 
 /// Links the plan issue that the run saved, or found to hold the same plan.
 fn saved(run: &RunView) -> Option<String> {
-    let progress = Progress::read(run.progress.as_deref()).ok()?;
-    match (progress.saved, progress.known) {
+    let progress = run.progress.as_ref()?;
+    match (&progress.saved, &progress.known) {
         (Some(saved), _) => Some(format!("[#{}]({})", saved.number, saved.url)),
         (None, Some(known)) => Some(format!("already saved as {}", known::link(&known.issue))),
         (None, None) => None,

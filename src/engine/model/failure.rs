@@ -67,6 +67,11 @@ impl Code {
         Self::Internal,
     ];
 
+    /// Returns the code with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.name() == name)
+    }
+
     /// The name in markers, blocks and the database.
     pub fn name(self) -> &'static str {
         match self {

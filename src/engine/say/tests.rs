@@ -5,6 +5,7 @@
 use super::*;
 use crate::engine::commands;
 use crate::engine::forge::ForgeError;
+use crate::engine::model::failure::Code;
 use crate::engine::model::progress::{Known, PlanIssue, Progress};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
@@ -309,10 +310,10 @@ fn everything() -> Vec<(String, String)> {
         id: run(),
         command: "save-plan".into(),
         state: State::Failed,
-        trigger: String::new(),
+        trigger: None,
         progress: None,
         attempt: 1,
-        code: Some("no_plan_found".into()),
+        code: Some(Code::NoPlanFound),
         note: Some("nothing | @bob\n/save-plan".into()),
         created: Millis(1_780_000_000_000),
         finished: None,
@@ -338,8 +339,8 @@ fn the_status_links_the_plan_issue_of_a_run() {
         id: run(),
         command: "save-plan".into(),
         state: State::Succeeded,
-        trigger: String::new(),
-        progress: Some(serde_json::to_string(&progress).unwrap()),
+        trigger: None,
+        progress: Some(progress),
         attempt: 1,
         code: None,
         note: None,

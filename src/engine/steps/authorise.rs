@@ -9,7 +9,7 @@ use super::Context;
 use crate::engine::effects::Stop;
 use crate::engine::forge::{Forge, ForgeError};
 use crate::engine::model::trigger::{Origin, Trigger};
-use crate::engine::store::{Ask, Heard, Standing};
+use crate::engine::store::{ActorStanding, AnswerDecision, CommandRequest};
 use crate::formats::command::Permission;
 
 /// Proof that GitHub confirmed the sender's permission for this command. Only [`hear`] makes one.
@@ -55,24 +55,26 @@ pub async fn hear(context: &mut Context) -> Result<Verdict, Stop> {
     let store = context.effects.store.clone();
     let lease = context.effects.lease.clone();
     let now = context.effects.clock.now();
-    let decided = store.hear(&lease, &ask, None, &limits, now).await?;
-    if let Heard::Ignore(why) = decided {
+    let decided = store
+        .decide_answer(&lease, &ask, None, &limits, now)
+        .await?;
+    if let AnswerDecision::Ignore(why) = decided {
         return Ok(Verdict::Ignored { why });
     }
     let has = role(context.effects.forge.as_ref(), trigger).await?;
     let pushed = matches!(trigger.origin, Origin::Push { .. });
-    let standing = Standing {
+    let standing = ActorStanding {
         outsider: has.is_none_or(|has| has < Permission::Triage),
         // The label on the pull request asks for the check, and people with triage permission have
         // set it. Whoever can comment can read.
         refused: !pushed && has.unwrap_or(Permission::Read) < needed(trigger),
     };
     context.outsider = standing.outsider;
-    if decided == Heard::Undecided {
+    if decided == AnswerDecision::Undecided {
         let heard = store
-            .hear(&lease, &ask, Some(standing), &limits, now)
+            .decide_answer(&lease, &ask, Some(standing), &limits, now)
             .await?;
-        if let Heard::Ignore(why) = heard {
+        if let AnswerDecision::Ignore(why) = heard {
             return Ok(Verdict::Ignored { why });
         }
         if standing.outsider && ask.comment.is_some() {
@@ -93,8 +95,8 @@ fn needed(trigger: &Trigger) -> Permission {
     permissions.min().unwrap_or(Permission::Admin)
 }
 
-fn ask(trigger: &Trigger) -> Ask {
-    Ask {
+fn ask(trigger: &Trigger) -> CommandRequest {
+    CommandRequest {
         installation: trigger.place.repo.installation,
         place: trigger.place.key(),
         actor: trigger.actor.id,

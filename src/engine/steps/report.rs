@@ -3,17 +3,16 @@
 //! What cannot be said does not decide how a run ends. A reaction that GitHub refuses is left out; where the conversation is
 //! locked or deleted, the run goes on without a status comment, and its report is posted on the plan issue.
 
-use std::time::Duration;
-
 use super::Context;
 use crate::engine::effects::{Kind, Posted, Stop};
 use crate::engine::forge::{ForgeError, ReactTo, Reaction};
 use crate::engine::model::failure::Failure;
-use crate::engine::model::progress::{Checked, Known, Progress, Saved};
+use crate::engine::model::progress::{Checked, Known, Saved};
 use crate::engine::model::research::Research;
 use crate::engine::model::trigger::Origin;
 use crate::engine::say;
 use crate::formats::command::Command;
+use std::time::Duration;
 
 /// Effect under which the status comment is created.
 const STATUS: &str = "status";
@@ -259,9 +258,9 @@ async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
     let runs = context.effects.store.runs_at(&place, CHECKS).await?;
     let word = Command::CheckPlan.name();
     let mut others = runs
-        .iter()
+        .into_iter()
         .filter(|run| run.command == word && run.id != *context.run());
-    Ok(others.find_map(|run| Progress::read(run.progress.as_deref()).ok()?.status_comment))
+    Ok(others.find_map(|run| run.progress?.status_comment))
 }
 
 /// The final report of plans that can be executed.

@@ -20,7 +20,7 @@ use crate::engine::research::{self, Desk, Team};
 use crate::engine::say::{agent as about_agents, research as sentences};
 use crate::engine::settings::ResearchSettings;
 use crate::engine::stop::StopFlag;
-use crate::engine::store::Payer;
+use crate::engine::store::BudgetScope;
 
 /// The topics, when there are some and not too many.
 ///
@@ -245,7 +245,7 @@ impl Desk for OnGitHub<'_> {
             }
         }
         let place = self.context.trigger.place.clone();
-        let payer = Payer {
+        let scope = BudgetScope {
             repo: place.repo.id,
             actor: self.context.trigger.actor.id,
         };
@@ -254,7 +254,7 @@ impl Desk for OnGitHub<'_> {
         let now = effects.clock.now();
         let judged = effects
             .store
-            .begin_turn(&effects.lease, &key, payer, &agent.budget, now)
+            .begin_turn(&effects.lease, &key, scope, &agent.budget, now)
             .await?;
         let repo = place.repo.full_name();
         judged.map_err(|which| Stop::Failed(about_agents::exceeded(command, &which, &repo)))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planwright::engine::model::progress::{Prepared, Progress};
+use planwright::engine::model::progress::Prepared;
 use planwright::engine::model::run::RunId;
 use planwright::formats::plan::stored;
 use planwright::formats::question::boxes;
@@ -210,5 +210,5 @@ fn title(title: &str, name: &str) {
 /// What the run has checked and wants to save.
 pub(super) async fn prepared(rig: &Rig, run: &RunId) -> Option<Prepared> {
     let view = rig.view(run).await;
-    Progress::read(view.progress.as_deref()).unwrap().prepared
+    view.progress.clone().unwrap_or_default().prepared
 }

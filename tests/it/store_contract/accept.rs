@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use planwright::engine::model::run::State;
-use planwright::engine::store::{Accepted, EffectState, Finish, Store, StoreError};
+use planwright::engine::store::{Accepted, EffectState, RunOutcome, Store, StoreError};
 
 use super::*;
 
@@ -20,7 +20,7 @@ pub(crate) async fn new_then_duplicate(store: &dyn Store) {
 
     // Done work stays done.
     let claimed = must_claim(store, 10).await;
-    finish(store, &claimed, Finish::Succeeded, 11).await;
+    finish(store, &claimed, RunOutcome::Succeeded, 11).await;
     let late = delivery("g", 20, vec![new_run(1, 1)]);
     assert_eq!(store.accept(late).await.unwrap(), Accepted::Duplicate);
     assert!(claim(store, 21).await.is_none());
@@ -38,7 +38,7 @@ pub(crate) async fn a_failed_delivery_is_requeued(store: &dyn Store) {
     let id = add(store, "g", 0, new_run(1, 1)).await;
     let claimed = must_claim(store, 1).await;
     store
-        .remember(&claimed.lease, "{\"step\":2}")
+        .save_progress(&claimed.lease, &progress(2))
         .await
         .unwrap();
     store
@@ -54,7 +54,7 @@ pub(crate) async fn a_failed_delivery_is_requeued(store: &dyn Store) {
         .unwrap();
     assert_eq!(asked, std::slice::from_ref(&id));
     let other = must_claim(store, 2).await;
-    finish(store, &other, Finish::Succeeded, 2).await;
+    finish(store, &other, RunOutcome::Succeeded, 2).await;
     finish(store, &claimed, failed(), 3).await;
     let later = add(store, "later", 4, new_run(1, 1)).await;
 
@@ -71,11 +71,11 @@ pub(crate) async fn a_failed_delivery_is_requeued(store: &dyn Store) {
     assert_eq!(state(store, &id).await, State::Blocked);
     let ahead = must_claim(store, 6).await;
     assert_eq!(ahead.lease.run, later);
-    finish(store, &ahead, Finish::Succeeded, 7).await;
+    finish(store, &ahead, RunOutcome::Succeeded, 7).await;
     let again = must_claim(store, 8).await;
     assert_eq!(again.lease.run, id);
     assert_eq!(again.attempt, 1);
-    assert_eq!(again.progress.as_deref(), Some("{\"step\":2}"));
+    assert_eq!(again.progress, progress(2));
     assert_eq!(again.cancel_requested, None);
     let effect = store
         .begin_effect(&again.lease, "issue", at(9))
@@ -98,7 +98,7 @@ pub(crate) async fn a_partly_failed_delivery_is_a_duplicate(store: &dyn Store) {
     let outcome = store.accept(delivery("g", 3, runs())).await.unwrap();
     assert_eq!(outcome, Accepted::Duplicate);
     let other = must_claim(store, 4).await;
-    finish(store, &other, Finish::Succeeded, 5).await;
+    finish(store, &other, RunOutcome::Succeeded, 5).await;
     let outcome = store.accept(delivery("g", 6, runs())).await.unwrap();
     assert_eq!(outcome, Accepted::Duplicate);
     assert!(claim(store, 7).await.is_none());
@@ -116,7 +116,7 @@ pub(crate) async fn runs_of_one_delivery_keep_their_order(store: &dyn Store) {
     for id in &ids {
         let claimed = must_claim(store, 1).await;
         assert_eq!(&claimed.lease.run, id);
-        finish(store, &claimed, Finish::Succeeded, 2).await;
+        finish(store, &claimed, RunOutcome::Succeeded, 2).await;
     }
 }
 
@@ -159,7 +159,7 @@ pub(crate) async fn a_gone_installation_cancels_its_runs_once(store: &dyn Store)
     assert_eq!(state(store, &blocked).await, State::Cancelled);
     assert_eq!(state(store, &elsewhere).await, State::Ready);
     let refused = store
-        .finish(&claimed.lease, &Finish::Succeeded, at(5))
+        .finish(&claimed.lease, &RunOutcome::Succeeded, at(5))
         .await;
     assert!(matches!(refused, Err(StoreError::Fenced(_))));
 
@@ -178,7 +178,7 @@ pub(crate) async fn payloads_and_texts_survive_unchanged(store: &dyn Store) {
     ];
     let deliveries = texts.iter().enumerate().map(|(n, text)| {
         let mut run = new_run(1, n as u64);
-        run.trigger = (*text).into();
+        run.trigger.guidance = (*text).into();
         let mut delivery = delivery(&format!("g{n}"), 0, vec![run]);
         delivery.payload = (n % 2 == 0).then(|| vec![0, 255, 34, b'\\']);
         store.accept(delivery)
@@ -188,13 +188,16 @@ pub(crate) async fn payloads_and_texts_survive_unchanged(store: &dyn Store) {
     }
     let mut stored: Vec<_> = store.recent_runs(10).await.unwrap();
     stored.reverse();
-    let stored: Vec<_> = stored.iter().map(|run| run.trigger.as_str()).collect();
+    let stored: Vec<_> = stored
+        .into_iter()
+        .map(|run| run.trigger.unwrap().guidance)
+        .collect();
     assert_eq!(stored, texts);
 }
 
 pub(crate) async fn what_was_said_is_taken_once_whatever_the_delivery_id(store: &dyn Store) {
     let saying = |guid: &str, said: &str| NewDelivery {
-        said: Some(said.into()),
+        dedup_key: Some(said.into()),
         ..delivery(guid, 0, vec![new_run(1, 1)])
     };
     let outcomes = join_all((0..20).map(|n| store.accept(saying(&format!("g{n}"), "a"))));
@@ -220,27 +223,40 @@ pub(crate) async fn what_was_said_is_taken_once_whatever_the_delivery_id(store: 
 
 pub(crate) async fn a_text_is_kept_once_and_handed_out_with_every_run(store: &dyn Store) {
     let text = "/save-plan\n\n\u{0}\u{1} \"quoted\" \\ \u{1F680} \u{2028}";
-    let runs = (0..3)
+    let runs: Vec<_> = (0..3)
         .map(|number| {
             let mut run = new_run(1, number);
-            run.trigger = r#"{"origin":{"kind":"comment","id":7,"text":""},"at":1}"#.into();
+            run.trigger.origin = Origin::Comment {
+                id: 7,
+                text: text.into(),
+                url: "https://github.com/o/r/issues/1#c7".into(),
+            };
             run
         })
         .collect();
-    let said = NewDelivery {
-        text: Some(text.into()),
-        ..delivery("g", 0, runs)
-    };
-    assert_eq!(store.accept(said).await.unwrap(), Accepted::New);
-    let expected =
-        serde_json::json!({"origin": {"kind": "comment", "id": 7, "text": text}, "at": 1});
-    for run in store.recent_runs(10).await.unwrap() {
-        let trigger: serde_json::Value = serde_json::from_str(&run.trigger).unwrap();
-        assert_eq!(trigger, expected);
-    }
+    let expected: Vec<_> = runs.iter().map(|run| run.trigger.clone()).collect();
+    let outcome = store.accept(delivery("g", 0, runs)).await.unwrap();
+    assert_eq!(outcome, Accepted::New);
+    let stored = store.recent_runs(10).await.unwrap().into_iter().rev();
+    let stored: Vec<_> = stored.map(|run| run.trigger.unwrap()).collect();
+    assert_eq!(stored, expected);
     for _ in 0..3 {
         let claimed = must_claim(store, 1).await;
-        let trigger: serde_json::Value = serde_json::from_str(&claimed.trigger).unwrap();
-        assert_eq!(trigger, expected);
+        assert!(expected.contains(&claimed.trigger));
     }
+
+    // Runs whose texts differ keep their own.
+    let mut runs = vec![new_run(1, 8), new_run(1, 9)];
+    for (run, text) in runs.iter_mut().zip(["a", "b"]) {
+        run.trigger.origin = Origin::Comment {
+            id: 7,
+            text: text.into(),
+            url: String::new(),
+        };
+    }
+    let expected: Vec<_> = runs.iter().map(|run| run.trigger.clone()).collect();
+    store.accept(delivery("h", 0, runs)).await.unwrap();
+    let stored = store.recent_runs(2).await.unwrap().into_iter().rev();
+    let stored: Vec<_> = stored.map(|run| run.trigger.unwrap()).collect();
+    assert_eq!(stored, expected);
 }

@@ -4,20 +4,21 @@ use std::time::Duration;
 
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::{
-    AnswerLimits, Ask, Finish, Heard, Lease, Standing, Store, StoreError,
+    ActorStanding, AnswerDecision, AnswerLimits, CommandRequest, Lease, RunOutcome, Store,
+    StoreError,
 };
 
 use super::*;
 
-const MEMBER: Standing = Standing {
+const MEMBER: ActorStanding = ActorStanding {
     outsider: false,
     refused: false,
 };
-const OUTSIDER: Standing = Standing {
+const OUTSIDER: ActorStanding = ActorStanding {
     outsider: true,
     refused: false,
 };
-const REFUSED: Standing = Standing {
+const REFUSED: ActorStanding = ActorStanding {
     outsider: false,
     refused: true,
 };
@@ -30,8 +31,8 @@ const LIMITS: AnswerLimits = AnswerLimits {
     window: Duration::from_hours(1),
 };
 
-fn ask(actor: u64, comment: u64) -> Ask {
-    Ask {
+fn ask(actor: u64, comment: u64) -> CommandRequest {
+    CommandRequest {
         installation: 1,
         place: "1#1".into(),
         actor,
@@ -49,28 +50,33 @@ async fn leased(store: &dyn Store, ms: i64) -> Lease {
 }
 
 /// What becomes of the command of a new run; the run is at an end then.
-async fn heard(store: &dyn Store, ask: &Ask, standing: Standing, ms: i64) -> Heard {
+async fn heard(
+    store: &dyn Store,
+    ask: &CommandRequest,
+    standing: ActorStanding,
+    ms: i64,
+) -> AnswerDecision {
     let lease = leased(store, ms).await;
     let mut heard = store
-        .hear(&lease, ask, None, &LIMITS, at(ms))
+        .decide_answer(&lease, ask, None, &LIMITS, at(ms))
         .await
         .unwrap();
-    if heard == Heard::Undecided {
+    if heard == AnswerDecision::Undecided {
         let decided = store
-            .hear(&lease, ask, Some(standing), &LIMITS, at(ms))
+            .decide_answer(&lease, ask, Some(standing), &LIMITS, at(ms))
             .await;
         heard = decided.unwrap();
     }
     store
-        .finish(&lease, &Finish::Succeeded, at(ms))
+        .finish(&lease, &RunOutcome::Succeeded, at(ms))
         .await
         .unwrap();
     heard
 }
 
-fn why(heard: Heard) -> String {
+fn why(heard: AnswerDecision) -> String {
     match heard {
-        Heard::Ignore(why) => why,
+        AnswerDecision::Ignore(why) => why,
         other => panic!("ignored expected: {other:?}"),
     }
 }
@@ -79,10 +85,13 @@ fn why(heard: Heard) -> String {
 async fn defer(store: &dyn Store, lease: &Lease, actor: u64) {
     let ask = ask(actor, actor);
     let heard = store
-        .hear(lease, &ask, Some(OUTSIDER), &LIMITS, at(5))
+        .decide_answer(lease, &ask, Some(OUTSIDER), &LIMITS, at(5))
         .await;
-    assert_eq!(heard.unwrap(), Heard::Answer);
-    store.finish(lease, &Finish::Yield, at(5)).await.unwrap();
+    assert_eq!(heard.unwrap(), AnswerDecision::Answer);
+    store
+        .finish(lease, &RunOutcome::Yield, at(5))
+        .await
+        .unwrap();
 }
 
 pub(crate) async fn deferred_runs_come_last_and_one_at_a_time_in_an_installation(
@@ -106,7 +115,7 @@ pub(crate) async fn deferred_runs_come_last_and_one_at_a_time_in_an_installation
     assert_eq!(second.lease.run, deferred[1]);
     assert!(claim(store, 31).await.is_none());
     assert_eq!(store.next_due().await.unwrap(), None);
-    finish(store, &second, Finish::Succeeded, 32).await;
+    finish(store, &second, RunOutcome::Succeeded, 32).await;
     assert_eq!(store.next_due().await.unwrap(), Some(at(30)));
     assert_eq!(must_claim(store, 33).await.lease.run, deferred[0]);
 }
@@ -126,9 +135,9 @@ pub(crate) async fn a_deferred_run_leaves_the_line_of_its_place(store: &dyn Stor
     assert_eq!(lease.run, blocked);
     let asked = ask(2, 2);
     let heard = store
-        .hear(&lease, &asked, Some(OUTSIDER), &LIMITS, at(8))
+        .decide_answer(&lease, &asked, Some(OUTSIDER), &LIMITS, at(8))
         .await;
-    assert_eq!(heard.unwrap(), Heard::Answer);
+    assert_eq!(heard.unwrap(), AnswerDecision::Answer);
     store.acknowledged(&lease).await.unwrap();
     assert_eq!(state(store, &blocked).await, State::Ready);
 }
@@ -140,19 +149,19 @@ pub(crate) async fn what_was_decided_stays_decided(store: &dyn Store) {
         let (lease, asked) = (lease.clone(), asked.clone());
         async move {
             store
-                .hear(&lease, &asked, standing, &LIMITS, at(ms))
+                .decide_answer(&lease, &asked, standing, &LIMITS, at(ms))
                 .await
                 .unwrap()
         }
     };
-    assert_eq!(hear(None, 1).await, Heard::Undecided);
-    assert_eq!(hear(Some(REFUSED), 1).await, Heard::Answer);
-    assert_eq!(hear(None, 2).await, Heard::Answer);
-    assert_eq!(hear(Some(OUTSIDER), 2).await, Heard::Answer);
+    assert_eq!(hear(None, 1).await, AnswerDecision::Undecided);
+    assert_eq!(hear(Some(REFUSED), 1).await, AnswerDecision::Answer);
+    assert_eq!(hear(None, 2).await, AnswerDecision::Answer);
+    assert_eq!(hear(Some(OUTSIDER), 2).await, AnswerDecision::Answer);
     let second = leased(store, 3).await;
     let asked = ask(1, 2);
     let ignored = store
-        .hear(&second, &asked, Some(REFUSED), &LIMITS, at(3))
+        .decide_answer(&second, &asked, Some(REFUSED), &LIMITS, at(3))
         .await
         .unwrap();
     assert_eq!(
@@ -160,7 +169,7 @@ pub(crate) async fn what_was_decided_stays_decided(store: &dyn Store) {
         "This person was refused within the window."
     );
     let again = store
-        .hear(&second, &asked, None, &LIMITS, at(100 * MINUTE))
+        .decide_answer(&second, &asked, None, &LIMITS, at(100 * MINUTE))
         .await
         .unwrap();
     assert_eq!(again, ignored);
@@ -169,7 +178,7 @@ pub(crate) async fn what_was_decided_stays_decided(store: &dyn Store) {
 pub(crate) async fn budgets_of_person_place_and_installation_end_with_their_window(
     store: &dyn Store,
 ) {
-    let elsewhere = |actor, comment, place: &str| Ask {
+    let elsewhere = |actor, comment, place: &str| CommandRequest {
         place: place.to_owned(),
         ..ask(actor, comment)
     };
@@ -194,7 +203,7 @@ pub(crate) async fn budgets_of_person_place_and_installation_end_with_their_wind
     ] {
         let heard = heard(store, &asked, OUTSIDER, ms).await;
         match ignored {
-            None => assert_eq!(heard, Heard::Answer, "{asked:?}"),
+            None => assert_eq!(heard, AnswerDecision::Answer, "{asked:?}"),
             Some(start) => {
                 let why = why(heard);
                 assert!(why.starts_with(start), "{asked:?}: {why}");
@@ -203,22 +212,34 @@ pub(crate) async fn budgets_of_person_place_and_installation_end_with_their_wind
         }
     }
     // Nothing of it is for people with permissions.
-    assert_eq!(heard(store, &ask(1, 9), MEMBER, 7).await, Heard::Answer);
-    let other = Ask {
+    assert_eq!(
+        heard(store, &ask(1, 9), MEMBER, 7).await,
+        AnswerDecision::Answer
+    );
+    let other = CommandRequest {
         installation: 2,
         ..elsewhere(1, 10, "2#1")
     };
-    assert_eq!(heard(store, &other, OUTSIDER, 8).await, Heard::Answer);
+    assert_eq!(
+        heard(store, &other, OUTSIDER, 8).await,
+        AnswerDecision::Answer
+    );
 }
 
 pub(crate) async fn a_comment_is_answered_once_to_an_outsider_and_counts_for_eight_commands(
     store: &dyn Store,
 ) {
-    assert_eq!(heard(store, &ask(1, 1), OUTSIDER, 0).await, Heard::Answer);
+    assert_eq!(
+        heard(store, &ask(1, 1), OUTSIDER, 0).await,
+        AnswerDecision::Answer
+    );
     let again = heard(store, &ask(1, 1), OUTSIDER, 1).await;
     assert_eq!(why(again), "The comment was answered before.");
     for ms in 10..18 {
-        assert_eq!(heard(store, &ask(9, 2), MEMBER, ms).await, Heard::Answer);
+        assert_eq!(
+            heard(store, &ask(9, 2), MEMBER, ms).await,
+            AnswerDecision::Answer
+        );
     }
     let ninth = heard(store, &ask(9, 2), MEMBER, 18).await;
     assert_eq!(why(ninth), "The comment has asked for 8 commands already.");
@@ -226,24 +247,30 @@ pub(crate) async fn a_comment_is_answered_once_to_an_outsider_and_counts_for_eig
     for ms in 20..50 {
         why(heard(store, &ask(9, 2), MEMBER, ms).await);
     }
-    assert_eq!(heard(store, &ask(9, 3), MEMBER, 50).await, Heard::Answer);
+    assert_eq!(
+        heard(store, &ask(9, 3), MEMBER, 50).await,
+        AnswerDecision::Answer
+    );
 }
 
 pub(crate) async fn a_refusal_is_posted_once_in_a_window(store: &dyn Store) {
-    assert_eq!(heard(store, &ask(1, 1), REFUSED, 0).await, Heard::Answer);
+    assert_eq!(
+        heard(store, &ask(1, 1), REFUSED, 0).await,
+        AnswerDecision::Answer
+    );
     let again = heard(store, &ask(1, 2), REFUSED, 59 * MINUTE).await;
     assert_eq!(why(again), "This person was refused within the window.");
     assert_eq!(
         heard(store, &ask(1, 3), MEMBER, 59 * MINUTE).await,
-        Heard::Answer
+        AnswerDecision::Answer
     );
     assert_eq!(
         heard(store, &ask(2, 4), REFUSED, 59 * MINUTE).await,
-        Heard::Answer
+        AnswerDecision::Answer
     );
     assert_eq!(
         heard(store, &ask(1, 5), REFUSED, 60 * MINUTE).await,
-        Heard::Answer
+        AnswerDecision::Answer
     );
     // GitHub is not asked for the role of somebody who asks without end.
     for comment in 100..119 {
@@ -252,7 +279,7 @@ pub(crate) async fn a_refusal_is_posted_once_in_a_window(store: &dyn Store) {
     let lease = leased(store, 62 * MINUTE).await;
     let now = at(62 * MINUTE);
     let last = store
-        .hear(&lease, &ask(1, 200), None, &LIMITS, now)
+        .decide_answer(&lease, &ask(1, 200), None, &LIMITS, now)
         .await
         .unwrap();
     assert_eq!(
@@ -267,7 +294,7 @@ pub(crate) async fn deciding_needs_the_lease(store: &dyn Store) {
         ..leased(store, 0).await
     };
     let heard = store
-        .hear(&lease, &ask(1, 1), Some(OUTSIDER), &LIMITS, at(1))
+        .decide_answer(&lease, &ask(1, 1), Some(OUTSIDER), &LIMITS, at(1))
         .await;
     assert!(matches!(heard, Err(StoreError::Fenced(_))), "{heard:?}");
 }

@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt;
 use planwright::engine::model::run::State;
-use planwright::engine::store::{Finish, Store};
+use planwright::engine::store::{RunOutcome, Store};
 
 use super::*;
 
@@ -77,7 +77,7 @@ pub(crate) async fn acknowledgement_and_claim_exclude_each_other(store: &dyn Sto
 
     // A lease that ran out excludes nobody.
     store.acknowledged(&blocked.lease).await.unwrap();
-    finish(store, &running, Finish::Succeeded, 23).await;
+    finish(store, &running, RunOutcome::Succeeded, 23).await;
     let third = add(store, "c", 24, new_run(2, 1)).await;
     let old = ack(25, 100).await.unwrap().expect("not yet acknowledged");
     assert_eq!(old.lease.run, third);
@@ -107,7 +107,7 @@ pub(crate) async fn acknowledgement_survives_promotion(store: &dyn Store) {
         .await
         .unwrap();
     let ack = ack.expect("the blocked one");
-    finish(store, &head, Finish::Succeeded, 4).await;
+    finish(store, &head, RunOutcome::Succeeded, 4).await;
     assert_eq!(state(store, &next).await, State::Ready);
     assert!(claim(store, 5).await.is_none(), "still being acknowledged");
     store.acknowledged(&ack.lease).await.unwrap();
@@ -152,6 +152,6 @@ pub(crate) async fn arrivals_are_not_lost(store: &dyn Store) {
     store.work_arrived().await;
     store.requeue_failed("1#2").await.unwrap();
     assert!(store.work_arrived().now_or_never().is_some());
-    store.recover(at(5), true).await.unwrap();
+    store.recover_expired(at(5)).await.unwrap();
     assert!(store.work_arrived().now_or_never().is_some());
 }

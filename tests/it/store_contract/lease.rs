@@ -1,7 +1,7 @@
 //! The right to work on a run, and how it is lost.
 
 use planwright::engine::model::run::State;
-use planwright::engine::store::{Finish, Lease, MAX_WAIT_AFTER_START, Store, StoreError};
+use planwright::engine::store::{Lease, RunOutcome, Store, StoreError};
 
 use super::*;
 
@@ -10,10 +10,8 @@ pub(crate) async fn attempts_and_fences_are_counted(store: &dyn Store) {
     let first = must_claim(store, 1).await;
     assert_eq!((first.attempt, first.lease.fence), (1, 1));
     assert_eq!((first.created, &*first.guid), (at(0), "g"));
-    assert_eq!(
-        (&*first.trigger, first.progress.as_deref()),
-        ("{\"issue\":1}", None)
-    );
+    assert_eq!(first.trigger, new_run(1, 1).trigger);
+    assert_eq!(first.progress, Progress::default());
     finish(store, &first, park(10, true), 2).await;
     let second = must_claim(store, 10).await;
     assert_eq!((second.attempt, second.lease.fence), (2, 2));
@@ -26,14 +24,16 @@ pub(crate) async fn attempts_and_fences_are_counted(store: &dyn Store) {
 pub(crate) async fn writes_without_the_lease_are_refused(store: &dyn Store) {
     let id = add(store, "g", 0, new_run(1, 1)).await;
     let lost = must_claim(store, 0).await.lease;
-    assert_eq!(store.recover(at(1_000), false).await.unwrap(), 1);
+    assert_eq!(store.recover_expired(at(1_000)).await.unwrap(), 1);
     let mut forged = must_claim(store, 1_001).await.lease;
     forged.owner = "somebody else".into();
     for lease in [lost, forged] {
         let refusals = [
-            store.finish(&lease, &Finish::Succeeded, at(1_002)).await,
+            store
+                .finish(&lease, &RunOutcome::Succeeded, at(1_002))
+                .await,
             store.finish(&lease, &park(5, true), at(1_002)).await,
-            store.remember(&lease, "{}").await,
+            store.save_progress(&lease, &progress(1)).await,
             store.acknowledged(&lease).await,
             store.begin_effect(&lease, "k", at(1_002)).await.map(drop),
             store.end_effect(&lease, "k", "{}", at(1_002)).await,
@@ -85,8 +85,8 @@ pub(crate) async fn heartbeats_extend_and_tell(store: &dyn Store) {
     assert_eq!(beats[1].cancel_requested.as_deref(), Some("octocat"));
 
     // Without the beat both would have expired at 1003.
-    assert_eq!(store.recover(at(1_899), false).await.unwrap(), 0);
-    assert_eq!(store.recover(at(1_900), false).await.unwrap(), 2);
+    assert_eq!(store.recover_expired(at(1_899)).await.unwrap(), 0);
+    assert_eq!(store.recover_expired(at(1_900)).await.unwrap(), 2);
     let beats = store
         .heartbeat(&[running, ack], at(1_901), LEASE)
         .await
@@ -104,8 +104,8 @@ pub(crate) async fn expired_leases_are_recovered(store: &dyn Store) {
         .await
         .unwrap()
         .expect("blocked");
-    assert_eq!(store.recover(at(999), false).await.unwrap(), 0);
-    assert_eq!(store.recover(at(1_000), false).await.unwrap(), 1);
+    assert_eq!(store.recover_expired(at(999)).await.unwrap(), 0);
+    assert_eq!(store.recover_expired(at(1_000)).await.unwrap(), 1);
     assert_eq!(state(store, &id).await, State::Ready);
     let again = must_claim(store, 1_001).await;
     assert_eq!(
@@ -113,51 +113,13 @@ pub(crate) async fn expired_leases_are_recovered(store: &dyn Store) {
         (&id, 2),
         "a crash counts as an attempt"
     );
-    assert_eq!(store.recover(at(1_500), false).await.unwrap(), 1);
+    assert_eq!(store.recover_expired(at(1_500)).await.unwrap(), 1);
     assert_eq!(state(store, &next).await, State::Blocked);
     let ack = store
         .claim_unacknowledged("ack", at(1_501), LEASE, at(0))
         .await
         .unwrap();
     assert_eq!(ack.expect("free again").lease.run, next);
-}
-
-pub(crate) async fn a_start_recovers_everything(store: &dyn Store) {
-    let running = add(store, "a", 0, new_run(1, 1)).await;
-    let blocked = add(store, "b", 0, new_run(1, 1)).await;
-    let claimed = must_claim(store, 1).await;
-    store
-        .claim_unacknowledged("ack", at(1), LEASE, at(0))
-        .await
-        .unwrap()
-        .expect("blocked");
-    assert_eq!(store.recover(at(2), true).await.unwrap(), 2);
-    assert_eq!(state(store, &running).await, State::Ready);
-    assert_eq!(state(store, &blocked).await, State::Blocked);
-    assert!(store.remember(&claimed.lease, "{}").await.is_err());
-    assert_eq!(must_claim(store, 3).await.lease.run, running);
-}
-
-pub(crate) async fn a_start_ends_waits_of_a_clock_that_was_put_back(store: &dyn Store) {
-    const DAY: i64 = 86_400_000;
-    let id = add(store, "a", DAY, new_run(1, 1)).await;
-    let claimed = must_claim(store, DAY).await;
-    finish(store, &claimed, park(DAY + 5_000, false), DAY).await;
-    let longest = i64::try_from(MAX_WAIT_AFTER_START.as_millis()).unwrap();
-    store.recover(at(0), false).await.unwrap();
-    assert_eq!(store.next_due().await.unwrap(), Some(at(DAY + 5_000)));
-    store.recover(at(0), true).await.unwrap();
-    assert_eq!(store.next_due().await.unwrap(), Some(at(longest)));
-    assert!(claim(store, longest - 1).await.is_none());
-    assert_eq!(must_claim(store, longest).await.lease.run, id);
-}
-
-pub(crate) async fn a_start_leaves_short_waits_alone(store: &dyn Store) {
-    add(store, "a", 0, new_run(1, 1)).await;
-    let claimed = must_claim(store, 0).await;
-    finish(store, &claimed, park(5_000, false), 0).await;
-    store.recover(at(1), true).await.unwrap();
-    assert_eq!(store.next_due().await.unwrap(), Some(at(5_000)));
 }
 
 pub(crate) async fn release_gives_the_attempt_back(store: &dyn Store) {
@@ -178,8 +140,16 @@ pub(crate) async fn release_gives_the_attempt_back(store: &dyn Store) {
     assert_eq!(store.release("w").await.unwrap(), 2);
     assert_eq!(store.release("w").await.unwrap(), 0);
     assert_eq!(state(store, &id).await, State::Ready);
-    assert!(store.remember(&mine.lease, "{}").await.is_err());
-    store.remember(&other.lease, "{}").await.unwrap();
+    assert!(
+        store
+            .save_progress(&mine.lease, &progress(1))
+            .await
+            .is_err()
+    );
+    store
+        .save_progress(&other.lease, &progress(1))
+        .await
+        .unwrap();
     let again = must_claim(store, 2).await;
     assert_eq!((again.lease.run, again.attempt), (id, 1));
 }

@@ -2,12 +2,12 @@
 
 use futures_util::FutureExt;
 use planwright::engine::model::run::State;
-use planwright::engine::store::{Finish, Store};
+use planwright::engine::store::{RunOutcome, Store};
 
 use super::*;
 
 async fn tell(store: &dyn Store, run: &RunId, message: &str, ms: i64) -> bool {
-    store.tell(run, message, at(ms)).await.unwrap()
+    store.send_message(run, message, at(ms)).await.unwrap()
 }
 
 pub(crate) async fn unfinished_runs_take_messages_in_order(store: &dyn Store) {
@@ -32,10 +32,10 @@ pub(crate) async fn unfinished_runs_take_messages_in_order(store: &dyn Store) {
     );
 
     // Ended runs and unknown ones take none.
-    finish(store, &claimed, Finish::Succeeded, 11).await;
+    finish(store, &claimed, RunOutcome::Succeeded, 11).await;
     assert!(!tell(store, &first, "{}", 12).await);
     assert_eq!(store.messages(&first).await.unwrap().len(), 3);
-    for how in [failed(), Finish::Cancelled] {
+    for how in [failed(), RunOutcome::Cancelled] {
         let id = add(store, &format!("{how:?}"), 13, new_run(2, 1)).await;
         let mut claimed = must_claim(store, 14).await;
         while claimed.lease.run != id {
@@ -101,7 +101,7 @@ pub(crate) async fn parks_and_tells_that_meet_lose_nothing(store: &dyn Store) {
         let claimed = must_claim(store, 1).await;
         let message = n.to_string();
         let parking = store.finish(&claimed.lease, &later, at(1));
-        let telling = store.tell(&id, &message, at(1));
+        let telling = store.send_message(&id, &message, at(1));
         let (parked, told) = if n % 2 == 0 {
             tokio::join!(parking, telling)
         } else {

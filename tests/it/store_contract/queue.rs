@@ -1,7 +1,7 @@
 //! The line at a place: ends, cancels, retries, and what people see of it.
 
 use planwright::engine::model::run::State;
-use planwright::engine::store::{Finish, QueueCounts, Store};
+use planwright::engine::store::{QueueCounts, RunOutcome, Store};
 
 use super::*;
 
@@ -11,9 +11,9 @@ pub(crate) async fn ends_promote_the_next(store: &dyn Store) {
         ids.push(add(store, &format!("g{n}"), n, new_run(1, 1)).await);
     }
     let ends = [
-        (Finish::Succeeded, State::Succeeded),
+        (RunOutcome::Succeeded, State::Succeeded),
         (failed(), State::Failed),
-        (Finish::Cancelled, State::Cancelled),
+        (RunOutcome::Cancelled, State::Cancelled),
     ];
     for (n, (how, end)) in ends.into_iter().enumerate() {
         let claimed = must_claim(store, 10).await;
@@ -23,7 +23,7 @@ pub(crate) async fn ends_promote_the_next(store: &dyn Store) {
         assert_eq!(state(store, &ids[n + 1]).await, State::Ready);
     }
     let failed = store.run(&ids[1]).await.unwrap().unwrap();
-    assert_eq!(failed.code.as_deref(), Some("internal"));
+    assert_eq!(failed.code.map(Code::name), Some("internal"));
     assert_eq!(failed.note.as_deref(), Some("it broke"));
     assert_eq!(failed.finished, Some(at(11)));
 }
@@ -51,7 +51,7 @@ pub(crate) async fn cancel_reaches_every_earlier_run(store: &dyn Store) {
     );
     let mut seen = Vec::new();
     while let Some(claimed) = claim(store, 7).await {
-        finish(store, &claimed, Finish::Cancelled, 8).await;
+        finish(store, &claimed, RunOutcome::Cancelled, 8).await;
         seen.push((claimed.lease.run, claimed.cancel_requested));
     }
     let by = Some("octocat".to_owned());
@@ -104,10 +104,10 @@ pub(crate) async fn a_failed_run_goes_back_in_line(store: &dyn Store) {
     assert_eq!(store.requeue_failed("1#1").await.unwrap(), None);
     let old = add(store, "a", 0, new_run(1, 1)).await;
     let newest = add(store, "b", 1, new_run(1, 1)).await;
-    for how in [failed(), Finish::Cancelled] {
+    for how in [failed(), RunOutcome::Cancelled] {
         let claimed = must_claim(store, 2).await;
         store
-            .remember(&claimed.lease, "{\"kept\":true}")
+            .save_progress(&claimed.lease, &progress(3))
             .await
             .unwrap();
         finish(store, &claimed, how, 3).await;
@@ -124,12 +124,9 @@ pub(crate) async fn a_failed_run_goes_back_in_line(store: &dyn Store) {
     let mut order = Vec::new();
     while let Some(claimed) = claim(store, 6).await {
         if claimed.lease.run == newest {
-            assert_eq!(
-                (claimed.attempt, claimed.progress.as_deref()),
-                (1, Some("{\"kept\":true}"))
-            );
+            assert_eq!((claimed.attempt, &claimed.progress), (1, &progress(3)));
         }
-        finish(store, &claimed, Finish::Succeeded, 7).await;
+        finish(store, &claimed, RunOutcome::Succeeded, 7).await;
         order.push(claimed.lease.run);
     }
     assert_eq!(order, [head, newest, last]);
@@ -161,7 +158,7 @@ pub(crate) async fn lists_and_numbers(store: &dyn Store) {
     let recent: Vec<_> = recent.iter().map(|run| &run.id).collect();
     assert_eq!(recent, [&status, &other]);
     assert_eq!(store.ahead_of(&ids[2]).await.unwrap(), 2);
-    finish(store, &claimed, Finish::Succeeded, 8).await;
+    finish(store, &claimed, RunOutcome::Succeeded, 8).await;
     assert_eq!(store.ahead_of(&ids[2]).await.unwrap(), 1);
 
     let view = store.run(&ids[0]).await.unwrap().unwrap();

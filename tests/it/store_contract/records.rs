@@ -1,10 +1,11 @@
 //! What runs leave behind: effects, progress, audit; and what pruning takes.
 
 use planwright::engine::store::{
-    Accepted, AuditEntry, Budget, EffectState, Finish, MAX_SAVED, SavedPlan, Store, StoreError,
+    Accepted, AuditEntry, Budget, EffectState, MAX_SAVED_PLANS, RunOutcome, SavedPlan, Store,
+    StoreError,
 };
 
-use super::spending::{ANYTHING, leased, payer, spent};
+use super::spending::{ANYTHING, leased, scope, spent};
 use super::*;
 
 pub(crate) async fn effects_are_new_tried_done(store: &dyn Store) {
@@ -47,20 +48,23 @@ pub(crate) async fn effects_are_new_tried_done(store: &dyn Store) {
         store.begin_effect(&ack, "eyes", at(11)).await.unwrap(),
         EffectState::New
     );
-    store.remember(&ack, "{}").await.unwrap();
+    store.save_progress(&ack, &progress(1)).await.unwrap();
 }
 
 pub(crate) async fn progress_is_handed_to_the_next_attempt(store: &dyn Store) {
     let id = add(store, "g", 0, new_run(1, 1)).await;
     let claimed = must_claim(store, 1).await;
-    for progress in ["{\"step\":1}", "{\"step\":2}"] {
-        store.remember(&claimed.lease, progress).await.unwrap();
+    for step in [1, 2] {
+        store
+            .save_progress(&claimed.lease, &progress(step))
+            .await
+            .unwrap();
     }
     finish(store, &claimed, park(5, true), 2).await;
     let again = must_claim(store, 5).await;
-    assert_eq!(again.progress.as_deref(), Some("{\"step\":2}"));
+    assert_eq!(again.progress, progress(2));
     let view = store.run(&id).await.unwrap().unwrap();
-    assert_eq!(view.progress.as_deref(), Some("{\"step\":2}"));
+    assert_eq!(view.progress, Some(progress(2)));
 }
 
 fn entry(ms: i64, run: Option<&RunId>, decision: &str) -> AuditEntry {
@@ -113,7 +117,7 @@ pub(crate) async fn prune_deletes_only_what_ended(store: &dyn Store) {
         .await
         .unwrap();
     store.audit(entry(2, Some(&ended), "saved")).await.unwrap();
-    finish(store, &claimed, Finish::Succeeded, 3).await;
+    finish(store, &claimed, RunOutcome::Succeeded, 3).await;
     let recent = add(store, "recent", 4, new_run(1, 2)).await;
     let claimed = must_claim(store, 5).await;
     finish(store, &claimed, failed(), 500).await;
@@ -148,14 +152,14 @@ pub(crate) async fn prune_deletes_only_what_ended(store: &dyn Store) {
 pub(crate) async fn prune_takes_messages_and_spares_the_days_spending(store: &dyn Store) {
     const DAY: i64 = 24 * 3_600_000;
     let lease = leased(store, "a").await;
-    assert!(store.tell(&lease.run, "{}", at(2)).await.unwrap());
+    assert!(store.send_message(&lease.run, "{}", at(2)).await.unwrap());
     let begun = store
-        .begin_turn(&lease, "1", payer(1, 7), &ANYTHING, at(2))
+        .begin_turn(&lease, "1", scope(1, 7), &ANYTHING, at(2))
         .await;
     assert_eq!(begun.unwrap(), Ok(()));
     store.end_turn(&lease, "1", &spent(10)).await.unwrap();
     store
-        .finish(&lease, &Finish::Succeeded, at(3))
+        .finish(&lease, &RunOutcome::Succeeded, at(3))
         .await
         .unwrap();
     let budget = Budget {
@@ -173,20 +177,20 @@ pub(crate) async fn prune_takes_messages_and_spares_the_days_spending(store: &dy
         assert!(store.messages(&lease.run).await.unwrap().is_empty());
         for budget in [&budget, &costs] {
             let begun = store
-                .begin_turn(&other, "1", payer(1, 8), budget, at(DAY + 1))
+                .begin_turn(&other, "1", scope(1, 8), budget, at(DAY + 1))
                 .await;
             assert!(begun.unwrap().is_err(), "{prune:?} {budget:?}");
         }
     }
     // Gone with the first pruning that finds it older than a day, however many there are; those of kept runs stay.
     let begun = store
-        .begin_turn(&other, "1", payer(1, 8), &ANYTHING, at(2))
+        .begin_turn(&other, "1", scope(1, 8), &ANYTHING, at(2))
         .await;
     assert_eq!(begun.unwrap(), Ok(()));
     store.prune(at(DAY + 3)).await.unwrap();
     let third = leased(store, "c").await;
     let begun = store
-        .begin_turn(&third, "1", payer(1, 9), &budget, at(DAY + 1))
+        .begin_turn(&third, "1", scope(1, 9), &budget, at(DAY + 1))
         .await;
     assert!(begun.unwrap().is_err(), "the run of {} is kept", other.run);
     let two = Budget {
@@ -194,7 +198,7 @@ pub(crate) async fn prune_takes_messages_and_spares_the_days_spending(store: &dy
         ..ANYTHING
     };
     let begun = store
-        .begin_turn(&third, "1", payer(1, 9), &two, at(DAY + 1))
+        .begin_turn(&third, "1", scope(1, 9), &two, at(DAY + 1))
         .await;
     assert_eq!(begun.unwrap(), Ok(()), "the pruned one counts no more");
 }
@@ -215,8 +219,8 @@ pub(crate) async fn ping_and_close(store: &dyn Store) {
 }
 
 pub(crate) async fn refused_deliveries_are_deleted_sooner_than_others(store: &dyn Store) {
-    let refused = || Finish::Failed {
-        code: "permission_denied".into(),
+    let refused = || RunOutcome::Failed {
+        code: Code::PermissionDenied,
         message: "no".into(),
     };
     let all = delivery("all refused", 0, vec![new_run(1, 1), new_run(2, 1)]);
@@ -264,7 +268,7 @@ fn saved(run: &RunId, issue: u64) -> SavedPlan {
 }
 
 pub(crate) async fn saved_plans_are_kept_by_place_and_outlive_their_runs(store: &dyn Store) {
-    let most = u64::from(MAX_SAVED) + 3;
+    let most = u64::from(MAX_SAVED_PLANS) + 3;
     for issue in 1..=most {
         let run = add(store, &format!("g{issue}"), 0, new_run(1, 1)).await;
         let claimed = must_claim(store, 1).await;
@@ -276,7 +280,7 @@ pub(crate) async fn saved_plans_are_kept_by_place_and_outlive_their_runs(store: 
                 .await
                 .unwrap();
         }
-        finish(store, &claimed, Finish::Succeeded, 2).await;
+        finish(store, &claimed, RunOutcome::Succeeded, 2).await;
         let late = store.record_saved(lease, &saved(&run, 999)).await;
         assert!(matches!(late, Err(StoreError::Fenced(_))), "{late:?}");
     }

@@ -1,7 +1,10 @@
 //! What agents may spend: by actor, by repository, in all.
 
+use planwright::adapters::store::SqliteStore;
 use planwright::engine::model::agent::Spent;
-use planwright::engine::store::{Budget, Exceeded, Finish, Lease, Payer, Store, StoreError};
+use planwright::engine::store::{
+    Budget, BudgetScope, Exceeded, Lease, RunOutcome, Store, StoreError,
+};
 
 use super::*;
 
@@ -24,8 +27,8 @@ pub(crate) async fn leased(store: &dyn Store, guid: &str) -> Lease {
     must_claim(store, 1).await.lease
 }
 
-pub(crate) fn payer(repo: u64, actor: u64) -> Payer {
-    Payer { repo, actor }
+pub(crate) fn scope(repo: u64, actor: u64) -> BudgetScope {
+    BudgetScope { repo, actor }
 }
 
 pub(crate) fn spent(cost: u64) -> Spent {
@@ -41,12 +44,12 @@ async fn begin(
     store: &dyn Store,
     lease: &Lease,
     key: &str,
-    payer: Payer,
+    scope: BudgetScope,
     budget: &Budget,
     ms: i64,
 ) -> Result<(), Exceeded> {
     store
-        .begin_turn(lease, key, payer, budget, at(ms))
+        .begin_turn(lease, key, scope, budget, at(ms))
         .await
         .unwrap()
 }
@@ -63,7 +66,7 @@ pub(crate) async fn a_run_counts_once_for_its_actor(store: &dyn Store) {
     ];
     let ask = |run: usize, key, actor, ms| {
         let lease = &runs[run];
-        async move { begin(store, lease, key, payer(1, actor), &budget, ms).await }
+        async move { begin(store, lease, key, scope(1, actor), &budget, ms).await }
     };
     assert_eq!(ask(0, "1", 7, 100).await, Ok(()));
     assert_eq!(ask(0, "1", 7, 150).await, Ok(()), "again, after a crash");
@@ -82,7 +85,7 @@ pub(crate) async fn a_run_counts_once_for_its_actor(store: &dyn Store) {
     assert_eq!(ask(2, "1", 7, 100 + HOUR).await, Ok(()));
     // Somebody else has an hour of his own.
     let other = leased(store, "d").await;
-    let asked = begin(store, &other, "1", payer(1, 8), &budget, 100 + HOUR).await;
+    let asked = begin(store, &other, "1", scope(1, 8), &budget, 100 + HOUR).await;
     assert_eq!(asked, Ok(()));
 }
 
@@ -99,25 +102,25 @@ pub(crate) async fn runs_of_a_day_count_by_repository_and_in_all(store: &dyn Sto
     for guid in ["a", "b", "c", "d", "e"] {
         runs.push(leased(store, guid).await);
     }
-    let first = begin(store, &runs[0], "1", payer(1, 7), &two_in_all, 10).await;
+    let first = begin(store, &runs[0], "1", scope(1, 7), &two_in_all, 10).await;
     assert_eq!(first, Ok(()));
     let until = at(10 + DAY);
     assert_eq!(
-        begin(store, &runs[1], "1", payer(1, 8), &two_in_all, 20).await,
+        begin(store, &runs[1], "1", scope(1, 8), &two_in_all, 20).await,
         Err(Exceeded::RepoDayRuns { limit: 1, until })
     );
-    let elsewhere = begin(store, &runs[1], "1", payer(2, 8), &two_in_all, 30).await;
+    let elsewhere = begin(store, &runs[1], "1", scope(2, 8), &two_in_all, 30).await;
     assert_eq!(elsewhere, Ok(()));
     assert_eq!(
-        begin(store, &runs[2], "1", payer(3, 9), &two_in_all, 40).await,
+        begin(store, &runs[2], "1", scope(3, 9), &two_in_all, 40).await,
         Err(Exceeded::DayRuns { limit: 2, until })
     );
-    let lifted = begin(store, &runs[2], "1", payer(3, 9), &one_a_repo, 50).await;
+    let lifted = begin(store, &runs[2], "1", scope(3, 9), &one_a_repo, 50).await;
     assert_eq!(lifted, Ok(()));
     // A day later, to the millisecond.
-    let again = begin(store, &runs[3], "1", payer(1, 7), &one_a_repo, 10 + DAY - 1).await;
+    let again = begin(store, &runs[3], "1", scope(1, 7), &one_a_repo, 10 + DAY - 1).await;
     assert_eq!(again, Err(Exceeded::RepoDayRuns { limit: 1, until }));
-    let again = begin(store, &runs[3], "1", payer(1, 7), &one_a_repo, 10 + DAY).await;
+    let again = begin(store, &runs[3], "1", scope(1, 7), &one_a_repo, 10 + DAY).await;
     assert_eq!(again, Ok(()));
     // Nothing allowed at all: never before a day has passed.
     let none = Budget {
@@ -125,7 +128,7 @@ pub(crate) async fn runs_of_a_day_count_by_repository_and_in_all(store: &dyn Sto
         ..ANYTHING
     };
     assert_eq!(
-        begin(store, &runs[4], "1", payer(9, 9), &none, 5 * DAY).await,
+        begin(store, &runs[4], "1", scope(9, 9), &none, 5 * DAY).await,
         Err(Exceeded::DayRuns {
             limit: 0,
             until: at(6 * DAY)
@@ -144,7 +147,7 @@ pub(crate) async fn costs_count_when_they_are_known(store: &dyn Store) {
     };
     let (a, b) = (leased(store, "a").await, leased(store, "b").await);
     let ask = |lease, key, repo, budget, ms| async move {
-        begin(store, lease, key, payer(repo, 7), budget, ms).await
+        begin(store, lease, key, scope(repo, 7), budget, ms).await
     };
     assert_eq!(ask(&a, "free", 1, &repo_cost, 5).await, Ok(()));
     store.end_turn(&a, "free", &spent(0)).await.unwrap();
@@ -205,7 +208,7 @@ pub(crate) async fn turns_that_meet_do_not_pass_a_limit_together(store: &dyn Sto
     }
     let asked = leases
         .iter()
-        .map(|lease| begin(store, lease, "1", payer(1, 7), &budget, 10));
+        .map(|lease| begin(store, lease, "1", scope(1, 7), &budget, 10));
     let allowed = futures_util::future::join_all(asked).await;
     assert_eq!(allowed.iter().filter(|asked| asked.is_ok()).count(), 3);
 }
@@ -213,7 +216,7 @@ pub(crate) async fn turns_that_meet_do_not_pass_a_limit_together(store: &dyn Sto
 pub(crate) async fn turns_need_the_lease_and_a_beginning(store: &dyn Store) {
     let id = add(store, "a", 0, new_run(1, 1)).await;
     let old = must_claim(store, 1).await;
-    let begun = begin(store, &old.lease, "1", payer(1, 7), &ANYTHING, 2).await;
+    let begun = begin(store, &old.lease, "1", scope(1, 7), &ANYTHING, 2).await;
     assert_eq!(begun, Ok(()));
     finish(store, &old, park(5, true), 3).await;
     let new = must_claim(store, 5).await.lease;
@@ -224,7 +227,7 @@ pub(crate) async fn turns_need_the_lease_and_a_beginning(store: &dyn Store) {
     };
     for key in ["1", "2"] {
         let begun = store
-            .begin_turn(&old.lease, key, payer(1, 7), &none, at(6))
+            .begin_turn(&old.lease, key, scope(1, 7), &none, at(6))
             .await;
         assert!(matches!(begun, Err(StoreError::Fenced(run)) if run == id));
         let ended = store.end_turn(&old.lease, key, &spent(1)).await;
@@ -236,27 +239,30 @@ pub(crate) async fn turns_need_the_lease_and_a_beginning(store: &dyn Store) {
         format!("the store failed: turn `2` of run {id} ends but never began; please report this")
     );
     store.end_turn(&new, "1", &spent(1)).await.unwrap();
-    store.finish(&new, &Finish::Succeeded, at(7)).await.unwrap();
+    store
+        .finish(&new, &RunOutcome::Succeeded, at(7))
+        .await
+        .unwrap();
     let late = store.end_turn(&new, "1", &spent(2)).await;
     assert!(matches!(late, Err(StoreError::Fenced(_))));
 }
 
-pub(crate) async fn what_a_fast_clock_spent_is_forgotten_in_time(store: &dyn Store) {
+pub(crate) async fn what_a_fast_clock_spent_is_forgotten_in_time(store: &SqliteStore) {
     let budget = Budget {
         actor_hour_runs: Some(1),
         ..ANYTHING
     };
     let first = leased(store, "a").await;
     let fast = 30 * DAY;
-    begin(store, &first, "t", payer(1, 7), &budget, fast)
+    begin(store, &first, "t", scope(1, 7), &budget, fast)
         .await
         .unwrap();
-    store.recover(at(0), true).await.unwrap();
+    store.recover_all(at(0)).await.unwrap();
     must_claim(store, 0).await;
     let second = leased(store, "b").await;
-    let full = begin(store, &second, "t", payer(1, 7), &budget, HOUR - 1).await;
+    let full = begin(store, &second, "t", scope(1, 7), &budget, HOUR - 1).await;
     assert!(full.is_err());
-    begin(store, &second, "t", payer(1, 7), &budget, HOUR)
+    begin(store, &second, "t", scope(1, 7), &budget, HOUR)
         .await
         .unwrap();
 }

@@ -54,7 +54,7 @@ impl Rig {
         );
         forge.grant("ada", 7, Permission::Write);
         let folder = tempfile::tempdir().unwrap();
-        let store = open(&folder.path().join("rig.sqlite")).await;
+        let store = open(&folder.path().join("rig.sqlite"), clock.now()).await;
         let parts = Services {
             store: store.clone(),
             forge: Arc::new(forge.clone()),
@@ -134,15 +134,14 @@ impl Rig {
             place: trigger.place.key(),
             repo_id: trigger.place.repo.id,
             installation: 1,
-            trigger: serde_json::to_string(&trigger).unwrap(),
+            trigger,
         };
         let delivery = NewDelivery {
             guid: format!("guid-{number}"),
             event: "issue_comment".into(),
             action: Some("created".into()),
             installation: 1,
-            said: None,
-            text: None,
+            dedup_key: None,
             received: self.clock.now(),
             payload: None,
             runs: vec![run],
@@ -179,7 +178,10 @@ impl Rig {
 }
 
 /// A store with default settings.
-pub(crate) async fn open(path: &std::path::Path) -> Arc<SqliteStore> {
+pub(crate) async fn open(
+    path: &std::path::Path,
+    now: planwright::engine::model::time::Millis,
+) -> Arc<SqliteStore> {
     let options = planwright::adapters::store::SqliteOptions::default();
-    Arc::new(SqliteStore::open(path, options).await.unwrap())
+    Arc::new(SqliteStore::open(path, options, now).await.unwrap())
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use hyper_util::client::legacy::connect::dns::Name;
 use tower::Service;
 
-use super::names::public;
+use super::resolver::is_public;
 use super::*;
 
 fn attachments(api: &str, hosts: &[&str]) -> Attachments {
@@ -20,14 +20,17 @@ fn attachments(api: &str, hosts: &[&str]) -> Attachments {
 
 #[tokio::test]
 async fn only_github_and_its_stores_are_read() {
-    let github = attachments("https://api.github.com", &REDIRECT_HOSTS);
+    let github = attachments("https://api.github.com", &DEFAULT_REDIRECT_HOSTS);
     for address in [
         "https://github.com/x",
         "https://GITHUB.com:443/x",
         "https://objects.githubusercontent.com/x?sig=1",
         "https://github-production-repository-file-5c1aeb.s3.amazonaws.com/1/2?X-Amz-Signature=3",
     ] {
-        assert!(github.welcome(&Url::parse(address).unwrap()), "{address}");
+        assert!(
+            github.is_allowed(&Url::parse(address).unwrap()),
+            "{address}"
+        );
     }
     for address in [
         "http://github.com/x",
@@ -60,7 +63,7 @@ async fn only_github_and_its_stores_are_read() {
         "data:text/plain,x",
     ] {
         let url = Url::parse(address);
-        assert!(!url.is_ok_and(|url| github.welcome(&url)), "{address}");
+        assert!(!url.is_ok_and(|url| github.is_allowed(&url)), "{address}");
     }
 }
 
@@ -82,7 +85,7 @@ async fn a_server_of_one_s_own_is_read_where_it_is_configured() {
         (&plain, "http://ghe.example/x", false),
     ] {
         let url = Url::parse(address).unwrap();
-        assert_eq!(who.welcome(&url), welcome, "{} {address}", who.web);
+        assert_eq!(who.is_allowed(&url), welcome, "{} {address}", who.web);
     }
 }
 
@@ -121,19 +124,19 @@ fn public_addresses_are_told_from_private_ones() {
         ("fe80::1", false),
         ("ff02::1", false),
     ] {
-        assert_eq!(public(address.parse().unwrap()), is, "{address}");
+        assert_eq!(is_public(address.parse().unwrap()), is, "{address}");
     }
 }
 
 #[tokio::test]
 async fn a_name_of_this_machine_is_no_public_name_unless_it_is_configured() {
-    let mut strangers = Names::new(std::iter::empty());
+    let mut strangers = PublicResolver::new(std::iter::empty());
     let error = strangers.call(Name::from_str("localhost").unwrap()).await;
     assert_eq!(
         error.unwrap_err().to_string(),
         "localhost has no public network address"
     );
-    let mut own = Names::new(["localhost".to_owned()].into_iter());
+    let mut own = PublicResolver::new(["localhost".to_owned()].into_iter());
     let found = own.call(Name::from_str("localhost").unwrap()).await;
     assert!(found.unwrap().all(|address| address.ip().is_loopback()));
 }

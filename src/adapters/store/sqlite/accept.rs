@@ -1,23 +1,26 @@
-//! One transaction for a batch of deliveries. The number of statements does not depend on the size of the batch: rows
-//! go in as one JSON array, long texts as one string of bytes with offsets, so that nothing is escaped twice.
+//! Stores a batch of deliveries in one transaction.
 //!
-//! Nearly always every delivery of a batch is new. So that is what is tried first, as [`ALL_NEW`], in one message to
-//! the thread of the connection; a batch with a known delivery in it is refused by the unique GUID (or by what was said), rolled back and
-//! taken statement by statement.
+//! The number of statements does not depend on the size of the batch: rows are passed as one JSON
+//! array, long texts as one string of bytes with offsets, so that nothing is escaped twice.
+//!
+//! Nearly always every delivery of a batch is new. This is tried first ([`ALL_NEW`]), in one message
+//! to the connection's thread. A known delivery in the batch violates the unique GUID (or key of
+//! what was said); the batch is then rolled back and stored statement by statement.
 
 use std::collections::HashSet;
 
 use sqlx::{Connection, SqliteConnection};
 
 use super::changes;
-use super::errors::{Trouble, column, corrupt, is_about_the_row, nullable};
+use super::errors::{WriteError, column, corrupt, is_about_the_row, nullable};
 use super::queue::promote;
 use crate::engine::model::run::RunId;
-use crate::engine::store::{Accepted, NewDelivery, StoreError};
+use crate::engine::store::{Accepted, NewDelivery, NewRun, StoreError};
 
-/// The parameters are taken in turn, whichever statement they stand in: payloads and texts of deliveries, twice, deliveries, runs, triggers, texts.
+/// Parameters, in the order in which the statements use them: payloads and texts of deliveries
+/// (twice), deliveries, runs, triggers, offsets of the triggers.
 ///
-/// Row ids are given out one after another, so a row just inserted is named by its distance from the last one.
+/// Row ids are consecutive, so an inserted row is identified by its distance from the last one.
 pub(super) const ALL_NEW: &str = "
 BEGIN IMMEDIATE;
 INSERT INTO deliveries (guid, event, action, installation, received_ms, payload, said, text)
@@ -51,11 +54,11 @@ FROM json_each(?1)
 WHERE true
 ON CONFLICT DO NOTHING";
 
-/// The GUIDs in one row: every row that comes back costs a wake-up of the caller's thread.
-const SINCE: &str = "SELECT json_group_array(guid) FROM deliveries WHERE id > ?1";
+/// Returns the GUIDs in one row: every row costs a wake-up of the caller's thread.
+const GUIDS_SINCE: &str = "SELECT json_group_array(guid) FROM deliveries WHERE id > ?1";
 
-/// A run starts as ready when it is not serial, or first of its place in the batch with no active run there. The
-/// SELECT is evaluated before the first row is inserted.
+/// A run starts as ready if it is not serial, or if it is the first of its place in the batch and the
+/// place has no active run. The SELECT is evaluated before the first row is inserted.
 pub(super) const INSERT_RUNS: &str = "
 INSERT INTO runs (delivery, idx, created_ms, run_at_ms, id, command, serial, place, repo_id, installation, state)
 SELECT deliveries.id, value ->> 1, value ->> 2, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
@@ -74,7 +77,7 @@ INSERT INTO texts (run, trigger)
 SELECT runs.seq, CAST(substr(?2, value ->> 1, value ->> 2) AS TEXT)
 FROM json_each(?1) CROSS JOIN runs ON runs.id = value ->> 0";
 
-/// Deliveries with at least one run, all of them failed: their runs go back in line.
+/// Queues the runs of deliveries again whose runs have all failed.
 pub(super) const REQUEUE: &str = "
 UPDATE runs
 SET state = CASE WHEN serial IS NULL THEN 'ready' ELSE 'blocked' END, run_at_ms = created_ms, attempt = 0, round = round + 1,
@@ -95,17 +98,83 @@ WHERE installation = ?1 AND seq IN (
     UNION ALL SELECT seq FROM runs WHERE state = 'waiting'
     UNION ALL SELECT seq FROM runs WHERE state = 'running')";
 
-/// Stores the deliveries that are new and says what became of each, in order.
+/// A delivery with its triggers serialised, ready to be written.
+#[derive(Debug)]
+pub(super) struct EncodedDelivery {
+    /// The delivery without its runs.
+    new: NewDelivery,
+    /// The comment's text, if it is not part of the triggers.
+    text: Option<String>,
+    runs: Vec<EncodedRun>,
+}
+
+#[derive(Debug)]
+struct EncodedRun {
+    id: RunId,
+    command: String,
+    serial: Option<String>,
+    place: String,
+    repo_id: u64,
+    installation: u64,
+    trigger: String,
+}
+
+impl EncodedDelivery {
+    /// Serialises the triggers. A text that all of them share is stored once, with the delivery.
+    pub(super) fn new(mut new: NewDelivery) -> Result<Self, StoreError> {
+        let runs = std::mem::take(&mut new.runs);
+        let mut texts = runs.iter().map(|run| run.trigger.text());
+        let text = texts.next().flatten();
+        let text = text.filter(|shared| texts.all(|text| text == Some(*shared)));
+        let text = text.map(str::to_owned);
+        let encode = |run: NewRun| {
+            let trigger = match &text {
+                Some(_) => json(&run.trigger.without_text()),
+                None => json(&run.trigger),
+            };
+            Ok(EncodedRun {
+                id: run.id,
+                command: run.command,
+                serial: run.serial,
+                place: run.place,
+                repo_id: run.repo_id,
+                installation: run.installation,
+                trigger: trigger?,
+            })
+        };
+        let runs = runs
+            .into_iter()
+            .map(encode)
+            .collect::<Result<_, StoreError>>()?;
+        Ok(Self { new, text, runs })
+    }
+
+    /// Whether it cancels runs, which others in the same batch may add.
+    pub(super) fn is_removal(&self) -> bool {
+        self.new.installation_gone
+    }
+
+    /// Number of bytes of payload and triggers.
+    pub(super) fn len(&self) -> usize {
+        self.new.payload.as_ref().map_or(0, Vec::len)
+            + self.runs.iter().map(|run| run.trigger.len()).sum::<usize>()
+    }
+}
+
+/// Stores the deliveries that are new and returns how each was accepted, in order.
 pub(super) async fn accept(
     connection: &mut SqliteConnection,
-    deliveries: &[NewDelivery],
-) -> Result<Vec<Accepted>, Trouble> {
+    deliveries: &[EncodedDelivery],
+) -> Result<Vec<Accepted>, WriteError> {
     if all_new(connection, deliveries).await? {
         return Ok(vec![Accepted::New; deliveries.len()]);
     }
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let mut first = HashSet::with_capacity(deliveries.len());
-    let is_first: Vec<bool> = deliveries.iter().map(|d| first.insert(&*d.guid)).collect();
+    let is_first: Vec<bool> = deliveries
+        .iter()
+        .map(|d| first.insert(&*d.new.guid))
+        .collect();
     let candidates = || {
         let flagged = deliveries.iter().zip(&is_first);
         flagged.filter(|(_, first)| **first).map(|(d, _)| d)
@@ -114,14 +183,14 @@ pub(super) async fn accept(
     let new = insert_deliveries(&mut transaction, candidates()).await?;
     insert_runs(&mut transaction, candidates(), &new).await?;
     let known: Vec<&str> = candidates()
-        .map(|d| &*d.guid)
+        .map(|d| &*d.new.guid)
         .filter(|guid| !new.contains(*guid))
         .collect();
     let requeued = requeue(&mut transaction, &known).await?;
-    for gone in candidates().filter(|d| d.installation_gone && new.contains(&*d.guid)) {
+    for gone in candidates().filter(|d| d.is_removal() && new.contains(&*d.new.guid)) {
         sqlx::query(CANCEL_INSTALLATION)
-            .bind(number(gone.installation)?)
-            .bind(gone.received.0)
+            .bind(number(gone.new.installation)?)
+            .bind(gone.new.received.0)
             .execute(&mut *transaction)
             .await?;
     }
@@ -131,9 +200,9 @@ pub(super) async fn accept(
     let outcomes = deliveries.iter().zip(is_first).map(|(delivery, first)| {
         if !first {
             Accepted::Duplicate
-        } else if new.contains(&*delivery.guid) {
+        } else if new.contains(&*delivery.new.guid) {
             Accepted::New
-        } else if requeued.contains(&*delivery.guid) {
+        } else if requeued.contains(&*delivery.new.guid) {
             Accepted::Requeued
         } else {
             Accepted::Duplicate
@@ -142,12 +211,13 @@ pub(super) async fn accept(
     Ok(outcomes.collect())
 }
 
-/// Stores the deliveries if all of them are new and say nothing but what to run. False: nothing was changed.
+/// Stores the deliveries if all of them are new and none removes an installation. Otherwise returns
+/// false and changes nothing.
 async fn all_new(
     connection: &mut SqliteConnection,
-    deliveries: &[NewDelivery],
-) -> Result<bool, Trouble> {
-    if deliveries.iter().any(|delivery| delivery.installation_gone) {
+    deliveries: &[EncodedDelivery],
+) -> Result<bool, WriteError> {
+    if deliveries.iter().any(EncodedDelivery::is_removal) {
         return Ok(false);
     }
     let (payloads, delivery_rows) = delivery_rows(deliveries.iter());
@@ -180,12 +250,12 @@ async fn all_new(
     }
 }
 
-/// Texts side by side in one buffer, so that one parameter carries them all.
+/// Concatenated texts, so that one parameter carries them all.
 #[derive(Default)]
 struct Bytes(Vec<u8>);
 
 impl Bytes {
-    /// Adds a text; its first position (SQL counts from one) and its length.
+    /// Adds a text and returns its offset (from one, as SQL counts) and length.
     fn add(&mut self, text: &[u8]) -> (usize, usize) {
         let start = self.0.len() + 1;
         self.0.extend_from_slice(text);
@@ -193,7 +263,8 @@ impl Bytes {
     }
 }
 
-/// GUID, event, action, installation, time, where the payload stands, what was said, and where the text stands.
+/// GUID, event, action, installation, time, offset and length of the payload, deduplication key, offset
+/// and length of the text.
 type DeliveryRow<'a> = (
     &'a str,
     &'a str,
@@ -207,15 +278,17 @@ type DeliveryRow<'a> = (
     Option<usize>,
 );
 
-/// The payloads and texts, and the rows.
+/// Returns the payloads and texts, and the rows.
 fn delivery_rows<'a>(
-    deliveries: impl Iterator<Item = &'a NewDelivery>,
+    deliveries: impl Iterator<Item = &'a EncodedDelivery>,
 ) -> (Bytes, Vec<DeliveryRow<'a>>) {
     let mut payloads = Bytes::default();
     let rows = deliveries
-        .map(|d| {
+        .map(|delivery| {
+            let d = &delivery.new;
             let payload = d.payload.as_ref().map(|payload| payloads.add(payload));
-            let text = d.text.as_ref().map(|text| payloads.add(text.as_bytes()));
+            let text = delivery.text.as_ref();
+            let text = text.map(|text| payloads.add(text.as_bytes()));
             (
                 &*d.guid,
                 &*d.event,
@@ -224,7 +297,7 @@ fn delivery_rows<'a>(
                 d.received.0,
                 payload.map(|(start, _)| start),
                 payload.map(|(_, length)| length),
-                d.said.as_deref(),
+                d.dedup_key.as_deref(),
                 text.map(|(start, _)| start),
                 text.map(|(_, length)| length),
             )
@@ -233,8 +306,8 @@ fn delivery_rows<'a>(
     (payloads, rows)
 }
 
-/// Delivery, index in it, time, id, command, serial, place, repository, installation, and whether it is the first of
-/// its place in the batch.
+/// Delivery, index in it, time, id, command, serial, place, repository, installation, and whether it
+/// is the first of its place in the batch.
 type RunRow<'a, D> = (
     D,
     usize,
@@ -248,28 +321,30 @@ type RunRow<'a, D> = (
     bool,
 );
 
-/// The rows of a batch's runs, and where their texts stand.
+/// The rows of a batch's runs, and run, offset and length of their triggers.
 struct RunRows<'a, D> {
     rows: Vec<RunRow<'a, D>>,
     triggers: Bytes,
     texts: Vec<(&'a RunId, usize, usize)>,
 }
 
-/// The runs of `deliveries`; each comes with what names it to the statement.
-fn run_rows<'a, D: Copy>(deliveries: impl Iterator<Item = (D, &'a NewDelivery)>) -> RunRows<'a, D> {
-    let mut found = RunRows {
+/// Collects the runs of `deliveries`, each of which comes with its identifier in the statement.
+fn run_rows<'a, D: Copy>(
+    deliveries: impl Iterator<Item = (D, &'a EncodedDelivery)>,
+) -> RunRows<'a, D> {
+    let mut rows = RunRows {
         rows: Vec::new(),
         triggers: Bytes::default(),
         texts: Vec::new(),
     };
     let mut heads = HashSet::new();
-    for (named, delivery) in deliveries {
+    for (identifier, delivery) in deliveries {
         for (index, run) in delivery.runs.iter().enumerate() {
             let serial = run.serial.as_deref();
-            found.rows.push((
-                named,
+            rows.rows.push((
+                identifier,
                 index,
-                delivery.received.0,
+                delivery.new.received.0,
                 &run.id,
                 &run.command,
                 serial,
@@ -278,18 +353,18 @@ fn run_rows<'a, D: Copy>(deliveries: impl Iterator<Item = (D, &'a NewDelivery)>)
                 run.installation,
                 serial.is_some_and(|serial| heads.insert(serial)),
             ));
-            let (start, length) = found.triggers.add(run.trigger.as_bytes());
-            found.texts.push((&run.id, start, length));
+            let (start, length) = rows.triggers.add(run.trigger.as_bytes());
+            rows.texts.push((&run.id, start, length));
         }
     }
-    found
+    rows
 }
 
-/// Inserts what is not known yet; the GUIDs of that.
+/// Inserts the deliveries that are not known and returns their GUIDs.
 async fn insert_deliveries(
     connection: &mut SqliteConnection,
-    deliveries: impl Iterator<Item = &NewDelivery>,
-) -> Result<HashSet<String>, Trouble> {
+    deliveries: impl Iterator<Item = &EncodedDelivery>,
+) -> Result<HashSet<String>, WriteError> {
     let (payloads, rows) = delivery_rows(deliveries);
     let inserted = sqlx::query(INSERT_DELIVERIES)
         .bind(json(&rows)?)
@@ -300,9 +375,9 @@ async fn insert_deliveries(
     if count == 0 {
         return Ok(HashSet::new());
     }
-    // Row ids are given out one after another, so the new ones are the last `count`.
+    // Row ids are consecutive, so the new ones are the last `count`.
     let before = inserted.last_insert_rowid() - count.cast_signed();
-    let new: String = sqlx::query_scalar(SINCE)
+    let new: String = sqlx::query_scalar(GUIDS_SINCE)
         .bind(before)
         .fetch_one(connection)
         .await?;
@@ -311,11 +386,11 @@ async fn insert_deliveries(
 
 async fn insert_runs(
     connection: &mut SqliteConnection,
-    deliveries: impl Iterator<Item = &NewDelivery>,
+    deliveries: impl Iterator<Item = &EncodedDelivery>,
     new: &HashSet<String>,
-) -> Result<(), Trouble> {
-    let new = deliveries.filter(|delivery| new.contains(&*delivery.guid));
-    let runs = run_rows(new.map(|delivery| (&*delivery.guid, delivery)));
+) -> Result<(), WriteError> {
+    let new = deliveries.filter(|delivery| new.contains(&*delivery.new.guid));
+    let runs = run_rows(new.map(|delivery| (&*delivery.new.guid, delivery)));
     if runs.rows.is_empty() {
         return Ok(());
     }
@@ -331,11 +406,11 @@ async fn insert_runs(
     Ok(())
 }
 
-/// Puts the runs of those deliveries that failed as a whole back in line; their GUIDs.
+/// Queues the runs of deliveries again whose runs have all failed, and returns their GUIDs.
 async fn requeue(
     connection: &mut SqliteConnection,
     known: &[&str],
-) -> Result<HashSet<String>, Trouble> {
+) -> Result<HashSet<String>, WriteError> {
     if known.is_empty() {
         return Ok(HashSet::new());
     }
@@ -353,12 +428,12 @@ async fn requeue(
     Ok(requeued)
 }
 
-/// Parameters as JSON.
+/// Serialises parameters as JSON.
 pub(super) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Failed(error.to_string()))
 }
 
-/// GitHub's numbers fit SQLite's.
+/// Converts a number of GitHub's for SQLite.
 pub(super) fn number(value: u64) -> Result<i64, StoreError> {
     i64::try_from(value).map_err(|_| StoreError::Failed(format!("the id {value} is out of range")))
 }

@@ -1,9 +1,10 @@
-//! The record of changes: a file beside the database that says how many changes the database holds.
+//! The record of changes: a file beside the database with the number of changes the database holds.
 //!
-//! A database from which something was taken away can look perfectly healthy: without its WAL it is the state of the
-//! last checkpoint, and an empty file is a new database. The record is what is missing then. `pulse.beats` counts
-//! changes in the same transactions as the changes themselves; the record is written after such a transaction is
-//! durable. So after any crash the record is never ahead of the database, and one that is ahead proves a loss.
+//! A database that has lost changes can look healthy: without its WAL it has the state of the last
+//! checkpoint, and an empty file is a new database. `pulse.beats` counts changes in the same
+//! transactions as the changes themselves, and the record is written once such a transaction is
+//! durable. After a crash the record is therefore never ahead of the database, and a record that is
+//! ahead proves a loss.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
@@ -13,11 +14,12 @@ use sqlx::SqliteConnection;
 
 use super::open::private;
 
-/// Bytes of a record: twenty digits and a line end.
+/// Size of a record, in bytes: twenty digits and a line end.
 const RECORD_BYTES: u64 = 21;
 
-/// Counts what this connection changes. Heartbeats are left out: they say nothing that has to survive. Deliveries count
-/// themselves, a batch as one change: a trigger would run for each row.
+/// Triggers that count the changes of this connection. Heartbeats are not counted, because nothing of
+/// them has to survive. Deliveries count themselves, a batch as one change, because a trigger would run
+/// for each row.
 const COUNT: &str = "
 CREATE TEMP TRIGGER count_states AFTER UPDATE OF state ON main.runs
     BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;
@@ -34,7 +36,7 @@ CREATE TEMP TRIGGER count_new_turns AFTER INSERT ON main.spending
 CREATE TEMP TRIGGER count_turns AFTER UPDATE ON main.spending
     BEGIN UPDATE pulse SET beats = beats + 1 WHERE id = 1; END;";
 
-/// Makes every later change through this connection count.
+/// Counts every later change through this connection.
 pub(super) async fn count_from_now_on(connection: &mut SqliteConnection) -> sqlx::Result<()> {
     sqlx::raw_sql(COUNT).execute(connection).await?;
     Ok(())
@@ -48,21 +50,22 @@ pub(super) async fn count_one(connection: &mut SqliteConnection) -> sqlx::Result
     Ok(())
 }
 
-/// The number of changes that the database holds.
+/// Returns the number of changes that the database holds.
 pub(super) async fn counted(connection: &mut SqliteConnection) -> sqlx::Result<i64> {
     sqlx::query_scalar("SELECT beats FROM pulse WHERE id = 1")
         .fetch_one(connection)
         .await
 }
 
-/// Path of the record of the database at `database`.
+/// Returns the path of the record for the database at `database`.
 pub(super) fn path(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push(".changes");
     PathBuf::from(name)
 }
 
-/// The number of changes on record; `None` when there is no record, or one that a power failure left unwritten.
+/// Returns the recorded number of changes; `None` if there is no record, or one that a power failure left
+/// unwritten.
 pub(super) fn recorded(record: &Path) -> io::Result<Option<i64>> {
     let file = match File::open(record) {
         Ok(file) => file,
@@ -90,8 +93,8 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Opens the record, made if it does not exist, and writes `count`, which is durable in the database. Durable
-    /// itself when this returns.
+    /// Opens or creates the record and writes `count`, which is durable in the database. The record is
+    /// durable when this returns.
     pub(super) fn open(record: &Path, count: i64) -> io::Result<Self> {
         let mut file = private().open(record)?;
         write(&mut file, count)?;
@@ -107,8 +110,8 @@ impl Changes {
         })
     }
 
-    /// Records that `count` changes are durable in the database. Not synchronised: after a power failure the record may be
-    /// behind, which only makes it say less.
+    /// Records that `count` changes are durable in the database. Not synchronised: after a power failure
+    /// the record may be behind, which is harmless.
     pub(super) fn note(&mut self, count: i64) {
         if count <= self.recorded {
             return;
@@ -120,7 +123,7 @@ impl Changes {
     }
 }
 
-/// All counts have the same length: a new one takes the place of the old one in a single write.
+/// Writes the count. All counts have the same length, so that a single write replaces the old one.
 fn write(file: &mut File, count: i64) -> io::Result<()> {
     file.rewind()?;
     file.write_all(format!("{count:020}\n").as_bytes())

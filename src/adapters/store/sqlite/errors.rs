@@ -1,4 +1,4 @@
-//! SQLite's failures in words an operator can act on. Statements and their values never get in.
+//! Translates SQLite's errors into messages an operator can act on. Statements and values are left out.
 
 use sqlx::error::DatabaseError;
 use sqlx::sqlite::SqliteRow;
@@ -25,13 +25,14 @@ fn primary_code(error: &dyn DatabaseError) -> Option<i32> {
     Some(code & 0xff)
 }
 
-/// True when what was written is at fault, not the database: the connection stays good, and other rows may do.
+/// Whether the written row caused the error rather than the database: the connection stays usable, and
+/// other rows may be accepted.
 pub(super) fn is_about_the_row(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(primary_code);
     matches!(code, Some(CONSTRAINT | TOOBIG))
 }
 
-/// What SQLite says, and what to do about it.
+/// Returns SQLite's message with a remedy.
 pub(super) fn sentence(error: &sqlx::Error) -> String {
     let database = match error {
         sqlx::Error::Database(database) => database.as_ref(),
@@ -51,22 +52,23 @@ pub(super) fn sentence(error: &sqlx::Error) -> String {
     format!("{}{remedy}", database.message())
 }
 
-/// A failure of the database.
-pub(super) fn failed(error: &sqlx::Error) -> StoreError {
-    StoreError::Failed(sentence(error))
+/// Converts a failure of the database.
+#[allow(clippy::needless_pass_by_value, reason = "a function for `map_err`")]
+pub(super) fn failed(error: sqlx::Error) -> StoreError {
+    StoreError::Failed(sentence(&error))
 }
 
-/// The store was closed, or its writer is gone.
+/// The error of a store that was closed or whose writer is gone.
 pub(super) fn closed() -> StoreError {
     StoreError::Failed(CLOSED.to_owned())
 }
 
-/// Reads a column that must hold something; what cannot be read is named, not shown.
+/// Reads a column that must not be NULL. The error names the column, not its value.
 pub(super) fn column<'r, T>(row: &'r SqliteRow, name: &str) -> Result<T, StoreError>
 where
     T: Decode<'r, Sqlite> + Type<Sqlite>,
 {
-    // Asked for a plain value, the driver reads NULL as zero or as the empty text.
+    // Without the `Option` the driver reads NULL as zero or the empty text.
     nullable(row, name)?.ok_or_else(|| corrupt(name, "it is NULL"))
 }
 
@@ -81,7 +83,7 @@ where
     })
 }
 
-/// A value that this version cannot read.
+/// The error of a value that this version cannot read.
 pub(super) fn corrupt(what: &str, why: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt {
         what: format!("column `{what}`"),
@@ -89,7 +91,7 @@ pub(super) fn corrupt(what: &str, why: impl std::fmt::Display) -> StoreError {
     }
 }
 
-/// Says which run the unreadable value belongs to; the row must have its `id`.
+/// Adds the run to the error of an unreadable value; the row must have its `id`.
 pub(super) fn of_run(row: &SqliteRow, error: StoreError) -> StoreError {
     match error {
         StoreError::Corrupt { what, why } => {
@@ -103,32 +105,29 @@ pub(super) fn of_run(row: &SqliteRow, error: StoreError) -> StoreError {
     }
 }
 
-/// Why a write did not happen: our own refusal, or SQLite's.
-#[derive(Debug)]
-pub(super) enum Trouble {
+/// An error of a write: a rule of the store, or SQLite's.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WriteError {
     /// A rule of the store.
-    Store(StoreError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The database.
-    Sql(sqlx::Error),
+    #[error(transparent)]
+    Sql(#[from] sqlx::Error),
 }
 
-impl From<StoreError> for Trouble {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
+impl WriteError {
+    /// See [`is_about_the_row`].
+    pub(super) fn is_about_the_row(&self) -> bool {
+        matches!(self, Self::Sql(error) if is_about_the_row(error))
     }
 }
 
-impl From<sqlx::Error> for Trouble {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Sql(error)
-    }
-}
-
-impl From<Trouble> for StoreError {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Store(error) => error,
-            Trouble::Sql(error) => failed(&error),
+impl From<WriteError> for StoreError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Store(error) => error,
+            WriteError::Sql(error) => failed(error),
         }
     }
 }

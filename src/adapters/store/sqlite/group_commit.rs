@@ -1,27 +1,30 @@
-//! Deliveries that wait together are written with one commit: one flush costs hardly more for many rows than for one.
+//! Group commit: deliveries that wait together are written with one commit, because one flush costs
+//! hardly more for many rows than for one.
 
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::errors::{self, Trouble};
-use super::{Core, accept};
-use crate::engine::store::{Accepted, NewDelivery, StoreError};
+use super::Core;
+use super::accept::{self, EncodedDelivery};
+use super::errors;
+use crate::engine::store::{Accepted, StoreError};
 
-/// Deliveries per commit at most: beyond this a commit gains nothing and others wait longer.
-const BATCH: usize = 256;
+/// Maximum number of deliveries per commit: more gain nothing and make others wait longer.
+const MAX_BATCH: usize = 256;
 
-/// Bytes of payloads and triggers per commit at most (a single delivery may exceed it): bounds the memory of a batch.
-const BATCH_BYTES: usize = 1 << 20;
+/// Maximum size of payloads and triggers per commit, in bytes, to bound the memory of a batch. A single
+/// delivery may exceed it.
+const MAX_BATCH_BYTES: usize = 1 << 20;
 
-/// A delivery that waits to be written, and who waits for it.
+/// A delivery that waits to be written.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// What to write.
-    pub(super) delivery: NewDelivery,
-    /// Gets the answer after the commit.
-    pub(super) answer: oneshot::Sender<Result<Accepted, StoreError>>,
+    /// The delivery.
+    pub(super) delivery: EncodedDelivery,
+    /// Receives the result after the commit.
+    pub(super) result: oneshot::Sender<Result<Accepted, StoreError>>,
 }
 
 /// Writes until the store is dropped, or stopped and everything queued has been answered.
@@ -35,7 +38,7 @@ pub(super) async fn run(
         tokio::select! {
             biased;
             () = stop.cancelled(), if !queue.is_closed() => queue.close(),
-            taken = queue.recv_many(&mut batch, BATCH) => {
+            taken = queue.recv_many(&mut batch, MAX_BATCH) => {
                 if taken == 0 {
                     return;
                 }
@@ -48,28 +51,26 @@ pub(super) async fn run(
     }
 }
 
-/// How many deliveries from the front go into one commit; at least one.
+/// Returns how many deliveries from the front go into one commit; at least one.
 fn portion(batch: &[Pending]) -> usize {
-    // It changes runs that others in the batch add: it goes alone, so that order decides.
-    let alone = |pending: &Pending| pending.delivery.installation_gone;
     let mut bytes = 0;
     let fitting = batch
         .iter()
         .take_while(|pending| {
-            let delivery = &pending.delivery;
-            bytes += delivery.payload.as_ref().map_or(0, Vec::len)
-                + delivery.runs.iter().map(|r| r.trigger.len()).sum::<usize>();
-            bytes <= BATCH_BYTES && !alone(pending)
+            bytes += pending.delivery.len();
+            // A removal is written alone, because it changes runs that others in the batch add.
+            bytes <= MAX_BATCH_BYTES && !pending.delivery.is_removal()
         })
         .count();
     fitting.max(1)
 }
 
-/// Writes a portion; when a row of it is refused, each delivery by itself, so that only the culprit fails.
+/// Writes a portion. If a row of it is refused, each delivery is written by itself, so that only the
+/// refused one fails.
 async fn write(core: &Core, portion: Vec<Pending>) {
-    let (deliveries, answers): (Vec<_>, Vec<_>) = portion
+    let (deliveries, results): (Vec<_>, Vec<_>) = portion
         .into_iter()
-        .map(|pending| (pending.delivery, pending.answer))
+        .map(|pending| (pending.delivery, pending.result))
         .unzip();
     let outcomes = match write_together(core, &deliveries).await {
         Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
@@ -92,9 +93,9 @@ async fn write(core: &Core, portion: Vec<Pending>) {
             .collect::<Vec<_>>(),
     };
     core.work.notify_one();
-    for (answer, outcome) in answers.into_iter().zip(outcomes) {
-        // The caller may have gone; its delivery is stored all the same.
-        drop(answer.send(outcome));
+    for (result, outcome) in results.into_iter().zip(outcomes) {
+        // The delivery is stored even if its caller no longer waits.
+        drop(result.send(outcome));
     }
 }
 
@@ -105,8 +106,11 @@ enum Failure {
     Database(String),
 }
 
-/// One transaction; one outcome for each delivery, in order.
-async fn write_together(core: &Core, deliveries: &[NewDelivery]) -> Result<Vec<Accepted>, Failure> {
+/// Writes one transaction and returns one outcome for each delivery, in order.
+async fn write_together(
+    core: &Core,
+    deliveries: &[EncodedDelivery],
+) -> Result<Vec<Accepted>, Failure> {
     let mut turn = core
         .writer
         .turn()
@@ -116,11 +120,10 @@ async fn write_together(core: &Core, deliveries: &[NewDelivery]) -> Result<Vec<A
     if result.is_ok()
         && let Err(error) = turn.record_changes().await
     {
-        // They are stored, but nobody is told so: a redelivery is a duplicate.
+        // They are stored although the caller gets an error: a redelivery is a duplicate.
         result = Err(error.into());
     }
-    let about_the_row =
-        matches!(&result, Err(Trouble::Sql(error)) if errors::is_about_the_row(error));
+    let about_the_row = matches!(&result, Err(error) if error.is_about_the_row());
     turn.end(result).map_err(|error| {
         if about_the_row {
             Failure::Row(text(error))
@@ -130,7 +133,7 @@ async fn write_together(core: &Core, deliveries: &[NewDelivery]) -> Result<Vec<A
     })
 }
 
-/// The text without the prefix that the answers get again.
+/// Returns the text without the prefix, which the results add again.
 fn text(error: StoreError) -> String {
     match error {
         StoreError::Failed(text) => text,

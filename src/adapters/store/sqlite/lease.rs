@@ -1,20 +1,42 @@
-//! Leases: claimed, extended, given back, taken back.
+//! Leases: claiming, extending, releasing and recovering them.
 
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
+use super::MAX_WAIT_AFTER_START;
 use super::accept::json;
-use super::errors::{Trouble, column, corrupt, nullable, of_run};
-use super::queue::{held, promote};
+use super::errors::{WriteError, column, corrupt, nullable, of_run};
+use super::queue::{execute_leased, finish, leased, promote};
+use crate::engine::model::failure::Code;
+use crate::engine::model::progress::Progress;
 use crate::engine::model::run::RunId;
 use crate::engine::model::time::Millis;
-use crate::engine::store::{Beat, Claimed, Lease, MAX_WAIT_AFTER_START, StoreError};
+use crate::engine::store::{Claimed, Lease, LeaseStatus, RunOutcome, StoreError};
 
-/// The first run of each repository that has any (found by jumping from one repository to the next
-/// in the index, so that a long backlog costs nothing), of these the one whose repository has the
-/// fewest running. Deferred runs come last, and one at a time in an installation: however many
-/// there are, they hold one worker and one place in the write lane.
-pub(super) const CLAIM: &str = "
+/// The `RETURNING` clause of a claim. Where the delivery keeps the comment's text, the trigger gets it
+/// back.
+macro_rules! claiming {
+    ($update:literal) => {
+        concat!(
+            $update,
+            "
+RETURNING id, fence, attempt, round, cancel_requested, created_ms,
+    (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid,
+    (SELECT CASE WHEN deliveries.text IS NULL THEN texts.trigger
+                 ELSE json_set(texts.trigger, '$.origin.text', deliveries.text) END
+     FROM texts CROSS JOIN deliveries ON deliveries.id = runs.delivery
+     WHERE texts.run = runs.seq) AS trigger,
+    (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress"
+        )
+    };
+}
+
+/// Takes the first run of each repository that has any (found by jumping from one repository to the
+/// next in the index, so that a long backlog costs nothing), and claims the one whose repository has
+/// the fewest running. Deferred runs come last, and one at a time in an installation: however many
+/// there are, they occupy one worker and one place in the write lane.
+pub(super) const CLAIM: &str = claiming!(
+    "
 WITH RECURSIVE
 ready (repo) AS (
     SELECT min(repo_id) FROM runs WHERE state = 'ready'
@@ -59,16 +81,11 @@ WHERE seq = (
     SELECT head.seq FROM heads CROSS JOIN runs AS head ON head.seq = heads.seq
     ORDER BY head.deferred, (SELECT count(*) FROM runs AS busy WHERE busy.state = 'running' AND busy.repo_id = head.repo_id),
              head.run_at_ms, head.seq
-    LIMIT 1)
-RETURNING id, fence, attempt, round, cancel_requested, created_ms,
-    (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid,
-    (SELECT CASE WHEN deliveries.text IS NULL THEN texts.trigger
-                 ELSE json_set(texts.trigger, '$.origin.text', deliveries.text) END
-     FROM texts CROSS JOIN deliveries ON deliveries.id = runs.delivery
-     WHERE texts.run = runs.seq) AS trigger,
-    (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress";
+    LIMIT 1)"
+);
 
-pub(super) const CLAIM_UNACKNOWLEDGED: &str = "
+pub(super) const CLAIM_UNACKNOWLEDGED: &str = claiming!(
+    "
 UPDATE runs
 SET fence = fence + 1, lease_owner = ?1, lease_until_ms = ?3
 WHERE seq = (
@@ -85,14 +102,8 @@ WHERE seq = (
               AND created_ms < ?4
               AND (lease_until_ms IS NULL OR lease_until_ms <= ?2)
             ORDER BY created_ms, seq LIMIT 1))
-    ORDER BY created_ms, seq LIMIT 1)
-RETURNING id, fence, attempt, round, cancel_requested, created_ms,
-    (SELECT guid FROM deliveries WHERE deliveries.id = runs.delivery) AS guid,
-    (SELECT CASE WHEN deliveries.text IS NULL THEN texts.trigger
-                 ELSE json_set(texts.trigger, '$.origin.text', deliveries.text) END
-     FROM texts CROSS JOIN deliveries ON deliveries.id = runs.delivery
-     WHERE texts.run = runs.seq) AS trigger,
-    (SELECT progress FROM texts WHERE texts.run = runs.seq) AS progress";
+    ORDER BY created_ms, seq LIMIT 1)"
+);
 
 pub(super) const ACKNOWLEDGED: &str = "
 UPDATE runs
@@ -130,92 +141,110 @@ const DUE_SOON: &str = "UPDATE runs SET run_at_ms = ?1 WHERE state = 'waiting' A
 
 const NOT_SPENT_AHEAD: &str = "UPDATE spending SET at_ms = ?1 WHERE at_ms > ?1";
 
-/// Places whose runs are all blocked: there should be none; the start looks, so that none stays stuck for ever.
-const STRANDED: &str = "SELECT DISTINCT serial FROM runs WHERE state = 'blocked'";
+/// Places with blocked runs. Those without an active run should not exist; they are promoted at the
+/// start so that none stays blocked for ever.
+const BLOCKED_PLACES: &str = "SELECT DISTINCT serial FROM runs WHERE state = 'blocked'";
 
-/// See [`crate::engine::store::Store::claim`].
 pub(super) async fn claim(
     connection: &mut SqliteConnection,
     owner: &str,
     now: Millis,
     until: Millis,
-) -> Result<Option<Claimed>, Trouble> {
+) -> Result<Option<Claimed>, WriteError> {
     let rows = sqlx::query(CLAIM)
         .bind(owner)
         .bind(now.0)
         .bind(until.0)
-        .fetch_all(connection)
+        .fetch_all(&mut *connection)
         .await?;
-    first(&rows, owner)
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    match claimed(row, owner) {
+        Ok(claimed) => Ok(Some(claimed)),
+        Err(error) => {
+            let failed = RunOutcome::Failed {
+                code: Code::Internal,
+                message: error.to_string(),
+            };
+            finish(connection, &claimed_lease(row, owner)?, &failed, now).await?;
+            Err(error.into())
+        }
+    }
 }
 
-/// See [`crate::engine::store::Store::claim_unacknowledged`].
+/// A run that cannot be read is marked acknowledged: it fails when it is claimed to run.
 pub(super) async fn claim_unacknowledged(
     connection: &mut SqliteConnection,
     owner: &str,
     now: Millis,
     until: Millis,
     ready_before: Millis,
-) -> Result<Option<Claimed>, Trouble> {
+) -> Result<Option<Claimed>, WriteError> {
     let rows = sqlx::query(CLAIM_UNACKNOWLEDGED)
         .bind(owner)
         .bind(now.0)
         .bind(until.0)
         .bind(ready_before.0)
-        .fetch_all(connection)
+        .fetch_all(&mut *connection)
         .await?;
-    first(&rows, owner)
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    match claimed(row, owner) {
+        Ok(claimed) => Ok(Some(claimed)),
+        Err(error) => {
+            acknowledged(connection, &claimed_lease(row, owner)?).await?;
+            Err(error.into())
+        }
+    }
 }
 
-fn first(rows: &[SqliteRow], owner: &str) -> Result<Option<Claimed>, Trouble> {
-    let claimed = rows
-        .first()
-        .map(|row| claimed(row, owner).map_err(|error| of_run(row, error)));
-    Ok(claimed.transpose()?)
-}
-
-fn claimed(row: &SqliteRow, owner: &str) -> Result<Claimed, StoreError> {
-    Ok(Claimed {
-        lease: Lease {
-            run: RunId(column(row, "id")?),
-            owner: owner.to_owned(),
-            fence: column(row, "fence")?,
-        },
-        trigger: column(row, "trigger")?,
-        progress: nullable(row, "progress")?,
-        attempt: count(row, "attempt")?,
-        round: count(row, "round")?,
-        cancel_requested: nullable(row, "cancel_requested")?,
-        created: Millis(column(row, "created_ms")?),
-        guid: column(row, "guid")?,
+fn claimed_lease(row: &SqliteRow, owner: &str) -> Result<Lease, StoreError> {
+    Ok(Lease {
+        run: RunId(column(row, "id")?),
+        owner: owner.to_owned(),
+        fence: column(row, "fence")?,
     })
 }
 
-/// The attempts of a run.
+fn claimed(row: &SqliteRow, owner: &str) -> Result<Claimed, StoreError> {
+    let read = || {
+        let trigger: String = column(row, "trigger")?;
+        let progress: Option<String> = nullable(row, "progress")?;
+        Ok(Claimed {
+            lease: claimed_lease(row, owner)?,
+            trigger: serde_json::from_str(&trigger).map_err(|error| corrupt("trigger", error))?,
+            progress: Progress::read(progress.as_deref())
+                .map_err(|error| corrupt("progress", error))?,
+            attempt: count(row, "attempt")?,
+            round: count(row, "round")?,
+            cancel_requested: nullable(row, "cancel_requested")?,
+            created: Millis(column(row, "created_ms")?),
+            guid: column(row, "guid")?,
+        })
+    };
+    read().map_err(|error| of_run(row, error))
+}
+
+/// Reads a counter of attempts or rounds.
 pub(super) fn count(row: &SqliteRow, name: &'static str) -> Result<u32, StoreError> {
     u32::try_from(column::<i64>(row, name)?).map_err(|error| corrupt(name, error))
 }
 
-/// See [`crate::engine::store::Store::acknowledged`].
 pub(super) async fn acknowledged(
     connection: &mut SqliteConnection,
     lease: &Lease,
-) -> Result<(), Trouble> {
-    let done = sqlx::query(ACKNOWLEDGED)
-        .bind(&lease.run.0)
-        .bind(&lease.owner)
-        .bind(lease.fence)
-        .execute(connection)
-        .await?;
-    held(done.rows_affected(), lease)
+) -> Result<(), WriteError> {
+    execute_leased(leased(ACKNOWLEDGED, lease), connection, lease).await
 }
 
-/// See [`crate::engine::store::Store::heartbeat`]. One statement for all leases.
+/// Extends all leases with one statement.
 pub(super) async fn heartbeat(
     connection: &mut SqliteConnection,
     leases: &[Lease],
     until: Millis,
-) -> Result<Vec<Beat>, Trouble> {
+) -> Result<Vec<LeaseStatus>, WriteError> {
     let asked: Vec<_> = leases.iter().map(|l| (&l.run, &l.owner, l.fence)).collect();
     let rows = sqlx::query(HEARTBEAT)
         .bind(json(&asked)?)
@@ -230,32 +259,58 @@ pub(super) async fn heartbeat(
             Ok((key, cancel))
         })
         .collect::<Result<std::collections::HashMap<_, _>, StoreError>>()?;
-    let beats = leases.iter().map(|lease| {
-        let beat = held.remove(&(lease.run.0.clone(), lease.fence));
-        Beat {
+    let statuses = leases.iter().map(|lease| {
+        let status = held.remove(&(lease.run.0.clone(), lease.fence));
+        LeaseStatus {
             run: lease.run.clone(),
-            held: beat.is_some(),
-            cancel_requested: beat.flatten(),
+            held: status.is_some(),
+            cancel_requested: status.flatten(),
         }
     });
-    Ok(beats.collect())
+    Ok(statuses.collect())
 }
 
-/// See [`crate::engine::store::Store::release`].
 pub(super) async fn release(
     connection: &mut SqliteConnection,
     owner: &str,
-) -> Result<u64, Trouble> {
+) -> Result<u64, WriteError> {
     let released = sqlx::query(RELEASE).bind(owner).execute(connection).await?;
     Ok(released.rows_affected())
 }
 
-/// See [`crate::engine::store::Store::recover`].
-pub(super) async fn recover(
+pub(super) async fn recover_expired(
+    connection: &mut SqliteConnection,
+    now: Millis,
+) -> Result<u64, WriteError> {
+    recover(connection, now, false).await
+}
+
+/// Takes back every lease. Times ahead of `now` count as set by a clock that has been put back since.
+pub(super) async fn recover_all(
+    connection: &mut SqliteConnection,
+    now: Millis,
+) -> Result<u64, WriteError> {
+    let recovered = recover(connection, now, true).await?;
+    sqlx::query(DUE_SOON)
+        .bind(now.plus(MAX_WAIT_AFTER_START).0)
+        .execute(&mut *connection)
+        .await?;
+    sqlx::query(NOT_SPENT_AHEAD)
+        .bind(now.0)
+        .execute(&mut *connection)
+        .await?;
+    let blocked = sqlx::query_scalar(BLOCKED_PLACES)
+        .fetch_all(&mut *connection)
+        .await?;
+    promote(connection, &blocked).await?;
+    Ok(recovered)
+}
+
+async fn recover(
     connection: &mut SqliteConnection,
     now: Millis,
     all: bool,
-) -> Result<u64, Trouble> {
+) -> Result<u64, WriteError> {
     // A write of a process that died may have been on its way until now.
     sqlx::query(UNSETTLE)
         .bind(now.0)
@@ -265,21 +320,7 @@ pub(super) async fn recover(
     let recovered = sqlx::query(RECOVER)
         .bind(now.0)
         .bind(all)
-        .execute(&mut *connection)
+        .execute(connection)
         .await?;
-    if all {
-        sqlx::query(DUE_SOON)
-            .bind(now.plus(MAX_WAIT_AFTER_START).0)
-            .execute(&mut *connection)
-            .await?;
-        sqlx::query(NOT_SPENT_AHEAD)
-            .bind(now.0)
-            .execute(&mut *connection)
-            .await?;
-        let stranded = sqlx::query_scalar(STRANDED)
-            .fetch_all(&mut *connection)
-            .await?;
-        promote(connection, &stranded).await?;
-    }
     Ok(recovered.rows_affected())
 }

@@ -1,4 +1,4 @@
-//! Opening: the locks, the checks before anything is changed, the connections, the migrations.
+//! Opening the database: locks, checks before anything is changed, migrations, connections, recovery.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use super::changes::{self, Changes};
 use super::errors::sentence;
-use super::writer::{Held, Writer};
+use super::writer::{Resources, Writer};
 use super::{Core, SqliteOptions};
 use crate::engine::store::StoreError;
 
@@ -20,30 +20,30 @@ static MIGRATIONS: Migrator = sqlx::migrate!("src/adapters/store/migrations/sqli
 /// `PRAGMA application_id` of our files, set by the first migration: "PLNW".
 const APPLICATION_ID: i32 = 0x504c_4e57;
 
-/// Bytes per page. Most rows are small and most pages of a batch neighbours; with larger pages the one random index
-/// (the GUIDs) would write more for the same row.
+/// Page size, in bytes. Most rows are small and most pages of a batch adjacent; with larger pages the
+/// one random index (the GUIDs) would write more for the same row.
 const PAGE_SIZE: u32 = 4096;
 
-/// KiB of page cache per connection: the queue's working set; the kernel caches the rest.
+/// Page cache per connection, in KiB: the queue's working set; the kernel caches the rest.
 const CACHE_KIB: u32 = 2048;
 
-/// Bytes to which the WAL file is cut back after a checkpoint that a burst made wait.
-const WAL_LIMIT: u32 = 16 << 20;
+/// Size to which the WAL file is truncated after a checkpoint that a burst delayed, in bytes.
+const MAX_IDLE_WAL: u32 = 16 << 20;
 
-/// Readers: pages and `/plan-status`; writers never use them.
+/// Number of reading connections, for pages and `/plan-status`. Writes never use them.
 const READERS: u32 = 2;
 
-/// Symbolic links that are followed to find the database's own path, at most; Linux follows as many.
+/// Maximum number of symbolic links followed to the database file, as on Linux.
 const MAX_LINKS: u32 = 40;
 
-/// Takes the locks, checks, migrates and connects.
+/// Locks, checks, migrates and opens the database.
 pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, StoreError> {
-    // SQLite, too, keeps the WAL beside the file that a symbolic link leads to.
+    // SQLite also keeps the WAL beside the target of a symbolic link.
     let path = &real_path(path);
     let lock = take_lock(path)?;
     let record = changes::path(path);
     let recorded = changes::recorded(&record).map_err(|error| cannot_make(&record, &error))?;
-    let was = Place::at(path).map_err(|error| cannot_make(path, &error))?;
+    let was = FileState::at(path).map_err(|error| cannot_make(path, &error))?;
     was.check(path, &record, recorded)?;
     let database = take_database(path)?;
     let plain = SqliteConnectOptions::new()
@@ -52,12 +52,12 @@ pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, S
         .disable_statement_logging();
     check_content(path, &plain, &record, recorded).await?;
     match was {
-        Place::Missing => tracing::info!(path = %path.display(), "made a new database"),
-        Place::Empty => tracing::warn!(
+        FileState::Missing => tracing::info!(path = %path.display(), "made a new database"),
+        FileState::Empty => tracing::warn!(
             path = %path.display(),
             "the database file was empty; starting with a new database"
         ),
-        Place::Present => {}
+        FileState::Present => {}
     }
 
     let common = plain
@@ -71,16 +71,14 @@ pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, S
         .clone()
         .page_size(PAGE_SIZE)
         .journal_mode(SqliteJournalMode::Wal)
-        .pragma("journal_size_limit", WAL_LIMIT.to_string())
+        .pragma("journal_size_limit", MAX_IDLE_WAL.to_string())
         .thread_name(|_| "store-writer".to_owned());
     let mut connection = writing.connect().await.map_err(|e| cannot_open(path, &e))?;
     migrate(path, &mut connection).await?;
-    let changes = begin_record(&mut connection, &record)
+    let count = count_start(&mut connection)
         .await
-        .map_err(|error| match error {
-            RecordError::Database(error) => cannot_open(path, &error),
-            RecordError::File(error) => cannot_make(&record, &error),
-        })?;
+        .map_err(|error| cannot_open(path, &error))?;
+    let changes = Changes::open(&record, count).map_err(|error| cannot_make(&record, &error))?;
     let reader = SqlitePoolOptions::new()
         .max_connections(READERS)
         .idle_timeout(None)
@@ -92,23 +90,23 @@ pub(super) async fn open(path: &Path, options: &SqliteOptions) -> Result<Core, S
                 .pragma("query_only", "ON")
                 .thread_name(|n| format!("store-reader-{n}")),
         );
-    let held = Held {
+    let resources = Resources {
         changes,
         _locks: [lock, database],
     };
     Ok(Core {
-        writer: Writer::new(writing, connection, held),
+        writer: Writer::new(writing, connection, resources),
         reader,
         work: Notify::new(),
     })
 }
 
-/// Looks whether [`open`] would find a usable place at `path`. Opens and changes nothing, so it is safe beside a process
-/// that uses the database.
+/// Checks whether [`open`] could use `path`. Opens and changes nothing, so it is safe while another
+/// process uses the database.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let path = &real_path(path);
     let record = changes::path(path);
-    let was = Place::at(path).map_err(|error| cannot_make(path, &error))?;
+    let was = FileState::at(path).map_err(|error| cannot_make(path, &error))?;
     let folder = folder_of(path);
     let about = fs::metadata(folder).map_err(|error| cannot_make(path, &error))?;
     if !about.is_dir() {
@@ -120,7 +118,7 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
         use rustix::fs::{Access, access};
         let refused = |error: rustix::io::Errno| cannot_make(path, &error.into());
         access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(refused)?;
-        if was != Place::Missing {
+        if was != FileState::Missing {
             access(path, Access::READ_OK | Access::WRITE_OK).map_err(refused)?;
         }
     }
@@ -128,7 +126,7 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     was.check(path, &record, recorded)
 }
 
-/// The path of the file itself: every symbolic link on the way followed, also one that leads to nothing yet.
+/// Resolves every symbolic link, including one whose target does not exist yet.
 fn real_path(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -142,7 +140,7 @@ fn real_path(path: &Path) -> PathBuf {
     }
     match (folder_of(&path).canonicalize(), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
-        // The error comes when it is opened.
+        // Opening it reports the error.
         _ => path,
     }
 }
@@ -154,15 +152,15 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// What is at the database's path before it is opened.
+/// The state of the database file before it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FileState {
     Missing,
     Empty,
     Present,
 }
 
-impl Place {
+impl FileState {
     fn at(path: &Path) -> std::io::Result<Self> {
         match fs::metadata(path) {
             Ok(about) if !about.is_file() => Err(std::io::Error::other("it is not a regular file")),
@@ -173,7 +171,7 @@ impl Place {
         }
     }
 
-    /// Refuses to begin anew where there was a database.
+    /// Refuses to create a new database where there was one.
     fn check(self, path: &Path, record: &Path, recorded: Option<i64>) -> Result<(), StoreError> {
         let state = match self {
             Self::Present => return Ok(()),
@@ -192,7 +190,8 @@ impl Place {
     }
 }
 
-/// One process per path: recovery at start takes every running run back, which is only right when nobody else runs.
+/// Allows one process per path: recovery at the start takes back every lease, which is only right if no
+/// other process works on the runs.
 fn take_lock(path: &Path) -> Result<File, StoreError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -212,15 +211,15 @@ fn take_lock(path: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// Makes the database file readable by this user only (it holds text from private repositories; SQLite gives the WAL the
-/// same mode) and locks the file itself: the lock of the path does not hold against a hard link, or when somebody
-/// deletes the lock file.
+/// Creates the database file readable by this user only (it holds text from private repositories; SQLite
+/// gives the WAL the same mode) and locks the file itself: the lock of the path does not cover hard
+/// links, or a lock file that was deleted.
 ///
-/// The lock is `flock(2)`, which on Linux knows nothing of SQLite's own `fcntl(2)` locks. Elsewhere the two would get
-/// into each other's way, and the lock of the path is all there is.
+/// The lock is `flock(2)`, which on Linux is independent of SQLite's own `fcntl(2)` locks. On other
+/// systems the two would conflict, so only the path is locked.
 ///
-/// Closing any descriptor of the file would release SQLite's locks in this process: the file returned must outlive the
-/// connections.
+/// Closing any descriptor of the file would release SQLite's locks in this process: the returned file
+/// must outlive the connections.
 fn take_database(path: &Path) -> Result<File, StoreError> {
     let file = private()
         .open(path)
@@ -258,27 +257,11 @@ fn cannot_lock(path: &Path, error: &std::io::Error) -> StoreError {
     ))
 }
 
-/// Why the record of changes cannot be begun.
-enum RecordError {
-    Database(sqlx::Error),
-    File(std::io::Error),
-}
-
-impl From<sqlx::Error> for RecordError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Database(error)
-    }
-}
-
-/// Counts this start, and records the changes that the database holds.
-async fn begin_record(
-    connection: &mut SqliteConnection,
-    record: &Path,
-) -> Result<Changes, RecordError> {
+/// Counts this start, and returns the number of changes that the database holds.
+async fn count_start(connection: &mut SqliteConnection) -> sqlx::Result<i64> {
     changes::count_from_now_on(connection).await?;
     changes::count_one(connection).await?;
-    let count = changes::counted(connection).await?;
-    Changes::open(record, count).map_err(RecordError::File)
+    changes::counted(connection).await
 }
 
 fn cannot_make(path: &Path, error: &std::io::Error) -> StoreError {
@@ -303,8 +286,8 @@ fn cannot_open(path: &Path, error: &sqlx::Error) -> StoreError {
     ))
 }
 
-/// Looks before anything is written: turning the WAL on would already change somebody else's file, and the files of a
-/// database that has lost changes may still be put together again.
+/// Checks the content before anything is written: switching to WAL mode would already change a foreign
+/// file, and the files of a database that has lost changes may still be restored.
 async fn check_content(
     path: &Path,
     plain: &SqliteConnectOptions,
@@ -316,7 +299,7 @@ async fn check_content(
         let id: i32 = sqlx::query_scalar("PRAGMA application_id")
             .fetch_one(&mut connection)
             .await?;
-        // The table of migrations alone is left by a crash during the very first start.
+        // A crash during the very first start leaves the table of migrations alone.
         let tables: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name <> '_sqlx_migrations'",
         )
@@ -350,11 +333,11 @@ async fn check_content(
     }
 }
 
-/// What a database file holds.
+/// The content of a database file.
 enum Content {
-    /// Ours, with so many changes counted.
+    /// A database of ours, with the number of changes it holds.
     Ours(i64),
-    /// Another program's.
+    /// A database of another program.
     Foreign,
 }
 

@@ -1,17 +1,20 @@
-//! How runs move between states at their place: ended, parked, cancelled, put back in line.
+//! State changes of runs: ended, parked, cancelled, queued again.
 //!
-//! Here and in the other files of this module: a statement that writes outside a transaction and returns rows is read
-//! to its end (`fetch_all`), because only the last step commits and reports a failure to do so.
+//! A statement of this adapter that writes outside a transaction and returns rows is read to its end
+//! (`fetch_all`), because only the last step commits and reports a failure to commit.
 
-use sqlx::{Connection, SqliteConnection};
+use sqlx::query::Query;
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{Connection, Sqlite, SqliteConnection};
 
 use super::accept::json;
-use super::errors::{Trouble, column, nullable};
+use super::errors::{WriteError, column, nullable};
+use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
-use crate::engine::store::{Finish, Lease, StoreError};
+use crate::engine::store::{Lease, RunOutcome, StoreError};
 
-/// The oldest blocked run of each given place that has no active one.
+/// Makes the oldest blocked run of each given place ready that has no active one.
 pub(super) const PROMOTE: &str = "
 UPDATE runs SET state = 'ready'
 WHERE seq IN (
@@ -29,14 +32,15 @@ SET state = ?4, finished_ms = ?5, code = ?6, note = ?7, lease_owner = NULL, leas
 WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'
 RETURNING serial";
 
-/// Back in line, as if it had not been claimed.
+/// Makes a run ready again as if it had not been claimed.
 pub(super) const YIELD: &str = "
 UPDATE runs
 SET state = 'ready', attempt = max(attempt - 1, 0), lease_owner = NULL, lease_until_ms = NULL
 WHERE id = ?1 AND lease_owner = ?2 AND fence = ?3 AND state = 'running'";
 
-/// A request to stop that the worker has not been told of makes the run claimable at once; one that it was told of
-/// does not, or a run that cannot report its end for now would spin. The same for messages.
+/// A request to cancel that the worker does not know of makes the run claimable at once. One that it
+/// knows of does not, or a run that cannot report its end at the moment would be claimed in a loop.
+/// The same holds for messages.
 pub(super) const PARK: &str = "
 UPDATE runs
 SET state = CASE WHEN told > heard OR (cancel_requested IS NOT NULL AND cancel_told = 0) THEN 'ready' ELSE 'waiting' END,
@@ -59,14 +63,39 @@ UPDATE runs
 SET state = 'blocked', run_at_ms = created_ms, attempt = 0, round = round + 1, cancel_requested = NULL, cancel_told = 0,
     code = NULL, note = NULL, started_ms = NULL, finished_ms = NULL
 WHERE seq = (SELECT seq FROM runs WHERE serial = ?1 AND state IN ('failed', 'cancelled')
-             AND code IS NOT 'permission_denied' ORDER BY seq DESC LIMIT 1)
+             AND code IS NOT ?2 ORDER BY seq DESC LIMIT 1)
 RETURNING id";
+
+/// Starts a statement whose first parameters are the lease: run, owner and fence.
+pub(super) fn leased<'q>(sql: &'static str, lease: &Lease) -> Query<'q, Sqlite, SqliteArguments> {
+    sqlx::query(sql)
+        .bind(lease.run.0.clone())
+        .bind(lease.owner.clone())
+        .bind(lease.fence)
+}
+
+/// Executes a statement made by [`leased`]. Fails with [`StoreError::Fenced`] if it changes no row.
+pub(super) async fn execute_leased(
+    query: Query<'_, Sqlite, SqliteArguments>,
+    connection: &mut SqliteConnection,
+    lease: &Lease,
+) -> Result<(), WriteError> {
+    match query.execute(connection).await?.rows_affected() {
+        0 => Err(fenced(lease)),
+        _ => Ok(()),
+    }
+}
+
+/// The error of a write under a lease that is no longer held.
+pub(super) fn fenced(lease: &Lease) -> WriteError {
+    StoreError::Fenced(lease.run.clone()).into()
+}
 
 /// Makes the next run ready at each of `places` that has no active run.
 pub(super) async fn promote(
     connection: &mut SqliteConnection,
     places: &[String],
-) -> Result<(), Trouble> {
+) -> Result<(), WriteError> {
     if !places.is_empty() {
         sqlx::query(PROMOTE)
             .bind(json(&places)?)
@@ -76,37 +105,31 @@ pub(super) async fn promote(
     Ok(())
 }
 
-/// See [`crate::engine::store::Store::finish`].
 pub(super) async fn finish(
     connection: &mut SqliteConnection,
     lease: &Lease,
-    how: &Finish,
+    outcome: &RunOutcome,
     now: Millis,
-) -> Result<(), Trouble> {
-    let (state, code, note) = match how {
-        Finish::Succeeded => (State::Succeeded, None, None),
-        Finish::Failed { code, message } => (State::Failed, Some(code), Some(message)),
-        Finish::Cancelled => (State::Cancelled, None, None),
-        Finish::Park {
+) -> Result<(), WriteError> {
+    let (state, code, note) = match outcome {
+        RunOutcome::Succeeded => (State::Succeeded, None, None),
+        RunOutcome::Failed { code, message } => (State::Failed, Some(code.name()), Some(message)),
+        RunOutcome::Cancelled => (State::Cancelled, None, None),
+        RunOutcome::Park {
             until,
             reason,
             counts,
-        } => return park(connection, lease, *until, reason, *counts).await,
-        Finish::Yield => {
-            let yielded = sqlx::query(YIELD)
-                .bind(&lease.run.0)
-                .bind(&lease.owner)
-                .bind(lease.fence)
-                .execute(connection)
-                .await?;
-            return held(yielded.rows_affected(), lease);
+        } => {
+            let query = leased(PARK, lease)
+                .bind(until.0)
+                .bind(reason)
+                .bind(i64::from(!counts));
+            return execute_leased(query, connection, lease).await;
         }
+        RunOutcome::Yield => return execute_leased(leased(YIELD, lease), connection, lease).await,
     };
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let ended = sqlx::query(END)
-        .bind(&lease.run.0)
-        .bind(&lease.owner)
-        .bind(lease.fence)
+    let ended = leased(END, lease)
         .bind(state.name())
         .bind(now.0)
         .bind(code)
@@ -123,32 +146,12 @@ pub(super) async fn finish(
     Ok(())
 }
 
-async fn park(
-    connection: &mut SqliteConnection,
-    lease: &Lease,
-    until: Millis,
-    reason: &str,
-    counts: bool,
-) -> Result<(), Trouble> {
-    let parked = sqlx::query(PARK)
-        .bind(&lease.run.0)
-        .bind(&lease.owner)
-        .bind(lease.fence)
-        .bind(until.0)
-        .bind(reason)
-        .bind(i64::from(!counts))
-        .execute(connection)
-        .await?;
-    held(parked.rows_affected(), lease)
-}
-
-/// See [`crate::engine::store::Store::request_cancel`].
 pub(super) async fn request_cancel(
     connection: &mut SqliteConnection,
     place: &str,
     before: &RunId,
     by: &str,
-) -> Result<Vec<RunId>, Trouble> {
+) -> Result<Vec<RunId>, WriteError> {
     let rows = sqlx::query(CANCEL)
         .bind(place)
         .bind(&before.0)
@@ -163,14 +166,14 @@ pub(super) async fn request_cancel(
     Ok(asked.into_iter().map(|(_, id)| id).collect())
 }
 
-/// See [`crate::engine::store::Store::requeue_failed`].
 pub(super) async fn requeue_failed(
     connection: &mut SqliteConnection,
     place: &str,
-) -> Result<Option<RunId>, Trouble> {
+) -> Result<Option<RunId>, WriteError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let row = sqlx::query(REQUEUE)
         .bind(place)
+        .bind(Code::PermissionDenied.name())
         .fetch_optional(&mut *transaction)
         .await?;
     let id = row.map(|row| column(&row, "id")).transpose()?.map(RunId);
@@ -179,18 +182,4 @@ pub(super) async fn requeue_failed(
     }
     transaction.commit().await?;
     Ok(id)
-}
-
-/// The refusal of a write under a lease that is somebody else's.
-pub(super) fn fenced(lease: &Lease) -> Trouble {
-    StoreError::Fenced(lease.run.clone()).into()
-}
-
-/// Fails unless the write under `lease` touched its row.
-pub(super) fn held(rows: u64, lease: &Lease) -> Result<(), Trouble> {
-    if rows == 0 {
-        Err(fenced(lease))
-    } else {
-        Ok(())
-    }
 }

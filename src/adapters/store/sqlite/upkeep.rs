@@ -3,13 +3,13 @@
 use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use super::accept::json;
-use super::errors::{self, Trouble};
+use super::errors::{WriteError, failed};
 use super::spending;
 use crate::engine::model::time::Millis;
 use crate::engine::store::StoreError;
 
-/// Rows per transaction while pruning: some milliseconds of the writer's time.
-const PORTION: u32 = 200;
+/// Maximum number of rows per transaction while pruning: some milliseconds of the writer's time.
+const MAX_PRUNED_ROWS: u32 = 200;
 
 pub(super) const OLD_DELIVERIES: &str = "
 SELECT id FROM deliveries
@@ -18,7 +18,10 @@ WHERE received_ms < ?1 AND NOT EXISTS (
     WHERE runs.delivery = deliveries.id AND (runs.finished_ms IS NULL OR runs.finished_ms >= ?1))
 LIMIT ?2";
 
-/// All their runs were refused. `IS NOT` counts runs without a code, too.
+/// Selects deliveries whose runs were all refused. `IS NOT` is also true for runs without a code. The
+/// code is a literal so that the partial index is used; it is [`Code::PermissionDenied`].
+///
+/// [`Code::PermissionDenied`]: crate::engine::model::failure::Code::PermissionDenied
 pub(super) const OLD_REFUSED: &str = "
 SELECT DISTINCT delivery FROM runs INDEXED BY runs_refused
 WHERE code = 'permission_denied' AND finished_ms < ?1 AND NOT EXISTS (
@@ -45,7 +48,8 @@ pub(super) const DELETE_RUNS: &str =
 const DELETE_DELIVERIES: &str =
     "DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each(?1))";
 
-/// Entries outlive their run's row at most until the next pruning, never the other way round.
+/// Deletes audit entries. They outlive their run's row at most until the next pruning, never the other
+/// way round.
 const DELETE_AUDIT: &str = "
 DELETE FROM audit
 WHERE id IN (
@@ -53,7 +57,8 @@ WHERE id IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = audit.run)
     LIMIT ?2)";
 
-/// The same for what was spent. A run's first turn stays as long as the run: it says that the run was counted.
+/// Deletes spending. A run's first turn stays as long as the run, because it records that the run was
+/// counted.
 const DELETE_SPENDING: &str = "
 DELETE FROM spending
 WHERE rowid IN (
@@ -61,8 +66,8 @@ WHERE rowid IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = spending.run)
     LIMIT ?2)";
 
-/// The same for what was asked for: it counts for a window, and decides over a comment as long as
-/// its run is there.
+/// Deletes records of commands. They count for a window, and decide about a comment as long as its run
+/// exists.
 const DELETE_ASKS: &str = "
 DELETE FROM asks
 WHERE rowid IN (
@@ -70,36 +75,18 @@ WHERE rowid IN (
     WHERE at_ms < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = asks.run)
     LIMIT ?2)";
 
-/// What one portion deleted.
-pub(super) struct Pruned {
-    /// Deliveries.
-    pub(super) deliveries: u64,
-    /// Audit entries.
-    entries: u64,
-    /// Agents' turns.
-    turns: u64,
-    /// Records of commands.
-    asks: u64,
-}
-
-impl Pruned {
-    /// Nothing older is left.
-    pub(super) fn is_last(&self) -> bool {
-        let full = u64::from(PORTION);
-        self.deliveries < full && self.entries < full && self.turns < full && self.asks < full
-    }
-}
-
-/// Deletes one portion of what ended before `before`: deliveries that `which` selects, audit entries and spending.
+/// Deletes one portion of the rows that ended before `before`: deliveries that `which` selects, audit
+/// entries, spending and records of commands. Returns the number of deliveries, and whether nothing
+/// older is left.
 pub(super) async fn prune_some(
     connection: &mut SqliteConnection,
     which: &'static str,
     before: Millis,
-) -> Result<Pruned, Trouble> {
+) -> Result<(u64, bool), WriteError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let old: Vec<i64> = sqlx::query_scalar(which)
         .bind(before.0)
-        .bind(PORTION)
+        .bind(MAX_PRUNED_ROWS)
         .fetch_all(&mut *transaction)
         .await?;
     let old = json(&old)?;
@@ -117,43 +104,37 @@ pub(super) async fn prune_some(
             .await?;
         deliveries = deleted.rows_affected();
     }
-    let audit = sqlx::query(DELETE_AUDIT)
-        .bind(before.0)
-        .bind(PORTION)
-        .execute(&mut *transaction)
-        .await?;
-    let turns = sqlx::query(DELETE_SPENDING)
-        .bind(before.minus(spending::DAY).0)
-        .bind(PORTION)
-        .execute(&mut *transaction)
-        .await?;
-    let asks = sqlx::query(DELETE_ASKS)
-        .bind(before.minus(spending::DAY).0)
-        .bind(PORTION)
-        .execute(&mut *transaction)
-        .await?;
+    let mut is_last = deliveries < u64::from(MAX_PRUNED_ROWS);
+    let day_before = before.minus(spending::DAY);
+    for (delete, before) in [
+        (DELETE_AUDIT, before),
+        (DELETE_SPENDING, day_before),
+        (DELETE_ASKS, day_before),
+    ] {
+        let deleted = sqlx::query(delete)
+            .bind(before.0)
+            .bind(MAX_PRUNED_ROWS)
+            .execute(&mut *transaction)
+            .await?;
+        is_last &= deleted.rows_affected() < u64::from(MAX_PRUNED_ROWS);
+    }
     transaction.commit().await?;
-    Ok(Pruned {
-        deliveries,
-        entries: audit.rows_affected(),
-        turns: turns.rows_affected(),
-        asks: asks.rows_affected(),
-    })
+    Ok((deliveries, is_last))
 }
 
-/// A write that costs a commit, to know that one is possible.
-pub(super) async fn beat(connection: &mut SqliteConnection) -> Result<(), Trouble> {
+/// Writes and commits, to check that it is possible.
+pub(super) async fn ping_writer(connection: &mut SqliteConnection) -> Result<(), WriteError> {
     sqlx::query("UPDATE pulse SET beats = beats + 1")
         .execute(connection)
         .await?;
     Ok(())
 }
 
-/// A read through the pool that reads.
-pub(super) async fn read_beats(reader: &SqlitePool) -> Result<(), StoreError> {
+/// Reads through the pool of readers.
+pub(super) async fn ping_reader(reader: &SqlitePool) -> Result<(), StoreError> {
     sqlx::query_scalar::<_, i64>("SELECT beats FROM pulse")
         .fetch_one(reader)
         .await
         .map(drop)
-        .map_err(|error| errors::failed(&error))
+        .map_err(failed)
 }

@@ -1,4 +1,4 @@
-//! The one connection that writes, and the locks that keep other processes away.
+//! The single writing connection, and the locks that exclude other processes.
 
 use std::fs::File;
 
@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::changes::{self, Changes};
-use super::errors::{self, Trouble};
+use super::errors::{self, WriteError};
 use crate::engine::store::StoreError;
 
 /// The writing connection behind a fair lock.
@@ -19,23 +19,24 @@ pub(super) struct Writer {
 
 #[derive(Debug)]
 struct Slot {
-    /// Taken out during a turn. Gone after a failure of the database or a turn that was dropped half-way: the next
-    /// turn connects anew, which also rolls back whatever was left open.
+    /// Taken out during a turn. `None` after a failure of the database or a turn that was dropped
+    /// half-way: the next turn reconnects, which also rolls back an open transaction.
     connection: Option<SqliteConnection>,
     /// Held from open to close; `None` once closed.
-    held: Option<Held>,
+    resources: Option<Resources>,
 }
 
-/// What belongs to the process that has the store open. Declared after the connection, and so dropped after it.
+/// Files that the process holds while the store is open. Declared after the connection and therefore
+/// dropped after it.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct Resources {
     /// The record of changes.
     pub(super) changes: Changes,
     /// The lock file and the database file, locked.
     pub(super) _locks: [File; 2],
 }
 
-/// The right to write, until it is ended or dropped.
+/// Exclusive use of the writing connection until it is ended or dropped.
 pub(super) struct Turn<'a> {
     /// The connection.
     pub(super) connection: SqliteConnection,
@@ -43,39 +44,34 @@ pub(super) struct Turn<'a> {
 }
 
 impl Writer {
-    /// A writer that starts with `connection` and connects anew with `options`.
+    /// Creates a writer that starts with `connection` and reconnects with `options`.
     pub(super) fn new(
         options: SqliteConnectOptions,
         connection: SqliteConnection,
-        held: Held,
+        resources: Resources,
     ) -> Self {
         Self {
             options,
             slot: Mutex::new(Slot {
                 connection: Some(connection),
-                held: Some(held),
+                resources: Some(resources),
             }),
         }
     }
 
-    /// Waits for the right to write.
+    /// Waits for the writing connection.
     pub(super) async fn turn(&self) -> Result<Turn<'_>, StoreError> {
         let mut slot = self.slot.lock().await;
-        if slot.held.is_none() {
+        if slot.resources.is_none() {
             return Err(errors::closed());
         }
         let connection = match slot.connection.take() {
             Some(connection) => connection,
-            None => self
-                .connect()
-                .await
-                .map_err(|error| errors::failed(&error))?,
+            None => self.connect().await.map_err(errors::failed)?,
         };
         let mut turn = Turn { connection, slot };
-        // What the turn before has committed.
-        turn.record_changes()
-            .await
-            .map_err(|error| errors::failed(&error))?;
+        // The changes that the previous turn committed.
+        turn.record_changes().await.map_err(errors::failed)?;
         Ok(turn)
     }
 
@@ -85,14 +81,14 @@ impl Writer {
         Ok(connection)
     }
 
-    /// Moves everything from the WAL into the database file, closes it and gives the locks up.
+    /// Moves everything from the WAL into the database file, closes it and releases the locks.
     pub(super) async fn close(&self) {
         let mut slot = self.slot.lock().await;
         if let Some(mut connection) = slot.connection.take() {
-            if let (Some(held), Ok(count)) =
-                (&mut slot.held, changes::counted(&mut connection).await)
+            if let (Some(resources), Ok(count)) =
+                (&mut slot.resources, changes::counted(&mut connection).await)
             {
-                held.changes.note(count);
+                resources.changes.note(count);
             }
             let result = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
                 .execute(&mut connection)
@@ -106,27 +102,25 @@ impl Writer {
                 tracing::warn!(error = %errors::sentence(&error), "the database was not closed cleanly");
             }
         }
-        slot.held = None;
+        slot.resources = None;
     }
 }
 
 impl Turn<'_> {
-    /// Records the changes that are durable by now. Only between transactions.
+    /// Records the number of durable changes. Call it between transactions only.
     pub(super) async fn record_changes(&mut self) -> sqlx::Result<()> {
         let count = changes::counted(&mut self.connection).await?;
-        if let Some(held) = &mut self.slot.held {
-            held.changes.note(count);
+        if let Some(resources) = &mut self.slot.resources {
+            resources.changes.note(count);
         }
         Ok(())
     }
 
     /// Ends the turn. The connection is kept unless the database itself failed.
-    pub(super) fn end<T>(mut self, result: Result<T, Trouble>) -> Result<T, StoreError> {
-        let usable = match &result {
-            Err(Trouble::Sql(error)) => errors::is_about_the_row(error),
-            _ => true,
-        };
-        if usable {
+    pub(super) fn end<T>(mut self, result: Result<T, WriteError>) -> Result<T, StoreError> {
+        let broken =
+            matches!(&result, Err(error @ WriteError::Sql(_)) if !error.is_about_the_row());
+        if !broken {
             self.slot.connection = Some(self.connection);
         }
         Ok(result?)

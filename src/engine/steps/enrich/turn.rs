@@ -19,7 +19,7 @@ use crate::engine::say::{self, agent as sentences};
 use crate::engine::settings::Settings;
 use crate::engine::steps::{Context, planning, report};
 use crate::engine::stop::StopFlag;
-use crate::engine::store::Payer;
+use crate::engine::store::BudgetScope;
 use crate::formats::command::Command;
 use crate::formats::plan::enriched::salvage_plan;
 
@@ -126,7 +126,7 @@ async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure
         let failure = sentences::run_cost(command, most);
         return Ok(Err((failure, sentences::why_run_cost(most))));
     }
-    let payer = Payer {
+    let scope = BudgetScope {
         repo: context.trigger.place.repo.id,
         actor: context.trigger.actor.id,
     };
@@ -134,7 +134,7 @@ async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure
     let now = effects.clock.now();
     let judged = effects
         .store
-        .begin_turn(&effects.lease, key, payer, &settings.agent.budget, now)
+        .begin_turn(&effects.lease, key, scope, &settings.agent.budget, now)
         .await?;
     let repo = context.trigger.place.repo.full_name();
     Ok(judged.map_err(|exceeded| {

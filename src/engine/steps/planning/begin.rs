@@ -1,14 +1,12 @@
 //! What a plan is written for: the specification, checked; the repository's documents; research where it was asked for.
 
-use std::sync::Arc;
-
 use super::documents;
 use crate::engine::agent::Agent;
 use crate::engine::effects::Stop;
 use crate::engine::extract::late;
 use crate::engine::model::agent::Spent;
 use crate::engine::model::conversation::Thread;
-use crate::engine::model::progress::{Brief, Progress};
+use crate::engine::model::progress::Brief;
 use crate::engine::model::research::Research;
 use crate::engine::model::trigger::Trigger;
 use crate::engine::say::planning as sentences;
@@ -18,6 +16,7 @@ use crate::engine::stop::StopFlag;
 use crate::engine::{planner, research};
 use crate::formats::command::{Command, read_options};
 use crate::formats::specification::{self, Specification};
+use std::sync::Arc;
 
 /// Gathers it, once, and remembers each part before the next one is begun.
 ///
@@ -107,9 +106,9 @@ async fn earlier(context: &Context) -> Result<Option<Research>, Stop> {
     let runs = context.effects.store.runs_at(&place, RUNS).await?;
     let words = [Command::Research.name(), Command::Plan.name()];
     let mut done = runs
-        .iter()
+        .into_iter()
         .filter(|run| words.contains(&run.command.as_str()) && run.id != *context.run())
-        .filter_map(|run| Progress::read(run.progress.as_deref()).ok()?.research)
+        .filter_map(|run| run.progress?.research)
         .filter(|research| !research.adopted && research.tally().passes());
     let Some(mut found) = done.next() else {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! Names to network addresses, public ones only: a name that anybody may own must not lead into the operator's network.
+//! Resolves names to public network addresses only: a name that anybody may own must not lead into the
+//! operator's network.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -11,18 +12,18 @@ use std::task::{Context, Poll};
 use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use tower::Service;
 
-/// What the error says when a name has no public address.
-pub(super) const PRIVATE: &str = "has no public network address";
+/// Text of the error for a name without a public address.
+pub(super) const NO_PUBLIC_ADDRESS: &str = "has no public network address";
 
-/// The system's resolver, without private addresses for all but a few names.
+/// The system's resolver without private addresses, except for trusted names.
 #[derive(Debug, Clone)]
-pub(super) struct Names {
+pub(super) struct PublicResolver {
     system: GaiResolver,
     trusted: Arc<HashSet<String>>,
 }
 
-impl Names {
-    /// The names in `trusted` may have any address.
+impl PublicResolver {
+    /// Creates a resolver. The names in `trusted` may have any address.
     pub(super) fn new(trusted: impl Iterator<Item = String>) -> Self {
         Self {
             system: GaiResolver::new(),
@@ -31,7 +32,7 @@ impl Names {
     }
 }
 
-impl Service<Name> for Names {
+impl Service<Name> for PublicResolver {
     type Response = std::vec::IntoIter<SocketAddr>;
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
@@ -47,26 +48,26 @@ impl Service<Name> for Names {
         Box::pin(async move {
             let found: Vec<SocketAddr> = found
                 .await?
-                .filter(|address| any || public(address.ip()))
+                .filter(|address| any || is_public(address.ip()))
                 .collect();
             if found.is_empty() {
-                return Err(io::Error::other(format!("{text} {PRIVATE}")));
+                return Err(io::Error::other(format!("{text} {NO_PUBLIC_ADDRESS}")));
             }
             Ok(found.into_iter())
         })
     }
 }
 
-/// Not of a network of somebody's own, nor of the machine itself
+/// Whether the address is public: neither of a private network nor of the machine itself
 /// (<https://www.iana.org/assignments/iana-ipv4-special-registry>, `iana-ipv6-special-registry`).
-pub(super) fn public(address: IpAddr) -> bool {
+pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(address) => public_v4(address),
-        IpAddr::V6(address) => public_v6(address),
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
     }
 }
 
-fn public_v4(address: Ipv4Addr) -> bool {
+fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     !(address.is_private()
         || address.is_loopback()
@@ -79,12 +80,12 @@ fn public_v4(address: Ipv4Addr) -> bool {
         || (a == 198 && matches!(b, 18 | 19)))
 }
 
-/// Only global unicast (2000::/3), and addresses that hold an IPv4 address count as that one.
-fn public_v6(address: Ipv6Addr) -> bool {
+/// Only global unicast (2000::/3) is public. Addresses that embed an IPv4 address count as that one.
+fn is_public_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     let embedded = |high: u16, low: u16| {
         let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
-        public_v4(Ipv4Addr::new(a, b, c, d))
+        is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match parts {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
