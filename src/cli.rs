@@ -22,7 +22,6 @@ mod research;
 mod save;
 mod serve;
 mod session;
-mod session_transcript;
 mod terminal;
 mod trouble;
 #[cfg(feature = "simulator")]

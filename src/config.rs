@@ -9,6 +9,7 @@ mod erk;
 mod error;
 mod extract;
 mod layers;
+mod origin;
 mod outsiders;
 pub mod project;
 mod prompts;
@@ -33,7 +34,8 @@ use crate::formats::command::Command;
 
 pub use agent::Agent;
 pub use error::{ConfigError, Missing};
-pub use layers::{Origin, Sources};
+pub use layers::Sources;
+pub use origin::Origin;
 pub use secrets::Secrets;
 pub use token::{UserToken, user_token};
 

@@ -1,5 +1,7 @@
 //! `planwright session`: the plan of a Claude Code session on this computer, and its log as a transcript.
 
+mod transcript;
+
 use std::borrow::Cow;
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
@@ -9,7 +11,6 @@ use serde_json::json;
 
 use super::Failure;
 use super::failure::print;
-use super::session_transcript::Transcript;
 use super::terminal;
 use crate::adapters::claude_home::{
     ClaudeHome, CurrentSession, FindError, FoundPlan, ListedSession, PlanChoice, Session as Log,
@@ -74,7 +75,7 @@ pub(super) struct Session {
 enum Command {
     Plan(Plan),
     List(List),
-    Transcript(Transcript),
+    Transcript(transcript::Transcript),
 }
 
 /// Print the plan of a session exactly as it is

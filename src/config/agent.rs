@@ -10,7 +10,6 @@ use url::Url;
 
 use super::error::ConfigError;
 use super::layers::{Merged, PREFIX, Sources};
-use super::rules::impossible;
 use super::token::COMMON;
 use super::{hours, optional, seconds};
 use crate::engine::model::agent::{Limits, Micros};
@@ -245,7 +244,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
         .and_then(|entry| entry.value.as_array());
     if kind != Some("command") && args.is_some_and(|args| !args.is_empty()) {
         let why = "it must be empty unless `agent.kind` is \"command\"";
-        return Err(impossible(merged, "agent.args", why));
+        return Err(merged.impossible("agent.args", why));
     }
     Ok(())
 }

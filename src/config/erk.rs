@@ -5,7 +5,6 @@ use serde::Deserialize;
 
 use super::error::ConfigError;
 use super::layers::Merged;
-use super::rules::impossible;
 use crate::engine::settings::{ErkSettings, NextSteps};
 use crate::formats::erk::Version;
 use crate::formats::markdown::{self, Kind};
@@ -99,9 +98,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
         .unwrap_or_default();
     let version = value("erk.version").and_then(toml::Value::as_str);
     match version.and_then(Version::from_name) {
-        Some(version) if open && !version.reads_open_details() => Err(impossible(
-            merged,
-            OPEN,
+        Some(version) if open && !version.reads_open_details() => Err(merged.impossible(OPEN,
             "it must be false with an `erk.version` before 2026-02, which finds no plan in an unfolded element",
         )),
         _ => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::layers::Origin;
+use super::origin::Origin;
 
 /// Why the configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

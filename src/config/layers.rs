@@ -1,16 +1,20 @@
 //! The layers: defaults < file < environment < flags, each value with its origin.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
-use std::{fmt, io};
 
 use toml::Value;
 use toml::de::DeTable;
 
 use super::DEFAULT;
 use super::error::ConfigError;
-use super::{token, values};
+use super::origin::Origin;
+use super::values;
 use crate::regular_file;
+
+/// Environment variable with the token of the person at a terminal.
+pub(super) const USER_TOKEN_VARIABLE: &str = "PLANWRIGHT_TOKEN";
 
 /// Longest configuration file, in bytes: 1 MiB. The documented defaults take some twenty thousand.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -72,35 +76,6 @@ fn read(path: &Path, named: bool) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
-/// Where a value came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    /// `config/default.toml`.
-    Default,
-    /// A file and its 1-based line.
-    File {
-        /// Path as given.
-        path: String,
-        /// Line.
-        line: usize,
-    },
-    /// An environment variable.
-    Variable(String),
-    /// `--set`.
-    Flag,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::File { path, line } => write!(f, "{path}:{line}"),
-            Self::Variable(name) => f.write_str(name),
-            Self::Flag => f.write_str("--set"),
-        }
-    }
-}
-
 pub(super) const PREFIX: &str = "PLANWRIGHT_";
 
 /// The variables that hold secrets; everything else with the prefix belongs to a key.
@@ -159,6 +134,21 @@ pub(super) struct Entry {
 pub(super) struct Merged(pub(super) Vec<Entry>);
 
 impl Merged {
+    /// Returns the error for a value that is not allowed.
+    pub(super) fn impossible(&self, key: &str, why: &str) -> ConfigError {
+        match self.get(key) {
+            Some(entry) => ConfigError::Impossible {
+                origin: entry.origin.clone(),
+                key: key.to_owned(),
+                value: entry.value.to_string(),
+                why: why.to_owned(),
+            },
+            None => ConfigError::Unreadable {
+                why: why.to_owned(),
+            },
+        }
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<&Entry> {
         self.0.iter().find(|entry| entry.key == key)
     }
@@ -273,7 +263,7 @@ pub(super) fn unknown_variables(sources: &Sources) -> Vec<String> {
     };
     let mut known: Vec<String> = defaults.iter().map(|entry| variable(&entry.key)).collect();
     known.extend(SECRET_VARIABLES.map(ToOwned::to_owned));
-    known.push(token::OWN.to_owned());
+    known.push(USER_TOKEN_VARIABLE.to_owned());
     sources
         .environment
         .keys()

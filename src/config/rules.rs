@@ -150,7 +150,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             continue;
         };
         if let Some(why) = broken(rule, &entry.value) {
-            let mut error = impossible(merged, key, &why);
+            let mut error = merged.impossible(key, &why);
             if let ConfigError::Impossible { value, .. } = &mut error {
                 match rule {
                     Base | ModelApi => *value = without_secrets(value),
@@ -165,7 +165,7 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     let whole = |key| merged.get(key).and_then(|entry| entry.value.as_integer());
     if whole("worker.backoff_most_seconds") < whole("worker.backoff_seconds") {
         let why = "it must not be less than `worker.backoff_seconds`";
-        return Err(impossible(merged, "worker.backoff_most_seconds", why));
+        return Err(merged.impossible("worker.backoff_most_seconds", why));
     }
     let labels = [
         "labels.save_plan",
@@ -180,25 +180,11 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
             && !name.is_empty()
         {
             let why = format!("it must differ from `{other}`");
-            return Err(impossible(merged, key, &why));
+            return Err(merged.impossible(key, &why));
         }
     }
     erk::check(merged)?;
     agent::check(merged)
-}
-
-pub(super) fn impossible(merged: &Merged, key: &str, why: &str) -> ConfigError {
-    match merged.get(key) {
-        Some(entry) => ConfigError::Impossible {
-            origin: entry.origin.clone(),
-            key: key.to_owned(),
-            value: entry.value.to_string(),
-            why: why.to_owned(),
-        },
-        None => ConfigError::Unreadable {
-            why: why.to_owned(),
-        },
-    }
 }
 
 /// An address without what people put into it to be let in: user name, password and query. It cannot be used and may not

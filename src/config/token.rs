@@ -7,10 +7,9 @@ use url::{Host, Url};
 
 use super::Loaded;
 use super::error::ConfigError;
-use super::layers::{Origin, Sources};
+use super::layers::{Sources, USER_TOKEN_VARIABLE};
+use super::origin::Origin;
 
-/// Our own variable: its token goes to whatever `github.api_url` says, unless only a file says so that nobody named.
-pub(super) const OWN: &str = "PLANWRIGHT_TOKEN";
 /// Variables of GitHub Actions and of `gh`, in this order. Their tokens are meant for [`GITHUB_API`], or for the API that
 /// [`ACTIONS_API`] names.
 pub(super) const COMMON: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
@@ -41,7 +40,7 @@ pub fn user_token(sources: &Sources, loaded: &Loaded) -> Result<UserToken, Confi
     };
     let held = |name: &'static str| Some((name, value(name)?));
     let common = || COMMON.into_iter().find_map(held);
-    let Some((name, token)) = held(OWN).or_else(common) else {
+    let Some((name, token)) = held(USER_TOKEN_VARIABLE).or_else(common) else {
         return Ok(UserToken::default());
     };
     let homes = [Some(GITHUB_API), value(ACTIONS_API)];
@@ -84,10 +83,10 @@ fn found_file<'a>(sources: &Sources, loaded: &'a Loaded) -> Option<(&'a str, &'a
 /// Why the token in `name` stays here, and how to send it all the same. `file` is what [`found_file`] gives. The remedy
 /// does not repeat the address: it would be typed into a shell.
 fn withheld(name: &str, api_url: &Url, file: Option<(&str, &Origin)>) -> Option<String> {
-    match (file, name == OWN) {
+    match (file, name == USER_TOKEN_VARIABLE) {
         (None, true) => None,
         (None, false) => Some(format!(
-            "{name} is not sent to {api_url}, as it may be for github.com; set {OWN} to a token of that server"
+            "{name} is not sent to {api_url}, as it may be for github.com; set {USER_TOKEN_VARIABLE} to a token of that server"
         )),
         (Some((path, origin)), true) => Some(format!(
             "{name} is not sent to {api_url}, which {origin} of this folder names; if that is your server, allow it with \
@@ -95,7 +94,7 @@ fn withheld(name: &str, api_url: &Url, file: Option<(&str, &Origin)>) -> Option<
         )),
         (Some((path, origin)), false) => Some(format!(
             "{name} is not sent to {api_url}, which {origin} of this folder names; if that is your server, allow it with \
-             --config {path} or --set github.api_url=…, and set {OWN} to a token of that server"
+             --config {path} or --set github.api_url=…, and set {USER_TOKEN_VARIABLE} to a token of that server"
         )),
     }
 }
@@ -255,7 +254,10 @@ mod tests {
         let server = "https://ghe.example/api/v3";
         let own = |sources: &Sources| {
             let found = judge(sources).unwrap();
-            found.warning.is_none() && found.token.is_some_and(|(_, name)| name == OWN)
+            found.warning.is_none()
+                && found
+                    .token
+                    .is_some_and(|(_, name)| name == USER_TOKEN_VARIABLE)
         };
         assert!(!own(&with_file(&ALL, server, false)));
         assert!(own(&with_file(&ALL, server, true)));

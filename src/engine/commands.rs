@@ -63,7 +63,9 @@ fn handler(command: Command) -> Handler {
         Command::Cancel => Handler::Reply(|context| Box::pin(cancel::reply(context))),
         Command::Retry => Handler::Reply(|context| Box::pin(retry::reply(context))),
         Command::Status => Handler::Reply(|context| Box::pin(status::reply(context))),
-        Command::Help => Handler::Reply(|context| Box::pin(help::reply(context))),
+        Command::Help => {
+            Handler::Reply(|context| Box::pin(async { Ok(help::text(&context.settings.labels)) }))
+        }
     }
 }
 
@@ -151,14 +153,13 @@ type WorkOut = for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<Re
 
 /// Saves the plan that `work_out` makes ready, and reports it.
 async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), Stop> {
-    let ready = match prepare::begun(run.context) {
-        Some(ready) => ready,
-        None => {
-            run.stop.heed()?;
-            let ready = work_out(run).await?;
-            prepare::remember(run.context, &ready).await?;
-            ready
-        }
+    let ready = if let Some(ready) = prepare::begun(run.context) {
+        ready
+    } else {
+        run.stop.heed()?;
+        let ready = work_out(run).await?;
+        prepare::remember(run.context, &ready).await?;
+        ready
     };
     let prepared = match prepare::unless_saved(run.context, ready).await? {
         Ready::Plan(prepared) => prepared,

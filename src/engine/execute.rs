@@ -6,8 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::agent::Agent;
-use super::clock::Clock;
 use super::commands::{self, CommandRun};
 use super::effects::{Effects, Stop};
 use super::forge::{ForgeError, Reaction};
@@ -16,7 +14,7 @@ use super::services::Services;
 use super::steps::authorise::{self, Verdict};
 use super::steps::{Context, report, research};
 use super::stop::StopFlag;
-use super::store::{Claimed, Lease, RunOutcome, Store};
+use super::store::{Claimed, Lease, RunOutcome};
 use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::time::Millis;
 use crate::formats::command::read_options;

@@ -3,25 +3,13 @@
 
 use std::sync::LazyLock;
 
+use crate::frame_support::config;
 use fancy_regex::Regex;
 use planwright::formats::block::{self, Content, EditError};
 use planwright::formats::yaml;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-
-/// Enough for a work station; in CI `full`.
-fn config(full: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases: if std::env::var_os("CI").is_some() {
-            full
-        } else {
-            full.min(1_000)
-        },
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
 
 /// How one era of erk finds a block (the same in all) and the YAML in it.
 struct Era {
@@ -205,7 +193,7 @@ fn a_value_of_white_space_is_written_in_quotes() {
 }
 
 proptest! {
-    #![proptest_config(config(4_000))]
+    #![proptest_config(config())]
 
     #[test]
     fn every_era_of_erk_reads_the_fields(key in "[a-z]{1,6}(-[a-z]{1,6})?", fields in fields()) {
@@ -301,7 +289,7 @@ static BLOCKS: LazyLock<[String; 5]> = LazyLock::new(|| {
 });
 
 proptest! {
-    #![proptest_config(config(100_000))]
+    #![proptest_config(config())]
 
     #[test]
     fn replacing_changes_the_block_and_no_other_byte(before in around(), after in around(), old in 0..BLOCKS.len(), new in 0..BLOCKS.len()) {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod agent_runner;
+mod architecture;
 mod block_properties;
 mod cli_blocks;
 mod cli_check;

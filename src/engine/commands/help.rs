@@ -1,14 +1,8 @@
 //! `/plan-help`: the commands.
 
-use crate::engine::effects::Stop;
 use crate::engine::say::code_span;
 use crate::engine::say::replies::permission_name;
-use crate::engine::steps::Context;
 use crate::formats::command::{Command, REGISTRY};
-
-pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
-    Ok(text(&context.settings.labels))
-}
 
 /// Lists the commands of the registry.
 ///

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tempfile::{NamedTempFile, TempPath};
 
-use super::Failure;
-use super::failure::print;
-use super::session::Place;
+use super::Place;
+use crate::cli::Failure;
+use crate::cli::failure::print;
 use crate::formats::session::MAX_LINE_BYTES;
 use crate::formats::session::transcript::{self, LeftOut, Options, Piece, Stats, Verdict};
 use crate::regular_file;
