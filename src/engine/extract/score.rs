@@ -18,6 +18,7 @@ pub(super) const POSSIBLE: i32 = 18;
 
 /// Points for advice in the sentences that introduce a text.
 const ADVICE: i32 = -24;
+/// Points for a report of finished work in these sentences.
 const FINISHED: i32 = -40;
 
 /// Normalised phrases in automatically generated posts.
