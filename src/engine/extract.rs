@@ -1,21 +1,25 @@
-//! Choosing the plan of a conversation without an agent. Pure.
+//! Selects the plan in a conversation without an agent and without I/O.
 //!
-//! 1. [`scan`] reads the posts and finds the parts of each that could be a plan: files
-//!    `extract/region.rs`, `series.rs` and `score.rs`, which judge the structure of a text in any language.
-//! 2. [`Scan::authors`] says whose role has to be known, and [`Trust`] whose plans count.
-//! 3. [`Scan::search`] weighs what people said about each plan (`extract/talk.rs`) and decides: one plan,
-//!    none, or several of which nobody can tell which one is meant (`extract/choice.rs`).
+//! 1. [`scan`] reads the posts and finds the parts of each post that could be a plan. It rates the
+//!    structure of a text independently of its language (`extract/region.rs`, `series.rs` and
+//!    `score.rs`).
+//! 2. [`Scan::authors`] returns the accounts whose role has to be queried, and [`Trust`] defines
+//!    whose plans are considered.
+//! 3. [`Scan::search`] evaluates what people said about each plan (`extract/talk.rs`) and decides
+//!    (`extract/choice.rs`): one plan, none, or several if it is unclear which one is meant.
 //!
-//! A plan in the command's own comment is taken without a search.
+//! A plan in the command's own comment is used without a search.
 //!
-//! Of a long conversation only the newest posts are searched, up to [`MAX_SEARCHED_BYTES`], and the opening text.
+//! In a long conversation only the opening text and the newest posts are searched, up to
+//! [`MAX_SEARCHED_BYTES`].
 //!
-//! Not looked at: posts of the bot itself and posts that carry its status or error markers; posts written after the
-//! command; comments edited after it; an opening text that is not the one the payload had; hidden comments.
+//! The search ignores posts of the bot, posts with its status or error markers, posts written after
+//! the command, comments edited after the command, an opening text that differs from the payload,
+//! and hidden comments.
 //!
-//! Candidates are the posts of the requester, of people with write permission and of Apps. A plan
-//! by anybody else is ignored, and named in [`Search::unconfirmed`], unless the command names its
-//! author.
+//! Candidates are taken from posts of the requester, of people with write permission and of Apps.
+//! Plans of other authors are ignored and listed in [`Search::unconfirmed`], unless the command
+//! names the author.
 
 mod choice;
 mod element;
@@ -49,98 +53,99 @@ pub(in crate::engine) use posts::{late, unfit};
 pub use score::MIN_SCORE;
 pub use trust::Trust;
 
-/// Points for a plan block: somebody already said that it is a plan.
+/// Points for a plan block, because its author marked the text as a plan.
 const BLOCK: i32 = 40;
 
-/// Most bytes of posts that are searched; the parser is run over each of them several times. Two hundred long comments.
+/// Maximum total size of the posts to search, in bytes; about two hundred long comments. The limit
+/// bounds the running time, as each post is parsed several times.
 pub const MAX_SEARCHED_BYTES: usize = 1024 * 1024;
-/// Most accounts whose role one run asks GitHub for. Conversations with more authors of plans were
-/// made to cost requests.
+/// Maximum number of accounts whose role one run queries. More authors of plans in one conversation
+/// are most likely an attempt to cause requests.
 pub const MAX_AUTHORS: usize = 20;
 
 /// Login that GitHub shows for posts of deleted accounts.
 pub const GHOST: &str = "ghost";
 
-/// Why the bot's own posts are not looked at.
+/// Reason why the bot's own posts are ignored.
 pub const OWN: &str = "written by the bot itself";
 
-/// The plan of a session log.
+/// Returns the candidate for a plan from a session log.
 pub fn from_log(text: &str) -> Candidate {
     titled(Source::Log, text.to_owned())
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Search {
-    /// Best first.
+    /// Candidates, best first.
     pub candidates: Vec<Candidate>,
-    /// Which of them is the plan.
+    /// Decision between the candidates.
     pub verdict: Verdict,
-    /// Posts that were not looked at and why, one sentence each.
+    /// Ignored posts with the reason, one sentence each.
     pub left_out: Vec<String>,
-    /// Posts with a plan whose authors do not count.
+    /// Posts with a plan whose authors are not trusted.
     pub unconfirmed: Vec<Unconfirmed>,
     /// Permalinks of later posts that may change the best candidate.
     pub amended: Vec<String>,
-    /// Why the post that the command points to cannot be read: "comment 7 is hidden on GitHub".
+    /// Why the post that the command refers to cannot be read: "comment 7 is hidden on GitHub".
     pub unreadable: Option<String>,
 }
 
-/// Which of the candidates is the plan.
+/// The decision between the candidates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Verdict {
-    /// The first one.
+    /// The first candidate is the plan.
     Plan,
-    /// It is not clear which of the first candidates is meant.
+    /// It is unclear which of the first candidates is meant.
     Unclear {
-        /// How many of them are in question.
+        /// Number of candidates in question.
         among: usize,
-        /// Why, a sentence for people.
+        /// The reason, as a sentence for people.
         why: String,
     },
-    /// None of them.
+    /// No candidate is a plan.
     #[default]
     None,
 }
 
-/// Every candidate of a conversation, whoever wrote it.
+/// All candidates in a conversation, regardless of their authors.
 #[derive(Debug, Clone)]
 pub struct Scan {
     found: Vec<Found>,
-    /// A plan in the command's own comment.
+    /// Plan in the command's own comment.
     inline: Option<Candidate>,
     left_out: Vec<String>,
     requester: u64,
-    /// The post that the command points to, and why it cannot be read.
+    /// The post that the command refers to, and why it cannot be read, if so.
     pointer: Option<(Pointer, Option<&'static str>)>,
 }
 
-/// A candidate and where it is.
+/// A candidate and its location.
 #[derive(Debug, Clone)]
 struct Found {
-    /// Positions of its posts in the conversation, and the bytes of each; the command's own comment is
-    /// behind the last.
+    /// Positions of its posts in the conversation and the byte range within each. The command's own
+    /// comment comes after the last post.
     parts: Vec<(usize, Range<usize>)>,
     author: Option<Actor>,
     candidate: Candidate,
-    /// Label among several proposals, folded.
+    /// Label among several proposals, normalised.
     label: Option<String>,
-    /// The post says that it replaces an earlier plan.
+    /// Whether the post states that it replaces an earlier plan.
     replaces: bool,
-    /// Which part of a plan in parts it says to be.
+    /// Which part of a multi-part plan the text claims to be.
     part: Option<Part>,
-    /// It says to be about a step of a plan.
+    /// Whether the text claims to be about a single step of a plan.
     detail: bool,
-    /// Where its title comes from.
+    /// Source of the title.
     title: Title,
 }
 
-/// What a text says about being a part.
+/// The part of a multi-part plan that a text claims to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// The part with this number, from 1.
+    /// The part with this number, 1-based.
     Number(usize),
-    /// It continues an earlier part.
+    /// A continuation of an earlier part.
     Continued,
 }
 
@@ -149,7 +154,7 @@ impl Found {
         self.parts.last().map_or(0, |(position, _)| *position)
     }
 
-    /// Its title, looked for in its text where nothing else gives it.
+    /// Returns the given title, or otherwise the title found in the text.
     fn title(&self) -> Option<String> {
         match &self.title {
             Title::Own => own_title(&self.candidate.text),
@@ -163,9 +168,9 @@ impl Found {
 }
 
 impl Scan {
-    /// Accounts whose role decides whether their plans count, at most [`MAX_AUTHORS`]. First those
-    /// whose association suggests that they belong to the repository, so that strangers cannot keep
-    /// them from being asked for.
+    /// Returns the accounts whose role decides whether their plans are considered, at most
+    /// [`MAX_AUTHORS`]. Accounts whose association suggests that they belong to the repository come
+    /// first, so that outsiders cannot crowd them out.
     pub fn authors(&self, thread: &Thread) -> Vec<Actor> {
         if self.inline.is_some() || self.pointer.is_some() {
             return Vec::new();
@@ -193,12 +198,12 @@ impl Scan {
             .collect()
     }
 
-    /// The candidates whose authors count, best first, and which of them is the plan.
+    /// Returns the candidates of trusted authors, best first, and the decision between them.
     pub fn search(self, thread: &Thread, trigger: &Trigger, trust: &Trust) -> Search {
         let mut unconfirmed: Vec<Unconfirmed> = Vec::new();
         let mut found = Vec::with_capacity(self.found.len());
         for one in self.found {
-            // Who points to a post has read it.
+            // A user who refers to a post has read it, so its author does not matter.
             if self.pointer.is_some() || trust.allows(one.author.as_ref(), self.requester) {
                 found.push(one);
                 continue;
@@ -226,7 +231,7 @@ impl Scan {
                 search.unreadable = Some(format!("{pointer} {why}"));
                 search.verdict = Verdict::None;
             } else if search.verdict == Verdict::None {
-                // What somebody points to is the plan, whatever it looks like.
+                // A text that the command refers to is the plan, whatever its score.
                 search.verdict = Verdict::Plan;
             }
         }
@@ -236,7 +241,8 @@ impl Scan {
     }
 }
 
-/// The comment that a candidate is in; `None` for the opening text, and where it is in no post.
+/// Returns the id of the comment that contains a candidate; `None` for the opening text and for
+/// candidates outside of posts.
 fn post_of(source: &Source) -> Option<u64> {
     match source {
         Source::Block { post } | Source::Section { post, .. } | Source::Whole { post } => *post,
@@ -245,19 +251,19 @@ fn post_of(source: &Source) -> Option<u64> {
     }
 }
 
-/// Nothing good enough was found.
+/// The error returned if no candidate is good enough.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{code}: {}", explain(best.as_deref()))]
 pub struct NoPlan {
-    /// `no_plan_found` or `guidance_without_plan`.
+    /// `no_plan_found`, `guidance_without_plan` or `invalid_input`.
     pub code: &'static str,
-    /// The best of what there was, below [`MIN_SCORE`].
+    /// The best candidate below [`MIN_SCORE`].
     pub best: Option<Box<Candidate>>,
-    /// Posts that were not looked at and why.
+    /// Ignored posts with the reason.
     pub left_out: Vec<String>,
-    /// Posts with a plan whose authors do not count.
+    /// Posts with a plan whose authors are not trusted.
     pub unconfirmed: Vec<Unconfirmed>,
-    /// Why the post that the command points to cannot be read.
+    /// Why the post that the command refers to cannot be read.
     pub unreadable: Option<String>,
 }
 
@@ -271,12 +277,12 @@ fn explain(best: Option<&Candidate>) -> String {
     }
 }
 
-/// Every candidate in `thread`, whoever wrote it, best first.
+/// Returns all candidates in `thread`, best first, regardless of their authors.
 pub fn candidates(thread: &Thread, trigger: &Trigger) -> Search {
     scan(thread, trigger).search(thread, trigger, &Trust::Everybody)
 }
 
-/// Finds every candidate in `thread`.
+/// Finds all candidates in `thread`.
 pub fn scan(thread: &Thread, trigger: &Trigger) -> Scan {
     let mut left_out = Vec::new();
     let mut found: Vec<Found> = Vec::new();
@@ -352,19 +358,19 @@ pub fn scan(thread: &Thread, trigger: &Trigger) -> Scan {
     }
 }
 
-/// What [`choose`] decides.
+/// The result of [`choose`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     /// The plan.
     Plan(Box<Candidate>),
-    /// One of these, best first, and why nobody can tell which.
+    /// The candidates in question, best first, and the reason why it is unclear which one is meant.
     Unclear(Vec<Candidate>, String),
 }
 
-/// The plan, or the candidates of which nobody can tell which one is meant.
+/// Returns the plan, or the candidates in question if it is unclear which one is meant.
 ///
 /// # Errors
-/// No candidate is a plan.
+/// Fails if no candidate is a plan.
 pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
     let mut candidates = search.candidates;
     match search.verdict {
@@ -465,9 +471,9 @@ fn in_post(text: &str, post: Option<u64>) -> Vec<Found> {
         .collect()
 }
 
-/// True when the plan blocks of `text` are examples in a plan that stands around them. A
-/// description of a pull request around a plan block is no such plan: it has no title of its own
-/// above the block and no sections below it.
+/// Whether the plan blocks in `text` are examples within a larger plan around them. The description
+/// of a pull request around a plan block is not such a plan: it has no title above the block and no
+/// sections below it.
 fn quotes_blocks(text: &str) -> bool {
     let blocks = block::parse(text).blocks;
     let is_plan = |block: &&block::Block| block::PLAN_KEYS.contains(&block.key.as_str());
@@ -522,7 +528,7 @@ fn add(candidate: &mut Candidate, points: i32, why: &str) {
     candidate.reasons.push((points, why.to_owned()));
 }
 
-/// The plans in the blocks of a text, without what the bot has noted behind them.
+/// Returns the plans in the blocks of a text, without the notes appended by the bot.
 fn plans_in_blocks(text: &str) -> Vec<String> {
     let plans = block::plans(text).into_iter();
     plans.map(|plan| strip_notes(&plan).to_owned()).collect()

@@ -1,4 +1,5 @@
-//! Values that several modules share, and everything that is stored. Imports nothing else of the engine.
+//! Data types shared by several engine modules, and all stored data. Depends on no other engine
+//! module.
 
 pub mod agent;
 pub mod candidate;

@@ -1,11 +1,11 @@
-//! The conversation with a planning agent as a state machine: what it is asked next, and what follows
-//! from a turn that has ended. Pure.
+//! The conversation with a planning agent as a state machine without I/O. It determines the next
+//! request to the agent and evaluates finished turns.
 //!
-//! The state is [`Work`], which is stored with the run. The events are a turn that has ended
-//! ([`turn_ended`]), a text that did not pass its checks ([`reject`]) and answers to questions
+//! The state is [`Work`], which is stored with the run. The events are a finished turn
+//! ([`turn_ended`]), a text that failed its checks ([`reject`]) and answers to questions
 //! ([`answered`], [`left_open`]). The result is the next [`Step`], which a driver carries out: it
-//! starts agents, asks people, waits and saves. There are two drivers, `steps::enrich` on GitHub and
-//! `planwright plan` at a terminal.
+//! starts agents, asks people, waits and saves. There are two drivers, `steps::enrich` on GitHub
+//! and `planwright plan` at a terminal.
 //!
 //! ```text
 //! turn ─▶ questions? ─▶ people ─────┐
@@ -30,27 +30,27 @@ use crate::formats::question::{Answer, Question};
 
 pub use files::{CONTEXT, FILES, PLAN, PlanFiles, RESEARCH, Rejected, read_files};
 
-/// Corrections that an agent is asked for, the second one in stricter words, before its answer is
-/// given up.
+/// Maximum number of corrections requested from an agent before its answer is given up. The second
+/// request is worded more strictly.
 pub const MAX_CORRECTIONS: u32 = 2;
 
-/// What a driver does next.
+/// The next action of a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Ask people: the last round of [`Work::rounds`] is open.
+    /// Ask people the questions of the last round in [`Work::rounds`].
     Ask,
-    /// Ask the agent again now, as [`Work::next`] says.
+    /// Send the request in [`Work::next`] to the agent now.
     Again,
-    /// Ask the agent again after the backoff for this many consecutive faults.
+    /// Send the request to the agent after the backoff for this number of consecutive faults.
     Wait(u32),
-    /// The planner's files hold a plan.
+    /// Save the plan found in the planner's files.
     Plan {
         /// The plan.
         files: PlanFiles,
-        /// Questions that people were not asked, a sentence each.
+        /// Questions of the agent that were not posted, one sentence each.
         unasked: Vec<String>,
     },
-    /// The planner's files hold a plan, although its turn did not end well.
+    /// Save the plan found in the planner's files, although the turn did not end successfully.
     Rescued {
         /// The plan.
         files: PlanFiles,
@@ -61,20 +61,21 @@ pub enum Step {
     Check {
         /// The text.
         text: String,
-        /// Questions of the agent that cannot be read, a sentence each.
+        /// Questions of the agent that could not be read, one sentence each.
         unreadable: Vec<String>,
-        /// Questions that came after the last round, a sentence each.
+        /// Questions asked after the last permitted round, one sentence each.
         late: Vec<String>,
     },
-    /// The agent followed an instruction in the data: nothing of its answer is used, and the next
-    /// turn starts a new session.
+    /// The agent followed an instruction in the data. Its answer is discarded, and the next turn
+    /// starts a new session.
     Obeyed,
-    /// The agent was asked for [`MAX_CORRECTIONS`] corrections; [`Work::draft`] is what there is.
+    /// All [`MAX_CORRECTIONS`] corrections have been used. [`Work::draft`] contains the last
+    /// rejected answer.
     GivenUp {
-        /// The reason, one phrase.
+        /// The reason, as one phrase.
         why: String,
     },
-    /// The agent failed, and another try does not help or has been made.
+    /// The agent failed, and a retry would not help or has been made.
     Failed(Box<Report>),
 }
 
@@ -86,7 +87,7 @@ pub fn rounds_left(work: &Work, most: u32) -> u32 {
     most.saturating_sub(work.asked_rounds())
 }
 
-/// Returns the planner's next prompt. `goes_on`: the session knows everything said so far.
+/// Returns the planner's next prompt. `goes_on`: the session is resumed and has the full context.
 pub fn ask(work: &Work, given: &Specified<'_>, goes_on: bool) -> String {
     let later = follow_up(work, given.rounds, goes_on, given.form());
     if let (true, Some(later)) = (goes_on, &later) {
@@ -96,7 +97,7 @@ pub fn ask(work: &Work, given: &Specified<'_>, goes_on: bool) -> String {
     restarted(work, prompt::plan(given, &earlier), later)
 }
 
-/// Returns the prompt for a session that knows everything said so far; `None` before the first turn.
+/// Returns the prompt for a session that has the full context; `None` before the first turn.
 pub fn follow_up(work: &Work, rounds: u32, goes_on: bool, form: Form) -> Option<String> {
     let last = || work.answered().pop().unwrap_or_default();
     match &work.next {
@@ -117,7 +118,7 @@ pub fn follow_up(work: &Work, rounds: u32, goes_on: bool, form: Form) -> Option<
     }
 }
 
-/// What the agent is told of questions that people were not asked; empty where there are none.
+/// Returns the message for the agent about questions that were not posted; empty if there are none.
 fn unasked(work: &Work) -> String {
     if work.lost.is_empty() {
         return String::new();
@@ -125,8 +126,8 @@ fn unasked(work: &Work) -> String {
     format!("\n{}", prompt::unasked(&work.lost))
 }
 
-/// The prompt after a round that was not answered in time, or in part only. A session that goes on has not been told that
-/// part yet; a new one is told it with everything else.
+/// Returns the prompt after a round that was not or only partly answered in time. A resumed session
+/// is given the partial answers here; a new session receives them with the full context.
 fn unanswered(nonce: &str, last: &Answered, goes_on: bool, form: Form) -> String {
     let open = last.iter().filter(|(_, answer)| answer.is_none());
     let open: Vec<_> = open.map(|(question, _)| question.clone()).collect();
@@ -146,8 +147,8 @@ pub fn earlier_rounds(work: &Work, later: Option<&String>) -> Vec<Answered> {
     }
 }
 
-/// Returns the first prompt of a new session: `first`, which repeats everything, followed by the
-/// current request.
+/// Returns the first prompt of a new session: the full context in `first`, followed by the current
+/// request.
 pub fn restarted(work: &Work, mut first: String, later: Option<String>) -> String {
     match (&work.next, &work.draft, later) {
         (Next::Correct { .. }, Some(draft), Some(later)) => {
@@ -164,8 +165,8 @@ pub fn restarted(work: &Work, mut first: String, later: Option<String>) -> Strin
     first
 }
 
-/// Processes a turn that has ended. `rounds` is the number of rounds of questions that are left,
-/// `tries` the number of attempts at one turn.
+/// Processes a finished turn. `rounds` is the number of rounds of questions left, `tries` the
+/// maximum number of attempts per turn.
 pub fn turn_ended(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step {
     let resumed = matches!(came.session, Session::Resume(_));
     let (Session::New(id) | Session::Resume(id)) = came.session;
@@ -179,7 +180,8 @@ pub fn turn_ended(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step 
             work.session = report.session.clone().or(Some(id));
             work.session_cost = report.spent.session_cost;
             work.denials = work.denials.saturating_add(*denials);
-            // Reset only when there is an answer: an agent that says nothing must not be asked for ever.
+            // Reset only if the turn produced an answer; otherwise an agent without output would be
+            // retried forever.
             let faults = std::mem::take(&mut work.faults);
             if let Some(step) = answer(work, &report, rounds) {
                 return step;
@@ -187,7 +189,7 @@ pub fn turn_ended(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step 
             work.faults = faults;
         }
         Ending::NoResult => {
-            // A question may be all it said: a session that ends there can be resumed.
+            // The output may consist of a question alone. Such a session can be resumed.
             let before = std::mem::replace(&mut work.session, report.session.clone());
             if let Some(step) = answer(work, &report, rounds) {
                 return step;
@@ -201,7 +203,7 @@ pub fn turn_ended(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step 
         work.forget_session();
         return Step::Again;
     }
-    // What was written is paid for, however the turn ended.
+    // The files have been paid for, so use them however the turn ended.
     if usable && let Ok(files) = read_files(&report) {
         let ending = report.ending;
         return Step::Rescued { files, ending };
@@ -214,7 +216,7 @@ pub fn turn_ended(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step 
     Step::Wait(work.faults)
 }
 
-/// Evaluates what the agent said and wrote; `None` when that is nothing at all.
+/// Evaluates the agent's texts and files; `None` if there are none.
 fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
     let (result, structured) = match &report.ending {
         Ending::Success {
@@ -247,12 +249,12 @@ fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
             return Some(Step::Ask);
         }
         NextStep::Done(text) => text,
-        // It has asked as often as it may: what else it said is all there is.
+        // The agent has used all its rounds, so use the rest of its text.
         NextStep::TooManyRounds(questions) => {
             late.extend(too_late_notices(&questions));
             without_markers(said.unwrap_or_default())
         }
-        // The files count, whatever the agent said.
+        // The files take precedence over the agent's text.
         NextStep::Nothing | NextStep::Failed
             if work.brief.is_some() && files::holds_plan(report) =>
         {
@@ -280,11 +282,11 @@ fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
     })
 }
 
-/// The agent's answer did not pass the checks: the agent is asked to correct it, or it is given up.
-/// `is_plan`: the draft could be saved as a plan all the same. `unreadable` are its questions that
-/// cannot be read, a sentence each.
+/// Requests a correction of an answer that failed the checks, or gives it up. `is_plan`: the draft
+/// could be saved as a plan nevertheless. `unreadable`: questions that could not be read, one
+/// sentence each.
 pub fn reject(work: &mut Work, rejected: Rejected, is_plan: bool, unreadable: Vec<String>) -> Step {
-    // Where it asked, what is wrong with its text follows from that.
+    // If the agent tried to ask, its text is not meant to be the plan.
     if !unreadable.is_empty() && !is_plan {
         return ask_again(work, unreadable);
     }
@@ -298,7 +300,7 @@ pub fn reject(work: &mut Work, rejected: Rejected, is_plan: bool, unreadable: Ve
     })
 }
 
-/// The agent's questions cannot be read: the agent is told so and may ask again, or they are given up.
+/// Tells the agent that its questions could not be read and lets it ask again, or gives up.
 fn ask_again(work: &mut Work, unreadable: Vec<String>) -> Step {
     let faults = unreadable.into_iter().map(Fault::from).collect();
     correct(work, faults, |faults| Next::AskAgain {
@@ -306,7 +308,7 @@ fn ask_again(work: &mut Work, unreadable: Vec<String>) -> Step {
     })
 }
 
-/// Asks for one more correction, if one is left.
+/// Requests another correction if one is left.
 fn correct(work: &mut Work, faults: Vec<Fault>, ask: fn(Vec<Fault>) -> Next) -> Step {
     if work.corrections < MAX_CORRECTIONS {
         work.corrections += 1;
@@ -318,8 +320,8 @@ fn correct(work: &mut Work, faults: Vec<Fault>, ask: fn(Vec<Fault>) -> Next) -> 
     Step::GivenUp { why }
 }
 
-/// The answer to question `at` of the open round; `None` leaves it to the agent. When it was the last one, the agent is
-/// told.
+/// Records the answer to question `at` of the open round; `None` leaves it to the agent. After the
+/// last question, the answers become the next request to the agent.
 pub fn answered(work: &mut Work, at: usize, answer: Option<Answer>) {
     let Some(round) = work.rounds.last_mut() else {
         return;
@@ -334,7 +336,7 @@ pub fn answered(work: &mut Work, at: usize, answer: Option<Answer>) {
     }
 }
 
-/// Nobody answers the open round, and nobody is asked any more.
+/// Closes the open round without answers and asks no further questions.
 pub fn left_open(work: &mut Work) {
     if let Some(round) = work.rounds.last_mut() {
         round.closed = true;
@@ -343,13 +345,14 @@ pub fn left_open(work: &mut Work) {
     }
 }
 
-/// Keeps the planner's own files: they stand there at its next turn, too.
+/// Keeps the planner's own files so that its next turn finds them again.
 fn keep(work: &mut Work, came: &Report) {
     let known = |file: &&Document| FILES.contains(&file.path.as_str());
     work.written = came.files.iter().filter(known).cloned().collect();
 }
 
-/// Whether the agent wrote the word that only an instruction in the data asks for, also escaped within its questions.
+/// Whether the agent wrote the canary word, which only an instruction in the data asks for. Also
+/// finds it in escaped form within the questions.
 pub fn obeyed(canary: &str, came: &Report, questions: &[Question]) -> bool {
     let (result, structured) = match &came.ending {
         Ending::Success {
@@ -366,8 +369,9 @@ pub fn obeyed(canary: &str, came: &Report, questions: &[Question]) -> bool {
     obeys(canary, said.chain([structured.as_str(), asked.as_str()]))
 }
 
-/// People are asked a round, but for what is in `lost`: the agent is told, and people where this
-/// was the last of the `rounds` that were left.
+/// Records the questions in `lost`, which were not posted with this round because they could not be
+/// read. The agent is told about them, and people too if this was the last of the remaining
+/// `rounds`.
 fn not_asked(work: &mut Work, lost: Vec<String>, rounds: u32) {
     if rounds <= 1 {
         work.unasked.extend(lost.iter().cloned());
@@ -375,18 +379,19 @@ fn not_asked(work: &mut Work, lost: Vec<String>, rounds: u32) {
     work.lost = lost;
 }
 
-/// Whether a turn that brought no answer is worth another try.
+/// Whether a turn without an answer should be retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDecision {
-    /// The session is gone: a new one is told everything said so far.
+    /// Start a new session with the full context, because the old one is gone.
     RestartSession,
-    /// The fault may pass.
+    /// Retry, because the failure may be transient.
     Retry,
-    /// Another try would not help.
+    /// Give up, because a retry would not help.
     GiveUp,
 }
 
-/// Decides what follows from an ending without an answer. `resumed`: the turn continued an earlier session.
+/// Decides how to continue after an ending without an answer. `resumed`: the turn continued an
+/// earlier session.
 pub fn classify_ending(ending: &Ending, resumed: bool) -> RetryDecision {
     match ending {
         Ending::SessionLost if resumed => RetryDecision::RestartSession,
@@ -397,11 +402,12 @@ pub fn classify_ending(ending: &Ending, resumed: bool) -> RetryDecision {
             ErrorClass::Transient => RetryDecision::Retry,
             _ => RetryDecision::GiveUp,
         },
-        // Two of twelve hang when several run at once (anthropics/claude-code#39700): worth another try.
+        // Agents started in parallel sometimes hang (two of twelve in
+        // anthropics/claude-code#39700).
         Ending::Limited(Limit::Silence)
         | Ending::ProcessError { .. }
         | Ending::NoResult
-        // The driver has stopped where the run itself was cancelled.
+        // If the run itself was cancelled, the driver has already stopped.
         | Ending::Cancelled
         | Ending::Success { .. } => RetryDecision::Retry,
         _ => RetryDecision::GiveUp,
@@ -415,11 +421,11 @@ pub fn restart(work: &mut Work) {
     work.next = Next::Plan;
     work.corrections = 0;
     work.draft = None;
-    // Files of an agent that obeyed the data are not given to the next one.
+    // Files of an agent that followed instructions in the data are not given to the next agent.
     work.written.clear();
 }
 
-/// Replaces the unguessable words in the delimiters of data.
+/// Replaces the random words in the delimiters of data.
 pub fn renew_words(work: &mut Work) {
     (work.nonce, work.canary) = new_words();
 }

@@ -1,4 +1,4 @@
-//! The decision: one plan, none, or several of which nobody can tell which one is meant.
+//! Decides between the candidates: one plan, none, or several if it is unclear which one is meant.
 
 use crate::engine::model::candidate::{Candidate, Source};
 use std::collections::HashSet;
@@ -20,50 +20,56 @@ use crate::engine::model::trigger::{Actor, Origin, Trigger};
 use crate::formats::plan::title::descriptive_title;
 use crate::formats::vocabulary::{Class, Phrases, fold};
 
-/// Most candidates that are weighed against each other; nobody speaks of more. The time that it takes grows
-/// with the square.
+/// Maximum number of candidates compared with each other. The running time grows with its square.
 const MAX_WEIGHED: usize = 50;
-/// Most plans that one question offers.
+/// Maximum number of plans offered in one question.
 const MAX_ASKED: usize = 5;
-/// Points for each person who approves of a plan, other than its author, and the most of them.
+/// Points per person other than the author who approves of a plan.
 const APPROVED: i32 = 10;
+/// Maximum number of points for approval.
 const APPROVED_MOST: i32 = 30;
-/// Points for a decision for a plan.
+/// Points for a plan that somebody decided for.
 const CHOSEN: i32 = 30;
-/// Points for where a post is, and by whom: what opens a conversation is mostly what is wrong or wanted, and what comes
-/// next is advice. Not in a conversation of few posts, where nothing else can be meant.
+/// Maximum number of posts in a short conversation, in which the position of a post says little.
 const FEW_POSTS: usize = 4;
+/// Points for the opening text, which mostly describes a problem or a wish. Reduced to a quarter in
+/// short conversations.
 const OPENING: i32 = -24;
+/// Points for the first answer, which is often advice. Not applied in short conversations.
 const FIRST_ANSWER: i32 = -12;
+/// Points for an author without a role in a repository whose members take part in the conversation.
 const OUTSIDER: i32 = -6;
+/// Points for a text in a conversation whose title is a question.
 const QUESTION: i32 = -14;
+/// Points for a text written by a bot.
 const PROGRAM: i32 = -8;
-/// Points for a text that is not called a plan, was not written by the requester, and has no support in the conversation.
+/// Points for a text that is not called a plan, was not written by the requester, and has no
+/// support in the conversation.
 const UNSUPPORTED: i32 = -14;
-/// Most posts that one plan is put together from.
+/// Maximum number of posts that one plan is assembled from.
 const MAX_PARTS: usize = 20;
-/// More points than this do not make a text more of a plan.
+/// Maximum score used in comparisons; higher scores do not make a text more of a plan.
 const FULL: i32 = 76;
-/// A plan with so many points less than the best is not what anybody may have meant.
+/// Minimum lead, in points, over a plan that is then no longer in question.
 const CLEARLY_LESS: i32 = 30;
-/// A proposal among several may have this many points fewer than a plan needs.
+/// Number of points by which a proposal among several may fall short of [`MIN_SCORE`].
 const RIVAL: i32 = 10;
-/// Two texts that share so much of their words, in percent, are versions of one plan.
+/// Minimum overlap of words between two versions of one plan, in percent.
 const SAME_PLAN: usize = 55;
 
-/// What a post says about the plans in it.
+/// Statements of a post about the plans in it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct About {
-    /// It says to replace an earlier plan.
+    /// Whether the post states that it replaces an earlier plan.
     pub(super) replaces: bool,
-    /// It says to be a part of a plan.
+    /// The part of a multi-part plan that the post claims to be.
     pub(super) part: Option<Part>,
-    /// It says to be about a step of a plan.
+    /// Whether the post claims to be about a single step of a plan or about another topic.
     pub(super) detail: bool,
 }
 
 impl About {
-    /// Of the post `text` with the plans `regions`.
+    /// Reads the statements of the post `text`, which contains the plans `regions`.
     pub(super) fn of(text: &str, regions: &[Region]) -> Self {
         let mut about = Self::default();
         let Some(first) = regions.first() else {
@@ -87,14 +93,14 @@ impl About {
                     });
                 about.part = about.part.or_else(|| part(&element));
             }
-            // Another matter, to be done some other time.
+            // The post announces another topic.
             about.detail |= !inside && element.phrases.has(Class::Aside);
         }
         about
     }
 }
 
-/// `(1/2)`, `part 2`, `continued`, in a short line.
+/// Returns the part that a short line claims to be: `(1/2)`, `part 2`, `continued`.
 fn part(element: &Element) -> Option<Part> {
     let line = element.text.lines().next().unwrap_or_default();
     if line.chars().count() > 120 {
@@ -143,7 +149,7 @@ fn part(element: &Element) -> Option<Part> {
     None
 }
 
-/// Puts plans in parts together: parts of one author in a row.
+/// Joins the parts of multi-part plans by the same author.
 pub(super) fn joined(found: Vec<Found>) -> Vec<Found> {
     let mut done: Vec<Found> = Vec::new();
     for next in found {
@@ -198,7 +204,7 @@ fn continues(before: &Found, next: &Found) -> bool {
     }
 }
 
-/// The steps of the second text are numbered on from those of the first.
+/// Whether the numbered steps of `next` continue those of `before`.
 fn goes_on(before: &str, next: &str) -> bool {
     let last = elements(before)
         .iter()
@@ -224,7 +230,7 @@ fn goes_on(before: &str, next: &str) -> bool {
     first.is_some_and(|first| first > 1 && last == Some(first))
 }
 
-/// The text without a first line that only says that it is a part.
+/// Returns the text without a first line that only states which part it is.
 fn without_part_line(text: &str) -> &str {
     let elements = elements(text);
     let Some(first) = elements.first().filter(|first| part(first).is_some()) else {
@@ -238,7 +244,7 @@ fn without_part_line(text: &str) -> &str {
     }
 }
 
-/// Weighs the candidates, whose authors count, and decides.
+/// Rates the candidates of trusted authors and decides between them.
 pub(super) fn decide(
     mut found: Vec<Found>,
     thread: &Thread,
@@ -320,7 +326,7 @@ pub(super) fn decide(
     }
 }
 
-/// Ids of the comments whose addresses are given in the conversation.
+/// Returns the ids of the comments that are linked in the conversation.
 fn linked(thread: &Thread) -> HashSet<u64> {
     const BEFORE: &str = "issuecomment-";
     let ids = |body: &str| -> Vec<u64> {
@@ -341,7 +347,7 @@ fn linked(thread: &Thread) -> HashSet<u64> {
         .collect()
 }
 
-/// Labels of plans in posts of their own that begin with different letters: `A – priority numbers`.
+/// Labels plans in separate posts that begin with different letters: `A – priority numbers`.
 fn letters(good: &mut [Found]) {
     let letter = |it: &Found| {
         let folded = fold(it.candidate.text.lines().next()?);
@@ -362,7 +368,7 @@ fn letters(good: &mut [Found]) {
     }
 }
 
-/// Points for where a text is.
+/// Adds points for the position and the author of a text, and for the title of the conversation.
 fn in_context(found: &mut [Found], thread: &Thread) {
     let title = fold(&thread.title);
     let phrases = Phrases::of(&title);
@@ -480,7 +486,7 @@ fn subject(found: &Found, thread: &Thread) -> Subject {
     }
 }
 
-/// The command's own comment, as the payload had it.
+/// Returns the command's own comment as contained in the payload.
 fn own_comment(trigger: &Trigger) -> Option<Post> {
     let Origin::Comment { text, url, .. } = &trigger.origin else {
         return None;
@@ -498,7 +504,7 @@ fn own_comment(trigger: &Trigger) -> Option<Post> {
     })
 }
 
-/// What everybody whose word counts has said.
+/// Evaluates the posts of all people whose opinion counts.
 fn heard(
     good: &[Found],
     subjects: &[Subject],
@@ -544,7 +550,7 @@ fn heard(
     listen(&all, subjects, end)
 }
 
-/// Later versions of a plan take the place of earlier ones.
+/// Marks plans as replaced if there is a later version.
 fn revisions(good: &[Found], subjects: &[Subject], standing: &mut [Standing]) {
     for later in 1..subjects.len() {
         for earlier in (0..later).rev() {
@@ -580,7 +586,7 @@ fn strength(found: &Found, standing: &Standing, thread: &Thread) -> i32 {
     found.candidate.score.min(FULL) + approved + chosen + reactions(found, thread)
 }
 
-/// It is called a plan, the requester has written it, or somebody supports it.
+/// Whether the text is called a plan, was written by the requester, or is supported by somebody.
 fn supported(found: &Found, strength: i32, requester: u64) -> bool {
     let own = |author: &Actor| author.id == requester;
     let named = |why: &str| SUPPORT.iter().any(|support| why.contains(support));
@@ -589,7 +595,7 @@ fn supported(found: &Found, strength: i32, requester: u64) -> bool {
         || found.candidate.reasons.iter().any(|(_, why)| named(why))
 }
 
-/// Reasons for which a text needs nobody's support.
+/// Beginnings or parts of reasons that make support unnecessary.
 const SUPPORT: [&str; 8] = [
     "of a plan",
     "is titled",
@@ -601,7 +607,7 @@ const SUPPORT: [&str; 8] = [
     "is one of several proposals",
 ];
 
-/// Points for reactions to the post.
+/// Returns the points for reactions to the post.
 fn reactions(found: &Found, thread: &Thread) -> i32 {
     let Some(post) = thread.posts.get(found.position()) else {
         return 0;
@@ -610,7 +616,7 @@ fn reactions(found: &Found, thread: &Thread) -> i32 {
     count(post.reactions.approving) * 4 - count(post.reactions.rejecting) * 6
 }
 
-/// The candidate that the command points to: by its guidance, or by a quote above it.
+/// Returns the candidate that the command refers to, in its guidance or by a quote above it.
 fn pointed(
     trigger: &Trigger,
     own: Option<&Post>,
@@ -673,7 +679,7 @@ fn pointed(
         .map(|(subject, _)| subject)
 }
 
-/// Permalinks of posts that may change the plan.
+/// Returns the permalinks of posts that may change the plan.
 fn later(standing: &Standing, thread: &Thread) -> Vec<String> {
     standing
         .amended
@@ -683,7 +689,7 @@ fn later(standing: &Standing, thread: &Thread) -> Vec<String> {
         .collect()
 }
 
-/// Adds to the reasons of a candidate what people said of it.
+/// Adds people's statements about a candidate to its reasons.
 fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread: &Thread) {
     let who = |position: usize| {
         thread
@@ -737,7 +743,7 @@ fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread
     }
 }
 
-/// Everything a decision rests on.
+/// The data for a decision.
 struct Case<'a> {
     good: &'a [Found],
     subjects: &'a [Subject],
@@ -749,7 +755,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// The candidates that come first, in order, and what is decided.
+    /// Returns the best candidates in order, and the decision.
     fn verdict(&self, pointed: Option<usize>) -> (Vec<usize>, Verdict) {
         if let Some(one) = pointed {
             return (vec![one], Verdict::Plan);
@@ -790,7 +796,8 @@ impl Case<'_> {
         (ranked, Verdict::Unclear { among, why })
     }
 
-    /// Two people propose something, each of them almost enough of a plan.
+    /// Whether the two best candidates are by different authors and at most slightly below
+    /// [`MIN_SCORE`].
     fn rivals(&self, ranked: &[usize]) -> bool {
         let [one, other, ..] = ranked else {
             return false;
@@ -799,19 +806,19 @@ impl Case<'_> {
             && self.strengths[*other] >= MIN_SCORE - RIVAL
     }
 
-    /// Nobody supports it, and its form alone is not enough.
+    /// Whether nobody supports the text and its form alone does not suffice.
     fn is_unsupported(&self, at: usize) -> bool {
         self.strengths[at] + UNSUPPORTED < MIN_SCORE
             && !supported(&self.good[at], self.strengths[at], self.requester)
     }
 
-    /// A decision that somebody has taken.
+    /// Returns the result if somebody has decided for a plan.
     fn chosen(&self, live: &[usize]) -> Option<(Vec<usize>, Verdict)> {
         let chosen: Vec<usize> = live
             .iter()
             .copied()
             .filter(|at| {
-                // That authors are for their own plan decides nothing, unless they give the command.
+                // Authors who prefer their own plan do not decide, unless they gave the command.
                 let author = self.subjects[*at].author;
                 let counts = |by: Option<u64>| by != author || by == Some(self.requester);
                 self.standing[*at].chosen.iter().any(|(_, by)| counts(*by))
@@ -848,7 +855,7 @@ impl Case<'_> {
         }
     }
 
-    /// Of several that nobody has decided between.
+    /// Decides between several plans that nobody has decided between.
     fn compare(&self, ranked: &[usize]) -> (Vec<usize>, Verdict) {
         let best = ranked[0];
         let words = |at: usize| self.subjects[at].words.len();
@@ -868,7 +875,8 @@ impl Case<'_> {
             .filter(|at| {
                 let score = |at: usize| self.good[at].candidate.score;
                 let points = |at: usize| score(at).min(FULL);
-                // Another one is far longer and no less of a plan, or far more of one.
+                // Another candidate is much longer with a similar score, or has a much higher
+                // score.
                 let sketch = ranked.iter().any(|other| {
                     words(*at) * 5 < words(*other) * 2 && score(*other) >= score(*at) - 5
                         || points(*at) + CLEARLY_LESS <= points(*other)
@@ -877,7 +885,7 @@ impl Case<'_> {
                     && ranked
                         .iter()
                         .any(|other| self.subjects[*other].post < self.subjects[*at].post);
-                // A comment is an answer to the opening text.
+                // Comments are answers to the opening text and take precedence over it.
                 let answered = comments
                     && is_opening(*at)
                     && self.standing[*at].approved.is_empty()
@@ -888,7 +896,7 @@ impl Case<'_> {
         let Some(best) = close.first().copied() else {
             return (vec![best], Verdict::Plan);
         };
-        // Who approved before the last of them was there has not chosen between them.
+        // Count only votes after the last of these plans was posted.
         let last = close
             .iter()
             .map(|at| self.subjects[*at].post)
@@ -896,7 +904,7 @@ impl Case<'_> {
             .unwrap_or(0);
         let votes = |at: usize| {
             let standing = &self.standing[at];
-            // Approval that names nothing decides only where the requester gives it.
+            // General approval decides only if the requester gives it.
             let meant = |(_, by): &&(usize, Option<u64>)| {
                 *by == Some(self.requester) || standing.named.iter().any(|(_, other)| other == by)
             };
@@ -916,7 +924,7 @@ impl Case<'_> {
                 .map(|by| if *by == Some(self.requester) { 2 } else { 1 })
                 .sum::<i64>()
         };
-        // Authors who each insist on their own plan.
+        // Several authors each insist on their own plan.
         let insists = |at: &&usize| {
             let standing = &self.standing[**at];
             let author = self.subjects[**at].author;
@@ -982,7 +990,8 @@ impl Case<'_> {
         (close, Verdict::Unclear { among, why })
     }
 
-    /// The one that people agreed to before the others were posted, where the others got no support.
+    /// Returns the only plan that was approved, if all others were posted later and have no
+    /// support.
     fn approved_alone(&self, close: &[usize]) -> Option<usize> {
         let mut agreed = close
             .iter()
@@ -1004,7 +1013,7 @@ impl Case<'_> {
             .then_some(one)
     }
 
-    /// Reactions for the plan less those against it.
+    /// Returns the number of approving reactions minus the number of rejecting ones.
     fn reactions(&self, at: usize) -> i64 {
         let reactions = self.reactions[at];
         i64::from(reactions.approving) - i64::from(reactions.rejecting)

@@ -1,4 +1,6 @@
-//! The top-level blocks of a post, with what the search for a plan needs of each.
+//! Splits a post into its top-level blocks, with the properties that the search for a plan needs.
+//!
+//! "Normalised" text is the result of `vocabulary::fold`.
 
 use std::ops::Range;
 
@@ -8,7 +10,7 @@ use comrak::nodes::{AstNode, ListType, NodeValue};
 use crate::formats::markdown::{self, Lines};
 use crate::formats::vocabulary::{Class, Phrases, fold, words};
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A heading of level 1 to 6.
@@ -17,65 +19,67 @@ pub(super) enum Kind {
     Paragraph,
     /// A list.
     List {
-        /// Numbered.
+        /// Whether the list is numbered.
         ordered: bool,
-        /// Number of its first item.
+        /// Number of the first item.
         start: usize,
-        /// Its direct items.
+        /// Direct items of the list.
         items: Vec<Item>,
     },
-    /// A table: the folded texts of the cells, the header first.
+    /// A table: normalised texts of its cells, header row first.
     Table(Vec<Vec<String>>),
-    /// Code; where it is a fence of Markdown, the bytes of its contents.
+    /// A code block, with the byte range of the contents if it is a fence of Markdown or plain
+    /// text.
     Code(Option<Range<usize>>),
-    /// A quote.
+    /// A block quote.
     Quote,
     /// The opening tag of a `details` element, alone in its block.
     DetailsOpen,
     /// The closing tag of a `details` element.
     DetailsClose,
-    /// Other HTML.
+    /// Any other HTML.
     Html,
     /// A thematic break.
     Rule,
-    /// Anything else.
+    /// Any other block.
     Other,
 }
 
-/// An item of a list.
+/// A list item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Folded text of its first paragraph.
+    /// Normalised text of the first paragraph.
     pub(super) text: String,
-    /// It has a task box.
+    /// Whether the item has a task box.
     pub(super) task: bool,
-    /// The box is ticked.
+    /// Whether the task box is ticked.
     pub(super) ticked: bool,
-    /// Items of lists within it.
+    /// Number of items in nested lists.
     pub(super) nested: usize,
-    /// Its text begins with a link.
+    /// Whether the text begins with a link.
     pub(super) link: bool,
 }
 
 /// A top-level block.
 #[derive(Debug, Clone)]
 pub(super) struct Element {
-    /// What it is.
+    /// Kind of the block.
     pub(super) kind: Kind,
-    /// Bytes of the source, whole lines.
+    /// Byte range of its lines in the source.
     pub(super) span: Range<usize>,
-    /// Text of a heading or paragraph without markup, folded; lines are kept. Of a quote the first line.
+    /// Normalised text of a heading or paragraph without markup, with line breaks kept. For a
+    /// quote, only the first line.
     pub(super) text: String,
-    /// Bytes of `text` that are bold, from its start; 0 where it does not begin bold.
+    /// Length of the bold or italic start of `text`, in bytes; 0 if there is none.
     pub(super) bold: usize,
-    /// The phrases of `text`.
+    /// Phrases in `text`.
     pub(super) phrases: Phrases,
-    /// Paths that are named in code spans.
+    /// Distinct code spans, at most ten.
     pub(super) code_spans: Vec<String>,
 }
 
 impl Element {
-    /// Heading of any level.
+    /// Returns the level of a heading; `None` for other blocks.
     pub(super) fn level(&self) -> Option<u8> {
         match self.kind {
             Kind::Heading(level) => Some(level),
@@ -83,17 +87,17 @@ impl Element {
         }
     }
 
-    /// The bytes of its text from the first to the last letter or digit.
+    /// Returns the range of the text from its first to its last letter or digit.
     pub(super) fn words(&self) -> Range<usize> {
         words(&self.text)
     }
 
-    /// A phrase of `class` begins the text.
+    /// Whether the text begins with a phrase of `class`.
     pub(super) fn begins(&self, class: Class) -> bool {
         self.phrases.begins(class, self.words().start).is_some()
     }
 
-    /// The whole paragraph is bold: it serves as a heading.
+    /// Whether the block is a short paragraph entirely in bold, which serves as a heading.
     pub(super) fn is_bold_line(&self) -> bool {
         self.kind == Kind::Paragraph
             && self.bold > 0
@@ -104,7 +108,7 @@ impl Element {
     }
 }
 
-/// The blocks of `source`.
+/// Returns the top-level blocks of `source`.
 pub(super) fn elements(source: &str) -> Vec<Element> {
     let arena = Arena::new();
     let root = markdown::parse(&arena, source);
@@ -200,7 +204,7 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
     }
 }
 
-/// Text without markup; what is struck out is left out, lines are kept.
+/// Returns the text without markup and strikethrough, with line breaks kept.
 fn plain<'a>(node: &'a AstNode<'a>) -> String {
     let mut text = String::new();
     append(node, &mut text);
@@ -219,7 +223,7 @@ fn append<'a>(node: &'a AstNode<'a>, text: &mut String) {
     }
 }
 
-/// Bytes of folded text that are bold at the start of a paragraph.
+/// Returns the length of the bold or italic start of a paragraph in its normalised text, in bytes.
 fn bold_start<'a>(paragraph: &'a AstNode<'a>) -> usize {
     let Some(first) = paragraph.first_child() else {
         return 0;
@@ -230,7 +234,7 @@ fn bold_start<'a>(paragraph: &'a AstNode<'a>) -> usize {
     }
 }
 
-/// At most ten different code spans.
+/// Returns at most ten distinct code spans.
 fn code_spans<'a>(node: &'a AstNode<'a>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for node in node.descendants() {

@@ -1,4 +1,4 @@
-//! Which posts of a conversation are read, and why others are not.
+//! Determines which posts of a conversation are read, and why others are ignored.
 
 use super::{MAX_SEARCHED_BYTES, OWN};
 use crate::engine::model::conversation::{Post, Thread};
@@ -6,9 +6,9 @@ use crate::engine::model::trigger::{Actor, Origin, Trigger, digest};
 use crate::formats::command::Pointer;
 use crate::formats::markdown::{self, Kind};
 
-/// The posts to search, each with its position, and how many older ones are not searched because
-/// all together are longer than [`MAX_SEARCHED_BYTES`]. Those of outsiders go first, so that a flood
-/// of theirs does not push the plan out. No text is parsed here.
+/// Returns the posts to search with their positions, and the number of older posts left out because
+/// the total exceeds [`MAX_SEARCHED_BYTES`]. Posts of outsiders are left out first, so that they
+/// cannot crowd out the plan. No text is parsed here.
 pub(super) fn searched<'t>(
     thread: &'t Thread,
     trigger: &Trigger,
@@ -48,8 +48,9 @@ pub(super) fn searched<'t>(
     (posts, unsearched)
 }
 
-/// The author neither asked for the plan nor seems to belong to the repository. The association is
-/// only a hint; whether a plan counts is decided by the role.
+/// Whether the author is neither the requester nor an App, and seems not to belong to the
+/// repository. The association is only a hint; the author's role decides whether a plan is
+/// considered.
 fn by_outsider(post: &Post, trigger: &Trigger) -> bool {
     let asks = |author: &Actor| author.bot || author.id == trigger.actor.id;
     !belongs(post) && !post.author.as_ref().is_some_and(asks)
@@ -59,12 +60,12 @@ pub(super) fn belongs(post: &Post) -> bool {
     matches!(&*post.association, "OWNER" | "MEMBER" | "COLLABORATOR")
 }
 
-/// How many older comments are not searched because the conversation is too long.
+/// Returns the number of older posts left out because the conversation is too long.
 pub fn unsearched(thread: &Thread, trigger: &Trigger) -> usize {
     thread.dropped + searched(thread, trigger, &mut Vec::new()).1
 }
 
-/// Why a post is not looked at.
+/// Returns the reason why a post is ignored, if any.
 pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'static str> {
     if post.own {
         Some(OWN)
@@ -79,7 +80,7 @@ pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'stati
     }
 }
 
-/// Why a post, whoever wrote it, is not what the command was about.
+/// Returns the reason why a post does not show what the sender of the command saw, if any.
 pub(in crate::engine) fn late(post: &Post, trigger: &Trigger) -> Option<&'static str> {
     if post.created > trigger.at {
         Some("written after the command")
@@ -90,7 +91,8 @@ pub(in crate::engine) fn late(post: &Post, trigger: &Trigger) -> Option<&'static
     }
 }
 
-/// A comment's own time tells; the opening text has none, so its digest does.
+/// Whether the post was edited after the command. GitHub reports no edit time for the opening text,
+/// so its digest is compared instead.
 fn edited_since(post: &Post, trigger: &Trigger) -> bool {
     match (post.id, &trigger.opening) {
         (Some(_), _) => post.updated > trigger.at,
@@ -99,8 +101,8 @@ fn edited_since(post: &Post, trigger: &Trigger) -> bool {
     }
 }
 
-/// True when the post is a status or error message of a bot, or a copy of one: it begins with our
-/// marker. People who quote a marker further down write about it.
+/// Whether the post is a status or error message of a bot, or a copy of one. A person's post counts
+/// only if it begins with the marker: a marker further down is a quotation.
 fn carries_marker(post: &Post) -> bool {
     let text = post.body.as_str();
     if !text.contains("planwright") {
@@ -138,7 +140,8 @@ pub(super) fn name(post: &Post) -> String {
     }
 }
 
-/// Why the post that a command points to cannot be read, as the end of a sentence.
+/// Returns the reason why the post that a command refers to cannot be read, as the end of a
+/// sentence.
 pub(super) fn unreadable(
     thread: &Thread,
     trigger: &Trigger,

@@ -1,4 +1,4 @@
-//! Which parts of a post could be a plan.
+//! Finds the parts of a post that could be a plan.
 
 use std::ops::Range;
 
@@ -10,61 +10,62 @@ use crate::formats::plan::title::{descriptive_title, own_title};
 use crate::formats::vocabulary::{Class, Phrases, fold};
 use crate::formats::{front_matter, markdown};
 
-/// The most parts of one post that are looked at, the last ones; nobody writes more plans into one comment.
+/// Maximum number of parts considered per post; if there are more, the last ones are used.
 const MAX_REGIONS: usize = 20;
 
-/// Most headings of a post that are compared with each other.
+/// Maximum number of headings of a post that are compared with each other.
 const MAX_HEADS: usize = 200;
 
 /// A part of a post.
 #[derive(Debug, Clone)]
 pub(super) struct Region {
-    /// Bytes of the post.
+    /// Byte range in the post.
     pub(super) span: Range<usize>,
-    /// Heading it begins with.
+    /// Heading at the start of the part.
     pub(super) heading: Option<String>,
-    /// It is the whole post.
+    /// Whether the part is the whole post.
     pub(super) whole: bool,
-    /// The label of a proposal among several, folded: `a`, `2`.
+    /// Label of a proposal among several, normalised: `a`, `2`.
     pub(super) label: Option<String>,
-    /// Points and what they are for.
+    /// Points and the reason for each.
     pub(super) reasons: Vec<(i32, String)>,
-    /// Its title, where it is not the one that its text has.
+    /// Source of the title.
     pub(super) title: Title,
 }
 
-/// Where a region's title comes from.
+/// The source of a region's title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Title {
-    /// Its text.
+    /// The title found in the region's text.
     Own,
-    /// From what is around it; `None` where its heading is only a section's of a longer text.
+    /// A title found around the region; `None` if the region is only a section of a longer text and
+    /// has no title.
     Given(Option<String>),
 }
 
 impl Region {
-    /// Sum of the points.
+    /// Returns the sum of all points.
     pub(super) fn points(&self) -> i32 {
         self.reasons.iter().map(|(points, _)| points).sum()
     }
 }
 
-/// What a heading is to a plan.
+/// The role of a heading in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It names a plan.
+    /// The title of a plan.
     Title,
-    /// A part of a plan.
+    /// The title of a section of a plan.
     Section,
     /// A numbered phase or step.
     Phase,
-    /// A part of some other document.
+    /// A part of another kind of document.
     Other,
-    /// Cannot be told.
+    /// The role cannot be determined.
     Unknown,
 }
 
-/// What the heading, or the bold line that serves as one, is to a plan.
+/// Returns the role of a heading, or of a bold line that serves as one.
 pub(super) fn role(element: &Element) -> Role {
     let level = element.level().unwrap_or(3);
     let (text, words) = (&element.text, element.words());
@@ -106,7 +107,8 @@ pub(super) fn role(element: &Element) -> Role {
     Role::Unknown
 }
 
-/// `Plan: X`, `X plan`, `Plan for X`; not `Pricing plan limits`, not `Test plan`.
+/// Whether the heading is the title of a plan: `Plan: X`, `X plan`, `Plan for X`, but neither
+/// `Pricing plan limits` nor `Test plan`.
 fn names_plan(element: &Element) -> bool {
     let words = element.words();
     let part = |class: Class, start: usize, end: usize| {
@@ -127,7 +129,7 @@ fn names_plan(element: &Element) -> bool {
     })
 }
 
-/// `Closes #12, #13.`
+/// Whether the text consists only of references such as `Closes #12, #13.`
 fn only_references(text: &str) -> bool {
     const WORDS: [&str; 14] = [
         "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
@@ -147,7 +149,7 @@ fn only_references(text: &str) -> bool {
         && words.all(|word| word == "of" || WORDS.contains(&word) || is_reference(word))
 }
 
-/// The label of a proposal among several: `Option A: …`, `Plan 2`, `案B`.
+/// Returns the label of a proposal among several: `Option A: …`, `Plan 2`, `案B`.
 pub(super) fn label(text: &str, element: &Element) -> Option<String> {
     let words = element.words();
     let begins = |class| element.phrases.begins(class, words.start);
@@ -158,7 +160,7 @@ pub(super) fn label(text: &str, element: &Element) -> Option<String> {
     if let Some(end) = end {
         return short_label(text[end..].trim_start_matches([' ', '#', ':', '"', '\u{a0}']));
     }
-    // `A案`, `方案` behind the letter.
+    // The noun may follow the letter, as in `A案`.
     let rest = &text[words.start..];
     let first = rest.chars().next()?;
     let behind = rest[first.len_utf8()..].trim_start();
@@ -183,7 +185,7 @@ fn short_label(rest: &str) -> Option<String> {
     letter.then_some(label).or(numeral).or(word)
 }
 
-/// The parts of a post that could be plans, none within another, in order.
+/// Returns the disjoint parts of a post that could be plans, in order.
 pub(super) fn regions(text: &str) -> Vec<Region> {
     let elements = elements(text);
     if elements.is_empty() {
@@ -212,7 +214,7 @@ struct Search<'a> {
     text: &'a str,
     elements: &'a [Element],
     series: Vec<Series>,
-    /// These are all elements of the post.
+    /// Whether `elements` are all elements of the post.
     all: bool,
 }
 
@@ -263,7 +265,7 @@ impl Search<'_> {
         finished(self.text, self.elements, blocks, label, self.all)
     }
 
-    /// Contents of fences in a post that has no headings and no steps of its own.
+    /// Returns the contents of fences in a post that has no headings and no steps outside of them.
     fn fenced(&self) -> Vec<Region> {
         let own = |series: &Series| series.form != Form::Bullets || series.count > 3;
         if self
@@ -304,7 +306,7 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Several proposals next to each other, each under a heading or bold line of the same kind.
+    /// Returns several adjacent proposals, each under a heading or bold line of the same kind.
     fn proposals(&self) -> Vec<Region> {
         let heads: Vec<usize> = (0..self.elements.len())
             .filter(|at| {
@@ -355,11 +357,11 @@ impl Search<'_> {
             }
         }
         found.retain(|region| region.points() >= POSSIBLE);
-        // One that is a plan among others that are only named is not one of several.
+        // A plan among proposals that are only mentioned is not one of several.
         if found.len() < 2 { Vec::new() } else { found }
     }
 
-    /// The text above the first head says that there is more than one way.
+    /// Whether the text above the first heading announces several alternatives.
     fn offers_several(&self, heads: &[usize]) -> bool {
         let first = heads.first().copied().unwrap_or(0);
         self.elements[..first].iter().any(|element| {
@@ -374,8 +376,8 @@ impl Search<'_> {
         })
     }
 
-    /// The label of a heading `WORD 1` or `WORD B`, whatever the word, that other headings have too. Steps
-    /// are no proposals.
+    /// Returns the label of a heading such as `WORD 1` or `WORD B` if other headings use the same
+    /// word. Steps are not proposals.
     fn counted(&self, at: usize, heads: &[usize]) -> Option<String> {
         let split = |at: usize| -> Option<(&str, String)> {
             let element = &self.elements[at];
@@ -405,7 +407,7 @@ impl Search<'_> {
         (others.count() > 0).then_some(label)
     }
 
-    /// The one part of the post that is most like a plan.
+    /// Returns the part of the post that looks most like a plan.
     fn single(&self) -> Option<Region> {
         let count = self.elements.len();
         if !front_matter::split(self.text).0.is_empty() {
@@ -414,7 +416,7 @@ impl Search<'_> {
         if let Some(details) = self.details() {
             return Some(details);
         }
-        // What is folded away is not what the post is about, where there is more.
+        // If there are headings outside of `details` elements, ignore those inside.
         let folded = self.folded();
         let outside = (0..count).any(|at| self.elements[at].level().is_some() && !folded[at]);
         let headings =
@@ -424,7 +426,7 @@ impl Search<'_> {
         };
         let level = self.elements[first].level();
         let below = || (first + 1..count).filter(headings);
-        // A heading above all others is the title of the whole.
+        // A single heading of the highest level is the title of the whole post.
         let sole = below().all(|at| self.elements[at].level() > level) && below().next().is_some();
         let other = (0..count)
             .filter(headings)
@@ -443,7 +445,7 @@ impl Search<'_> {
         }
         let alone = below().next().is_none();
         let title = sole || alone && !matches!(self.role(first), Role::Section | Role::Other);
-        // What is above a heading that names the plan is about something else.
+        // Text above a heading that names the plan is about something else.
         let mut from = if sole && self.role(first) == Role::Title {
             first
         } else {
@@ -455,7 +457,7 @@ impl Search<'_> {
         {
             from += 1;
         }
-        // Steps above the first heading, which then begins something else.
+        // The steps are above the first heading, which then begins another topic.
         if first > 1
             && self
                 .series
@@ -471,14 +473,15 @@ impl Search<'_> {
         Some(self.region(from..self.end_without_talk(from, count), None))
     }
 
-    /// The section of the heading that names a plan. What is above it belongs to something else.
+    /// Returns the section of the heading that names a plan. Text above it belongs to something
+    /// else.
     fn titled(&self, title: usize) -> Region {
         let level = self.elements[title].level().unwrap_or(1);
         let end = self.section_end(title, level);
         self.region(title..self.end_without_talk(title, end), None)
     }
 
-    /// Which elements are within `details`.
+    /// Returns for each element whether it is inside a `details` element.
     fn folded(&self) -> Vec<bool> {
         let mut depth = 0_usize;
         self.elements
@@ -494,7 +497,8 @@ impl Search<'_> {
             .collect()
     }
 
-    /// A folded part that holds the steps of a post which has none outside.
+    /// Returns the best plan in the `details` elements of a post that has no steps outside of them,
+    /// or in the first one whose summary mentions a plan.
     fn details(&self) -> Option<Region> {
         let open = self
             .elements
@@ -556,13 +560,14 @@ impl Search<'_> {
         best
     }
 
-    /// The title in the summary of the `details` element at `open`, where it names the plan as one.
+    /// Returns the title in the summary of the `details` element at `open` if it is marked as that
+    /// of a plan.
     fn summary_title(&self, open: usize) -> Option<String> {
         let summary = self.summary(open)?;
         descriptive_title(&summary).filter(|title| title.len() < summary.trim().len())
     }
 
-    /// The text of the summary of the `details` element at `open`.
+    /// Returns the text of the summary of the `details` element at `open`.
     fn summary(&self, open: usize) -> Option<String> {
         let source = &self.text[self.elements[open].span.clone()];
         let (_, rest) = source.split_once("<summary>")?;
@@ -575,7 +580,8 @@ impl Search<'_> {
         Some(bare)
     }
 
-    /// Of a document of another kind, such as a bug report, the section that proposes what to do.
+    /// Returns the section with the proposed steps in another kind of document, such as a bug
+    /// report.
     fn section_of_other(&self) -> Option<Region> {
         let mut best: Option<Region> = None;
         let mut at = 0;
@@ -594,7 +600,7 @@ impl Search<'_> {
                     .unwrap_or(self.elements.len())
             };
             let mut end = own_end(at);
-            // The sections of the plan that follow.
+            // Include the following sections of the plan.
             while end < self.elements.len()
                 && self.elements[end].level() == Some(level)
                 && self.role(end) == Role::Section
@@ -625,7 +631,8 @@ impl Search<'_> {
         best
     }
 
-    /// The steps, the sentence that leads to them, and what belongs to them below.
+    /// Returns the steps with the sentence that introduces them and the text below that belongs to
+    /// them.
     fn without_headings(&self, within: Range<usize>) -> Option<Region> {
         let rank = |series: &Series| {
             let voice = series.voice();
@@ -651,7 +658,7 @@ impl Search<'_> {
             return (from < to).then(|| self.region(from..to, None));
         };
         let (mut from, mut to) = (best.blocks.start, best.blocks.end);
-        // Further steps of the same kind near by: lists under bold lines or leading sentences.
+        // Include further steps nearby, such as lists under bold lines or introductory sentences.
         let mut others: Vec<&Series> = self.series.iter().filter(inside).collect();
         others.sort_by_key(|it| it.blocks.start);
         for other in &others {
@@ -673,7 +680,8 @@ impl Search<'_> {
         Some(self.region(from..to, None))
     }
 
-    /// The bold line or the sentence that leads to the steps, and a title above it.
+    /// Returns the start of the bold line or sentence that introduces the steps, or of a title
+    /// above it.
     fn with_lead(&self, steps: usize, least: usize) -> usize {
         let mut from = steps;
         while from > least {
@@ -699,7 +707,7 @@ impl Search<'_> {
             from -= 1;
         }
         if from > least {
-            // A goal between a title and the steps.
+            // There may be a goal between the title and the steps.
             let title = (least..from)
                 .rev()
                 .take(3)
@@ -719,7 +727,7 @@ impl Search<'_> {
         from
     }
 
-    /// A paragraph `Plan: X`.
+    /// Whether the block is a paragraph such as `Plan: X`.
     fn names(&self, at: usize) -> bool {
         let element = &self.elements[at];
         let first = element.text.lines().next().unwrap_or_default();
@@ -733,7 +741,7 @@ impl Search<'_> {
             })
     }
 
-    /// What follows the steps and belongs to them.
+    /// Returns the end of the text that follows the steps and belongs to them.
     fn with_tail(&self, steps: usize, most: usize) -> usize {
         let mut to = steps;
         for at in steps..most {
@@ -760,7 +768,8 @@ impl Search<'_> {
             .any(|command| text.starts_with(command))
     }
 
-    /// Not part of a plan that begins below: a greeting, an announcement, a quote.
+    /// Whether the block precedes a plan without being part of it: a greeting, an announcement, a
+    /// quote.
     fn is_before(&self, at: usize, heading: usize) -> bool {
         let element = &self.elements[at];
         match element.kind {
@@ -776,7 +785,8 @@ impl Search<'_> {
         }
     }
 
-    /// Not part of a plan that ended above: a sign-off, a question to the reader, a command.
+    /// Whether the block follows a plan without being part of it: a sign-off, a question to the
+    /// reader, a command.
     fn is_after(&self, at: usize) -> bool {
         let Some(element) = self.elements.get(at) else {
             return false;
@@ -809,7 +819,7 @@ impl Search<'_> {
                 .lines()
                 .next()
                 .is_some_and(|line| line.contains([':', '：']));
-        // "Over to you" in a later sentence.
+        // The request to the reader may be in a later sentence.
         let later = length <= 300
             && element.phrases.all(Class::After).any(|found| {
                 text.is_char_boundary(found.start)
@@ -838,8 +848,8 @@ impl Search<'_> {
                     || text.ends_with(['?', '？']) && text.lines().count() == 1)
     }
 
-    /// Behind the last block that belongs to a plan that begins at `from`: sign-offs and what sets them off
-    /// are left out.
+    /// Returns the end of a plan that begins at `from`, without sign-offs and the rules or closing
+    /// tags before them.
     fn end_without_talk(&self, from: usize, to: usize) -> usize {
         let asks = self.elements[from..to]
             .iter()
@@ -865,10 +875,10 @@ impl Search<'_> {
         end
     }
 
-    /// Behind the last block that belongs to the section at `at`: its own, and following sections of the
-    /// same level as long as they are not another plan or a part of some other document.
+    /// Returns the end of the section at `at`. Following sections of the same level belong to it
+    /// unless they begin another plan or are part of another kind of document.
     fn section_end(&self, at: usize, level: u8) -> usize {
-        // Below other sections of the same level it is one of them.
+        // The section is preceded by others of the same level, so it is one of several.
         let among = self.elements[..at]
             .iter()
             .any(|it| it.level() == Some(level));
@@ -887,7 +897,7 @@ impl Search<'_> {
     }
 }
 
-/// Steps for certain, not just some bullets.
+/// Whether the series certainly consists of steps and is not just a bulleted list.
 fn strong(series: &Series) -> bool {
     match series.form {
         Form::Bullets => series.count >= 4 && series.voice().actions * 2 >= series.steps.len(),

@@ -1,4 +1,4 @@
-//! Points for what a text shows of a plan.
+//! Scores how much a text looks like a plan.
 
 use std::ops::Range;
 
@@ -9,18 +9,19 @@ use crate::formats::plan::document::is_success_document;
 use crate::formats::plan::summary::as_path;
 use crate::formats::vocabulary::{Class, fold};
 
-/// Fewer points than this and a text is no plan. Steps in a clear form are worth as much; a bug report,
-/// a template or a list of opinions stays below.
+/// Minimum score of a plan. Steps in a clear form reach it by themselves; bug reports, templates
+/// and lists of opinions do not.
 pub const MIN_SCORE: i32 = 40;
 
-/// Fewer points than this and nothing that people say about a text makes it a plan.
+/// Minimum score of a text that people's comments can turn into a plan.
 pub(super) const POSSIBLE: i32 = 18;
 
-/// Points for the sentence above a text.
+/// Points for advice in the sentences that introduce a text.
 const ADVICE: i32 = -24;
+/// Points for a report of finished work in these sentences.
 const FINISHED: i32 = -40;
 
-/// Phrases of texts that programs write by the thousand. Folded.
+/// Normalised phrases in automatically generated posts.
 const TEMPLATES: [&str; 34] = [
     "this pr contains the following updates",
     "this pull request contains the following updates",
@@ -58,8 +59,8 @@ const TEMPLATES: [&str; 34] = [
     "thanks for opening your first",
 ];
 
-/// What `text`, whose blocks are `elements`, shows of a plan, with points. `start`: where it begins in the
-/// text that the places of the elements are in.
+/// Returns the properties of a plan found in `text`, with points. `elements` are its blocks; their
+/// offsets refer to a larger text in which `text` begins at `start`.
 pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32, String)> {
     let mut reasons = Vec::new();
     let mut say = |points: i32, why: String| {
@@ -152,7 +153,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         count => say(8, counted(count, "file", "named")),
     }
     let length = text.trim().chars().count();
-    // A character of these scripts says as much as two letters.
+    // One character of these scripts carries about as much information as two Latin letters.
     let wide = text
         .chars()
         .take(400)
@@ -186,7 +187,8 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
     reasons
 }
 
-/// Points for what the sentences that lead to a text say: that it is advice to the reader, or about finished work.
+/// Returns points for the sentences that introduce a text: negative for advice to the reader and
+/// for reports of finished work.
 pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32, String)> {
     let leads = elements
         .get(blocks.start.saturating_sub(1)..(blocks.start + 2).min(blocks.end))
@@ -208,7 +210,7 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
     reasons
 }
 
-/// A line `Present: …`.
+/// Whether the paragraph is a labelled line of another kind of document, such as `Present: …`.
 fn is_other_label(element: &Element) -> bool {
     let start = element.words().start;
     element.kind == Kind::Paragraph
@@ -221,13 +223,13 @@ fn is_other_label(element: &Element) -> bool {
             })
 }
 
-/// A text that programs write by the thousand.
+/// Whether the text was generated from a template by a program.
 pub(super) fn is_template(text: &str) -> bool {
     let folded = fold(text);
     TEMPLATES.iter().any(|phrase| folded.contains(phrase))
 }
 
-/// A paragraph that opens a plan.
+/// Whether the paragraph introduces a plan.
 fn leads(element: &Element) -> bool {
     element.kind == Kind::Paragraph
         && element.text.len() <= 600
@@ -236,7 +238,7 @@ fn leads(element: &Element) -> bool {
             || element.phrases.has(Class::Plan) && element.text.trim_end().ends_with([':', '：']))
 }
 
-/// What a series is worth by its form.
+/// Returns the points for a series by its form and length.
 fn steps(series: &Series) -> i32 {
     // Three items are too few to tell a plan from any other list.
     let more = match series.count {
@@ -327,15 +329,15 @@ fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMu
 
 #[derive(Default)]
 struct Headings {
-    /// Which element is the title.
+    /// Index of the element that is the title.
     title: Option<usize>,
-    /// The title is no more than "Plan" or the like.
+    /// Whether the title is only "Plan" or similar.
     says_nothing: bool,
-    /// Plan titles of the highest level among them.
+    /// Number of plan titles at the highest level at which there is one.
     titles: usize,
     sections: usize,
     other: usize,
-    /// Headings below a first one that is above them all.
+    /// Number of headings below the first heading, if all of them have lower levels.
     below: usize,
 }
 
@@ -377,7 +379,8 @@ impl Headings {
     }
 }
 
-/// Cheap: a plan document has that section.
+/// Whether the text may be a plan document. This is a cheap check for a section that every plan
+/// document has.
 pub(super) fn may_be_document(text: &str) -> bool {
     text.contains("Enrichment Details")
 }

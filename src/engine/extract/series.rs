@@ -1,69 +1,70 @@
-//! Series of steps, in every form that people give them and in any language.
+//! Finds series of steps in all common notations, independently of the language.
 
 use std::ops::Range;
 
 use super::element::{Element, Item, Kind};
 use crate::formats::vocabulary::{Class, Phrases, words};
 
-/// How a series of steps is written.
+/// The notation of a series of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A numbered list.
     Numbered,
     /// A list with task boxes.
     Tasks,
-    /// A list with bullets.
+    /// A bulleted list.
     Bullets,
-    /// A table with a row for each step.
+    /// A table with one row per step.
     Table,
     /// A series of headings.
     Headings,
     /// Paragraphs that begin with bold words.
     Bold,
-    /// Lines of a paragraph, or paragraphs, that are numbered in some other way.
+    /// Lines or paragraphs with numbers or bullets that are not Markdown lists.
     Lines,
-    /// Sentences in order: first, then, finally.
+    /// Sentences with ordering words: first, then, finally.
     Sentences,
 }
 
 /// A series of steps.
 #[derive(Debug, Clone)]
 pub(super) struct Series {
-    /// How it is written.
+    /// Notation of the series.
     pub(super) form: Form,
-    /// Its blocks, from the first step to the last.
+    /// Range of its blocks, from the first step to the last.
     pub(super) blocks: Range<usize>,
-    /// How many steps; of lists with nested items those too.
+    /// Number of steps. In task lists and bulleted lists, nested items count too.
     pub(super) count: usize,
-    /// The steps are numbered, or named as steps.
+    /// Whether the steps are numbered or named as steps. For sentences: whether there are at least
+    /// three ordering words.
     pub(super) numbered: bool,
-    /// Folded texts of the steps.
+    /// Normalised texts of the steps.
     pub(super) steps: Vec<String>,
-    /// Steps that are a link and nothing much else.
+    /// Number of steps that begin with a link.
     pub(super) links: usize,
-    /// Steps whose boxes are ticked.
+    /// Number of steps whose task boxes are ticked.
     pub(super) ticked: usize,
 }
 
-/// What the texts of the steps say.
+/// Statistics on what the steps say.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Voice {
-    /// Steps that say what to do.
+    /// Number of steps that say what to do.
     pub(super) actions: usize,
-    /// Steps that say what was done.
+    /// Number of steps that say what was done.
     pub(super) done: usize,
-    /// Steps that ask.
+    /// Number of steps that contain a question.
     pub(super) questions: usize,
-    /// Steps that say what is wanted.
+    /// Number of steps that state a wish.
     pub(super) wants: usize,
-    /// Steps that begin with a price, a time of day or a share.
+    /// Number of steps that begin with a price or a time of day.
     pub(super) figures: usize,
-    /// Characters of all steps.
+    /// Total number of characters of the steps.
     pub(super) characters: usize,
 }
 
 impl Series {
-    /// What the texts of its steps say. At most fifty are read.
+    /// Returns statistics on the first fifty steps.
     pub(super) fn voice(&self) -> Voice {
         let mut voice = Voice::default();
         for step in self.steps.iter().take(50) {
@@ -74,7 +75,8 @@ impl Series {
                 + step[words.clone()]
                     .find(|c: char| c.is_whitespace())
                     .unwrap_or(words.len());
-            // The first word or two, and in languages that end with the verb the last.
+            // Consider only the first two words, the start of a clause, and the last word for
+            // languages in which the verb comes last.
             let near = |class: Class| {
                 phrases.all(class).any(|found| {
                     found.start <= first_word + 1
@@ -101,7 +103,7 @@ impl Series {
     }
 }
 
-/// A step that begins with a price or a time of day, or consists of a figure.
+/// Whether a step begins with a price or a time of day.
 fn figure(step: &str) -> bool {
     let text = step.trim_start_matches(|c: char| !c.is_alphanumeric() && !"$€£¥".contains(c));
     let digits = text.chars().take_while(char::is_ascii_digit).count();
@@ -111,7 +113,7 @@ fn figure(step: &str) -> bool {
     time || text.starts_with(['$', '€', '£', '¥'])
 }
 
-/// Every series in `elements`; they may overlap.
+/// Returns all series in `elements`; they may overlap.
 pub(super) fn series(elements: &[Element]) -> Vec<Series> {
     let mut found = lists(elements);
     found.extend(tables(elements));
@@ -124,7 +126,7 @@ pub(super) fn series(elements: &[Element]) -> Vec<Series> {
     found
 }
 
-/// Lines of a paragraph that say what to do, without any mark.
+/// Returns a paragraph as a series if most of its unmarked lines say what to do.
 fn terse((at, element): (usize, &Element)) -> Option<Series> {
     let lines: Vec<&str> = element.text.lines().collect();
     if element.kind != Kind::Paragraph || lines.len() < 3 {
@@ -142,7 +144,7 @@ fn terse((at, element): (usize, &Element)) -> Option<Series> {
     (series.voice().actions * 5 >= lines.len() * 3).then_some(series)
 }
 
-/// Steps that are quoted one by one, with a new text below each.
+/// Returns the series of numbered steps that are quoted one by one with an answer below each.
 fn answers(elements: &[Element]) -> Option<Series> {
     let pairs: Vec<usize> = (0..elements.len().saturating_sub(1))
         .filter(|at| {
@@ -188,7 +190,7 @@ fn lists(elements: &[Element]) -> Vec<Series> {
             (false, false) => Form::Bullets,
         };
         let nested: usize = items.iter().map(|item| item.nested).sum();
-        // A list that goes on behind a paragraph or a block of code.
+        // The list continues an earlier one after a paragraph or a code block.
         if form == Form::Numbered
             && *start > 1
             && next_number == Some(*start)
@@ -215,7 +217,7 @@ fn lists(elements: &[Element]) -> Vec<Series> {
         extend(&mut series, items);
         found.push(series);
     }
-    // Several short lists with a paragraph or a bold line before each are one: nothing else divides them.
+    // A single item is not a series.
     found.retain(|series| series.count >= 2);
     found
 }
@@ -251,7 +253,7 @@ fn tables(elements: &[Element]) -> Vec<Series> {
             let phrases = Phrases::of(cell);
             phrases.has(Class::Step) || phrases.has(Class::Action)
         });
-        // The cells of the column with most text, behind the first where that has numbers.
+        // Use the column with the most text.
         let column = (0..header.len()).max_by_key(|column| {
             let length: usize = body
                 .iter()
@@ -273,7 +275,7 @@ fn tables(elements: &[Element]) -> Vec<Series> {
             links: 0,
             ticked: 0,
         };
-        // A column of tasks beside dates or names.
+        // Accept a column of tasks next to other columns, e.g. dates or names.
         let acts = || {
             let voice = series.voice();
             body.len() >= 3
@@ -286,7 +288,8 @@ fn tables(elements: &[Element]) -> Vec<Series> {
     elements.iter().enumerate().filter_map(table).collect()
 }
 
-/// Headings of one level below the same heading: numbered ones, or at least three that say what to do.
+/// Returns series of headings of the same level below a common heading: numbered ones, or at least
+/// three that say what to do.
 fn headings(elements: &[Element]) -> Vec<Series> {
     let mut found = Vec::new();
     for level in 1..=6 {
@@ -316,7 +319,7 @@ fn heading_series(elements: &[Element], group: &[usize], end: usize) -> Option<S
     let of = |members: &[usize], numbered: bool| {
         let first = *members.first()?;
         let last = *members.last()?;
-        // The last step goes on to the next heading of the same level, or to the end of the group.
+        // The last step extends to the next heading of the same level, or to the end of the group.
         let next = group.iter().copied().find(|at| *at > last).unwrap_or(end);
         Some(Series {
             form: Form::Headings,
@@ -349,7 +352,8 @@ fn heading_series(elements: &[Element], group: &[usize], end: usize) -> Option<S
     }
 }
 
-/// Paragraphs that begin with bold words: numbered ones, or at least three.
+/// Returns series of paragraphs that begin with bold words: at least two numbered ones, or at least
+/// three.
 fn bold(elements: &[Element]) -> Vec<Series> {
     let mut found = Vec::new();
     let mut group: Vec<usize> = Vec::new();
@@ -372,7 +376,7 @@ fn bold(elements: &[Element]) -> Vec<Series> {
         if !numbered_enough && members.len() < 3 {
             return;
         }
-        // What stands under the last one, up to the next paragraph.
+        // Include lists and code blocks directly below the last paragraph.
         let under = elements[last + 1..end]
             .iter()
             .take_while(|element| matches!(element.kind, Kind::List { .. } | Kind::Code(_)))
@@ -406,8 +410,8 @@ fn bold(elements: &[Element]) -> Vec<Series> {
     found
 }
 
-/// Lines or paragraphs that begin with a number of their own: `1️⃣ …`, `Step one: …`, `第一步：…`, or with
-/// a sign that Markdown does not take for a bullet.
+/// Returns series of lines or paragraphs that begin with an unusual number, such as `1️⃣ …`, `Step
+/// one: …` or `第一步：…`, or with a bullet that Markdown does not recognise.
 fn lines(elements: &[Element]) -> Vec<Series> {
     let mut found: Vec<Series> = Vec::new();
     let mut open: Option<Series> = None;
@@ -421,7 +425,7 @@ fn lines(elements: &[Element]) -> Vec<Series> {
             _ => Vec::new(),
         };
         let first_marked = element.text.lines().next().is_some_and(is_marked);
-        // A paragraph that begins with a number from before speaks of that step.
+        // A paragraph that begins with an earlier number refers to that step and is not a new one.
         let again = marked.len() == 1
             && open.as_ref().is_some_and(|it| {
                 let last = it.steps.last().and_then(|step| step_number(step));
@@ -470,7 +474,7 @@ fn is_marked(line: &str) -> bool {
         .any(|sign| line.starts_with(sign))
 }
 
-/// `(a) …`, `b) …`, `c. …`, `iv) …`
+/// Whether the line begins with a letter or a Roman numeral: `(a) …`, `b) …`, `c. …`, `iv) …`.
 fn lettered(line: &str) -> bool {
     let rest = line.strip_prefix('(').unwrap_or(line);
     let Some(end) = rest.find([')', '.']).filter(|end| (1..=4).contains(end)) else {
@@ -482,11 +486,12 @@ fn lettered(line: &str) -> bool {
     (letter || numeral) && rest[end + 1..].starts_with(' ')
 }
 
-/// Sentences in order. One paragraph with at least two words of order, or paragraphs that begin with them.
+/// Returns series of sentences: a paragraph with at least two ordering words, or several paragraphs
+/// with ordering words.
 fn sentences(elements: &[Element]) -> Vec<Series> {
     let mut found: Vec<Series> = Vec::new();
     let mut open: Option<(Series, usize)> = None;
-    // One paragraph without a word of order may stand between others.
+    // One paragraph without an ordering word may separate the others.
     let mut plain: Option<usize> = None;
     for (at, element) in elements.iter().enumerate() {
         let order = if element.kind == Kind::Paragraph && !element.text.starts_with('@') {
@@ -511,7 +516,7 @@ fn sentences(elements: &[Element]) -> Vec<Series> {
                 form: Form::Sentences,
                 blocks: at..at + 1,
                 count: 0,
-                // Whether it says both where to begin and where to end.
+                // Set below if there are at least three ordering words.
                 numbered: false,
                 steps: Vec::new(),
                 links: 0,
@@ -536,7 +541,7 @@ fn enough((series, words): (Series, usize)) -> Option<Series> {
     (words >= 2 && series.count >= 2).then_some(series)
 }
 
-/// The classes of the words of order that begin sentences or clauses of a paragraph.
+/// Returns the classes of the ordering words that begin sentences or clauses of a paragraph.
 fn ordering(element: &Element) -> Vec<Class> {
     let mut found = Vec::new();
     for class in [Class::First, Class::Next, Class::Last] {
@@ -554,13 +559,13 @@ fn ordering(element: &Element) -> Vec<Class> {
                 .any(|word| before.ends_with(word))
                 || before.ends_with(|c: char| !c.is_ascii() && !c.is_alphabetic())
         };
-        // Longer words of order are no other words.
+        // Long ordering words are unambiguous anywhere in a sentence, except for "second".
         let many = element.phrases.all(class).filter(|found| {
             begins(found.start)
                 || found.end - found.start >= 6
                     && !["second", "secondly"].contains(&&element.text[found.start..found.end])
         });
-        // Overlapping phrases are one word of order.
+        // Overlapping phrases are a single ordering word.
         let mut end = 0;
         for phrase in many {
             if phrase.start >= end {
@@ -572,7 +577,7 @@ fn ordering(element: &Element) -> Vec<Class> {
     found
 }
 
-/// The sentences of folded text.
+/// Returns the sentences of normalised text.
 pub(super) fn split_sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -597,8 +602,8 @@ pub(super) fn split_sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// The number of a heading, line or paragraph that begins like a step: `1. …`, `Step 2 - …`, `2️⃣ …`,
-/// `第三步`, `ステップ1：…`. Folded text.
+/// Returns the number of a heading, line or paragraph that begins like a step: `1. …`, `Step 2 -
+/// …`, `2️⃣ …`, `第三步`, `ステップ1：…`. Expects normalised text.
 pub(super) fn step_number(text: &str) -> Option<usize> {
     let text = text.trim_start();
     let start = text.find(|c: char| c.is_alphanumeric())?;
@@ -632,7 +637,8 @@ pub(super) fn step_number(text: &str) -> Option<usize> {
     (number <= 50 && (counter || keycap || mark)).then_some(number)
 }
 
-/// A number at the start of `text`, in digits, Chinese numerals or an English word, and what follows.
+/// Returns the number at the start of `text`, in digits, as a Chinese numeral or as an English
+/// word, and the rest of the text.
 fn number(text: &str) -> Option<(usize, &str)> {
     const HAN: &str = "一二三四五六七八九十";
     const WORDS: [&str; 10] = [

@@ -1,9 +1,9 @@
-//! What people say about the plans of a conversation: approval, decision, rejection, withdrawal, revision,
-//! amendment.
+//! Evaluates what people say about the plans in a conversation: approval, decision, rejection,
+//! withdrawal, revision and amendment.
 //!
-//! Each sentence is read by itself. What it is about is told by a link, a quote, a label (`option B`,
-//! "the second"), the name of an author, words of a plan's title that no other plan has, or else by its
-//! place: it answers the plan before it.
+//! Each sentence is evaluated separately. It refers to a plan by a link, a quote, a label (`option
+//! B`, "the second"), the name of an author, or words of a title that no other plan contains.
+//! Otherwise it refers to the preceding plan.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -13,58 +13,59 @@ use super::series::split_sentences;
 use crate::engine::model::conversation::Post;
 use crate::formats::vocabulary::{Class, Match, Phrases, fold};
 
-/// Most quotes that are looked up in the plans.
+/// Maximum number of quotes that are looked up in the plans.
 const MAX_QUOTES: usize = 200;
 
-/// Bytes on either side of a decision in which its object is looked for.
+/// Maximum distance between a decision and its object, in bytes.
 const OBJECT: usize = 48;
 
-/// A plan that people can speak of.
+/// A plan that people can refer to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Subject {
-    /// Position of its post; of a plan in parts the last.
+    /// Position of its post; for a multi-part plan, of the last one.
     pub(super) post: usize,
     /// Position of its first post.
     pub(super) first_post: usize,
     /// Comment id of its post.
     pub(super) id: Option<u64>,
-    /// Id of its author's account.
+    /// Account id of its author.
     pub(super) author: Option<u64>,
-    /// Login of its author, folded.
+    /// Normalised login of its author.
     pub(super) login: String,
-    /// Label among several, folded.
+    /// Normalised label among several proposals.
     pub(super) label: Option<String>,
-    /// Words of its title.
+    /// Distinctive words of its title.
     pub(super) title: HashSet<String>,
-    /// Words of its text.
+    /// Distinctive words of its text.
     pub(super) words: HashSet<String>,
-    /// Its lines, folded, without signs.
+    /// Its normalised lines, without punctuation at the ends.
     pub(super) lines: HashSet<String>,
 }
 
-/// What was said of a plan.
+/// People's statements about a plan.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Standing {
-    /// Posts and accounts that approve of it, not its author.
+    /// Posts and accounts of people other than the author who approve of the plan.
     pub(super) approved: Vec<(usize, Option<u64>)>,
-    /// Posts and accounts that decide for it.
+    /// Posts and accounts of people who decide for the plan.
     pub(super) chosen: Vec<(usize, Option<u64>)>,
-    /// The last post that rejects it.
+    /// The last post that rejects the plan.
     pub(super) rejected: Option<usize>,
-    /// The post in which its author takes it back.
+    /// The post in which the author withdraws the plan.
     pub(super) withdrawn: Option<usize>,
-    /// Posts that say that work has been done. One alone may speak of anything.
+    /// Posts that report finished work. A single one may be about something else.
     pub(super) finished: Vec<usize>,
-    /// The plan that replaces it.
+    /// The plan that replaces this one.
     pub(super) replaced: Option<usize>,
-    /// Posts that change it or add to it.
+    /// Posts that change or extend the plan.
     pub(super) amended: Vec<usize>,
-    /// Posts and accounts that name it and say nothing against it.
+    /// Posts and accounts of people who name the plan without objecting to it.
     pub(super) named: Vec<(usize, Option<u64>)>,
 }
 
 impl Standing {
-    /// It was taken back, rejected, replaced or carried out, and nothing after that says otherwise.
+    /// Whether the plan was withdrawn, rejected, replaced or carried out, and not supported again
+    /// later.
     pub(super) fn gone(&self) -> bool {
         self.withdrawn.is_some()
             || self.rejected.is_some()
@@ -73,7 +74,8 @@ impl Standing {
     }
 }
 
-/// The words of folded text that tell it from other texts. Of scripts without blanks, pairs of characters.
+/// Returns the distinctive words of normalised text. For scripts without spaces, returns pairs of
+/// characters.
 pub(super) fn telling_words(folded: &str) -> HashSet<String> {
     let mut found = HashSet::new();
     for word in folded.split(|c: char| !c.is_alphanumeric()) {
@@ -90,7 +92,7 @@ pub(super) fn telling_words(folded: &str) -> HashSet<String> {
     found
 }
 
-/// The lines of folded text without signs at their ends.
+/// Returns the lines of normalised text, without punctuation at the ends.
 pub(super) fn telling_lines(folded: &str) -> HashSet<String> {
     folded
         .lines()
@@ -100,7 +102,7 @@ pub(super) fn telling_lines(folded: &str) -> HashSet<String> {
         .collect()
 }
 
-/// The share of the smaller set that is in the other too, in percent.
+/// Returns the share of the smaller set that is also in the larger one, in percent.
 pub(super) fn overlap(one: &HashSet<String>, other: &HashSet<String>) -> usize {
     let (small, large) = if one.len() <= other.len() {
         (one, other)
@@ -110,8 +112,9 @@ pub(super) fn overlap(one: &HashSet<String>, other: &HashSet<String>) -> usize {
     small.iter().filter(|word| large.contains(*word)).count() * 100 / small.len().max(1)
 }
 
-/// What the posts of `posts` say about `subjects`, which are in the order in which they were written.
-/// `parts` are the bytes of each post that are plans: what is within is not talk.
+/// Evaluates what `posts` say about `subjects`, which are in chronological order. Each post comes
+/// with the byte ranges of the plans in it, which are skipped. `command` is the position of the
+/// command's own comment.
 pub(super) fn listen(
     posts: &[(usize, &Post, &[Range<usize>])],
     subjects: &[Subject],
@@ -141,15 +144,15 @@ pub(super) fn listen(
     }
 }
 
-/// What was said of all plans.
+/// People's statements about all plans.
 pub(super) struct Heard {
-    /// Of each of them.
+    /// Statements about each plan.
     pub(super) standing: Vec<Standing>,
-    /// The last post that says that nobody has decided.
+    /// The last post that says that nothing has been decided.
     pub(super) undecided: Option<usize>,
 }
 
-/// For each word of a title the subject that alone has it.
+/// Returns the words of titles that occur in only one subject, with that subject.
 fn exclusive(subjects: &[Subject]) -> HashMap<String, usize> {
     let mut owners: HashMap<String, Option<usize>> = HashMap::new();
     for (at, subject) in subjects.iter().enumerate() {
@@ -169,7 +172,7 @@ fn exclusive(subjects: &[Subject]) -> HashMap<String, usize> {
         .collect()
 }
 
-/// What a phrase does to the plan it is about.
+/// The effect of a phrase on the plan it refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verb {
     Approve,
@@ -199,14 +202,14 @@ struct Talk<'s> {
     undecided: Option<usize>,
     /// Position of the command's own comment.
     command: usize,
-    /// Quotes that were looked up.
+    /// Number of quotes looked up so far.
     quotes: usize,
 }
 
 impl Talk<'_> {
     fn hear(&mut self, position: usize, post: &Post, parts: &[Range<usize>]) {
         let author = post.author.as_ref().map(|author| author.id);
-        // Approval by an App does not count.
+        // Apps have no say, except for authors of plans.
         let program = post.author.as_ref().is_some_and(|author| author.bot);
         if program && !self.subjects.iter().any(|it| it.author == author) {
             return;
@@ -245,7 +248,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Where a short sentence is nothing but the label of a plan, or ends with it: "B", "for this issue: B".
+    /// Returns the offset of a plan's label if a short sentence consists of it or ends with it:
+    /// "B", "for this issue: B".
     fn vote(&self, position: usize, sentence: &str) -> Option<usize> {
         let said = sentence.trim_matches(|c: char| !c.is_alphanumeric());
         let labelled = self
@@ -264,7 +268,7 @@ impl Talk<'_> {
         (!label.is_empty()).then(|| sentence.rfind(label).unwrap_or(0))
     }
 
-    /// The plan that a quote is from, and whether only a part of it is quoted.
+    /// Returns the quoted plan, and whether only a part of it is quoted.
     fn quoted(&self, source: &str, position: usize) -> Option<(usize, bool)> {
         let bare: String = source
             .lines()
@@ -310,7 +314,8 @@ impl Talk<'_> {
             {
                 self.standing[about].amended.push(position);
             }
-            // A sentence about a step is not about the plan, but for its author's own withdrawal.
+            // A sentence about a step is not about the whole plan, unless the author withdraws the
+            // plan or somebody decides for a plan.
             let says = |wanted: Verb| verbs.iter().any(|(verb, ..)| *verb == wanted);
             let own = says(Verb::Withdraw) && author == author_of;
             let decides = says(Verb::Choose) && !targets.is_empty();
@@ -355,10 +360,10 @@ impl Talk<'_> {
             self.implied(position, author, &phrases, &verbs, quoted, last);
             return;
         }
-        // What somebody would like is no decision.
+        // A wish is not a decision.
         let wish = phrases.has(Class::Me) || phrases.has(Class::Undecided);
         for (at, subject) in &targets {
-            // The verb next to it; one that stands before it rather than one behind.
+            // Prefer the nearest verb, and verbs before the name to verbs after it.
             let distance = |(_, verb, _): &&(Verb, Match, bool)| {
                 if verb.end <= *at {
                     at - verb.end
@@ -379,7 +384,8 @@ impl Talk<'_> {
         }
     }
 
-    /// A sentence that names no plan is about the one that is quoted, else about the one before it.
+    /// Evaluates a sentence that names no plan. It refers to the quoted plan, or otherwise to the
+    /// preceding one.
     fn implied(
         &mut self,
         position: usize,
@@ -448,7 +454,7 @@ impl Talk<'_> {
                     }
                     self.apply(position, author, Verb::Approve, false, about);
                 }
-                // Who asks for a plan to be saved has not given it up.
+                // A command to save a plan does not reject it.
                 Verb::Reject
                     if !negated
                         && position != self.command
@@ -464,7 +470,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Somebody names a plan; whom they named before does not count any more.
+    /// Records that somebody named a plan. Only the last plan that a person named counts.
     fn name(&mut self, position: usize, author: Option<u64>, subject: usize) {
         for standing in &mut self.standing {
             standing.named.retain(|(_, by)| *by != author);
@@ -487,7 +493,7 @@ impl Talk<'_> {
                 if !own && !standing.approved.iter().any(|(_, by)| *by == author) {
                     standing.approved.push((position, author));
                 }
-                // Who approves has not rejected it after all.
+                // Approval by another person revokes an earlier rejection.
                 standing.rejected = standing.rejected.filter(|_| own);
             }
             (Verb::Choose, false) => {
@@ -514,7 +520,7 @@ impl Talk<'_> {
         }
     }
 
-    /// The plans that a sentence names, with the places where it does.
+    /// Returns the plans named in a sentence, with the offset of each name.
     fn targets(
         &self,
         position: usize,
@@ -542,7 +548,8 @@ impl Talk<'_> {
         found
     }
 
-    /// Words next to a decision that only one plan has: "we'll go with the queue".
+    /// Returns the plan that contains words near a decision that no other plan contains: "we'll go
+    /// with the queue".
     fn by_content(
         &self,
         position: usize,
@@ -591,7 +598,8 @@ impl Talk<'_> {
         found
     }
 
-    /// "My plan", "your proposal", and authors by their names.
+    /// Returns the plans named by their owners: "my plan", "your proposal", or the name of an
+    /// author.
     fn by_owner(
         &self,
         position: usize,
@@ -628,7 +636,7 @@ impl Talk<'_> {
         found
     }
 
-    /// Words of a title that no other plan has.
+    /// Returns the plans named by words of their titles that no other plan contains.
     fn by_words(&self, position: usize, sentence: &str) -> Vec<(usize, usize)> {
         if self.subjects.len() < 2 {
             return Vec::new();
@@ -666,7 +674,7 @@ fn verbs(sentence: &str, phrases: &Phrases) -> Vec<(Verb, Match, bool)> {
         });
         found.push((verb, *phrase, negated));
     }
-    // "Not going with" is one phrase, not a decision that is within it.
+    // "Not going with" is a single phrase; ignore the decision inside it.
     let spans: Vec<(Verb, Range<usize>)> = found
         .iter()
         .map(|(verb, it, _)| (*verb, it.start..it.end))
@@ -683,7 +691,8 @@ fn verbs(sentence: &str, phrases: &Phrases) -> Vec<(Verb, Match, bool)> {
     found
 }
 
-/// The plan that folded text without quote marks is from, and whether it is only a part of it.
+/// Returns the plan quoted in normalised text without quote marks, and whether only a part of it is
+/// quoted.
 pub(super) fn from_quote(
     folded: &str,
     subjects: &[Subject],
@@ -721,7 +730,7 @@ pub(super) fn from_quote(
     })
 }
 
-/// The quote is of the title.
+/// Whether the title of the plan is quoted.
 fn is_head(lines: &HashSet<String>, subject: &Subject) -> bool {
     lines.iter().any(|line| {
         let words = telling_words(line);
@@ -729,8 +738,8 @@ fn is_head(lines: &HashSet<String>, subject: &Subject) -> bool {
     })
 }
 
-/// Plans that folded text names by link, label or order, with the places where it does. `says`: the text
-/// says something about a plan, so that "the second" can be one.
+/// Returns the plans that normalised text names by link, label or ordinal, with the offset of each
+/// name. `says`: the text makes a statement about a plan, so "the second" can mean one.
 pub(super) fn named(
     text: &str,
     phrases: &Phrases,
@@ -815,7 +824,8 @@ fn han_digit(label: &str) -> Option<String> {
     Some((at + 1).to_string())
 }
 
-/// A label that is a word of its own, and no article: `B it is`, `going with a`.
+/// Returns the offset of a label that is a separate word and not an article: `B it is`, `going with
+/// a`.
 fn lone_label(text: &str, label: &str) -> Option<usize> {
     let at = whole_word(text, label)?;
     let rest = text[at + label.len()..].trim_start();
@@ -828,7 +838,7 @@ fn lone_label(text: &str, label: &str) -> Option<usize> {
     (ends || decided || !article && !digit).then_some(at)
 }
 
-/// Words of order that stand for a plan: alone, or with a noun for one.
+/// Returns ordinals that refer to a plan, either alone or followed by a noun for a plan.
 fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
     let mut found = Vec::new();
     for phrase in phrases.iter() {
@@ -842,7 +852,7 @@ fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
             .iter()
             .any(|it| matches!(it.class, Class::Plan | Class::Proposal) && it.start == at);
         let alone = word.is_empty() || word == "one" || !word.is_ascii();
-        // "First" begins many sentences, and "first run" is no plan.
+        // "First" begins many sentences, and "first run" is not a plan.
         let decided = phrases
             .all(Class::Choose)
             .any(|verb| verb.end <= phrase.start && phrase.start - verb.end <= 12);
@@ -853,7 +863,8 @@ fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
     found
 }
 
-/// The plan at `place`, counted from 0: among those of the newest post with several, else among all.
+/// Returns the plan with the 0-based index `place` among those of the newest post with several
+/// plans, or otherwise among all plans.
 fn nth(subjects: &[Subject], position: usize, place: usize) -> Option<usize> {
     let earlier: Vec<usize> = (0..subjects.len())
         .filter(|at| subjects[*at].post <= position)
@@ -882,7 +893,7 @@ fn nth(subjects: &[Subject], position: usize, place: usize) -> Option<usize> {
     among.get(place).copied()
 }
 
-/// Authors by login or the name in it: the newest plan of each that is named.
+/// Returns the newest plan of each author who is named by login or by a part of it.
 pub(super) fn by_name(text: &str, subjects: &[Subject], position: usize) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     let mut seen: HashSet<&str> = HashSet::new();
@@ -895,7 +906,7 @@ pub(super) fn by_name(text: &str, subjects: &[Subject], position: usize) -> Vec<
             found.push((place, at));
         }
     }
-    // `@ann I prefer bob's`: who is spoken to is not what is spoken of.
+    // In `@ann I prefer bob's`, the addressee is not the subject.
     if found.len() > 1 {
         found.retain(|(place, _)| *place > 1);
     }
@@ -903,7 +914,7 @@ pub(super) fn by_name(text: &str, subjects: &[Subject], position: usize) -> Vec<
     found
 }
 
-/// Where `text` has `login` or a name that is a part of it.
+/// Returns the offset of `login`, or of a name that is a part of it, in `text`.
 fn names(text: &str, login: &str) -> Option<usize> {
     let login = login.strip_suffix("[bot]").unwrap_or(login);
     let mut forms: Vec<&str> = vec![login];
@@ -914,7 +925,7 @@ fn names(text: &str, login: &str) -> Option<usize> {
     // `maria` for `mariaflores`, `anja` for `anja85`.
     let mut at = 0;
     for word in text.split(|c: char| !c.is_alphanumeric()) {
-        // `Bjarnes`, `Amosem`.
+        // Inflected forms: `Bjarnes`, `Amosem`.
         let inflected = |form: &&str| {
             form.len() >= 4 && word.starts_with(*form) && word.len() <= form.len() + 3
         };
@@ -927,7 +938,7 @@ fn names(text: &str, login: &str) -> Option<usize> {
     None
 }
 
-/// Where `word` is in `text`, not within a longer word.
+/// Returns the offset of `word` in `text`, ignoring occurrences inside longer words.
 fn whole_word(text: &str, word: &str) -> Option<usize> {
     let wide = |c: char| ('\u{3040}'..'\u{fb00}').contains(&c);
     text.match_indices(word).map(|(at, _)| at).find(|at| {
@@ -942,7 +953,7 @@ fn whole_word(text: &str, word: &str) -> Option<usize> {
     })
 }
 
-/// The text of `element` says that the plan with it replaces an earlier one.
+/// Whether `element` states that the plan in the same post replaces an earlier one.
 pub(super) fn replaces(element: &Element) -> bool {
     element.text.len() <= 800 && element.phrases.has(Class::Replace)
 }

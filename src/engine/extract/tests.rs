@@ -1,4 +1,4 @@
-//! Tests of `engine::steps::extract`.
+//! Tests of `engine::extract`.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +32,7 @@ fn actor(login: &str) -> Actor {
     }
 }
 
-/// A conversation as in a fixture; the last post with a command is the trigger.
+/// Parses the conversation of a fixture; the last post with a command is the trigger.
 fn conversation(text: &str) -> (Thread, Trigger) {
     let file = thread_file::parse(text).unwrap();
     let place = Place {
@@ -340,13 +340,14 @@ fn a_person_may_quote_a_marker_of_the_bot_within_a_plan() {
     thread.posts[2].body.push_str(quoted);
     let found = chosen(&thread, &trigger).unwrap();
     assert_eq!(found.source, Source::Whole { post: Some(2) });
-    // A copy of a message begins with its marker, and a message of another bot has it anywhere.
+    // A copy of a status message begins with its marker; messages of other bots may contain it
+    // anywhere.
     thread.posts[2].author = Some(actor("other[bot]"));
     let found = chosen(&thread, &trigger).unwrap();
     assert_eq!(found.source, Source::Whole { post: Some(1) });
 }
 
-/// Every candidate in one text, best first.
+/// Returns all candidates in one text, best first.
 fn candidates_in_text(text: &str) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = in_post(text, None)
         .into_iter()

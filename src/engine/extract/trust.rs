@@ -1,19 +1,18 @@
-//! Whose plans count.
+//! Defines whose plans are considered.
 
 use std::collections::HashSet;
 
 use super::GHOST;
 use crate::engine::model::trigger::Actor;
 
-/// Whose posts may hold the plan.
+/// The authors whose posts may contain the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Everybody's: the authors of a conversation in a file have no roles.
+    /// All authors. Used for conversations in files, whose authors have no roles.
     Everybody,
-    /// Those of the requester, of Apps, and of the accounts with these ids, who have write
-    /// permission.
+    /// The requester, Apps, and the accounts with these ids, which have write permission.
     Writers(HashSet<u64>),
-    /// Only those of the account with this login, which the command names.
+    /// Only the account with this login, which the command names.
     Named(String),
 }
 
@@ -21,7 +20,7 @@ impl Trust {
     pub(super) fn allows(&self, author: Option<&Actor>, requester: u64) -> bool {
         match self {
             Self::Everybody => true,
-            // An App writes in a repository only where it is installed, and only an admin can
+            // An App can write only in repositories where it is installed, and only an admin can
             // install it.
             Self::Writers(ids) => {
                 author.is_some_and(|it| it.bot || it.id == requester || ids.contains(&it.id))
@@ -31,7 +30,7 @@ impl Trust {
     }
 }
 
-/// The login of `author`, or the one that GitHub shows for a deleted account.
+/// Returns the login of `author`, or the one that GitHub shows for a deleted account.
 pub(super) fn login_of(author: Option<&Actor>) -> &str {
     author.map_or(GHOST, |author| &author.login)
 }

@@ -1,72 +1,73 @@
-//! What an agent is asked for and what comes back: values that are stored with a run.
+//! The input limits and results of agent turns, as stored with a run.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Millionths of a US dollar: costs are summed, so they are whole numbers.
+/// An amount in millionths of a US dollar. Whole numbers keep sums of costs exact.
 pub type Micros = u64;
 
-/// What limits one turn.
+/// The limits of one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest wall-clock time.
+    /// Maximum wall-clock time.
     pub deadline: Duration,
-    /// Longest time without a byte of output.
+    /// Maximum time without any output.
     pub silence: Duration,
-    /// Most model turns (assistant messages with an id of their own) in one go.
+    /// Maximum number of model turns (assistant messages with distinct ids).
     pub turns: u32,
-    /// Most that this turn may cost; `None` for no limit. Counted from the stream, so one request can overshoot it.
+    /// Maximum cost of this turn; `None` for no limit. The cost is counted from the output stream,
+    /// so a single request can exceed the limit.
     pub cost: Option<Micros>,
 }
 
-/// A text with a name: a path relative to the agent's working directory, of plain names divided by `/`.
+/// A text file in the agent's working directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// The path.
+    /// Path relative to the working directory, with plain names separated by `/`.
     pub path: String,
-    /// The text.
+    /// Contents of the file.
     pub text: String,
 }
 
-/// A call of the tool that writes files, as the agent's output tells of it.
+/// A call of the agent's file-writing tool, as seen in its output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wrote {
-    /// The path, as the agent wrote it, secrets taken out.
+    /// Path as given by the agent, with secrets removed.
     pub path: String,
-    /// The text, secrets taken out.
+    /// Text that was written, with secrets removed.
     pub text: String,
-    /// Its result is no error; `None` where none was seen.
+    /// Whether the call succeeded; `None` if its result was not seen.
     pub ok: Option<bool>,
 }
 
-/// Where a turn belongs.
+/// The session that a turn belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Session {
-    /// A new session with this id (UUID).
+    /// A new session with this id (a UUID).
     New(String),
-    /// Go on with this one.
+    /// An existing session to continue.
     Resume(String),
 }
 
-/// What a turn has used so far or in the end.
+/// The resources used by one or more turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Model turns.
+    /// Number of model turns.
     pub turns: u32,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tools: u32,
-    /// Cost of this turn alone.
+    /// Cost of these turns alone.
     pub cost: Micros,
-    /// Cost of the whole session so far, as the client reports it; zero where it reports none.
+    /// Total cost of the session so far, as reported by the client; zero if it reports none.
     pub session_cost: Micros,
-    /// Wall-clock milliseconds.
+    /// Wall-clock time, in milliseconds.
     pub millis: u64,
 }
 
 impl Spent {
-    /// Adds what a turn used.
+    /// Adds the resources used by another turn.
     pub fn add(&mut self, turn: &Self) {
         self.turns = self.turns.saturating_add(turn.turns);
         self.tools = self.tools.saturating_add(turn.tools);
@@ -76,89 +77,92 @@ impl Spent {
     }
 }
 
-/// Why an agent's turn was ended by us.
+/// The limit that caused a turn to be stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// The deadline passed.
     Deadline,
-    /// No output for too long.
+    /// The agent produced no output for too long.
     Silence,
-    /// Too many model turns.
+    /// The agent used too many model turns.
     Turns,
-    /// It cost too much.
+    /// The turn cost too much.
     Cost,
-    /// A line, or the whole output, longer than is read.
+    /// A line of the output, or the whole output, exceeded its maximum size.
     Output,
 }
 
-/// How a turn ended. Success needs a result that says so; everything else has its own variant.
+/// The way a turn ended. Success requires an explicit result in the output; every other ending has
+/// its own variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// The agent finished and says so.
+    /// The agent finished and reported success.
     Success {
-        /// Its final text, secrets taken out.
+        /// Final text of the agent, with secrets removed.
         text: String,
-        /// Structured output, where the client gave one.
+        /// Structured output, if the client provided one.
         structured: Option<serde_json::Value>,
-        /// How many tool calls were refused.
+        /// Number of refused tool calls.
         denials: u32,
     },
-    /// The agent says that it failed: overload, authentication, prompt too long, its own limits.
+    /// The agent reported a failure, such as overload, an authentication error, a prompt that is
+    /// too long or one of its own limits.
     AgentError {
-        /// What kind, in the client's words (`subtype` or `terminal_reason`).
+        /// Kind of failure as named by the client (`subtype` or `terminal_reason`).
         subtype: String,
-        /// What it says.
+        /// Error message of the agent.
         message: String,
-        /// HTTP status of the model's API, where one is named.
+        /// HTTP status of the model API, if reported.
         status: Option<u16>,
     },
-    /// The process ended with a code or a signal and without a result.
+    /// The process exited with an error code or was killed by a signal, and produced no result.
     ProcessError {
-        /// Exit code; `None` when a signal ended it.
+        /// Exit code; `None` if the process was killed by a signal.
         code: Option<i32>,
-        /// Signal that ended it.
+        /// Signal that killed the process.
         signal: Option<i32>,
     },
-    /// The process ended well, but there is no result in what it printed.
+    /// The process exited successfully, but its output contains no result.
     NoResult,
-    /// The session to go on with is not there (any more).
+    /// The session to continue does not exist (any more).
     SessionLost,
-    /// We ended it.
+    /// The turn was stopped because it reached a limit.
     Limited(Limit),
-    /// Somebody asked to stop.
+    /// A user asked for the run to be stopped.
     Cancelled,
     /// The program could not be started.
     NotStarted(String),
-    /// Its output holds a secret of this process: nothing of it is given on.
+    /// The output contained a secret of this process; all of it was discarded.
     Leaked {
-        /// Which kind of secret.
+        /// Kind of secret.
         kind: String,
     },
 }
 
-/// What came of one turn.
+/// The result of one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// How it ended.
+    /// The way the turn ended.
     pub ending: Ending,
-    /// Top-level texts of the assistant, in order, secrets taken out; sub-agents' and tools' texts are not among them.
+    /// Top-level messages of the assistant in order, with secrets removed. Messages of sub-agents
+    /// and output of tools are not included.
     pub texts: Vec<String>,
-    /// Session id that the client reported.
+    /// Session id reported by the client.
     pub session: Option<String>,
-    /// What it used.
+    /// Resources used by the turn.
     pub spent: Spent,
-    /// End of what it wrote to standard error, secrets taken out.
+    /// End of the standard error output, with secrets removed.
     pub stderr: String,
-    /// How many things that look like credentials were taken out of the texts.
+    /// Number of apparent credentials that were removed from the texts.
     pub redacted: u32,
-    /// Markdown files that were in its working directory or its scratch folder (`tmp/…`) in the end, but for those that
-    /// the run was given; of an agent without tools to write with, what it printed, as the first file that was asked for.
-    /// Secrets taken out.
+    /// Markdown files left in the working directory or its scratch folder (`tmp/…`), except those
+    /// given to the run, with secrets removed. For an agent without file-writing tools, its printed
+    /// text stored as the first requested file.
     #[serde(default)]
     pub files: Vec<Document>,
-    /// Files that it says it has written, in order.
+    /// Files that the agent wrote according to its own output, in order.
     #[serde(default)]
     pub wrote: Vec<Wrote>,
 }

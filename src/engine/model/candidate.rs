@@ -1,14 +1,14 @@
-//! Texts of a conversation that may be the plan.
+//! Texts in a conversation that may be the plan.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a candidate stands.
+/// The origin of a candidate's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// In the command's own comment.
+    /// The comment that contains the command.
     Inline,
-    /// In a plan block (`plan-body` or older forms) of a post.
+    /// A plan block (`plan-body` or an older form) in a post.
     Block {
         /// Comment id; `None` for the opening text.
         post: Option<u64>,
@@ -17,10 +17,10 @@ pub enum Source {
     Section {
         /// Comment id; `None` for the opening text.
         post: Option<u64>,
-        /// Heading it begins with.
+        /// Heading at the start of the part.
         heading: Option<String>,
     },
-    /// In a session log that the command named.
+    /// A session log named in the command.
     Log,
     /// Parts of several posts, joined in order.
     Parts {
@@ -34,18 +34,18 @@ pub enum Source {
     },
 }
 
-/// Text that may be the plan.
+/// A text that may be the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Where it stands.
+    /// Origin of the text.
     pub source: Source,
-    /// Verbatim.
+    /// The text, verbatim.
     pub text: String,
-    /// Its own title; looked for in the best candidates only.
+    /// Title found in the text; set only for the best candidates.
     pub title: Option<String>,
-    /// Sum of the points.
+    /// Sum of all points.
     pub score: i32,
-    /// Points and what they are for.
+    /// Points and the reason for each.
     pub reasons: Vec<(i32, String)>,
     /// Login of the author.
     pub author: Option<String>,
@@ -53,11 +53,11 @@ pub struct Candidate {
     pub url: Option<String>,
 }
 
-/// A post with a plan that was not considered, because its author has no write permission.
+/// A post that contains a plan but was ignored because its author has no write permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unconfirmed {
     /// Comment id; `None` for the opening text.
     pub post: Option<u64>,
-    /// Login of its author.
+    /// Login of the author.
     pub author: String,
 }

@@ -1,45 +1,46 @@
-//! The snapshot of the conversation a run works on.
+//! The snapshot of the conversation that a run works on.
 
 use serde::{Deserialize, Serialize};
 
 use super::time::Millis;
 use super::trigger::{Actor, Place};
 
-/// One piece of the conversation: the opening text or a comment.
+/// The opening text or a comment of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Post {
     /// Comment id; `None` for the opening text of the issue or pull request.
     pub id: Option<u64>,
-    /// Who wrote it; `None` for a deleted account.
+    /// Author of the post; `None` for a deleted account.
     pub author: Option<Actor>,
-    /// Written by this App itself.
+    /// Whether the post was written by this App.
     pub own: bool,
-    /// GitHub's `author_association` (a social label, never a permission).
+    /// GitHub's `author_association`. It does not imply any permission.
     pub association: String,
-    /// When it was written.
+    /// Time of creation.
     pub created: Millis,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated: Millis,
     /// Markdown source.
     pub body: String,
-    /// Permalink.
+    /// Permalink of the post.
     pub url: String,
-    /// How people reacted to it.
+    /// Reactions to the post.
     #[serde(default)]
     pub reactions: Reactions,
 }
 
-/// Reactions to a post, by what they say. GitHub does not tell whose they are without a request for each post.
+/// The number of approving and rejecting reactions to a post. Finding out who reacted would take
+/// one request to GitHub per post.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reactions {
-    /// 👍 ❤️ 🎉 🚀
+    /// Number of 👍, ❤️, 🎉 and 🚀 reactions.
     pub approving: u32,
-    /// 👎 😕
+    /// Number of 👎 and 😕 reactions.
     pub rejecting: u32,
 }
 
 impl Reactions {
-    /// From counts by GitHub's names (`+1`, `heart`, …); others count for nothing.
+    /// Sums up counts by GitHub's reaction names (`+1`, `heart`, …), ignoring all other names.
     pub fn from_counts<'a>(counts: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
         let mut found = Self::default();
         for (name, count) in counts {
@@ -55,41 +56,43 @@ impl Reactions {
     }
 }
 
-/// A comment that somebody hid on GitHub (as spam, off-topic, outdated, …): it is not read.
+/// A comment hidden on GitHub (as spam, off-topic, outdated, …). Hidden comments are not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hidden {
     /// Comment id.
     pub id: u64,
     /// Login of the author; `None` for a deleted account.
     pub author: Option<String>,
-    /// GitHub's reason, e.g. `spam`; empty where GitHub names none.
+    /// GitHub's reason, e.g. `spam`; empty if GitHub gives none.
     pub reason: String,
 }
 
-/// Title, opening text and all comments in ascending order.
+/// The title, the opening text and all comments of an issue or pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
-    /// Where.
+    /// The issue or pull request.
     pub place: Place,
-    /// Issue or pull-request title.
+    /// Title of the issue or pull request.
     pub title: String,
     /// Permalink of the issue or pull request.
     pub url: String,
     /// `open` or `closed`.
     pub state: String,
-    /// Opening text first, then the comments of every page, without the hidden and dropped ones.
+    /// Opening text followed by the comments in ascending order, without hidden and dropped
+    /// comments.
     pub posts: Vec<Post>,
-    /// Comments that are left out because somebody hid them.
+    /// Comments that are left out because they are hidden on GitHub.
     #[serde(default)]
     pub hidden: Vec<Hidden>,
-    /// How many comments the issue has that the list of comments does not: GitHub's list may lag behind.
+    /// Number of comments missing from GitHub's comment list compared with the issue's comment
+    /// count. The list may lag behind.
     #[serde(default)]
     pub unlisted: usize,
-    /// Comments that are left out because the conversation is longer than [`MAX_THREAD_BYTES`].
+    /// Number of comments that are left out because the conversation exceeds [`MAX_THREAD_BYTES`].
     #[serde(default)]
     pub dropped: usize,
 }
 
-/// Most bytes of text that are kept of a conversation. Several runs hold one at a time, and the service as it is shipped
-/// has 256 MiB. A hundred long plans fit.
+/// Maximum size of a conversation's text, in bytes; about a hundred long plans fit. Several runs
+/// hold a conversation in memory at a time, and the service is deployed with 256 MiB by default.
 pub const MAX_THREAD_BYTES: usize = 4 * 1024 * 1024;

@@ -1,51 +1,52 @@
-//! The error codes a user can see, and what a run ends with when it fails.
+//! The error codes shown to users, and the failure that ends a run.
 
 use serde::{Deserialize, Serialize};
 
-/// Stable codes of error markers. Programs match on the name; people read the sentence beside it.
+/// The stable error code in error markers. Programs match on its name; people read the sentence
+/// next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// Nothing in the conversation looks like a plan.
     NoPlanFound,
-    /// A session log that was named cannot be read.
+    /// A session log named in the command cannot be read.
     SessionNotFound,
-    /// What stands behind the command cannot be used.
+    /// The command, its options or the text that it refers to cannot be used.
     InvalidInput,
-    /// There is guidance, but nothing to apply it to.
+    /// The command gives guidance, but there is no plan to apply it to.
     GuidanceWithoutPlan,
-    /// The plan does not pass the title or content gate.
+    /// The plan fails the title or content check.
     ValidationFailed,
-    /// Who asked may not.
+    /// The sender has no permission for the command.
     PermissionDenied,
-    /// More text than the bot posts.
+    /// The plan is longer than the bot can post.
     PlanTooLarge,
-    /// The repository has no issues to save a plan in.
+    /// Issues are disabled in the repository in which the plan should be saved.
     IssuesDisabled,
-    /// The issue, or the plan issue while it was written, was deleted, moved or locked.
+    /// The issue was deleted, moved or locked, or the plan issue was while it was being written.
     LocationGone,
-    /// The App's installation or settings are not sufficient.
+    /// The App's installation or settings are insufficient.
     ConfigInvalid,
-    /// GitHub did not do it, for long enough to give up.
+    /// GitHub was unavailable until the run gave up.
     GithubUnavailable,
-    /// The coding agent is not there or cannot be started.
+    /// The coding agent is missing or cannot be started.
     AgentUnavailable,
     /// The coding agent failed.
     AgentFailed,
-    /// The coding agent took too long, or fell silent.
+    /// The coding agent exceeded its deadline or stopped producing output.
     AgentTimeout,
-    /// A limit of turns, cost or runs is reached.
+    /// A limit on turns, cost or runs was reached.
     AgentLimit,
-    /// Nobody answered the questions in time.
+    /// The questions were not answered in time.
     QuestionsUnanswered,
-    /// Somebody stopped it.
+    /// A user stopped the run.
     Cancelled,
-    /// A defect, or a state nobody foresaw.
+    /// A bug or an unexpected state.
     Internal,
 }
 
 impl Code {
-    /// Every code, for documentation and tests.
+    /// All codes, for documentation and tests.
     pub const ALL: [Self; 18] = [
         Self::NoPlanFound,
         Self::SessionNotFound,
@@ -72,7 +73,7 @@ impl Code {
         Self::ALL.into_iter().find(|code| code.name() == name)
     }
 
-    /// The name in markers, blocks and the database.
+    /// Returns the name used in markers, blocks and the database.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoPlanFound => "no_plan_found",
@@ -97,15 +98,16 @@ impl Code {
     }
 }
 
-/// A decided failure: it is remembered, then reported, then the run ends.
+/// The failure that ends a run. It is stored before it is reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Which kind.
+    /// Error code.
     pub code: Code,
-    /// What happened, one sentence for people.
+    /// What happened, as one sentence for people.
     pub message: String,
-    /// Particulars: what was looked at, what GitHub said, what exists already. May be empty.
+    /// Further details, such as what was searched, GitHub's error message or what already exists.
+    /// May be empty.
     pub details: Vec<String>,
-    /// What to do about it, one sentence.
+    /// What to do about it, as one sentence.
     pub remedy: String,
 }

@@ -1,4 +1,5 @@
-//! What a run remembers between its steps and across restarts. Kept as JSON in the run's row.
+//! The state that a run keeps between its steps and across restarts. Stored as JSON in the run's
+//! row.
 
 mod checked;
 mod work;
@@ -14,92 +15,94 @@ use super::trigger::Place;
 pub use checked::{Checked, Checking, Judged, Remark};
 pub use work::{Brief, Came, Fault, Found, Next, Round, Told, Unclear, Work};
 
-/// A plan that passed the gates, ready to be saved. Stored before the first write that saves it.
+/// A plan that passed all checks and is ready to be saved. Stored before the first write to GitHub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
-    /// Issue title, with the configured prefix, at most 250 characters.
+    /// Issue title with the configured prefix, at most 250 characters.
     pub issue_title: String,
-    /// The plan's own title.
+    /// Title of the plan itself.
     pub title: String,
     /// The document to save, before neutralisation.
     pub document: String,
-    /// Where the plan was found, one phrase for people.
+    /// Where the plan was found, as a phrase for people.
     pub found: String,
-    /// What the plan does, in its own words; empty where it does not say so.
+    /// Summary sentence from the plan; empty if it has none.
     pub sentence: String,
-    /// The titles of its first steps, and a line that counts the others.
+    /// Titles of the first steps, and a line with the number of remaining steps.
     #[serde(alias = "bullets")]
     pub steps: Vec<String>,
-    /// What the reader should know (no agent, guidance not applied, posts left out).
+    /// Notes for the reader (no agent, guidance not applied, posts left out).
     pub notes: Vec<String>,
-    /// Title of the issue or pull request it came from.
+    /// Title of the issue or pull request that the plan comes from.
     pub source_title: String,
-    /// The session log it came from, one phrase for people.
+    /// The session log that the plan comes from, as a phrase for people.
     #[serde(default)]
     pub log: Option<String>,
-    /// What the agent had to do with it.
+    /// Whether an agent enriched the plan.
     #[serde(default)]
     pub enriched: Enriched,
-    /// Codes of what a program should know, e.g. `questions_unanswered`.
+    /// Warning codes for programs, e.g. `questions_unanswered`.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Documents that come with the plan, each in comments of its own behind it.
+    /// Documents attached to the plan, each posted in comments of its own after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attached: Vec<Attached>,
-    /// Text in the plan that people do not see on GitHub.
+    /// Text in the plan that is invisible on GitHub.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<HiddenText>,
-    /// The plan issue from the same place that this plan takes the place of.
+    /// Earlier plan issue from the same issue or pull request that this plan replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<PlanIssue>,
 }
 
-/// A plan issue that an earlier run has saved.
+/// A plan issue saved by an earlier run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanIssue {
-    /// Number.
+    /// Issue number.
     pub number: u64,
-    /// Permalink.
+    /// Permalink of the issue.
     pub url: String,
 }
 
-/// The plan that is asked for is saved already.
+/// A requested plan that is already saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
-    /// Where.
+    /// The issue that contains the plan.
     pub issue: PlanIssue,
-    /// A later plan issue that replaced it.
+    /// Later plan issue that replaced it.
     pub replaced_by: Option<PlanIssue>,
 }
 
-/// Text in a plan that people do not see on GitHub.
+/// Text in a plan that is invisible on GitHub.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HiddenText {
-    /// The parts, in a form that can be seen.
+    /// The hidden parts, escaped so that they are visible.
     pub parts: Vec<String>,
-    /// They are saved with the plan, as the command asked; else they were left out.
+    /// Whether the hidden text is saved with the plan, as the command requested. Otherwise it is
+    /// removed.
     pub kept: bool,
 }
 
-/// A document that comes with a plan.
+/// A document attached to a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attached {
-    /// What it is: `context` or `research`.
+    /// Kind of document: `context` or `research`.
     pub name: String,
-    /// Its text.
+    /// Text of the document.
     pub text: String,
 }
 
-/// What an agent had to do with a plan.
+/// Whether an agent enriched a plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Enriched {
-    /// Nothing: it was saved as it was found.
+    /// No agent was involved; the plan is saved as it was found.
     #[default]
     No,
-    /// It was enriched, and the result holds.
+    /// An agent enriched the plan, and the result passed the checks.
     Yes,
-    /// It was asked, but its answer did not hold: this is what was found, or the agent's own text, and no full success.
+    /// An agent was asked, but its answer did not pass the checks. The plan is saved as found or
+    /// with the agent's own text, and the run is not a full success.
     Fallback,
 }
 
@@ -110,99 +113,102 @@ pub struct LogPlan {
     pub text: String,
     /// Path in the repository, or name of the attachment.
     pub name: String,
-    /// Where people can look at the log.
+    /// Address at which people can view the log.
     pub url: Option<String>,
-    /// The commit it was read at, in full.
+    /// Full SHA of the commit at which the log was read.
     pub commit: Option<String>,
-    /// Line of the log, from 1.
+    /// Line in the log, 1-based.
     pub line: u64,
-    /// Id of the session.
+    /// Session id.
     pub session: Option<String>,
-    /// When it was written, as the log has it.
+    /// Time at which the plan was written, as recorded in the log.
     pub timestamp: Option<String>,
-    /// The plan file it was written to, without `.md`.
+    /// Name of the plan file it was written to, without `.md`.
     pub plan_file: Option<String>,
 }
 
-/// What the session logs came to that the command named.
+/// The result of reading the session logs named in the command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Logs {
-    /// The plan; `None` when no log was named.
+    /// The plan; `None` if no log was named.
     pub plan: Option<LogPlan>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// What is left of a saved plan when it has been saved.
+/// The GitHub ids of a saved plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
-    /// Plan issue number.
+    /// Number of the plan issue.
     pub number: u64,
-    /// Plan issue permalink.
+    /// Permalink of the plan issue.
     pub url: String,
-    /// Ids of the comments that hold the plan, in order.
+    /// Ids of the comments that contain the plan, in order.
     pub comments: Vec<u64>,
 }
 
-/// Everything remembered. Unknown members of a newer version are ignored by an older one.
+/// The stored state of a run. Unknown fields written by a newer version are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
-    /// When the first attempt began to work.
+    /// Start time of the first attempt.
     pub started: Option<Millis>,
-    /// When the present round began, where it is not the first.
+    /// Start time of the current round; `None` in the first round.
     pub resumed: Option<Millis>,
     /// Id of the status comment.
     pub status_comment: Option<u64>,
-    /// How many status comments somebody deleted.
+    /// Number of status comments that were deleted by users.
     pub status_lost: u32,
-    /// Since when GitHub does not find the status comment: it may be a replica that lags behind.
+    /// Time since which GitHub reports the status comment as missing. It may only be missing on a
+    /// replica that lags behind.
     pub status_missing: Option<Millis>,
-    /// Where the issue is now, when it was transferred to another repository.
+    /// New location of the issue after a transfer to another repository.
     pub moved: Option<Place>,
-    /// Why nothing can be said where the command was given, as the end of a sentence.
+    /// Why the bot cannot comment on the triggering issue, as the end of a sentence.
     pub unheard: Option<String>,
-    /// When this run last created something on GitHub, by this machine's clock.
+    /// Time at which this run last created something on GitHub, according to the local clock.
     pub created: Option<Millis>,
-    /// The round whose final report has begun: nothing else is written over it.
+    /// The round whose final report is being written. No other status may overwrite that report.
     pub closing: Option<u32>,
-    /// Step that is being done or was last done, for people.
+    /// Current or most recent step, for people.
     pub step: Option<String>,
-    /// The session logs have been read: a later attempt neither fetches them again nor finds another plan. Dropped when
-    /// the plan is prepared, and when a new round begins without one.
+    /// Result of reading the session logs. Later attempts use it instead of fetching the logs
+    /// again, so that they cannot find a different plan. Cleared when the plan is prepared, and
+    /// when a new round begins without a prepared plan.
     pub logs: Option<Logs>,
-    /// The agent's part, once it is asked for one.
+    /// State of the agent's work, once an agent is needed.
     pub work: Option<Work>,
-    /// Research agents' part, once there are topics.
+    /// State of the research agents' work, once there are topics.
     pub research: Option<Research>,
-    /// A check of files that was interrupted.
+    /// State of an unfinished check of action-plan files.
     pub checking: Option<Checking>,
-    /// The action plans that were checked.
+    /// Results of the action-plan check.
     pub checked: Option<Checked>,
-    /// What recognises the plan when it is asked for again, once it is found.
+    /// Digests that identify the plan when it is requested again; set once the plan is found.
     pub identity: Option<Identity>,
-    /// The plan is saved already: the run saves nothing.
+    /// Earlier issue that already contains the plan. If set, the run saves nothing.
     pub known: Option<Known>,
-    /// Extracted, checked, ready to save.
+    /// The extracted and checked plan, ready to be saved.
     pub prepared: Option<Prepared>,
-    /// Saving has begun: the plan issue may exist, whether or not its answer arrived.
+    /// Whether saving has begun. The plan issue may then exist even if GitHub's response was lost.
     pub publishing: bool,
-    /// Saved.
+    /// GitHub ids of the saved plan.
     pub saved: Option<Saved>,
     /// The round that created the plan issue.
     pub saved_in: u32,
-    /// How many plan issues of this run somebody deleted.
+    /// Number of plan issues of this run that were deleted by users.
     pub issue_lost: u32,
-    /// Decided failure, and the round (how often the run was put back in line) it belongs to.
+    /// Failure of the run, and the round to which it belongs (how often the run was requeued).
     pub failure: Option<(u32, Failure)>,
-    /// Since when GitHub has not answered usefully, and how many times since a step last succeeded.
+    /// Start of the current GitHub outage, and the number of failed attempts since the last
+    /// successful step.
     pub outage: Option<(Millis, u32)>,
-    /// Milliseconds that GitHub's rate limits have made the present round wait.
+    /// Time that the current round has waited for GitHub's rate limits, in milliseconds.
     pub limited: u64,
 }
 
 impl Progress {
-    /// What agents have used, all of them together; `None` where none was asked.
+    /// Returns the resources used by all agents; `None` if no agent was used.
     pub fn spent(&self) -> Option<Spent> {
         let research = self.research.as_ref().map(Research::spent);
         match (self.work.as_ref().map(|work| work.spent), research) {
@@ -214,26 +220,27 @@ impl Progress {
         }
     }
 
-    /// Reads what an earlier attempt stored.
+    /// Parses the state stored by an earlier attempt.
     ///
     /// # Errors
-    /// The text is not a progress record.
+    /// Fails if the text is not a valid progress record.
     pub fn read(text: Option<&str>) -> Result<Self, serde_json::Error> {
         text.map_or_else(|| Ok(Self::default()), serde_json::from_str)
     }
 
-    /// As JSON.
+    /// Returns the state as JSON.
     pub fn write(&self) -> String {
-        // Plain data with string keys: serialisation has no failing case; an empty record would only repeat work.
+        // Serialising plain data with string keys cannot fail, and an empty record would only cause
+        // work to be repeated.
         serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }
 }
 
-/// What recognises a request to save a plan.
+/// The digests that identify a request to save a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Digest of the plan's text as it was found.
+    /// Digest of the plan's text as found.
     pub text: String,
-    /// Digest of the text and of what else decides what is saved.
+    /// Digest of the text and of everything else that determines what is saved.
     pub request: String,
 }

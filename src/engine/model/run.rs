@@ -1,14 +1,14 @@
-//! Runs: ids, states and what is remembered between steps.
+//! The ids and states of runs.
 
 use serde::{Deserialize, Serialize};
 
-/// A run's id: a ULID, shown in every message and log line.
+/// The id of a run: a ULID, shown in every message and log line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub String);
 
 impl RunId {
-    /// A new id; ids sort by the time they were made.
+    /// Returns a new id. Ids sort by creation time.
     pub fn new() -> Self {
         Self(ulid::Ulid::generate().to_string())
     }
@@ -26,28 +26,28 @@ impl std::fmt::Display for RunId {
     }
 }
 
-/// Where a run stands. The names are what the database holds.
+/// The state of a run. The names are stored in the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// An earlier command on the same place is not finished.
+    /// An earlier command on the same issue or pull request has not finished.
     Blocked,
-    /// May be claimed now.
+    /// The run can be claimed.
     Ready,
-    /// A worker has it under a lease.
+    /// A worker holds a lease on the run.
     Running,
-    /// Put back until a time (backoff, rate limit).
+    /// The run is postponed until a point in time (backoff, rate limit).
     Waiting,
-    /// Ended well.
+    /// The run finished successfully.
     Succeeded,
-    /// Ended with an error code.
+    /// The run ended with an error code.
     Failed,
-    /// Stopped by somebody.
+    /// A user stopped the run.
     Cancelled,
 }
 
 impl State {
-    /// The name in the database and in JSON.
+    /// Returns the name used in the database and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Blocked => "blocked",
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// The state with this database name.
+    /// Returns the state with this database name.
     pub fn from_name(name: &str) -> Option<Self> {
         [
             Self::Blocked,
@@ -75,7 +75,7 @@ impl State {
         .find(|state| state.name() == name)
     }
 
-    /// Nothing more will happen by itself.
+    /// Whether the run has ended and will not continue unless it is requeued.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, TimeZone, Utc};
 
-/// A point in time in whole milliseconds since 1970-01-01T00:00:00Z.
+/// A point in time, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(
     Debug,
     Clone,
@@ -21,7 +21,7 @@ use chrono::{DateTime, SecondsFormat, TimeZone, Utc};
 pub struct Millis(pub i64);
 
 impl Millis {
-    /// This moment plus `duration` (saturating).
+    /// Returns this time plus `duration` (saturating).
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         Self(
@@ -30,7 +30,7 @@ impl Millis {
         )
     }
 
-    /// This moment minus `duration` (saturating).
+    /// Returns this time minus `duration` (saturating).
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         Self(
@@ -39,19 +39,19 @@ impl Millis {
         )
     }
 
-    /// Time from `earlier` to this moment; zero when `earlier` is later.
+    /// Returns the time elapsed since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// As a UTC date and time; the epoch for a value no calendar can hold.
+    /// Returns the UTC date and time; the epoch if the value is out of range.
     pub fn datetime(self) -> DateTime<Utc> {
         Utc.timestamp_millis_opt(self.0)
             .single()
             .unwrap_or_default()
     }
 
-    /// ISO 8601 with seconds and `Z`, as GitHub writes times.
+    /// Returns the time in ISO 8601 with seconds and `Z`, as GitHub writes times.
     pub fn iso(self) -> String {
         self.datetime().to_rfc3339_opts(SecondsFormat::Secs, true)
     }

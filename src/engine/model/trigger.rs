@@ -1,43 +1,45 @@
-//! What a delivery asks for: the command, who gave it, where, and the text as it was.
+//! The command requested by a webhook delivery: who sent it, where, and the text at that time.
 
 use serde::{Deserialize, Serialize};
 
 use super::time::Millis;
 use crate::formats::command::{Command, RawOption, read_options};
 
-/// A repository as GitHub addresses it, within the installation that lets us in.
+/// A repository as addressed on GitHub, with the installation that grants access to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Repo {
-    /// Installation id of our App.
+    /// Installation id of the App.
     pub installation: u64,
-    /// Numeric repository id: survives renames.
+    /// Numeric repository id. Unlike the name, it never changes.
     pub id: u64,
-    /// Owner login.
+    /// Login of the owner.
     pub owner: String,
-    /// Repository name.
+    /// Name of the repository.
     pub name: String,
 }
 
 impl Repo {
-    /// `owner/name`.
+    /// Returns `owner/name`.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.owner, self.name)
     }
 }
 
-/// An issue or a pull request.
+/// An issue or pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// Repository.
+    /// Repository of the issue or pull request.
     pub repo: Repo,
-    /// Issue or pull-request number. Zero, which GitHub gives to nothing, where a plan from a terminal belongs to none.
+    /// Issue or pull-request number; zero, which GitHub never assigns, for a plan saved from a
+    /// terminal without an issue.
     pub number: u64,
-    /// True for a pull request.
+    /// Whether this is a pull request.
     pub pull_request: bool,
 }
 
 impl Place {
-    /// The key that commands on one place share: `<repository id>#<number>`.
+    /// Returns the key shared by all commands on this issue or pull request: `<repository
+    /// id>#<number>`.
     pub fn key(&self) -> String {
         format!("{}#{}", self.repo.id, self.number)
     }
@@ -46,91 +48,92 @@ impl Place {
 /// A GitHub account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Actor {
-    /// Numeric id: the identity. A login can be re-used.
+    /// Numeric id. It identifies the account; a login can be reused.
     pub id: u64,
-    /// Login.
+    /// Login of the account.
     pub login: String,
-    /// GitHub's `type` is `Bot`.
+    /// Whether GitHub's `type` is `Bot`.
     pub bot: bool,
 }
 
-/// What set the trigger off.
+/// The event that caused a trigger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Origin {
-    /// A comment on the place.
+    /// A comment on the issue or pull request.
     Comment {
         /// Comment id.
         id: u64,
-        /// The comment's whole text as it was in the payload.
+        /// Full text of the comment in the payload.
         text: String,
         /// Permalink of the comment.
         url: String,
     },
-    /// A label set on the place.
+    /// A label added to the issue or pull request.
     Label {
-        /// Label name as it was in the payload.
+        /// Label name in the payload.
         name: String,
     },
-    /// New commits of a pull request that has the label.
+    /// New commits in a pull request that has the label.
     Push {
-        /// The commit that it proposes now, in full.
+        /// Full SHA of the new head commit.
         head: String,
     },
-    /// Boxes ticked in a comment of our own.
+    /// Check boxes ticked in one of the bot's comments.
     Boxes {
         /// Comment id.
         id: u64,
-        /// The comment's whole text as it was in the payload.
+        /// Full text of the comment in the payload.
         text: String,
         /// Permalink of the comment.
         url: String,
     },
-    /// Nothing on GitHub: somebody saves a plan from a terminal.
+    /// A plan saved from a terminal, without a GitHub event.
     Local {
-        /// Id of the agent's session that the plan comes from, where it comes from one.
+        /// Id of the agent session that the plan comes from, if any.
         session: Option<String>,
     },
 }
 
-/// One command asked for by one delivery.
+/// A command requested by one delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
-    /// What is asked for.
+    /// The requested command.
     pub command: Command,
-    /// Who asks: the payload's `sender`.
+    /// The account that gave the command: the payload's `sender`.
     pub actor: Actor,
-    /// Where.
+    /// The issue or pull request.
     pub place: Place,
-    /// What set it off.
+    /// The event that caused the trigger.
     pub origin: Origin,
-    /// Options of the command as they were typed; `formats::command::read_options` judges them.
+    /// Options of the command as typed; validated by `formats::command::read_options`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<RawOption>,
-    /// Free text behind the command; empty when there is none.
+    /// Free text after the command; may be empty.
     pub guidance: String,
-    /// Commands that stand directly behind this one in the same comment and are answered together
-    /// with it.
+    /// Further commands directly after this one in the same comment, answered together with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Command>,
-    /// A plan that stands in the command's own comment, verbatim.
+    /// Plan contained in the command's own comment, verbatim.
     pub inline: Option<String>,
-    /// [`digest`] of the opening text as it was in the payload, so that a later edit of it is noticed: GitHub's REST API
-    /// does not say when an issue's text was changed.
+    /// [`digest`] of the opening text in the payload, used to detect later edits. GitHub's REST API
+    /// does not report when an issue's text was edited.
     #[serde(default)]
     pub opening: Option<String>,
-    /// When GitHub says it happened (comment's `created_at`, issue's `updated_at`); the snapshot ends here.
+    /// Time of the event according to GitHub (the comment's `created_at` or the issue's
+    /// `updated_at`). Later posts are not part of the snapshot.
     pub at: Millis,
 }
 
 impl Trigger {
-    /// Names what was said where and when: the same for each delivery that brings it, different for everything else.
-    /// `None` where it did not come from GitHub.
+    /// Returns a key that identifies the event: the same for repeated deliveries, and different for
+    /// all other events. `None` if the trigger did not come from GitHub.
     pub fn said(&self) -> Option<String> {
         let (key, at) = (self.place.key(), self.at.0);
         match &self.origin {
             Origin::Comment { id, text, .. } | Origin::Boxes { id, text, .. } => {
-                // Two edits can fall into one second, GitHub's unit of time.
+                // GitHub's timestamps have a resolution of one second, so two edits can have the
+                // same time.
                 Some(format!("comment {key} {id} {at} {}", digest(text)))
             }
             Origin::Label { name } => Some(format!("label {key} {at} {}", name.to_lowercase())),
@@ -139,7 +142,7 @@ impl Trigger {
         }
     }
 
-    /// The whole text of the comment, which all triggers of a delivery have in common.
+    /// Returns the full text of the comment, which is the same for all triggers of a delivery.
     pub fn text(&self) -> Option<&str> {
         match &self.origin {
             Origin::Comment { text, .. } | Origin::Boxes { text, .. } => Some(text),
@@ -147,7 +150,7 @@ impl Trigger {
         }
     }
 
-    /// The trigger with an empty text in its origin.
+    /// Returns a copy of the trigger without the comment text in its origin.
     #[must_use]
     pub fn without_text(&self) -> Self {
         let origin = match &self.origin {
@@ -177,21 +180,21 @@ impl Trigger {
         }
     }
 
-    /// The command and those that are answered together with it.
+    /// Returns the command and the commands answered together with it.
     pub fn commands(&self) -> impl Iterator<Item = Command> {
         std::iter::once(self.command).chain(self.also.iter().copied())
     }
 
-    /// The queue in which the command waits its turn; `None` for one that waits for nothing. A
-    /// command whose options cannot be used is among those: it is answered at once, however long
-    /// the run before it takes.
+    /// Returns the key of the queue in which the command waits; `None` if it starts at once. A
+    /// command with invalid options also starts at once, so that its error is reported without
+    /// waiting for earlier runs.
     pub fn serial(&self) -> Option<String> {
         let usable = || read_options(self.command, &self.options).is_ok();
         (self.command.spec().serial && usable()).then(|| self.place.key())
     }
 }
 
-/// SHA-256 of a text, in hex.
+/// Returns the SHA-256 digest of a text as a hexadecimal string.
 pub fn digest(text: &str) -> String {
     use sha2::{Digest, Sha256};
     hex::encode(Sha256::digest(text.as_bytes()))

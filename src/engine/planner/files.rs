@@ -1,4 +1,4 @@
-//! The plan in the files that a planner writes: found, checked, or what is wrong with it.
+//! Finds and checks the plan in the files written by a planner.
 
 use crate::engine::model::agent::{Document, Report};
 use crate::engine::model::progress::{Attached, Fault};
@@ -8,52 +8,52 @@ use crate::formats::plan::gate::{gate_content, gate_title};
 use crate::formats::plan::title::title_of;
 use crate::formats::report as formats_report;
 
-/// Name of the plan's file.
+/// Name of the file with the plan.
 pub const PLAN: &str = "plan.md";
 
-/// Name of the file with the context that whoever implements the plan needs.
+/// Name of the file with the context needed to implement the plan.
 pub const CONTEXT: &str = "context.md";
 
-/// Name of the file with what the planner looked at.
+/// Name of the file with the planner's findings.
 pub const RESEARCH: &str = "research.md";
 
 /// The files that the planner is asked to write.
 pub const FILES: [&str; 3] = [PLAN, CONTEXT, RESEARCH];
 
-/// A plan in the planner's files.
+/// A plan read from the planner's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanFiles {
     /// Title of the plan, without `Plan:`.
     pub title: String,
-    /// The document, with its heading.
+    /// The document, including its heading.
     pub document: String,
-    /// `context` and `research`, where they are not empty.
+    /// The `context` and `research` documents, if not empty.
     pub attached: Vec<Attached>,
-    /// Remarks for the reader.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// An answer that is no plan.
+/// An answer that is not a valid plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
-    /// The plan as far as it goes.
+    /// The invalid plan, if there is one.
     pub draft: Option<String>,
-    /// What is wrong with it.
+    /// The problems found.
     pub faults: Vec<Fault>,
 }
 
 /// The text of a file, and where it was found.
 struct FoundFile {
     text: String,
-    /// Its path, where it is not the one the agent was told.
+    /// Path of the file if it differs from the requested one.
     elsewhere: Option<String>,
 }
 
-/// Reads the plan from the files that the agent left and that its output shows it wrote, never from
-/// what it said.
+/// Reads the plan from the files that the agent left behind or wrote according to its output, never
+/// from its messages.
 ///
 /// # Errors
-/// There is no plan, or it does not pass the checks.
+/// Fails if there is no plan, or if it does not pass the checks.
 pub fn read_files(report: &Report) -> Result<PlanFiles, Rejected> {
     let Some(plan) = find(report, PLAN) else {
         return Err(Rejected {
@@ -69,7 +69,7 @@ pub fn read_files(report: &Report) -> Result<PlanFiles, Rejected> {
         .map(Fault::from)
         .collect();
     let title = title_of(&document).unwrap_or_default();
-    // A missing heading is a complaint of its own.
+    // A missing heading is already reported by `check_plan`.
     if !title.is_empty()
         && let Err(fault) = gate_title(&title)
     {
@@ -114,7 +114,8 @@ pub fn read_files(report: &Report) -> Result<PlanFiles, Rejected> {
     })
 }
 
-/// A file at its place, else one of its name elsewhere, else what the output says was written under that name.
+/// Returns the file at the requested path, else a file with the same name elsewhere, else the last
+/// successful write to that name in the output.
 fn find(report: &Report, name: &str) -> Option<FoundFile> {
     if let Some(own) = report.files.iter().find(|file| file.path == name) {
         return Some(FoundFile {
@@ -138,7 +139,7 @@ fn find(report: &Report, name: &str) -> Option<FoundFile> {
     })
 }
 
-/// Why there is no plan, as far as what happened tells.
+/// Returns the reason why there is no plan, as far as known.
 fn missing(report: &Report) -> String {
     match report.wrote.last() {
         Some(wrote) if wrote.ok == Some(false) => sentences::write_failed(&wrote.path),

@@ -1,70 +1,71 @@
-//! What a run has found out about action plans. Remembered before the first write, so that it is said only once.
+//! Stored results of action-plan checks. They are stored before the first write to GitHub, so that
+//! nothing is reported twice.
 
 use serde::{Deserialize, Serialize};
 
-/// The plans that were checked.
+/// The results of a check of action plans.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
-    /// The round in which they were; another one checks again.
+    /// The round in which the plans were checked. A new round checks them again.
     pub round: u32,
-    /// The commit whose files they are, in full; `None` for plans in texts.
+    /// Full SHA of the commit whose files were checked; `None` for plans in posts.
     pub head: Option<String>,
-    /// One for each plan, in the order in which they were found.
+    /// One result per plan, in the order in which the plans were found.
     pub plans: Vec<Judged>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 impl Checked {
-    /// How many plans were not checked.
+    /// Returns the number of plans that were not checked.
     pub fn skipped(&self) -> usize {
         self.plans.iter().filter(|plan| plan.skipped).count()
     }
 
-    /// How many plans can be executed.
+    /// Returns the number of executable plans.
     pub fn good(&self) -> usize {
         self.plans.iter().filter(|plan| plan.good).count()
     }
 }
 
-/// A check of files that was interrupted: the next attempt goes on from there.
+/// An unfinished check of files, which the next attempt continues.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checking {
-    /// The files that are done.
+    /// Results for the files checked so far.
     pub done: Checked,
-    /// Requests for files so far.
+    /// Number of file requests so far.
     pub requests: usize,
 }
 
-/// A plan and what is to be said of it.
+/// The result of checking one plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
-    /// What it is, for people: a path, or where the text stands.
+    /// Name of the plan for people: a path, or the location of the text.
     pub name: String,
-    /// The path of its file; `None` for a text.
+    /// Path of the file; `None` for a plan in a post.
     pub path: Option<String>,
-    /// It can be executed.
+    /// Whether the plan is executable.
     pub good: bool,
-    /// It was not checked, because the run may ask GitHub for nothing more.
+    /// Whether the plan was not checked because the run reached its limit of requests to GitHub.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
-    /// One sentence of plain text, with the first line that is wrong.
+    /// Summary in one plain-text sentence, including the first invalid line.
     pub sentence: String,
-    /// Of a good one the table of its actions, of others what is wrong: Markdown without any power.
+    /// Table of actions for a valid plan, otherwise the list of problems, as neutralised Markdown.
     pub details: String,
-    /// Remarks at its lines.
+    /// Remarks on single lines.
     pub remarks: Vec<Remark>,
 }
 
-/// A remark at lines of a plan.
+/// A remark on a range of lines in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
-    /// First line, from 1.
+    /// First line, 1-based.
     pub line: u64,
     /// Last line.
     pub end_line: u64,
-    /// A few words.
+    /// Short title.
     pub title: String,
-    /// Plain text.
+    /// Plain-text message.
     pub message: String,
 }

@@ -1,4 +1,5 @@
-//! What a run remembers of its agent: the session, what was asked and answered, what it has used.
+//! The stored state of a run's agent: its session, the questions and answers, and the resources
+//! used.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,140 +13,141 @@ use crate::formats::plan::enriched;
 use crate::formats::question::{Answer, Question};
 use crate::formats::report;
 
-/// The agent's part of a run.
+/// The state of the agent's work in a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Work {
-    /// Unguessable word in the delimiters of data.
+    /// Random word in the delimiters around untrusted data.
     pub nonce: String,
-    /// Unguessable word that only an agent that obeys data would write.
+    /// Random word that an agent writes only if it follows instructions in untrusted data.
     pub canary: String,
-    /// What the plan is written for, where it is one for a specification.
+    /// The specification to plan for; `None` if an existing plan is enriched.
     pub brief: Option<Brief>,
-    /// Files of the agent's own from its last turn.
+    /// Files that the agent wrote in its last turn.
     pub written: Vec<Document>,
-    /// What was found before the agent was asked; a later attempt finds nothing else.
+    /// Result of the search before the agent's first turn. Later attempts do not search again.
     pub found: Option<Found>,
-    /// Session that the agent can go on with.
+    /// Id of the session that the agent can continue.
     pub session: Option<String>,
-    /// What that session has cost so far.
+    /// Cost of that session so far.
     pub session_cost: Micros,
-    /// How many turns were begun.
+    /// Number of turns started.
     pub turns: u32,
-    /// What all turns together have used.
+    /// Resources used by all turns.
     pub spent: Spent,
-    /// A turn that has ended and is not judged yet: stored before anything is written to GitHub.
+    /// A finished turn that is not yet evaluated. Stored before anything is written to GitHub.
     pub came: Option<Came>,
-    /// What the agent is asked next.
+    /// The next request to the agent.
     pub next: Next,
-    /// What people were asked, in order.
+    /// Rounds of questions to people, in order.
     pub rounds: Vec<Round>,
-    /// How often the present turn failed for a reason that may pass.
+    /// Number of consecutive transient failures of the current turn.
     pub faults: u32,
-    /// When it may be tried again.
+    /// Earliest time of the next try.
     pub not_before: Option<Millis>,
-    /// How many corrections were asked for.
+    /// Number of corrections requested.
     pub corrections: u32,
-    /// The agent's last answer that was not good enough.
+    /// The agent's last rejected answer.
     pub draft: Option<String>,
-    /// Things that look like credentials and were taken out of what the agent wrote.
+    /// Number of apparent credentials removed from the agent's texts.
     pub redacted: u32,
-    /// Tool calls that were refused.
+    /// Number of refused tool calls.
     pub denials: u32,
-    /// Nobody answered in time.
+    /// Whether a round of questions timed out.
     pub unanswered: bool,
-    /// What of the last round of questions people were not asked, a sentence each. The agent is
-    /// told with the answers.
+    /// Questions of the last round that were not posted because they could not be read, one
+    /// sentence each. The agent is told about them together with the answers.
     pub lost: Vec<String>,
-    /// The same where the agent could not ask again: people are told.
+    /// Like `lost`, but for questions that the agent had no round left to repeat. People are told
+    /// about them.
     pub unasked: Vec<String>,
 }
 
-/// A turn that has ended.
+/// A finished turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Came {
-    /// What came of it.
+    /// Result of the turn.
     pub report: Report,
-    /// The session it belongs to.
+    /// The session that the turn belongs to.
     pub session: Session,
 }
 
-/// What the agent is asked next.
+/// The next request to the agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "ask")]
 pub enum Next {
-    /// The plan, for the first time.
+    /// Write the plan.
     #[default]
     Plan,
-    /// To go on with what was answered.
+    /// Continue with the answers to the questions.
     Answers,
-    /// To finish without answers.
+    /// Finish without answers.
     Unanswered,
-    /// To put right what was wrong.
+    /// Correct the previous answer.
     Correct {
-        /// What was wrong, one sentence each.
+        /// Problems of the answer, one sentence each.
         complaints: Vec<String>,
     },
-    /// To ask again what could not be read, or to finish without asking.
+    /// Repeat questions that could not be read, or finish without asking.
     AskAgain {
-        /// What could not be read, one sentence each.
+        /// Problems of the questions, one sentence each.
         lost: Vec<String>,
     },
-    /// Nothing: the plan is saved as it was found, for this reason.
+    /// No further request; the plan is saved as it was found.
     Nothing {
-        /// Why, one sentence for people.
+        /// The reason, as one sentence for people.
         why: String,
     },
 }
 
-/// A specification and what there is to read for a plan.
+/// A specification and the material available for planning.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Brief {
     /// Title of the specification.
     pub title: String,
-    /// Its text, without placeholders.
+    /// Text of the specification, without placeholders.
     pub text: String,
-    /// Documents of the repository in the agent's working directory.
+    /// Repository documents in the agent's working directory.
     pub documents: Vec<Indexed>,
-    /// The same as text, for an agent that has no tools to read files with.
+    /// The same documents as text, for agents that cannot read files.
     pub inline: String,
-    /// What research found.
+    /// Research reports.
     pub reports: Vec<Handed>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// All of it is gathered.
+    /// Whether all material has been gathered.
     pub ready: bool,
 }
 
-/// What there was before the agent was asked.
+/// The result of searching for a plan before the agent's first turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// The best plan, where one was found.
+    /// The best plan, if one was found.
     pub candidate: Option<Candidate>,
-    /// Where the bot looked, for an error message.
+    /// Places that were searched, for error messages.
     pub looked: Vec<String>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// The session log it came from, one phrase for people.
+    /// The session log that the plan comes from, as a phrase for people.
     pub log: Option<String>,
-    /// The same for the plan document.
+    /// The same information, as worded in the plan document.
     pub provenance: Option<String>,
     /// Title of the issue or pull request.
     pub source_title: String,
-    /// Posts with a plan that were not considered, because their authors have no write permission.
+    /// Posts with a plan that were ignored because their authors have no write permission.
     #[serde(default)]
     pub unconfirmed: Vec<Unconfirmed>,
-    /// Text in the plan that people do not see on GitHub.
+    /// Text in the plan that is invisible on GitHub.
     #[serde(default)]
     pub hidden: Option<HiddenText>,
-    /// Several plans of which nobody could tell which one is meant.
+    /// Set if it is unclear which of several plans is meant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unclear: Option<Unclear>,
 }
 
 impl Found {
-    /// The plan, or the plans of which one is meant.
+    /// Returns the plan, or all plans in question if it is unclear which one is meant.
     pub fn candidates(&self) -> &[Candidate] {
         match (&self.candidate, &self.unclear) {
             (Some(one), _) => std::slice::from_ref(one),
@@ -155,16 +157,16 @@ impl Found {
     }
 }
 
-/// Several plans of which nobody could tell which one is meant.
+/// Several plans, where it is unclear which one is meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unclear {
     /// The plans, best first.
     pub among: Vec<Candidate>,
-    /// Why, a sentence for people.
+    /// The reason, as a sentence for people.
     pub why: String,
 }
 
-/// Questions that were asked together.
+/// A set of questions posted together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(
@@ -174,48 +176,48 @@ pub struct Unclear {
 pub struct Round {
     /// The questions, 1 to 4.
     pub questions: Vec<Question>,
-    /// One entry a question.
+    /// One entry per question.
     pub answers: Vec<Option<Answer>>,
-    /// Positions of questions that are to stay open.
+    /// Positions of questions that are intentionally left open.
     pub skipped: Vec<usize>,
-    /// Not the agent asks, but the bot: the run is held until somebody with write permission decides.
+    /// Asked by the bot: the run is paused until a user with write permission decides.
     pub hold: bool,
-    /// Not the agent asks, but the bot: which plan is meant. The options are those of
-    /// [`Found::unclear`], and one more for none of them.
+    /// Asked by the bot: which plan is meant. The options are those of [`Found::unclear`], plus one
+    /// for "none of them".
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub which: bool,
-    /// Comment that asks.
+    /// Id of the comment that contains the questions.
     pub comment: Option<u64>,
-    /// Its permalink.
+    /// Permalink of the comment.
     pub url: String,
-    /// When it was posted.
+    /// Time at which the comment was posted.
     pub asked: Option<Millis>,
-    /// People were reminded.
+    /// Whether a reminder was posted.
     pub reminded: bool,
-    /// Nothing more is waited for.
+    /// Whether the round no longer waits for answers.
     pub closed: bool,
-    /// Logins of who answered.
+    /// Logins of the people who answered.
     pub by: Vec<String>,
-    /// Login of whose answer counts, one entry a question.
+    /// Login of the person whose answer is used, one entry per question.
     pub whose: Vec<Option<String>>,
-    /// When the comment that asked was changed to say what became of it.
+    /// Time at which the comment was updated with the outcome.
     pub concluded: Option<Millis>,
 }
 
 impl Round {
-    /// The agent asks, not the bot.
+    /// Whether the questions come from the agent rather than the bot.
     pub fn by_agent(&self) -> bool {
         !self.hold && !self.which
     }
 
-    /// Positions of the questions that are waited for.
+    /// Returns the positions of the questions that still wait for an answer.
     pub fn open(&self) -> Vec<usize> {
         (0..self.answers.len())
             .filter(|at| self.answers[*at].is_none() && !self.skipped.contains(at))
             .collect()
     }
 
-    /// Takes an answer in: later answers to the same question count.
+    /// Merges answers into the round. A later answer to the same question replaces an earlier one.
     pub fn take(&mut self, told: &Told) {
         self.whose.resize(self.answers.len(), None);
         let mine = self.answers.iter_mut().zip(&mut self.whose);
@@ -225,7 +227,7 @@ impl Round {
                 *whose = Some(told.by.login.clone());
             }
         }
-        // Told anew at every attempt.
+        // The same message is applied again at every attempt.
         for at in &told.skipped {
             if !self.skipped.contains(at) {
                 self.skipped.push(*at);
@@ -238,39 +240,39 @@ impl Round {
     }
 }
 
-/// Answers on their way to a run, as its message.
+/// Answers sent to a run as a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
-    /// Which round, from 1.
+    /// Number of the round, 1-based.
     pub round: usize,
-    /// One entry a question; `None` where nothing was said.
+    /// One entry per question; `None` if the question was not answered.
     pub answers: Vec<Option<Answer>>,
-    /// Positions of questions that are to stay open.
+    /// Positions of questions that are intentionally left open.
     pub skipped: Vec<usize>,
-    /// Who.
+    /// The person who answered.
     pub by: Actor,
 }
 
 impl Work {
-    /// The round that waits for answers, and its number from 1.
+    /// Returns the round that is waiting for answers, and its 1-based number.
     pub fn open_round(&self) -> Option<(usize, &Round)> {
         let round = self.rounds.last()?;
         (!round.closed).then_some((self.rounds.len(), round))
     }
 
-    /// How many questions of the agent were asked.
+    /// Returns the number of questions asked by the agent.
     pub fn questions(&self) -> u32 {
         let asked = self.rounds.iter().filter(|round| round.by_agent());
         u32::try_from(asked.map(|round| round.questions.len()).sum::<usize>()).unwrap_or(u32::MAX)
     }
 
-    /// How many rounds of the agent's questions there were.
+    /// Returns the number of rounds of questions asked by the agent.
     pub fn asked_rounds(&self) -> u32 {
         let asked = self.rounds.iter().filter(|round| round.by_agent()).count();
         u32::try_from(asked).unwrap_or(u32::MAX)
     }
 
-    /// The agent's rounds with what was answered.
+    /// Returns the agent's rounds of questions with their answers.
     pub fn answered(&self) -> Vec<Vec<(Question, Option<Answer>)>> {
         self.rounds
             .iter()
@@ -282,7 +284,9 @@ impl Work {
             .collect()
     }
 
-    /// The agent's questions that nobody answered, and whether somebody left each of them to the agent.
+    /// Returns the questions that nobody answered, and whether each of them was explicitly left to
+    /// the agent. Includes the question which plan is meant, but not the one whether to continue a
+    /// paused run.
     pub fn without_answer(&self) -> Vec<(&Question, bool)> {
         let rounds = self.rounds.iter().filter(|round| !round.hold);
         rounds
@@ -294,30 +298,30 @@ impl Work {
             .collect()
     }
 
-    /// The agent has no session to go on with: the next one is told everything.
+    /// Forgets the session, so that the next one receives the full context.
     pub fn forget_session(&mut self) {
         self.session = None;
         self.session_cost = 0;
     }
 
-    /// Adds what a turn used.
+    /// Adds the resources used by a turn.
     pub fn add(&mut self, spent: &Spent) {
         self.spent.add(spent);
         self.session_cost = self.session_cost.max(spent.session_cost);
     }
 }
 
-/// Something that is wrong with an answer.
+/// A problem in an agent's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What the agent is told: what is wrong, and what to write.
+    /// Message for the agent: the problem and what to write instead.
     pub told: String,
-    /// What people are told: what is wrong, without a full stop.
+    /// Message for people: the problem, without a full stop.
     pub what: String,
 }
 
 impl From<String> for Fault {
-    /// A sentence that is for both.
+    /// Uses the same sentence for the agent and for people.
     fn from(told: String) -> Self {
         let what = told.trim_end_matches('.').to_owned();
         Self { told, what }
