@@ -46,8 +46,7 @@ impl Bot {
         let store = SqliteStore::open(&config.store.path, options, clock.now())
             .await
             .map_err(|error| match error {
-                // A usage error, so that it is not restarted: only the operator can resolve a lost
-                // store.
+                // Exit code 2 prevents a restart: only the operator can resolve a lost store.
                 StoreError::Lost(_) => Failure::Usage(error.to_string()),
                 error => failed(&error),
             })?;

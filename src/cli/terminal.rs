@@ -1,5 +1,5 @@
-//! Other people's text on a terminal: nothing in it may move the cursor, change colours, or turn
-//! the reading order.
+//! Makes text from other people safe to print on a terminal: it cannot move the cursor, change
+//! colours or change the direction of writing.
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write as _};
@@ -15,8 +15,8 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Only on a terminal that knows them, and not when `NO_COLOR` is set to anything
-    /// (<https://no-color.org>).
+    /// Detects whether `stream` shows colours: it is a terminal, `TERM` is not `dumb`, and
+    /// `NO_COLOR` is unset or empty (<https://no-color.org>).
     pub(super) fn of(stream: &impl IsTerminal) -> Self {
         let variable = |name| std::env::var_os(name).unwrap_or_default();
         Self::when(
@@ -26,14 +26,14 @@ impl Colours {
         )
     }
 
-    /// The same for what is known of the stream and the two variables.
+    /// Decides from the properties of the stream and the values of the two variables.
     pub(super) fn when(terminal: bool, no_color: &OsStr, term: &OsStr) -> Self {
         Self {
             on: terminal && no_color.is_empty() && term != "dumb",
         }
     }
 
-    /// `text` in this style, where there are colours.
+    /// Returns `text` in this style, or unchanged if colours are off.
     pub(super) fn paint(self, style: Style, text: &str) -> String {
         if self.on && !text.is_empty() {
             format!("{style}{text}{style:#}")
@@ -43,7 +43,7 @@ impl Colours {
     }
 }
 
-/// Writes on standard error. Whoever reads it may have gone away: nothing ends for that.
+/// Writes to standard error. Errors are ignored, because the reader may have closed the stream.
 pub(super) fn tell(text: &str) {
     let mut stream = std::io::stderr().lock();
     let _ = stream

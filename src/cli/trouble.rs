@@ -4,7 +4,8 @@ use url::Url;
 
 use crate::engine::forge::ForgeError;
 
-/// Remedy if there is no token. `GITHUB_TOKEN` and `GH_TOKEN` are only sent to github.com.
+/// Remedy if there is no token. `GITHUB_TOKEN` and `GH_TOKEN` are only sent to github.com or to the
+/// server that `GITHUB_API_URL` names.
 pub(super) const SET_TOKEN: &str =
     "set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN";
 
