@@ -51,13 +51,13 @@ pub(super) fn tell(text: &str) {
         .and_then(|()| stream.flush());
 }
 
-/// Returns `text` on one line: every character that controls a terminal becomes U+FFFD, and a line
-/// end or tab a blank.
+/// Returns `text` on one line. Characters that control a terminal become U+FFFD; line endings and
+/// tabs become spaces.
 pub(super) fn one_line(text: &str) -> String {
     lines(text).replace(['\n', '\t'], " ")
 }
 
-/// Like [`one_line`], for a text of many lines, which keeps its line ends and tabs.
+/// Like [`one_line`], but keeps line endings and tabs.
 pub(super) fn lines(text: &str) -> String {
     let safe = |c| {
         if is_control(c) {
@@ -83,8 +83,8 @@ pub(super) fn json(text: &str) -> String {
     safe
 }
 
-/// Returns whether `c` can control a terminal or the direction of writing. Line feeds and tabs do
-/// not count.
+/// Returns whether `c` can control a terminal or the direction of writing. Line feeds and tabs are
+/// not included.
 fn is_control(c: char) -> bool {
     use InvisibleKind::{Control, Direction};
     matches!(hidden::invisible_kind(c), Some(Control | Direction))

@@ -24,7 +24,7 @@ use crate::formats::question::{Answer, Question};
 /// The key of a list in TOML, which allows no list at the top level.
 const LIST: &str = "answers";
 
-/// Answers from a file.
+/// The answers from a file.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Answers {
     file: String,
