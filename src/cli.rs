@@ -1,4 +1,4 @@
-//! The command line: one file for each subcommand.
+//! The command line, with one module for each subcommand.
 
 mod access;
 mod agent_exec;
@@ -67,7 +67,8 @@ struct Settings {
 }
 
 impl Settings {
-    /// For a command that reads no configuration: what is set for it would be ignored.
+    /// Returns an error if `--config` or `--set` was given. For commands that read no configuration
+    /// and would silently ignore these options.
     fn refuse(&self) -> Result<(), Failure> {
         let given = match (&self.config, self.set.first()) {
             (Some(_), _) => "--config",
@@ -108,8 +109,8 @@ enum Command {
     AgentExec(agent_exec::AgentExec),
 }
 
-/// Commands that read no configuration: [`Settings::refuse`] refuses its options there, and their
-/// help leaves them out.
+/// Commands that read no configuration. [`Settings::refuse`] rejects the configuration options for
+/// them, and their help hides these options.
 const WITHOUT_CONFIGURATION: [&str; 12] = [
     "extract",
     "init",
@@ -126,20 +127,21 @@ const WITHOUT_CONFIGURATION: [&str; 12] = [
 ];
 
 impl Cli {
-    /// The arguments of this process; ends it where they are wrong or ask for help.
+    /// Parses the arguments of this process. Exits if they are invalid or ask for help.
     pub fn of_process() -> Self {
         let matches = command_line().get_matches();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
 
-/// The command line, with help that offers the configuration only where it is read.
+/// Returns the command line. Only commands that read the configuration show its options in their
+/// help.
 fn command_line() -> clap::Command {
     let mut cli = Cli::command();
     let global = |arg: &&Arg| arg.is_global_set();
     let options: Vec<Arg> = cli.get_arguments().filter(global).cloned().collect();
-    // An option of a command's own takes the place of the global one with the same name, also in
-    // its subcommands.
+    // An argument of a subcommand replaces the global one with the same name, also for nested
+    // subcommands.
     let with = |command: clap::Command, change: &dyn Fn(Arg) -> Arg| {
         options.iter().fold(command, |command, option| {
             command.arg(change(option.clone()))
@@ -149,7 +151,7 @@ fn command_line() -> clap::Command {
     for name in WITHOUT_CONFIGURATION {
         cli = cli.mut_subcommand(name, |command| with(command, &hidden));
     }
-    // Reading saved plans back takes the address of the API.
+    // `plan get` and `plan list` read the API address from the configuration.
     cli = cli.mut_subcommand("plan", |mut command| {
         for name in ["get", "list"] {
             command = command.mut_subcommand(name, |command| with(command, &|option| option));
@@ -163,10 +165,10 @@ fn command_line() -> clap::Command {
     cli.mut_subcommand("try", |command| with(command, &of_try))
 }
 
-/// Runs what was asked for. Errors go to standard error, one sentence each.
+/// Runs the command and returns its exit code. Errors are printed on standard error.
 pub fn run(cli: Cli) -> ExitCode {
     let Cli { settings, command } = cli;
-    // The helper's memory holds no secret, and the bot looks into it to find what it has left running.
+    // The helper holds no secrets, and the bot inspects it to find processes left running.
     if !matches!(command, Command::AgentExec(_)) {
         own_process::keep_memory_private();
     }
@@ -187,7 +189,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::CheckContent(check) => settings.refuse().and_then(|()| check.run()),
         Command::Metadata(metadata) => settings.refuse().and_then(|()| metadata.run()),
         Command::Config(config) => config.run(&settings),
-        // It ends as the agent ended.
+        // Exits with the exit code of the agent.
         Command::AgentExec(agent) => return agent.run(),
         Command::Completions(completions) => settings.refuse().and_then(|()| completions.run()),
     };
@@ -203,7 +205,7 @@ pub fn run(cli: Cli) -> ExitCode {
     }
 }
 
-/// Runs `work` on a runtime of its own.
+/// Runs a future on a new runtime.
 fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -216,7 +218,7 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
 mod tests {
     use super::*;
 
-    /// Every command and subcommand with the words that call it.
+    /// Returns every command and subcommand with its full path, such as `planwright plan get`.
     fn commands() -> Vec<(String, clap::Command)> {
         fn add(command: &clap::Command, path: &str, all: &mut Vec<(String, clap::Command)>) {
             for inner in command.get_subcommands() {

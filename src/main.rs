@@ -1,4 +1,4 @@
-//! The `planwright` program: parse the arguments, run, exit code.
+//! The `planwright` program. Parses the arguments, runs the command and returns its exit code.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

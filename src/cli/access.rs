@@ -56,7 +56,8 @@ impl Access {
         })
     }
 
-    /// Converts an error of GitHub's to a failure with a remedy. `needs` names the permissions of the token.
+    /// Converts a GitHub error to a failure with a remedy. `needs` names the permissions that the
+    /// token needs.
     pub(super) fn failed(&self, error: &ForgeError, needs: &str) -> Failure {
         Failure::failed(self.sentence(error, needs))
     }

@@ -1,4 +1,5 @@
-//! `planwright agent-exec`: what the bot starts between itself and an agent. Nobody calls it by hand, so it is not shown.
+//! `planwright agent-exec`: the process between the bot and an agent. It is started by the bot and
+//! hidden from the help.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The coding agent that the configuration names, as a process of this computer.
+//! Creates the coding agent that the configuration names, which runs as a local process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,19 +19,22 @@ use crate::engine::agent::Agent as EngineAgent;
 use crate::engine::clock::Clock;
 use crate::formats::agent_stream::MAX_LINE_BYTES;
 
-/// How long an agent that is told to end has before it is killed. Claude Code takes up to 1.3 s to end its own children.
+/// Time an agent has to exit after it is told to, before it is killed. Claude Code takes up to 1.3
+/// s to end its own children.
 pub(super) const GRACE: Duration = Duration::from_secs(3);
 
-/// How often Claude Code itself tries a request again; a turn that fails for good is tried again as a whole.
+/// Number of times Claude Code retries a request itself. A turn that still fails is retried as a
+/// whole.
 pub(super) const RETRIES: u32 = 2;
 
-/// Parts of names of variables whose values are secrets: no text that holds such a value is given on.
+/// Substrings of the names of environment variables whose values are secrets. These values are
+/// redacted.
 const SECRET_NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
 
-/// Makes the agent; `None` where none is configured.
+/// Creates the configured agent, or returns `None` if none is configured.
 ///
 /// # Errors
-/// The program, its folder or the sandbox is not as it must be.
+/// Returns an error if the program, its directory or the sandbox cannot be used.
 pub(super) fn agent(
     config: &Config,
     secrets: &Secrets,
@@ -60,7 +63,8 @@ pub(super) fn agent(
     Ok(Some(Arc::new(local)))
 }
 
-/// This program. Its path may lead to another version of it by the time a turn begins; Linux has a name for what runs.
+/// Returns the path of this program. On Linux this is `/proc/self/exe`, because the file at the
+/// original path may be replaced by another version while the program runs.
 pub(super) fn helper() -> std::io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if cfg!(target_os = "linux") && running.exists() {
@@ -69,7 +73,7 @@ pub(super) fn helper() -> std::io::Result<PathBuf> {
     std::env::current_exe()
 }
 
-/// The files of this program that agents must not read.
+/// Returns the files of this program that agents must not read.
 pub(super) fn files(config: &Config) -> Vec<PathBuf> {
     let keys = [
         &config.webhook.secrets_file,
@@ -116,7 +120,7 @@ fn client(agent: &Agent, secrets: &Secrets) -> Option<Arc<dyn Client>> {
     }
 }
 
-/// Every secret that an agent could have got hold of.
+/// Returns every secret that an agent could have obtained.
 fn known(secrets: &Secrets) -> Vec<SecretString> {
     let mut known = secrets.webhook.clone();
     known.extend(secrets.private_key.clone());
@@ -125,7 +129,7 @@ fn known(secrets: &Secrets) -> Vec<SecretString> {
     known
 }
 
-/// The secrets among variables that an agent gets.
+/// Returns the secrets among the environment variables that an agent gets.
 pub(super) fn known_in(environment: &[(String, SecretString)]) -> Vec<SecretString> {
     let named = environment.iter().filter(|(name, _)| {
         let name = name.to_ascii_uppercase();
@@ -136,7 +140,7 @@ pub(super) fn known_in(environment: &[(String, SecretString)]) -> Vec<SecretStri
     known
 }
 
-/// The password in an address, as of a proxy.
+/// Returns the password in a URL, such as that of a proxy.
 fn password(value: &SecretString) -> Option<SecretString> {
     let address = Url::parse(value.expose_secret().trim()).ok()?;
     Some(SecretString::from(address.password()?))
@@ -154,7 +158,7 @@ mod tests {
         use std::os::unix::fs::MetadataExt;
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
-        // A shell that runs, is replaced on disk, and starts what `helper` names.
+        // A shell that runs, is replaced on disk, and starts the path that `helper` returns.
         std::fs::copy("/bin/sh", &program).unwrap();
         let helper = helper().unwrap();
         let script = "mv \"$1\" \"$2\" && \"$3\" -c 'echo the same'";

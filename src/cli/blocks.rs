@@ -1,4 +1,4 @@
-//! `planwright blocks`: the metadata blocks of a text.
+//! `planwright blocks`: prints the metadata blocks of a text.
 
 use std::path::PathBuf;
 
@@ -66,7 +66,7 @@ impl Blocks {
     }
 }
 
-/// First and last line of a block.
+/// Returns the first and last line of a block.
 fn span(block: &Block, lines: &Lines<'_>) -> (usize, usize) {
     let last = block.span.end.saturating_sub(1).max(block.span.start);
     (lines.at(block.span.start), lines.at(last))

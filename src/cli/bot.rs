@@ -1,5 +1,5 @@
-//! The bot of one process: store, GitHub client, workers and receiver put together. The one place that knows which
-//! adapters there are.
+//! Assembles the bot from store, GitHub client, workers and webhook receiver. This is the only
+//! module that selects their implementations.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::engine::services::Services;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::worker::Workers;
 
-/// Everything assembled; the workers are at work already.
+/// The assembled bot. Its workers are already running.
 pub(super) struct Bot {
-    /// The durable memory, for whoever wants to look at runs.
+    /// The store, for callers that inspect runs.
     pub(super) store: Arc<dyn Store>,
     app: axum::Router,
     workers: Workers,
@@ -31,7 +31,8 @@ impl Bot {
     /// Opens the store and starts the workers.
     ///
     /// # Errors
-    /// The store cannot be opened, the key cannot be used, or GitHub refuses the App.
+    /// Returns an error if the store cannot be opened, the private key cannot be used, or GitHub
+    /// does not return the App.
     pub(super) async fn assemble(
         config: &Config,
         secrets: &Secrets,
@@ -45,7 +46,7 @@ impl Bot {
         let store = SqliteStore::open(&config.store.path, options, clock.now())
             .await
             .map_err(|error| match error {
-                // Only a person can decide: the same start again would end the same way.
+                // Exit code 2 prevents a restart: only the operator can resolve a lost store.
                 StoreError::Lost(_) => Failure::Usage(error.to_string()),
                 error => failed(&error),
             })?;
@@ -85,7 +86,8 @@ impl Bot {
         })
     }
 
-    /// Receives until `stop`, then finishes acknowledgements, gives running work its grace and closes the store.
+    /// Serves requests until `stop` is cancelled. Then finishes pending acknowledgements, waits for
+    /// running work up to the configured grace period, and closes the store.
     pub(super) async fn run(self, listener: TcpListener, config: &Config, stop: CancellationToken) {
         let Self {
             store,

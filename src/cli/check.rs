@@ -1,4 +1,5 @@
-//! `planwright check`: are these texts action plans, and would they work on the files of a working copy?
+//! `planwright check`: checks whether texts are action plans and would work on the files of a
+//! working copy.
 
 mod fix;
 mod json;
@@ -124,7 +125,7 @@ impl Check {
         }
     }
 
-    /// Everything is read before anything is said.
+    /// Reads all files before printing, so that an unreadable file leaves no partial output.
     fn checked(&self) -> Result<Vec<Checked>, Failure> {
         let from_input = |file: &&PathBuf| file.as_os_str() == "-";
         if self.files.iter().filter(from_input).count() > 1 {

@@ -1,4 +1,5 @@
-//! `planwright check-content`: would this plan be saved, and if not, what is to be changed?
+//! `planwright check-content`: checks whether a plan would be saved, and prints what to change if
+//! not.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `planwright completions`: a script for the shell.
+//! `planwright completions`: prints a completion script for a shell.
 
 use clap::Args;
 use clap_complete::Shell;

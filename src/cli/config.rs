@@ -1,4 +1,4 @@
-//! `planwright config`: the effective configuration and where each value came from.
+//! `planwright config`: prints the effective configuration and the source of each value.
 
 use clap::Args;
 
@@ -60,11 +60,11 @@ impl Config {
     }
 }
 
-/// What the operator should know of agents that run with `here` around them: a warning where nothing protects this
-/// computer and nobody asked for that.
+/// Returns a warning if agents run without a sandbox although the operator did not turn it off.
+/// `here` is the protection available on this computer.
 ///
 /// # Errors
-/// A sandbox is required and there is none.
+/// Returns [`Failure::Usage`] if a sandbox is required and not available.
 pub(super) fn unprotected(agent: &Agent, here: &Protection) -> Result<Option<String>, Failure> {
     match (agent.kind, agent.sandbox, here) {
         (Kind::None, ..) | (_, SandboxMode::Off, _) | (.., Protection::Landlock { .. }) => Ok(None),
@@ -79,11 +79,11 @@ pub(super) fn unprotected(agent: &Agent, here: &Protection) -> Result<Option<Str
     }
 }
 
-/// What the operator should know of secrets and the database when agents run with `here` around them: a warning where the
-/// sandbox lets agents read one of these files.
+/// Returns a warning if the sandbox lets agents read the secrets or the database. `here` is the
+/// protection available on this computer.
 ///
 /// # Errors
-/// The same, where a sandbox is required.
+/// Returns [`Failure::Usage`] in this case if a sandbox is required.
 pub(super) fn readable(
     config: &crate::config::Config,
     here: &Protection,
@@ -150,7 +150,8 @@ mod tests {
         );
     }
 
-    /// `/usr/…` does not have to be there: a database that is made later counts as well.
+    /// The path below `/usr` does not have to exist, because the check includes a database that is
+    /// created later.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_secret_or_database_in_a_folder_that_every_agent_reads_is_refused_or_warned_of() {
@@ -186,7 +187,7 @@ mod tests {
             said("claude", "auto", inside, &landlock),
             Ok(Some(sentence.to_owned()))
         );
-        // A link on the way is followed: on most systems /lib is /usr/lib.
+        // Symbolic links in the path are resolved: on most systems /lib is a link to /usr/lib.
         assert!(
             said(
                 "command",

@@ -1,4 +1,4 @@
-//! `planwright extract`: what would be saved from a text, and why.
+//! `planwright extract`: shows what would be saved from a text, and why.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::engine::steps::verify::{document, found, settle_hidden};
 use crate::formats::command::read_options;
 use crate::formats::hidden;
 
-/// Most candidates, and most posts that were not looked at, that are shown.
+/// Maximum number of candidates, and of skipped posts, in the output.
 const MAX_SHOWN: usize = 6;
 
 const HELP: &str = "\
@@ -102,17 +102,17 @@ impl Extract {
     }
 }
 
-/// What would be saved from a conversation, and why.
+/// The result for one conversation.
 struct Judged {
     search: Search,
-    /// Parts of the plan that people do not see on GitHub.
+    /// Parts of the plan that are not visible on GitHub.
     hidden: Vec<String>,
     verdict: Result<Prepared, (Code, String)>,
     /// Labels in the head of the file.
     labels: BTreeMap<String, String>,
-    /// Ids of the posts, and their numbers in the file from 1.
+    /// Comment id of each post and its 1-based number in the file.
     numbers: Vec<(Option<u64>, usize)>,
-    /// Comment id of the command's post.
+    /// Comment id of the post with the command.
     command_post: Option<u64>,
 }
 
@@ -192,7 +192,7 @@ fn as_text(judged: &Judged) -> String {
         Verdict::Unclear { among, .. } => among,
         Verdict::Plan | Verdict::None => 1,
     };
-    // Those that were weighed, and the nearest miss.
+    // Shows the candidates with at least half of the minimum score, and at least the best one.
     let shown = search
         .candidates
         .iter()
@@ -246,7 +246,7 @@ fn describe(candidate: &Candidate) -> serde_json::Value {
     })
 }
 
-/// Where a candidate is, by the number of its post in the file.
+/// Returns where a candidate was found, with the number of its post in the file.
 fn place(candidate: &Candidate) -> String {
     let plain = found(&Candidate {
         url: None,

@@ -1,4 +1,4 @@
-//! Why a subcommand ends with another exit code than 0.
+//! Failures of subcommands and their exit codes.
 
 use std::process::ExitCode;
 
@@ -7,28 +7,28 @@ use crate::config::project::ProjectError;
 use crate::config::{ConfigError, Missing};
 use crate::formats::specification::NameError;
 
-/// What went wrong, and with it the exit code.
+/// The failure of a subcommand, which determines the exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The configuration is wrong: 2.
+    /// The configuration is invalid. Exit code 2.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The configuration is not complete: 2.
+    /// The configuration is incomplete. Exit code 2.
     #[error(transparent)]
     Missing(#[from] Missing),
-    /// The project's settings are wrong: 2.
+    /// The project's settings are invalid. Exit code 2.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// The arguments are wrong together: 2.
+    /// The arguments or their combination are invalid. Exit code 2.
     #[error("{0}")]
     Usage(String),
-    /// It was tried and failed: 1.
+    /// The command was tried and failed. Exit code 1.
     #[error("{0}")]
     Failed(String),
-    /// People have to answer first: 3.
+    /// Questions must be answered before the command can continue. Exit code 3.
     #[error("{0}")]
     Waiting(String),
-    /// Somebody stopped it (SIGINT, SIGTERM): 130, as shells say it.
+    /// The command was stopped by SIGINT or SIGTERM. Exit code 130, as shells report SIGINT.
     #[error("{0}")]
     Stopped(String),
 }
@@ -63,7 +63,7 @@ impl From<NameError> for Failure {
     }
 }
 
-/// Prints to standard output. A reader that went away (`| head`) is no failure.
+/// Prints to standard output. A closed pipe (`| head`) is not an error.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write, stdout};
     let mut out = stdout().lock();

@@ -1,4 +1,4 @@
-//! `planwright init`: the folders and settings of a project.
+//! `planwright init`: creates the directories and settings of a project.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,8 @@ Examples:
   planwright init --print    print the settings that would be written without a
                              project";
 
-/// What belongs where. Folders of knowledge have none of it: everything in them is read by agents.
+/// Files that explain what each directory is for. The knowledge directories have none, because
+/// agents read every file in them.
 const FILES: [(&str, &str); 3] = [
     (".planwright/README.md", include_str!("init/readme.md")),
     (".planwright/specs/README.md", include_str!("init/specs.md")),
@@ -103,10 +104,10 @@ impl Init {
     }
 }
 
-/// The settings to write.
+/// The settings file to write.
 struct Settings {
     text: String,
-    /// What was not taken over; `None` when there was nothing to take over from.
+    /// Old settings that were not taken over; `None` if there is no old settings file.
     notes: Option<Vec<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! Texts that are named on the command line.
+//! Reads texts that are named on the command line.
 
 use std::io::{self, stdin};
 use std::path::{Component, Path, PathBuf};
@@ -7,13 +7,14 @@ use super::Failure;
 use crate::adapters::working_copy::WorkingCopy;
 use crate::regular_file;
 
-/// A text that is longer, in bytes, is not what anybody means: 64 MiB.
+/// Maximum size of an input, in bytes (64 MiB).
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// The bytes of a file, or of standard input for `-`.
+/// Reads a file, or standard input if `file` is `-`.
 ///
 /// # Errors
-/// [`Failure::Usage`]: it cannot be read, is no regular file, or is too long.
+/// Returns [`Failure::Usage`] if the file cannot be read, is not a regular file, or is longer than
+/// [`MOST`].
 pub(super) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = if file.as_os_str() == "-" {
         regular_file::read_all(stdin(), MOST)
@@ -23,18 +24,19 @@ pub(super) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| cannot_read(file, &error))
 }
 
-/// The text of a file, or of standard input for `-`.
+/// Reads a UTF-8 file, or standard input if `file` is `-`.
 ///
 /// # Errors
-/// As [`bytes`]; it is not UTF-8.
+/// Returns the errors of [`bytes`], and [`Failure::Usage`] if the content is not UTF-8.
 pub(super) fn text(file: &Path) -> Result<String, Failure> {
     as_text(file, bytes(file)?)
 }
 
-/// The same where files below the folder `root` are read without leaving it.
+/// Reads a UTF-8 file like [`text`]. A file below `root` is not read through symbolic links that
+/// lead out of it.
 ///
 /// # Errors
-/// As [`text`]; a symbolic link leads out of `root`.
+/// Returns the errors of [`text`], and [`Failure::Usage`] if a symbolic link leads out of `root`.
 pub(super) fn text_below(root: &Root, file: &Path) -> Result<String, Failure> {
     let Some(path) = root.inside(file) else {
         return text(file);
@@ -66,18 +68,18 @@ fn cannot_read(file: &Path, error: &io::Error) -> Failure {
     ))
 }
 
-/// A folder that is not to be left.
+/// A directory whose files are read without following symbolic links out of it.
 pub(super) struct Root {
     pub(super) copy: WorkingCopy,
-    /// Its path as given, and where that really is; both absolute.
+    /// The path as given and the path with symbolic links resolved; both are absolute.
     paths: [PathBuf; 2],
 }
 
 impl Root {
-    /// Opens the folder.
+    /// Opens the directory.
     ///
     /// # Errors
-    /// There is no such folder, or it may not be read.
+    /// Returns an error if the directory does not exist or may not be read.
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         Ok(Self {
             copy: WorkingCopy::open(root)?,
@@ -85,7 +87,7 @@ impl Root {
         })
     }
 
-    /// The path of a file from here; `None` when it is named by another path.
+    /// Returns the path of `file` relative to this directory, or `None` if `file` is not below it.
     fn inside(&self, file: &Path) -> Option<PathBuf> {
         let file = plain(file).ok()?;
         let inside = |root: &PathBuf| file.strip_prefix(root).ok().map(Path::to_owned);
@@ -93,7 +95,7 @@ impl Root {
     }
 }
 
-/// An absolute path without `.` and `..`, nothing looked up.
+/// Makes a path absolute and removes `.` and `..` lexically, without accessing the file system.
 fn plain(path: &Path) -> io::Result<PathBuf> {
     let mut plain = PathBuf::new();
     for part in std::path::absolute(path)?.components() {
@@ -106,18 +108,19 @@ fn plain(path: &Path) -> io::Result<PathBuf> {
     Ok(plain)
 }
 
-/// The text of a plan: it holds no NUL, which GitHub refuses. A byte-order mark is no part of it.
+/// Reads a plan and removes a leading byte-order mark. NUL bytes are an error, because GitHub
+/// refuses them.
 ///
 /// # Errors
-/// As [`text`].
+/// Returns the errors of [`text`], and [`Failure::Usage`] if the text contains NUL.
 pub(super) fn plan(file: &Path) -> Result<String, Failure> {
     plan_and_mark(file).map(|(text, _)| text)
 }
 
-/// [`plan`], and whether there was a byte-order mark before it.
+/// Reads a plan like [`plan`], and also returns whether a byte-order mark was removed.
 ///
 /// # Errors
-/// As [`text`].
+/// Returns the errors of [`plan`].
 pub(super) fn plan_and_mark(file: &Path) -> Result<(String, bool), Failure> {
     let text = text(file)?;
     if let Some(at) = text.find('\0') {

@@ -1,4 +1,4 @@
-//! Conversations from files, for `extract` and `try`.
+//! Reads conversations from files, for `extract` and `try`.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,23 @@ use crate::formats::command::{self, Command, Invocation};
 use crate::formats::plan::title::title_of;
 use crate::formats::thread_file::{self, ThreadFileError};
 
-/// A conversation file, read.
+/// The contents of a conversation file.
 pub(super) struct Local {
-    /// The conversation.
     pub(super) thread: Thread,
-    /// The last post that holds a command, and its first command.
+    /// Index of the last post that contains a command, and the first command in it.
     pub(super) command: Option<(usize, Invocation)>,
-    /// Posts have GitHub's `author_association`, so that it can be told whose plans count.
+    /// Whether any post has an `author_association`. Without it, the plans of all authors count.
     pub(super) has_roles: bool,
-    /// Labels of a test corpus in the head of the file.
+    /// Labels in the head of the file, which test corpora use for the expected result.
     pub(super) labels: BTreeMap<String, String>,
-    /// Ids of the posts, and their numbers in the file from 1.
+    /// Comment id of each visible post (`None` for the opening post), and its 1-based number in the
+    /// file.
     pub(super) numbers: Vec<(Option<u64>, usize)>,
 }
 
 impl Local {
-    /// Whose plans count: where the file gives roles, those of people who belong to the repository.
+    /// Returns the authors whose plans count: everybody if the file contains no associations,
+    /// otherwise owners, members and collaborators of the repository.
     pub(super) fn trust(&self) -> Trust {
         if !self.has_roles {
             return Trust::Everybody;
@@ -40,10 +41,11 @@ impl Local {
     }
 }
 
-/// Reads a conversation file. A file of one text without posts has that text's title, or none. Posts without a time follow one another by a minute.
+/// Parses a conversation file. If the file is a single text without post headers, the title is that
+/// of the text, or empty. A post without a time is dated one minute after the one before it.
 pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
     let file = thread_file::parse(text)?;
-    // A lone text is saved under a title of its own or not at all; a conversation always has one.
+    // A single text is saved under its own title or not at all; a conversation always has a title.
     let title = match file.posts.as_slice() {
         [lone] if lone.body == text => title_of(text).unwrap_or_default(),
         _ => file.title,
@@ -89,7 +91,7 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
         if let Some(first) = command::parse(&body).into_iter().next() {
             command = Some((thread.posts.len(), first));
             if index == 0 {
-                // The opening text is searched as it is; its command is no plan text.
+                // The opening post is searched for a plan, and its command is not part of one.
                 body = command::without_commands(&body);
             }
         }
@@ -132,7 +134,8 @@ fn time(written: Option<&str>) -> Option<Millis> {
     Some(time.into())
 }
 
-/// The trigger that the conversation's last command would be; `/save-plan` by nobody where it has none.
+/// Returns the trigger that the last command of the conversation would cause. If there is no
+/// command, the trigger is `/save-plan` by a placeholder user.
 pub(super) fn trigger_for(thread: &Thread, command: Option<&(usize, Invocation)>) -> Trigger {
     let post = command.and_then(|(index, _)| thread.posts.get(*index));
     let invocation = command.map(|(_, invocation)| invocation);

@@ -1,4 +1,4 @@
-//! `planwright metadata`: what reports and plans say of themselves, in short.
+//! `planwright metadata`: prints a summary of reports and plans.
 
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,7 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    /// Everything is read before anything is said.
+    /// Reads all files before printing, so that an unreadable file leaves no partial output.
     pub(super) fn run(self) -> Result<(), Failure> {
         let standard = |file: &&PathBuf| file.as_os_str() == "-";
         if self.files.iter().filter(standard).count() > 1 {

@@ -1,4 +1,4 @@
-//! `planwright new`: a specification to fill in.
+//! `planwright new`: creates a specification from a template.
 
 use std::path::Path;
 
@@ -36,7 +36,8 @@ Examples:
   planwright new csv-export --id timestamp    20260102100000-csv-export.md, in
                                               UTC";
 
-/// Tries to find a free name while others make files in the same folder.
+/// Maximum number of attempts to find a free name while other processes create files in the same
+/// directory.
 const TRIES: usize = 100;
 
 /// Make a specification from a template
@@ -77,7 +78,8 @@ impl New {
             .needs_trust()
             .contains(&"output.specs".to_owned())
         {
-            // A variable would become the name of a folder, which everybody sees.
+            // The value of the variable would become a directory name, which is visible to
+            // everybody.
             return Err(Failure::Usage(
                 "output.specs in .planwright/config.toml puts in an environment variable; write the folder itself there"
                     .to_owned(),
@@ -105,7 +107,7 @@ impl New {
     }
 }
 
-/// Makes the file under the first id that is free.
+/// Creates the file under the first free id. Returns `None` if no free id was found.
 fn with_id(
     project: &ProjectFolder,
     folder: &str,
@@ -124,7 +126,7 @@ fn with_id(
     Ok(None)
 }
 
-/// The name with what stands before it, `names` being what is in the folder.
+/// Returns the name with its prefix. `names` are the files in the directory.
 fn make_id(names: &[String], name: &Name, id: Id, now: Millis) -> Result<String, NameError> {
     let stems: Vec<&str> = names
         .iter()
@@ -137,7 +139,10 @@ fn make_id(names: &[String], name: &Name, id: Id, now: Millis) -> Result<String,
     }
 }
 
-/// A title as it may stand in a heading.
+/// Returns the trimmed title.
+///
+/// # Errors
+/// Returns [`Failure::Usage`] if the title is empty, too long, or has more than one line.
 fn one_line(title: &str) -> Result<String, Failure> {
     let title = title.trim();
     if title.is_empty()

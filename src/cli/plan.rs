@@ -1,4 +1,4 @@
-//! `planwright plan`: a plan for a specification, and plans as they are saved on GitHub.
+//! `planwright plan`: writes a plan for a specification, and reads plans that are saved on GitHub.
 
 mod get;
 mod list;
@@ -14,7 +14,7 @@ use super::failure::print;
 use super::{Failure, Settings};
 use crate::formats::plan::stored::{Location, StoredFinding};
 
-/// What both subcommands say of tokens and exit codes.
+/// Help text about tokens, used by `plan get` and `plan list`.
 const TOKENS: &str = "\
 Token:
   PLANWRIGHT_TOKEN, else GITHUB_TOKEN, else GH_TOKEN, with read access to issues
@@ -54,7 +54,7 @@ impl Plan {
     }
 }
 
-/// Prints what was found. A failure that is no wrong argument is printed too where a program reads the output.
+/// Prints the result. With `--json`, a failure other than wrong arguments is printed as JSON, too.
 fn finish(json: bool, found: Result<String, Failure>) -> Result<(), Failure> {
     match found {
         Ok(text) => print(&text),

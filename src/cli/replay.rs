@@ -1,4 +1,5 @@
-//! `planwright replay`: send a payload from a file as GitHub would, or say what would be decided.
+//! `planwright replay`: sends a webhook payload from a file as GitHub would, or prints the decision
+//! for it.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use crate::config::Loaded;
 use crate::engine::decide::{Decision, decide};
 use crate::engine::model::trigger::{Origin, Trigger};
 
-/// GitHub waits this long for an answer.
+/// Maximum time to wait for a response, which is the time GitHub waits.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 const EXAMPLES: &str = "\
@@ -135,7 +136,10 @@ impl Replay {
     }
 }
 
-/// Headers as the client takes them.
+/// Converts the headers to the type of the HTTP client.
+///
+/// # Errors
+/// Returns [`Failure::Usage`] if a value contains characters that are not allowed in headers.
 fn header_map(headers: &[(&'static str, String)]) -> Result<::http::HeaderMap, Failure> {
     let mut map = ::http::HeaderMap::new();
     for (name, value) in headers {
@@ -149,7 +153,8 @@ fn header_map(headers: &[(&'static str, String)]) -> Result<::http::HeaderMap, F
     Ok(map)
 }
 
-/// The address `serve` listens on with this configuration, as seen from this machine.
+/// Returns the URL of the webhook that `serve` would listen on with this configuration, as seen
+/// from this machine.
 fn own_address(loaded: &Loaded) -> Result<Url, Failure> {
     let server = &loaded.config.server;
     let mut address = server.listen;
@@ -232,7 +237,7 @@ fn run_as_text(trigger: &Trigger) -> String {
         .next()
         .filter(|line| !line.is_empty())
     {
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  guidance  {line}");
     }
     if let Some(inline) = &trigger.inline {

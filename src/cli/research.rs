@@ -1,4 +1,4 @@
-//! `planwright research`: agents look into topics side by side and leave a report for each.
+//! `planwright research`: lets agents research topics in parallel and writes a report for each.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ fn help() -> String {
     format!("{HELP}\n\n{AGENT}\n\n{EXIT_CODES}\n\n{EXAMPLES}")
 }
 
-/// Where reports are written when nothing else is said.
+/// Default directory for the reports, relative to the project.
 const FOLDER: &str = ".planwright/research";
 
 /// Let agents look into topics, one each, and write reports
@@ -85,7 +85,8 @@ impl ResearchTopics {
         Ok((project, topics, ready))
     }
 
-    /// What is given beside [`Done`] is how it ends when that is printed.
+    /// Runs the research and writes the reports. The inner result is the command's result after
+    /// [`Done`] is printed.
     async fn work(
         &self,
         project: &Project,
@@ -135,7 +136,8 @@ impl ResearchTopics {
         Ok((done(&research, &files, enough), last))
     }
 
-    /// Writes what was not written yet, in the order of the topics; the files of all topics.
+    /// Writes the new reports in the order of the topics. Returns the path of each topic's file, if
+    /// there is one.
     fn write(
         &self,
         project: &Project,
@@ -157,7 +159,8 @@ impl ResearchTopics {
             };
             if let Some(name) = &run.kept.written[at] {
                 let path = format!("{within}{name}");
-                // It may have been degraded before, and somebody may have changed or moved it.
+                // The report may have been degraded before, and the file may have been changed or
+                // moved.
                 let there = folder.read(&path, MOST)?;
                 if there.as_ref() != Some(report) && topic.state.is_success() {
                     if there.is_some() {
@@ -184,10 +187,10 @@ impl ResearchTopics {
     }
 }
 
-/// Longest report that is compared with what is there, in bytes.
+/// Maximum size of an existing report that is compared with the new one, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
 
-/// The topics, what came of them, and where it is.
+/// Returns the topics with their states and files as a table.
 fn table(research: &Research, files: &[Option<String>]) -> String {
     let rows: Vec<String> = (1..)
         .zip(research.topics.iter().zip(files))

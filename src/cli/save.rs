@@ -1,4 +1,4 @@
-//! `planwright save`: the plan of a local session becomes an issue, as the bot would save it.
+//! `planwright save`: saves the plan of a local session as an issue, in the same form as the bot.
 
 mod shown;
 mod state;
@@ -105,16 +105,17 @@ pub(super) struct Save {
     json: bool,
 }
 
-/// The plan, and where it is from.
+/// The plan to save and its origin.
 struct Source {
     text: String,
     session: Option<String>,
-    /// File it was found in, and how, for people; `None` with --plan.
+    /// The plan as it was found in the session; `None` with `--plan`.
     found: Option<FoundPlan>,
 }
 
 impl Source {
-    /// The folder whose git remote says where to save: the one that the session ran in, where its log tells.
+    /// Returns the directory whose git remote names the repository: the one the session ran in if
+    /// its log contains it, otherwise the project directory.
     fn folder<'a>(&'a self, save: &'a Save) -> &'a Path {
         let ran_in = self.found.as_ref().and_then(|found| found.cwd.as_deref());
         ran_in.unwrap_or_else(|| save.which.project())
@@ -284,7 +285,7 @@ impl Save {
         })
     }
 
-    /// The document, when the plan passes the gates.
+    /// Checks the plan and returns the document to save.
     fn prepared(
         &self,
         order: &Order,
@@ -310,7 +311,8 @@ impl Save {
         }
         let trigger = local_save::trigger(order, Millis(0));
         verify::local(&trigger, &candidate, notes, about, prefix).map_err(|failure| {
-            // The failure's own remedy speaks of comments; its details say what to change.
+            // The remedy of the failure is written for comments on GitHub; the details say what to
+            // change.
             let text = format!("{} {}", failure.message, failure.details.join(" "));
             Box::new(Failed {
                 failure: Failure::failed(terminal::one_line(text.trim_end())),
@@ -320,7 +322,7 @@ impl Save {
     }
 }
 
-/// A failure, and its error code where there is one.
+/// A failure and its error code, if it has one.
 struct Failed {
     failure: Failure,
     code: Option<&'static str>,
@@ -339,7 +341,7 @@ impl From<Failure> for Box<Failed> {
     }
 }
 
-/// What GitHub did not do before anything was written.
+/// Converts a GitHub error that occurred before anything was written.
 fn refused(access: &Access, error: &ForgeError) -> Failed {
     Failed {
         failure: access.failed(error, WRITING),
@@ -347,7 +349,7 @@ fn refused(access: &Access, error: &ForgeError) -> Failed {
     }
 }
 
-/// The error code of what GitHub did not do.
+/// Returns the error code for a GitHub error.
 fn code(error: &ForgeError) -> &'static str {
     match error {
         ForgeError::Unauthorized { .. }

@@ -1,4 +1,4 @@
-//! `planwright serve`: receive webhooks and work the queue until told to stop.
+//! `planwright serve`: receives webhooks and processes the queue until it is stopped.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -67,7 +67,8 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     let stop = CancellationToken::new();
     let asked_to_stop = stop.clone();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // Before anything else is opened: a second copy on the same port ends here and disturbs nothing.
+    // Bind before opening anything else, so that a second instance on the same port fails without
+    // side effects.
     let address = loaded.config.server.listen;
     let listener = TcpListener::bind(address)
         .await
@@ -78,7 +79,7 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
         tracing::info!("stopping");
         asked_to_stop.cancel();
     });
-    // The port that was given, where the configuration asked for any (0).
+    // The actual port if the configuration asked for any port (0).
     let address = listener.local_addr().unwrap_or(address);
     tracing::info!(%address, path = loaded.config.server.webhook_path, "listening");
     bot.run(listener, &loaded.config, stop).await;
@@ -86,7 +87,7 @@ async fn serve(loaded: Loaded) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns at SIGINT or SIGTERM.
+/// Waits for SIGINT or SIGTERM.
 pub(super) async fn asked() {
     #[cfg(unix)]
     {
@@ -99,6 +100,7 @@ pub(super) async fn asked() {
             return;
         }
     }
-    // Without a handler the signal ends the process at once, which the store survives.
+    // If no handler can be installed, the signal ends the process at once, which the store
+    // survives.
     let _ = tokio::signal::ctrl_c().await;
 }

@@ -1,4 +1,5 @@
-//! `planwright session`: the plan of a Claude Code session on this computer, and its log as a transcript.
+//! `planwright session`: prints the plan of a local Claude Code session, or its log as a
+//! transcript.
 
 mod transcript;
 
@@ -125,7 +126,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The log of the session whose id is `id` or begins with it.
+    /// Returns the path of the log of the session whose id begins with `id`.
     pub(super) fn log_of(&self, id: &str) -> Result<PathBuf, Failure> {
         self.home()?
             .log_path(&self.project, id)
@@ -165,7 +166,7 @@ impl Plan {
 }
 
 impl Which {
-    /// The plan; what its text alone does not show is said on standard error.
+    /// Returns the plan. Notes about it are printed on standard error.
     pub(super) fn find(&self) -> Result<FoundPlan, Failure> {
         let home = self.place.home()?;
         let project = &self.place.project;
@@ -187,7 +188,7 @@ impl Which {
         Ok(found)
     }
 
-    /// The folder that the session ran in.
+    /// Returns the directory in which to look for sessions.
     pub(super) fn project(&self) -> &Path {
         &self.place.project
     }
@@ -214,7 +215,7 @@ impl List {
     }
 }
 
-/// The plan, byte for byte; on a terminal without what it would obey.
+/// Returns the plan byte for byte, or with control characters replaced if the output is a terminal.
 fn shown(text: &str, is_terminal: bool) -> Cow<'_, str> {
     if is_terminal {
         terminal::lines(text).into()
@@ -223,7 +224,7 @@ fn shown(text: &str, is_terminal: bool) -> Cow<'_, str> {
     }
 }
 
-/// A session as one line of a list, whatever its log and the name of its file contain.
+/// Makes the texts of a session safe to print on one line.
 fn clean(session: ListedSession) -> ListedSession {
     let one_line = |text: String| terminal::one_line(&text);
     ListedSession {
@@ -248,7 +249,7 @@ fn failure(error: FindError, origin: &str) -> Failure {
     }
 }
 
-/// Says on standard error what the text alone does not show.
+/// Prints notes about the plan on standard error.
 fn remarks(found: &FoundPlan) {
     if let Some(folder) = &found.other_project {
         let folder = terminal::one_line(&folder.display().to_string());

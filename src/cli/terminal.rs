@@ -1,5 +1,5 @@
-//! Other people's text on a terminal: nothing in it may move the cursor, change colours, or turn
-//! the reading order.
+//! Makes text from other people safe to print on a terminal: it cannot move the cursor, change
+//! colours or change the direction of writing.
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, Write as _};
@@ -15,8 +15,8 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Only on a terminal that knows them, and not when `NO_COLOR` is set to anything
-    /// (<https://no-color.org>).
+    /// Detects whether `stream` shows colours: it is a terminal, `TERM` is not `dumb`, and
+    /// `NO_COLOR` is unset or empty (<https://no-color.org>).
     pub(super) fn of(stream: &impl IsTerminal) -> Self {
         let variable = |name| std::env::var_os(name).unwrap_or_default();
         Self::when(
@@ -26,14 +26,14 @@ impl Colours {
         )
     }
 
-    /// The same for what is known of the stream and the two variables.
+    /// Decides from the properties of the stream and the values of the two variables.
     pub(super) fn when(terminal: bool, no_color: &OsStr, term: &OsStr) -> Self {
         Self {
             on: terminal && no_color.is_empty() && term != "dumb",
         }
     }
 
-    /// `text` in this style, where there are colours.
+    /// Returns `text` in this style, or unchanged if colours are off.
     pub(super) fn paint(self, style: Style, text: &str) -> String {
         if self.on && !text.is_empty() {
             format!("{style}{text}{style:#}")
@@ -43,7 +43,7 @@ impl Colours {
     }
 }
 
-/// Writes on standard error. Whoever reads it may have gone away: nothing ends for that.
+/// Writes to standard error. Errors are ignored, because the reader may have closed the stream.
 pub(super) fn tell(text: &str) {
     let mut stream = std::io::stderr().lock();
     let _ = stream
@@ -51,13 +51,13 @@ pub(super) fn tell(text: &str) {
         .and_then(|()| stream.flush());
 }
 
-/// Returns `text` on one line: every character that controls a terminal becomes U+FFFD, and a line
-/// end or tab a blank.
+/// Returns `text` on one line. Characters that control a terminal become U+FFFD; line endings and
+/// tabs become spaces.
 pub(super) fn one_line(text: &str) -> String {
     lines(text).replace(['\n', '\t'], " ")
 }
 
-/// Like [`one_line`], for a text of many lines, which keeps its line ends and tabs.
+/// Like [`one_line`], but keeps line endings and tabs.
 pub(super) fn lines(text: &str) -> String {
     let safe = |c| {
         if is_control(c) {
@@ -83,8 +83,8 @@ pub(super) fn json(text: &str) -> String {
     safe
 }
 
-/// Returns whether `c` can control a terminal or the direction of writing. Line feeds and tabs do
-/// not count.
+/// Returns whether `c` can control a terminal or the direction of writing. Line feeds and tabs are
+/// not included.
 fn is_control(c: char) -> bool {
     use InvisibleKind::{Control, Direction};
     matches!(hidden::invisible_kind(c), Some(Control | Direction))

@@ -1,14 +1,16 @@
-//! What GitHub did not do for a person, each with the remedy.
+//! Messages for failed GitHub requests, each with a remedy.
 
 use url::Url;
 
 use crate::engine::forge::ForgeError;
 
-/// What to do where there is no token; the last two variables are not sent to other servers.
+/// Remedy if there is no token. `GITHUB_TOKEN` and `GH_TOKEN` are only sent to github.com or to the
+/// server that `GITHUB_API_URL` names.
 pub(super) const SET_TOKEN: &str =
     "set PLANWRIGHT_TOKEN, or for github.com GITHUB_TOKEN or GH_TOKEN";
 
-/// One sentence. `variable` is where the token came from, when there is one; `needs` is what it has to be allowed.
+/// Returns the error and its remedy as one sentence. `variable` is the environment variable that
+/// holds the token, if there is one; `needs` names the permissions the token needs.
 pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) -> String {
     use ForgeError as E;
     match (error, variable) {
@@ -66,7 +68,8 @@ pub(super) fn sentence(error: &ForgeError, variable: Option<&str>, needs: &str) 
     }
 }
 
-/// Why the bot cannot start: it has to ask GitHub for the App's slug. One sentence with the remedy.
+/// Returns why the bot cannot start, with a remedy. At startup the bot asks GitHub for the App's
+/// slug.
 pub(super) fn at_start(error: &ForgeError, api_url: &Url, app_id: u64) -> String {
     use ForgeError as E;
     const WITHOUT: &str =

@@ -1,4 +1,5 @@
-//! `planwright try`: the whole system in one process, against a simulated GitHub on loopback ports.
+//! `planwright try`: runs the whole system in one process, with a simulated GitHub on loopback
+//! ports.
 
 mod setup;
 mod show;
@@ -30,17 +31,17 @@ use crate::formats::thread_file::{FilePost, parse};
 use github_simulator::model::{Comment, Role, UserKind};
 use github_simulator::{AppKeys, LoggedRequest, Simulator, SimulatorError, SimulatorOptions};
 
-/// The conversation that is shown when none is given.
+/// The default conversation.
 const SAMPLE: &str = include_str!("../../fixtures/threads/try.md");
 /// The repository in the simulator.
 const REPOSITORY: &str = "acme/search";
-/// Login of whoever looks around in the simulator.
+/// Login of the user who visits the pages of the simulator.
 const VISITOR: &str = "you";
-/// Longest wait for the run, beside what an agent may take.
+/// Maximum time to wait for the run, without the time for an agent.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Turns of an agent that are waited for: the first one and two corrections.
+/// Number of agent turns to wait for: the first and two corrections.
 const TURNS: u32 = 3;
-/// How often the run is looked at.
+/// Interval between checks of the run's state.
 const LOOK: Duration = Duration::from_millis(2);
 
 const HELP: &str = "\
@@ -114,7 +115,7 @@ impl Try {
             .command
             .map(|(index, _)| index);
         let mut posts = file.posts;
-        // The bot does not read hidden comments.
+        // Hidden comments are removed, because the bot does not read them.
         posts.retain(|post| post.hidden.is_none());
         if commanded.is_none_or(|index| index == 0) {
             let body = "/save-plan".to_owned();
@@ -130,7 +131,7 @@ impl Try {
     }
 }
 
-/// What happened.
+/// The result of the run.
 struct Outcome {
     source: String,
     posts: usize,
@@ -141,7 +142,7 @@ struct Outcome {
     report: String,
     requests: usize,
     writes: usize,
-    /// What the same run takes on GitHub, with the pauses between writes.
+    /// Estimated time for the same run on GitHub, including the pauses between writes.
     on_github: Duration,
     started: Duration,
     acknowledged: Duration,
@@ -198,7 +199,7 @@ async fn perform(
     let webhook = format!("http://{receiver}/webhook");
     let played = play(&simulator, &store, &title, posts, &webhook, patience);
     let outcome = played.await.map(|outcome| Outcome { started, ..outcome });
-    // Also of a run that failed there is something to look at.
+    // The pages of a failed run are also kept up.
     let came = outcome.is_ok();
     let result = outcome.and_then(|outcome| {
         let text = if arguments.json {
@@ -242,7 +243,8 @@ async fn perform(
     result
 }
 
-/// The bot's last comment, but for those of single topics, which stand behind the summary of research.
+/// Returns the bot's last comment. Reports on single topics are skipped, because they are posted
+/// after the summary of the research.
 fn report(said: &[Comment], run: &RunId) -> Option<String> {
     let topics = format!("planwright:effect {run}/report-");
     let mut own = said.iter().rev().filter(|comment| comment.via_app);
@@ -250,7 +252,8 @@ fn report(said: &[Comment], run: &RunId) -> Option<String> {
     found.map(|comment| comment.body.clone())
 }
 
-/// Plays the conversation, sends its last post as one signed webhook, and waits for the run to end.
+/// Creates the conversation in the simulator, sends its last post as a signed webhook, and waits
+/// for the run to end.
 async fn play(
     simulator: &Simulator,
     store: &Arc<dyn Store>,
@@ -286,7 +289,8 @@ async fn play(
         .open_issue(REPOSITORY, &opening.author, title, &opening.body)
         .map_err(failed)?;
     let now = SystemClock.now();
-    // What is dated later than now would be a post behind the command.
+    // A post with a time in the future would be sorted after the command, so such times are
+    // ignored.
     let dated = |post: &FilePost| written(post).filter(|at| *at < now).map(Millis::datetime);
     if let Some(at) = dated(opening) {
         simulator
@@ -348,7 +352,7 @@ async fn play(
     })
 }
 
-/// How long the bot's writes wait for one another with the default pauses.
+/// Returns how long the bot's writes would wait for one another with the default pauses.
 fn pauses(requests: &[LoggedRequest]) -> Result<Duration, Failure> {
     let github = load(&Sources::default())?.config.github;
     let new = |request: &LoggedRequest| {
@@ -359,8 +363,9 @@ fn pauses(requests: &[LoggedRequest]) -> Result<Duration, Failure> {
     Ok(waited(writes, github.write_gap, github.notify_gap))
 }
 
-/// When the last of these writes begins, at the earliest: `write` after the one before it, and one that notifies people
-/// `notify` after the last such one.
+/// Returns the earliest start of the last write. Each write starts at least `write` after the
+/// previous one; a write that notifies people starts at least `notify` after the previous notifying
+/// one.
 fn waited(notifies: impl Iterator<Item = bool>, write: Duration, notify: Duration) -> Duration {
     let (mut last, mut last_notifying): (Option<Duration>, Option<Duration>) = (None, None);
     for notifies in notifies {
@@ -375,13 +380,13 @@ fn waited(notifies: impl Iterator<Item = bool>, write: Duration, notify: Duratio
     last.unwrap_or_default()
 }
 
-/// When a post of the file was written, where it says so.
+/// Returns the time of a post, if the file contains it.
 fn written(post: &FilePost) -> Option<Millis> {
     let time: DateTime<Utc> = post.created.as_deref()?.parse().ok()?;
     Some(Millis(time.timestamp_millis()))
 }
 
-/// It waits for people, not for a while.
+/// Returns whether the run waits for answers, not only for a retry.
 fn asks(run: &RunView) -> bool {
     let work = run
         .progress
@@ -390,7 +395,10 @@ fn asks(run: &RunView) -> bool {
     run.state == State::Waiting && work.is_some_and(|work| work.open_round().is_some())
 }
 
-/// The run, when it has come to its end or waits for people.
+/// Waits until the run has ended or waits for answers, and returns it.
+///
+/// # Errors
+/// Returns an error if this takes longer than `patience`, or if the store cannot be read.
 async fn ended(
     store: &Arc<dyn Store>,
     since: Instant,

@@ -1,5 +1,5 @@
-//! What `plan SPEC` and `research` have in common: the project and its settings, the agent, what is remembered until the
-//! work is done, questions, progress, and being stopped.
+//! Code shared by `plan SPEC` and `research`: the project and its settings, the agent, saved state,
+//! questions, progress output and cancellation.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) mod kept;
 pub(super) mod progress;
 pub(super) mod topics;
 
-/// What both help texts say of the agent.
+/// Help text about the agent, used by both commands.
 pub(super) const AGENT: &str = "\
 Agent:
   The one that .planwright/config.toml names, else Claude Code. Its key:
@@ -40,7 +40,7 @@ Being stopped:
   Ctrl-C ends the agents. What is done is kept in .planwright/runs; the same
   command goes on there.";
 
-/// What both help texts say of exit codes.
+/// Help text about exit codes, used by both commands.
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0    it is written
@@ -66,21 +66,22 @@ pub(super) struct Where {
 
 /// A project that agents may work on.
 pub(super) struct Project {
-    /// Where it really is.
+    /// The path of the project with symbolic links resolved.
     pub(super) root: PathBuf,
-    /// The same as text, for prompts.
+    /// `root` as text, for prompts.
     pub(super) shown: String,
-    /// Its folder.
+    /// The project's directory.
     pub(super) folder: ProjectFolder,
-    /// Its settings.
+    /// The project's settings.
     pub(super) config: ProjectConfig,
 }
 
 impl Where {
-    /// Opens the project and reads its settings; what is odd about them goes to standard error.
+    /// Opens the project and reads its settings. Notes about the settings go to standard error.
     ///
     /// # Errors
-    /// The folder or the settings cannot be used, or they ask for more than a stranger may.
+    /// Returns an error if the directory or the settings cannot be used, or if the settings need
+    /// `--trust` and it was not given.
     pub(super) fn project(&self) -> Result<Project, Failure> {
         let root = self.root.as_deref().unwrap_or(Path::new("."));
         let folder = ProjectFolder::open(root)?;
@@ -123,7 +124,8 @@ impl Where {
         })
     }
 
-    /// Prints the result, or as JSON why there is none; `kept`: what was done is remembered, and the same command goes on.
+    /// Prints the result of the command. With `--json`, a failure is printed as JSON, too. `kept`
+    /// is whether the state was saved, so that running the same command again resumes it.
     pub(super) fn finish(&self, done: Result<Done, Failure>, kept: bool) -> Result<(), Failure> {
         match done {
             Ok(done) if self.json => print(&terminal::json(&format!("{:#}\n", done.json))),
@@ -143,20 +145,21 @@ impl Where {
     }
 }
 
-/// What is printed when it worked.
+/// The output of a successful command.
 pub(super) struct Done {
-    /// Paths, one a line.
+    /// Paths of the written files, one per line.
     pub(super) text: String,
-    /// The same and more as JSON.
+    /// The result as JSON.
     pub(super) json: serde_json::Value,
 }
 
 impl Project {
-    /// The path in the project of a file that lies in its folder, by their names alone.
+    /// Returns the path of `file` relative to the project, or `None` if it is not in the project.
+    /// Symbolic links in the last component are not resolved.
     pub(super) fn within(&self, file: &Path) -> Option<String> {
         let folder = file.parent()?.canonicalize().ok();
         let placed = folder.and_then(|folder| Some(folder.join(file.file_name()?)));
-        // Below the folder by its name: where its links lead is not asked.
+        // Compares the path as given, without resolving symbolic links.
         let named = file.strip_prefix(&self.root).ok();
         let real = placed
             .as_deref()
@@ -170,7 +173,8 @@ impl Project {
             .flatten()
     }
 
-    /// A path in the project for people: from the working directory, where the project is that.
+    /// Returns the path to show to the user: relative if the project is the working directory,
+    /// otherwise absolute.
     pub(super) fn seen_from_here(&self, path: &str) -> PathBuf {
         let here = std::env::current_dir().and_then(|here| here.canonicalize());
         if here.is_ok_and(|here| here == self.root) {
@@ -180,10 +184,10 @@ impl Project {
         }
     }
 
-    /// What its people keep for agents. What is left out is said, once.
+    /// Reads the documents that the project keeps for agents. Prints a note if some were left out.
     ///
     /// # Errors
-    /// The project's folder cannot be read.
+    /// Returns an error if the project's directory cannot be read.
     pub(super) fn knowledge(&self) -> Result<Knowledge, Failure> {
         let folders = self.config.output.knowledge.iter().map(Text::as_str);
         let folders: Vec<&str> = folders
@@ -197,7 +201,7 @@ impl Project {
         Ok(found)
     }
 
-    /// Limits of one turn, but for its cost.
+    /// Returns the limits of one turn, without a cost limit.
     pub(super) fn limits(&self) -> crate::engine::model::agent::Limits {
         let limits = &self.config.limits;
         crate::engine::model::agent::Limits {
@@ -209,12 +213,13 @@ impl Project {
     }
 }
 
-/// A note for people, one sentence. Others may have written parts of it.
+/// Prints a note on standard error. Control characters are replaced, because parts of the note may
+/// come from other people.
 pub(super) fn note_on_stderr(note: &str) {
     terminal::tell(&format!("note: {}\n", terminal::lines(note)));
 }
 
-/// Is set at SIGINT and SIGTERM. To be called on a runtime.
+/// Returns a flag that is set on SIGINT or SIGTERM. Must be called inside a runtime.
 pub(super) fn listen() -> Arc<StopFlag> {
     let stop = Arc::new(StopFlag::default());
     let flag = Arc::clone(&stop);
@@ -225,10 +230,10 @@ pub(super) fn listen() -> Arc<StopFlag> {
     stop
 }
 
-/// A folder that was named on the command line, made where it is missing.
+/// Opens a directory named on the command line, and creates it if it is missing.
 ///
 /// # Errors
-/// It cannot be made.
+/// Returns an error if the directory cannot be created or opened.
 pub(super) fn made(folder: &Path) -> Result<ProjectFolder, Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::failed(format!(
@@ -239,19 +244,20 @@ pub(super) fn made(folder: &Path) -> Result<ProjectFolder, Failure> {
     Ok(ProjectFolder::open(folder)?)
 }
 
-/// Millionths as dollars, for programs.
+/// Converts millionths of a dollar to dollars, as a JSON number.
 pub(super) fn dollars(micros: Micros) -> serde_json::Value {
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
     let number = text.parse::<f64>();
     number.map_or(serde_json::Value::Null, Into::into)
 }
 
-/// It was stopped.
+/// Returns the failure for a cancelled command.
 pub(super) fn stopped() -> Failure {
     Failure::Stopped("stopped; resumable: run the same command again".to_owned())
 }
 
-/// What the engine decided, in the words of the terminal; `remedy` in place of the one for GitHub.
+/// Converts a [`Stop`] of the engine to a failure. `remedy` replaces the engine's remedy, which is
+/// written for comments on GitHub.
 pub(super) fn failed(stop: Stop, remedy: &str) -> Failure {
     match stop {
         Stop::Cancelled(_) => stopped(),

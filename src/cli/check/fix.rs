@@ -1,4 +1,4 @@
-//! Proposed texts as unified diffs.
+//! Formats proposed fixes as unified diffs.
 
 use std::io::IsTerminal;
 
@@ -8,11 +8,11 @@ use similar::TextDiff;
 use super::verdict::{Checked, Verdict};
 use crate::cli::terminal::{self, Colours};
 
-/// Lines around a change.
+/// Number of context lines around a change.
 const CONTEXT: usize = 3;
 
-/// The diffs of all files with a proposal. On a terminal coloured and without what it would obey; elsewhere exact, to be
-/// applied.
+/// Returns the diffs of all files with a proposed fix. On a terminal they are coloured and control
+/// characters are replaced; otherwise they are exact, so that they can be applied.
 pub(super) fn diffs(checked: &[Checked], stream: &impl IsTerminal) -> String {
     let diffs: String = checked.iter().filter_map(diff).collect();
     if stream.is_terminal() {
@@ -22,7 +22,7 @@ pub(super) fn diffs(checked: &[Checked], stream: &impl IsTerminal) -> String {
     }
 }
 
-/// The diff of one file, in the form that `git apply` and `patch -p1` take.
+/// Returns the diff of one file, in the format of `git apply` and `patch -p1`.
 pub(super) fn diff(checked: &Checked) -> Option<String> {
     let Verdict::Refused {
         mended: Some(mended),
@@ -34,7 +34,7 @@ pub(super) fn diff(checked: &Checked) -> Option<String> {
     let mended = with_ends_of(&checked.text, mended);
     let name = terminal::one_line(&checked.name);
     let name = name.trim_start_matches("./").trim_start_matches('/');
-    // A carriage return alone ends a line of a plan, but none of a diff.
+    // A single carriage return ends a line in a plan, but not in a diff.
     let old: Vec<&str> = checked.text.split_inclusive('\n').collect();
     let new: Vec<&str> = mended.split_inclusive('\n').collect();
     let diff = TextDiff::configure()
@@ -48,7 +48,8 @@ pub(super) fn diff(checked: &Checked) -> Option<String> {
     Some(unified)
 }
 
-/// `mended` with the byte-order mark and the line ends of `text`, which has as many lines: a plan is read without them.
+/// Returns `mended` with the byte-order mark and the line endings of `text`, which the parser
+/// removes. Both texts have the same number of lines.
 fn with_ends_of(text: &str, mended: &str) -> String {
     let mark = "\u{feff}";
     let mut out = String::with_capacity(mended.len() + text.len() / 16);
@@ -68,7 +69,7 @@ fn with_ends_of(text: &str, mended: &str) -> String {
     out
 }
 
-/// The line ends of a text, in their order.
+/// Returns the line endings of a text, in order.
 fn ends(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     memchr::memchr2_iter(b'\r', b'\n', bytes).filter_map(move |at| {

@@ -1,4 +1,4 @@
-//! What was found out, for programs.
+//! Formats the results of `planwright check` as JSON.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::verdict::{Checked, Verdict};
 use crate::formats::action_plan::check::Finding;
 use crate::formats::action_plan::{PlanError, Rejected};
 
-/// One document for all files; its fields are explained in the help.
+/// Returns one document for all files. Its fields are documented in the help text.
 pub(super) fn document(checked: &[Checked]) -> Value {
     let files: Vec<Value> = checked.iter().map(file).collect();
     json!({ "files": files })

@@ -1,4 +1,4 @@
-//! What was found out, for people.
+//! Formats the results of `planwright check` as text.
 
 use clap::builder::styling::{AnsiColor, Style};
 
@@ -7,7 +7,7 @@ use crate::cli::terminal::{self, Colours};
 use crate::formats::action_plan::check::Finding;
 use crate::formats::action_plan::{ActionPlan, MAX_ERRORS_SHOWN, Rejected, parse};
 
-/// Longest target of the table, in characters.
+/// Maximum length of a target in the table, in characters.
 const TARGET: usize = 80;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
@@ -16,7 +16,8 @@ const PLACE: Style = Style::new().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();
 const HEAD: Style = Style::new().underline();
 
-/// One paragraph or more for each file. With `fixing` proposals are told of where the diffs are printed.
+/// Returns the report on all files. `fixing` is whether the proposed fixes are printed as diffs
+/// elsewhere, so that the report refers to them.
 pub(super) fn report(checked: &[Checked], fixing: bool, colours: Colours) -> String {
     let report = Report { fixing, colours };
     let files: Vec<String> = checked.iter().map(|one| report.file(one)).collect();
@@ -63,7 +64,7 @@ impl Report {
         )
     }
 
-    /// The targets stand last, because nobody knows how wide a terminal shows them.
+    /// The targets are the last column, because their display width is unknown.
     fn table(&self, plan: &ActionPlan) -> String {
         let head = self.colours.paint(HEAD, "#  line  action          target");
         let mut table = format!("  {head}\n");
@@ -150,7 +151,7 @@ impl Report {
     }
 }
 
-/// How many are not shown.
+/// Returns a line with the number of errors that are not shown.
 fn more(all: usize) -> String {
     match all.saturating_sub(MAX_ERRORS_SHOWN) {
         0 => String::new(),

@@ -1,5 +1,6 @@
-//! What was found out as SARIF 2.1.0 (OASIS standard, <https://docs.oasis-open.org/sarif/sarif/v2.1.0/>), with what
-//! GitHub wants of it (<https://docs.github.com/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning>).
+//! Formats the results of `planwright check` as SARIF 2.1.0 (OASIS standard,
+//! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/>), with the properties that GitHub requires
+//! (<https://docs.github.com/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning>).
 
 use std::path::Path;
 
@@ -11,13 +12,13 @@ use crate::formats::action_plan::check::FindingKind;
 use crate::formats::action_plan::{Annotation, ErrorKind};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-/// The section of the README that says how plans are written.
+/// The documentation of action plans.
 const PAGE: &str = concat!(
     env!("CARGO_PKG_REPOSITORY"),
     "/blob/main/docs/action-plans.md"
 );
 
-/// One run over all files; `here` is the folder that paths are relative to.
+/// Returns a log with one run for all files. `here` is the directory that paths are relative to.
 pub(super) fn log(checked: &[Checked], here: &Path) -> Value {
     let results: Vec<Value> = checked
         .iter()
@@ -42,7 +43,8 @@ pub(super) fn log(checked: &[Checked], here: &Path) -> Value {
     })
 }
 
-/// Errors of the text come first in the table of rules.
+/// Returns the rules: first the errors of the text, then the findings on the files. [`troubles`]
+/// computes indexes from this order.
 fn rules() -> Vec<Value> {
     let errors = ErrorKind::ALL.iter().map(|kind| {
         let full = "A text with this error is no action plan, and nothing of it is executed.";
@@ -66,9 +68,9 @@ fn rule(id: &str, short: &str, full: &str) -> Value {
     })
 }
 
-/// Something that is wrong.
+/// One SARIF result.
 struct Trouble {
-    /// Id of its rule, and where that is in the table.
+    /// The id of its rule and the index in [`rules`].
     rule: (String, usize),
     remark: Annotation,
 }
@@ -100,7 +102,7 @@ fn troubles(verdict: &Verdict) -> Vec<Trouble> {
     }
 }
 
-/// Where a kind is in the list of all of its type.
+/// Returns the index of `kind` in `all`.
 fn place<T: PartialEq + Copy>(all: &[T], kind: T) -> usize {
     all.iter().take_while(|one| **one != kind).count()
 }
@@ -119,20 +121,20 @@ fn result(trouble: &Trouble, uri: &str) -> Value {
     })
 }
 
-/// The address of `file`: relative where it is below `here`, otherwise with its scheme.
+/// Returns the URI of `file`: relative if it is below `here`, otherwise absolute.
 fn uri(file: &Path, here: &Path) -> String {
     if file.as_os_str() == "-" {
         return "stdin".to_owned();
     }
     let whole = |path: &Path| Url::from_file_path(path).ok();
-    // Parsed once more, because that resolves `..`.
+    // Parsing the URL again resolves `..`.
     let file_url = whole(&here.join(file)).and_then(|url| Url::parse(url.as_str()).ok());
     let Some(url) = file_url else {
         return "unknown".to_owned();
     };
     let base = Url::from_directory_path(here).ok();
     match base.and_then(|base| base.make_relative(&url)) {
-        // What stands before a colon would be a scheme.
+        // Escape colons, because the text before one would be read as a scheme.
         Some(relative) if !relative.starts_with("../") => relative.replace(':', "%3A"),
         _ => url.into(),
     }

@@ -1,4 +1,4 @@
-//! A file that was checked.
+//! The result of checking one file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,26 +7,28 @@ use crate::formats::action_plan::check::{Finding, check, required_paths};
 use crate::formats::action_plan::{ActionPlan, Rejected, fences, parse};
 use crate::formats::plan;
 
-/// A file and what was found out about it.
+/// A file and the result of checking it.
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// As it was given; `-` for standard input.
+    /// The path as given; `-` for standard input.
     pub(super) file: PathBuf,
-    /// The same for people and programs.
+    /// The path as text.
     pub(super) name: String,
     pub(super) text: String,
     pub(super) verdict: Verdict,
 }
 
-/// What it is.
+/// The result of the check.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// No plan, and what longer fences would make of it.
+    /// The text is not an action plan. `mended` is the text with longer fences, if these make it
+    /// one.
     Refused {
         rejected: Rejected,
         mended: Option<String>,
     },
-    /// A plan, and what would go wrong, where that was looked at.
+    /// The text is an action plan. `findings` are the problems with the files of the project;
+    /// `None` if the files were not checked.
     Plan {
         plan: ActionPlan,
         findings: Option<Vec<Finding>>,
@@ -53,7 +55,7 @@ impl Checked {
         }
     }
 
-    /// It has no action plan in it, but could be saved as a plan.
+    /// Returns whether the text contains no action plan but could be saved as a plan.
     pub(super) fn is_other_plan(&self) -> bool {
         let is_heading = |line: &str| line.starts_with("## ") && line.contains("Action Plan");
         matches!(self.verdict, Verdict::Refused { .. })

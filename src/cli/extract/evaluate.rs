@@ -1,4 +1,5 @@
-//! `planwright extract --evaluate`: how often the right plan is chosen in labelled conversations.
+//! `planwright extract --evaluate`: measures how often the right plan is chosen in labelled
+//! conversations.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +13,7 @@ use crate::engine::extract::Verdict;
 use crate::engine::model::candidate::Source;
 use crate::formats::plan::title::fold_title;
 
-/// What is right for a conversation, by the labels in the head of its file.
+/// The expected result for a conversation, from the labels in the head of its file.
 #[derive(Debug)]
 enum Expected {
     Plan {
@@ -25,19 +26,19 @@ enum Expected {
     Unclear,
 }
 
-/// What became of it.
+/// The result of a conversation compared to what was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Right,
-    /// The right text under a wrong title.
+    /// The right text with a wrong title.
     Title,
     /// Part of the right text, or more than it.
     Span,
-    /// Something else was saved.
+    /// Another text was saved.
     Wrong,
-    /// Refused although there is a plan.
+    /// Nothing was saved although there is a plan.
     Refused,
-    /// Asked although it is clear.
+    /// The bot would ask although the case is clear.
     Asked,
 }
 
@@ -68,10 +69,11 @@ struct Case {
     detail: String,
 }
 
-/// Judges every conversation below `folder` and prints a table, or JSON.
+/// Evaluates every conversation below `folder` and returns a table, or JSON.
 ///
 /// # Errors
-/// The folder holds no conversation, or one cannot be read or has no labels.
+/// Returns an error if the directory contains no conversations, or if one cannot be read or has no
+/// labels.
 pub(super) fn evaluate(folder: &Path, as_json: bool) -> Result<String, Failure> {
     let mut files = Vec::new();
     collect(folder, &mut files)?;
@@ -207,7 +209,7 @@ fn outcome(judged: &Judged, expected: &Expected) -> (Outcome, String) {
     }
 }
 
-/// Numbers of the posts of a plan as the labels give them.
+/// Returns the numbers of the posts that a plan comes from, in the format of the labels.
 fn post_numbers(judged: &Judged, source: &Source) -> String {
     let ids: Vec<Option<u64>> = match source {
         Source::Parts { posts } => posts.clone(),

@@ -1,4 +1,4 @@
-//! `planwright plan get`: one plan, byte for byte.
+//! `planwright plan get`: prints one saved plan, byte for byte.
 
 use std::io::{IsTerminal, stdout};
 use std::path::Path;
@@ -98,8 +98,8 @@ impl Get {
     }
 }
 
-/// Repository and number. A number alone is one of the repository that the git remote `origin`
-/// names.
+/// Returns the repository and number of an issue. A number alone refers to the repository of the
+/// git remote `origin`.
 fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
     let whole = |what: &str, number: u64| {
         let issue = truncate_chars(&terminal::one_line(issue.trim()), 80);

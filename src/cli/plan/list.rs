@@ -1,4 +1,4 @@
-//! `planwright plan list`: the plans of a repository.
+//! `planwright plan list`: lists the saved plans of a repository.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Where a plan is written, and nothing else than what the agent has left in files.
+//! Writes the files of a plan.
 
 use std::path::{Path, PathBuf};
 
@@ -9,26 +9,27 @@ use crate::engine::model::progress::Attached;
 use crate::engine::model::research::Research;
 use crate::engine::planner::{CONTEXT, PLAN, RESEARCH};
 
-/// What there is of a plan that did not pass the checks.
+/// File name for a draft that did not pass the checks.
 const DRAFT: &str = "plan.draft.md";
-/// Folder of the research reports beside the plan.
+/// Name of the directory for research reports, beside the plan.
 const REPORTS: &str = "reports";
 
-/// The folder of a plan.
+/// The directory that a plan is written to.
 pub(super) struct Target {
     folder: ProjectFolder,
-    /// Path in `folder` with `/` at the end; empty for itself.
+    /// Path of the plan's directory in `folder`, with a trailing `/`; empty for `folder` itself.
     within: String,
-    /// For people: what they gave, or the path from where they are.
+    /// The path to show to the user: as given, or relative to the working directory.
     shown: PathBuf,
 }
 
 impl Target {
-    /// `given`, made where it is missing; else the folder `name` where the project's settings keep plans, which links do not
-    /// lead out of.
+    /// Opens the output directory and creates it if it is missing. This is `given`, or else the
+    /// directory `name` below the project's directory for plans, without following symbolic links
+    /// out of the project.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// Returns an error if the directory cannot be created or opened.
     pub(super) fn open(
         given: Option<&Path>,
         project: &Project,
@@ -55,10 +56,11 @@ impl Target {
         self.shown.join(name).display().to_string()
     }
 
-    /// Nothing is written over in silence.
+    /// Checks that no existing file would be replaced.
     ///
     /// # Errors
-    /// There is a plan already, or another file of one.
+    /// Returns [`Failure::Usage`] if the directory already contains a plan or one of its other
+    /// files.
     pub(super) fn must_be_free(&self) -> Result<(), Failure> {
         let there = |name: &&str| self.folder.exists(&format!("{}{name}", self.within));
         let Some(name) = [PLAN, CONTEXT, RESEARCH]
@@ -73,11 +75,11 @@ impl Target {
         )))
     }
 
-    /// Writes the plan and what comes with it, the plan last. What was there is kept. Gives the paths of all that was written
-    /// and of what was kept, for people.
+    /// Writes the plan and its other files, the plan last. Existing files are renamed and kept.
+    /// Returns the paths of the written files and those of the kept files, to show to the user.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// Returns an error if a file cannot be written.
     pub(super) fn write(
         &self,
         document: &str,
@@ -107,7 +109,8 @@ impl Target {
                 let aside = self.folder.set_aside(&path)?;
                 kept.push(self.shown(aside.strip_prefix(&self.within).unwrap_or(&aside)));
             }
-            // An earlier context must not stand beside a plan that has none.
+            // No file is written for an empty text, but a file of an earlier plan was renamed
+            // above.
             if !text.is_empty() {
                 self.folder.overwrite(&path, &ended(text))?;
                 written.push(self.shown(name));
@@ -117,10 +120,10 @@ impl Target {
         Ok((written, kept))
     }
 
-    /// Writes what there is of a plan that is none; gives its path for people.
+    /// Writes a draft that did not pass the checks, and returns its path to show to the user.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// Returns an error if the file cannot be written.
     pub(super) fn draft(&self, text: &str) -> Result<String, Failure> {
         let path = format!("{}{DRAFT}", self.within);
         let before = if self.folder.exists(&path) {
@@ -135,7 +138,7 @@ impl Target {
     }
 }
 
-/// With a line end.
+/// Returns the text with exactly one trailing newline.
 fn ended(text: &str) -> String {
     format!("{}\n", text.trim_end_matches('\n'))
 }

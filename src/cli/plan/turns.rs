@@ -1,4 +1,5 @@
-//! The planner's turns at a terminal: what is remembered before what is shown, questions, waits, the end.
+//! Runs the planner's turns for `plan SPEC`: saves the state after each step, asks questions, waits
+//! after errors and returns the plan.
 
 use crate::engine::settings::Role;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use crate::engine::steps::planning;
 use crate::engine::stop::StopFlag;
 use crate::formats::question::Answer;
 
-/// A planner at work.
+/// State and settings of the planner.
 pub(super) struct Planner<'p> {
     pub(super) project: &'p Project,
     pub(super) agent: Arc<dyn Agent>,
@@ -35,21 +36,22 @@ pub(super) struct Planner<'p> {
     pub(super) stop: &'p StopFlag,
     pub(super) guidance: &'p str,
     pub(super) answers: &'p Answers,
-    /// Most rounds of questions.
+    /// Maximum number of question rounds.
     pub(super) rounds: u32,
-    /// Questions that wait are printed as JSON, too.
+    /// Whether open questions are also printed as JSON.
     pub(super) json: bool,
     pub(super) target: &'p Target,
     pub(super) run: Run,
 }
 
 impl Planner<'_> {
-    /// Sees to it that the agent finds its documents, also when its folder was lost.
+    /// Writes the agent's documents if they are missing, for example because its directory was
+    /// lost.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// Returns an error if the documents cannot be written.
     pub(super) async fn provide(&self, knowledge: &Knowledge) -> Result<(), Failure> {
-        // What the planner was told of them is remembered: they stay as they were, where they are still there.
+        // Existing documents are not replaced, because earlier prompts refer to them.
         if !self.agent.about().writes || self.agent.given(&self.run.id).await {
             return Ok(());
         }
@@ -59,10 +61,11 @@ impl Planner<'_> {
         given.map_err(Failure::Failed)
     }
 
-    /// Works until there is a plan.
+    /// Runs turns until there is a plan.
     ///
     /// # Errors
-    /// There is none, questions wait, or it was stopped; what was done is remembered.
+    /// Returns an error if there is no plan, questions are open, or the command was stopped. The
+    /// state is saved before.
     pub(super) async fn work(&mut self) -> Result<PlanFiles, Failure> {
         let before = self.run.kept.work.spent.cost;
         loop {
@@ -73,7 +76,7 @@ impl Planner<'_> {
                 self.ask().await?;
                 continue;
             }
-            // A turn that was stopped is begun again by whoever goes on.
+            // A cancelled turn is run again when the command is resumed.
             let came = self.run.kept.work.came.take();
             let came = match came.filter(|came| came.report.ending != Ending::Cancelled) {
                 Some(came) => came,
@@ -92,7 +95,8 @@ impl Planner<'_> {
         }
     }
 
-    /// What follows from a turn; everything is remembered first.
+    /// Handles the result of a turn. Returns the plan if there is one; otherwise saves the state
+    /// first.
     async fn step(&mut self, step: Step) -> Result<Option<PlanFiles>, Failure> {
         match step {
             Step::Plan { mut files, unasked } => {
@@ -133,7 +137,7 @@ impl Planner<'_> {
                 ));
             }
             Step::GivenUp { why } => {
-                // Before it is forgotten: it is paid for.
+                // Write the draft before `restart` discards it.
                 let there = match self.run.kept.work.draft.clone() {
                     Some(draft) => {
                         format!("what there is of it is in {}", self.target.draft(&draft)?)
@@ -154,7 +158,7 @@ impl Planner<'_> {
         Ok(None)
     }
 
-    /// The plan with the remarks on how it was made.
+    /// Adds the notes on how the plan was made.
     fn finished(&self, mut files: PlanFiles) -> PlanFiles {
         let work = &self.run.kept.work;
         let first = work.brief.as_ref().map(|brief| brief.notes.clone());
@@ -166,7 +170,7 @@ impl Planner<'_> {
         files
     }
 
-    /// One turn of the agent; what came of it is remembered.
+    /// Runs one turn of the agent and saves the state before and after it.
     async fn turn(&mut self, before: u64) -> Result<Came, Failure> {
         let task = self.task(before)?;
         self.run.kept.work.turns += 1;
@@ -242,7 +246,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Takes answers from the file, then from whoever is there.
+    /// Takes answers from the file, and asks the user for the others.
     async fn ask(&mut self) -> Result<(), Failure> {
         if self.rounds == 0 {
             planner::left_open(&mut self.run.kept.work);
@@ -285,7 +289,7 @@ impl Planner<'_> {
         self.run.save()
     }
 
-    /// What is not answered yet is left to the agent.
+    /// Leaves all open questions to the agent.
     fn leave_rest(&mut self) -> Result<(), Failure> {
         let open = self.run.kept.work.open_round();
         for at in open.map(|(_, round)| round.open()).unwrap_or_default() {
@@ -294,7 +298,11 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Nobody is there: the open questions are shown with how to answer them. `first` were asked in earlier rounds.
+    /// Prints the open questions and how to answer them, because no user is present. `first` is the
+    /// number of questions in earlier rounds.
+    ///
+    /// # Errors
+    /// Returns [`Failure::Waiting`] if questions are open.
     fn wait(&self, first: usize) -> Result<(), Failure> {
         let Some((_, round)) = self.run.kept.work.open_round() else {
             return Ok(());
@@ -321,7 +329,7 @@ impl Planner<'_> {
     }
 }
 
-/// By what a question is named in a file of answers.
+/// Returns the key of a question in a file of answers: its header, or else its number.
 fn key(round: &Round, at: usize, first: usize) -> String {
     let header = round
         .questions
@@ -331,7 +339,7 @@ fn key(round: &Round, at: usize, first: usize) -> String {
     header.map_or_else(|| (first + at + 1).to_string(), ToOwned::to_owned)
 }
 
-/// The open questions for programs.
+/// Returns the open questions as JSON.
 fn waiting(round: &Round, first: usize) -> serde_json::Value {
     let questions: Vec<_> = round
         .open()
@@ -350,7 +358,7 @@ fn waiting(round: &Round, first: usize) -> serde_json::Value {
     json!({ "success": false, "waiting": true, "questions": questions })
 }
 
-/// The agent failed, in the words of the terminal.
+/// Converts a failed turn to a failure of the command, with the end of the agent's error output.
 fn agent_failed(report: &Report) -> Failure {
     let message = match &report.ending {
         Ending::NotStarted(why) => format!("The agent could not be started: {why}"),

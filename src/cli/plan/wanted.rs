@@ -1,4 +1,4 @@
-//! The specification that a plan is written for, as it was named on the command line.
+//! Reads the specification that was named on the command line.
 
 use std::path::Path;
 
@@ -9,29 +9,31 @@ use crate::formats::specification::{
     self, DocumentKind, Specification, resolve, slug, title_from_name,
 };
 
-/// Longest specification in bytes.
+/// Maximum size of a specification, in bytes.
 const MOST: u64 = 1024 * 1024;
 
-/// A specification in a file.
+/// A specification that was read from a file.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    /// What it says.
+    /// The parsed specification.
     pub(super) specification: Specification,
-    /// Its path for people and for what is remembered.
+    /// Path of the file, for messages and saved state.
     pub(super) path: String,
-    /// Name of its file without `.md`, harmless: the plan's folder is called so.
+    /// Name of the plan's directory: the file name without `.md`, limited to safe characters.
     pub(super) name: String,
 }
 
 impl Wanted {
-    /// Reads the one that `arg` names.
+    /// Reads the specification that `arg` names.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: it is not there, cannot be read, or says nothing.
+    /// Returns [`Failure::Usage`] if the file does not exist, cannot be read, or contains no
+    /// requirements.
     pub(super) fn read(arg: &str, project: &Project) -> Result<Self, Failure> {
         let here = std::env::current_dir().unwrap_or_default();
         let folder = project.config.output.specs.as_str();
-        // As it is given, it is a path from here; everywhere else from the project's folder.
+        // Only the path as given is relative to the working directory; all others are relative to
+        // the project.
         let is_file = |path: &Path| {
             path == Path::new(arg) && here.join(path).is_file() || project.root.join(path).is_file()
         };
@@ -56,7 +58,7 @@ impl Wanted {
         };
         let within = project.within(&file);
         let text = match &within {
-            // A link in a stranger's project must not make a file of elsewhere a specification.
+            // Do not follow symbolic links out of the project, which may come from another person.
             Some(path) => project
                 .folder
                 .read(path, MOST)
@@ -80,7 +82,7 @@ impl Wanted {
     }
 }
 
-/// The file's own name where that can be one folder, else what is harmless of it.
+/// Returns the file name if it is safe as a directory name, otherwise a slug of it.
 fn folder_name(stem: &str) -> String {
     let harmless = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
     let good = !stem.is_empty()
@@ -94,7 +96,7 @@ fn folder_name(stem: &str) -> String {
     }
 }
 
-/// What there is to fill in.
+/// Returns the failure for a specification that is not filled in, with the sections to fill in.
 fn empty(path: &str, read: &Specification) -> Failure {
     let sections = read.empty_sections();
     let to_fill = if sections.is_empty() {

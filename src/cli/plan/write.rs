@@ -1,4 +1,4 @@
-//! `planwright plan SPEC`: an agent writes a plan for a specification.
+//! `planwright plan SPEC`: lets an agent write a plan for a specification.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ Examples:
   planwright plan csv-export --answers answers.json --json
   planwright plan csv-export --again --no-questions";
 
-/// What stands below the options.
+/// Returns the help text below the options.
 pub(super) fn help() -> String {
     format!("{HELP}\n\n{AGENT}\n\n{EXIT_CODES}\n\n{EXAMPLES}")
 }
@@ -100,7 +100,7 @@ pub(super) struct Write {
     no_questions: bool,
 }
 
-/// All that was found out before anything is started.
+/// Everything that is read and checked before the agent starts.
 struct Prepared {
     project: Project,
     wanted: Wanted,
@@ -108,7 +108,7 @@ struct Prepared {
     topics: Vec<String>,
     ready: agent::Ready,
     target: Target,
-    /// Tier and model, for people.
+    /// Tier and model, for messages.
     model: String,
 }
 
@@ -116,7 +116,7 @@ impl Write {
     pub(super) fn run(self) -> Result<(), Failure> {
         let kept = Cell::new(false);
         let done = self.prepare().and_then(|prepared| {
-            // On a runtime of its own; what it leaves behind ends with the program.
+            // `block_on` uses a new runtime, so tasks left running end with it.
             block_on(self.work(prepared, &kept))
         });
         match done {
@@ -163,8 +163,8 @@ impl Write {
         })
     }
 
-    /// Research where it is asked for, the agent's turns, and the files. What is given beside [`Done`] is how it ends when
-    /// that is printed.
+    /// Runs the research if topics are given, then the agent's turns, and writes the files. The
+    /// inner result is the command's result after [`Done`] is printed.
     async fn work(
         &self,
         prepared: Prepared,
@@ -252,7 +252,8 @@ impl Write {
                 .unwrap_or_default(),
         );
         let last = answers.all_used(&run.kept.work.rounds);
-        // Its lock and its processes end before its folder goes.
+        // Drop the agent first: its lock and its processes must end before its directory is
+        // removed.
         drop(agent);
         run.done();
         let done = Done {
@@ -271,7 +272,7 @@ impl Write {
         Ok((done, last))
     }
 
-    /// Research, and what the planner is told first.
+    /// Runs the research and saves the brief for the planner's first prompt.
     async fn begin(
         &self,
         run: &mut Run,

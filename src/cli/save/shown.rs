@@ -1,4 +1,4 @@
-//! What `planwright save` prints.
+//! Formats the output of `planwright save`.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::engine::model::progress::{Prepared, Saved};
 use crate::engine::say;
 use crate::engine::settings::Settings;
 
-/// What would be saved, and why the real call would fail, where it would.
+/// Returns the output of a dry run, and the reason why saving would fail, if it would.
 pub(super) fn dry_run(
     order: &Order,
     prepared: &Prepared,
@@ -48,7 +48,7 @@ pub(super) fn dry_run(
     (text, None)
 }
 
-/// Where the plan is now.
+/// Returns the output after saving, and the reason for failure, if there is one.
 pub(super) fn outcome(
     order: &Order,
     settings: &Settings,
@@ -118,7 +118,7 @@ fn before(prepared: &Prepared, before: &Before, json: bool) -> (String, Option<S
     (format!("{message}: {url}\n"), None)
 }
 
-/// As JSON. `saved` is the plan issue, where there is one.
+/// Returns the result as JSON. `saved` is the plan issue, if it exists.
 fn result(
     prepared: &Prepared,
     saved: Option<&Saved>,
@@ -138,7 +138,8 @@ fn result(
     format!("{shown:#}\n")
 }
 
-/// The title, what the plan does, and its steps. The text is somebody's.
+/// Returns the title, the summary sentence and the steps of the plan. Control characters are
+/// replaced, because the text may come from other people.
 fn summary(prepared: &Prepared) -> String {
     let mut text = prepared.issue_title.clone();
     if !prepared.sentence.is_empty() {

@@ -1,4 +1,5 @@
-//! What this computer remembers of saved plans: a database of the user's own, used by one process at a time.
+//! The local database of saved plans, which belongs to the user and is used by one process at a
+//! time.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use crate::cli::Failure;
 use crate::engine::clock::Clock as _;
 use crate::engine::store::{Store, StoreError};
 
-/// The open database; locked until it is dropped.
+/// The open database, which is locked until it is dropped.
 pub(super) struct State {
     store: Arc<SqliteStore>,
     _lock: File,
@@ -43,7 +44,7 @@ impl State {
         let store = SqliteStore::open(&path, SqliteOptions::default(), SystemClock.now())
             .await
             .map_err(|error| match error {
-                // It names its own remedy.
+                // This message contains its own remedy.
                 StoreError::Lost(_) => Failure::failed(error.to_string()),
                 error => failed(&path, &error),
             })?;
@@ -53,18 +54,18 @@ impl State {
         })
     }
 
-    /// The database.
+    /// Returns the database.
     pub(super) fn store(&self) -> Arc<dyn Store> {
         self.store.clone()
     }
 
-    /// Writes what is to be remembered.
+    /// Writes pending changes and closes the database.
     pub(super) async fn close(self) {
         self.store.close().await;
     }
 }
 
-/// The program's folder below `$XDG_STATE_HOME`, or `~/.local/state`.
+/// Returns the program's directory below `$XDG_STATE_HOME` or `~/.local/state`.
 pub(in crate::cli) fn of_user() -> Result<PathBuf, Failure> {
     folder(
         std::env::var_os("XDG_STATE_HOME").map(PathBuf::from),
@@ -73,7 +74,7 @@ pub(in crate::cli) fn of_user() -> Result<PathBuf, Failure> {
 }
 
 fn folder(state: Option<PathBuf>, home: Option<PathBuf>) -> Result<PathBuf, Failure> {
-    // A relative path there is to be ignored, says the specification.
+    // The specification requires relative paths to be ignored.
     let state = state.filter(|state| state.is_absolute());
     let below = state.or_else(|| home.map(|home| home.join(".local").join("state")));
     below.map(|state| state.join("planwright")).ok_or_else(|| {
@@ -83,7 +84,7 @@ fn folder(state: Option<PathBuf>, home: Option<PathBuf>) -> Result<PathBuf, Fail
     })
 }
 
-/// Makes the folder for its owner alone: it holds plans.
+/// Creates the directory for its owner only, because it contains plans.
 pub(in crate::cli) fn make(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

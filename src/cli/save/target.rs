@@ -1,4 +1,4 @@
-//! Where a plan is saved: the repository, and the issue it is for.
+//! Determines the repository to save a plan in, and the issue it belongs to.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,8 @@ use super::Save;
 use crate::cli::Failure;
 use crate::formats::plan::reference::{self, IssueRef, parse_repository};
 
-/// Repository and number: from the options, else from the git remote of `folder`.
+/// Returns the repository and the issue number from the options, with the git remote of `folder` as
+/// the default repository.
 pub(super) fn of(
     save: &Save,
     host: &str,
@@ -46,11 +47,11 @@ fn same(one: &(String, String), other: &(String, String)) -> bool {
     one.0.eq_ignore_ascii_case(&other.0) && one.1.eq_ignore_ascii_case(&other.1)
 }
 
-/// The repository that the git remote `origin` of `folder` names; `advice` is what to do where
-/// there is none.
+/// Returns the repository of the git remote `origin` of `folder`. `advice` is appended to error
+/// messages.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no such remote, or it names no repository of `host`.
+/// Returns [`Failure::Usage`] if there is no such remote, or it is not a repository on `host`.
 pub(in crate::cli) fn origin(
     folder: &Path,
     host: &str,

@@ -1,4 +1,4 @@
-//! `planwright session transcript`: a session log as a short XML transcript.
+//! `planwright session transcript`: converts a session log to a short XML transcript.
 
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
@@ -64,10 +64,10 @@ pub(super) struct Transcript {
     stats: bool,
 }
 
-/// Lines over so many MiB are skipped.
+/// Maximum length of a line, in MiB. Longer lines are skipped.
 const LONGEST_MIB: usize = MAX_LINE_BYTES / (1024 * 1024);
 
-/// So much of the log is read at once.
+/// Size of the chunks in which the log is read, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 impl Transcript {
@@ -111,14 +111,15 @@ impl Transcript {
         output.finish()
     }
 
-    /// The id of a session, where `file` is neither a path nor the name of something that is there.
+    /// Returns the session id if `file` is one: it does not look like a path, and no file of that
+    /// name exists.
     fn id(&self) -> Option<String> {
         let text = self.file.to_str()?;
         let is_path = text == "-" || text.contains(['/', '\\']) || self.file.extension().is_some();
         (!is_path && !self.file.exists()).then(|| text.to_owned())
     }
 
-    /// What the log is called: the session, or the agent.
+    /// Returns the name of the log: the id of the session or of the agent.
     fn stem(&self) -> String {
         let stem = self.file.file_stem().map(|stem| stem.to_string_lossy());
         match stem {
@@ -151,7 +152,7 @@ impl Transcript {
     }
 }
 
-/// Why there is no transcript.
+/// Returns why there is no transcript, or `None` if there is one.
 fn nothing(verdict: Verdict, stats: &Stats, wanted: Option<&str>) -> Option<String> {
     let whole = "--no-filter prints what there is";
     let longer = stats.left_out.get(&LeftOut::TooLong).copied().unwrap_or(0);
@@ -190,7 +191,7 @@ fn nothing(verdict: Verdict, stats: &Stats, wanted: Option<&str>) -> Option<Stri
     }
 }
 
-/// Where the transcript goes.
+/// Destination of the transcript.
 trait Output {
     fn write(&mut self, pieces: Vec<Piece>) -> Result<(), Failure>;
     fn finish(self: Box<Self>) -> Result<(), Failure>;
@@ -215,7 +216,8 @@ impl Output for Stdout {
     }
 }
 
-/// Files under temporary names, which get theirs when all are complete: nobody finds half a transcript.
+/// Writes the parts to temporary files and renames them when all are complete, so that no
+/// incomplete transcript is left behind.
 struct Files {
     directory: PathBuf,
     stem: String,
@@ -264,7 +266,7 @@ impl Files {
         Ok(())
     }
 
-    /// The path of the part with the 0-based `index`.
+    /// Returns the path of the part with the 0-based `index`.
     fn path(&self, index: usize) -> PathBuf {
         self.directory
             .join(format!("{}-{}.xml", self.stem, index + 1))

@@ -1,4 +1,4 @@
-//! What `planwright try` is set up with.
+//! Configuration of `planwright try`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,10 @@ use crate::cli::{Failure, Settings};
 use crate::config::{Loaded, Sources, load};
 use github_simulator::{AppKeys, Simulator};
 
-/// What is set for the agent, as `KEY=VALUE`. Everything else is made for the occasion.
+/// Returns the settings for the agent, as `KEY=VALUE`.
+///
+/// # Errors
+/// Returns [`Failure::Usage`] if a configuration file or any other setting was given.
 pub(super) fn agent(settings: &Settings) -> Result<Vec<String>, Failure> {
     if settings.config.is_some() {
         return Err(Failure::Usage(
@@ -28,7 +31,8 @@ pub(super) fn agent(settings: &Settings) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// The defaults, pointed at the simulator; nothing of this machine's environment or files but what `agent` asks for.
+/// Returns the default configuration, changed to use the simulator. The environment is only read if
+/// `agent` contains settings, because the agent may need its variables.
 pub(super) fn configuration(
     simulator: &Simulator,
     (app_id, slug): &(u64, String),
@@ -38,7 +42,7 @@ pub(super) fn configuration(
     agent: Vec<String>,
 ) -> Result<Loaded, Failure> {
     let rooms = folder.join("agent").display().to_string();
-    // The values of variables that agent.environment names are looked up here, too.
+    // This map also provides the values of the variables that `agent.environment` names.
     let mut environment: BTreeMap<String, String> = if agent.is_empty() {
         BTreeMap::new()
     } else {

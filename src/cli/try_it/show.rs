@@ -1,4 +1,4 @@
-//! What `planwright try` prints.
+//! Formats the output of `planwright try`.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Outcome, REPOSITORY};
 
-/// For people. `keep`: the pages stay up.
+/// Returns the result as text. `keep` is whether the pages stay up.
 pub(super) fn as_text(outcome: &Outcome, all: Duration, keep: bool) -> String {
     let mut text = format!(
         "conversation  {}  ({})\ncommand       {} by {}, acknowledged in {:.1} ms\n",
@@ -66,7 +66,8 @@ pub(super) fn as_text(outcome: &Outcome, all: Duration, keep: bool) -> String {
     text
 }
 
-/// That the simulator stays up, and what can be done with it. The token is good for this simulator alone.
+/// Returns the message that the simulator stays up, with commands to try. The token is only valid
+/// for this simulator.
 pub(super) fn stays(pages: &str, api: &str, token: &SecretString) -> String {
     let token = token.expose_secret();
     format!(
@@ -78,7 +79,7 @@ pub(super) fn stays(pages: &str, api: &str, token: &SecretString) -> String {
     )
 }
 
-/// For programs.
+/// Returns the result as JSON.
 pub(super) fn as_json(outcome: &Outcome, all: Duration) -> serde_json::Value {
     let plan = outcome.plan.as_ref().map(|plan| {
         json!({

@@ -1,4 +1,5 @@
-//! The agent that a project's settings name, for the person at this terminal: their key, their private folder.
+//! Creates the agent that a project's settings name, with the user's API key and a private
+//! directory.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,24 +21,25 @@ use crate::config::project::{Kind, Text};
 use crate::engine::clock::Clock;
 use crate::formats::agent_stream::MAX_LINE_BYTES;
 
-/// Names under which the key of the model's API is looked for, best first.
+/// Environment variables for the API key of the model, in order of precedence.
 const KEYS: [&str; 2] = ["PLANWRIGHT_AGENT_API_KEY", "ANTHROPIC_API_KEY"];
-/// A subscription's token, in place of a key.
+/// Environment variable for the token of a subscription, which is used if there is no key.
 const TOKEN: &str = "CLAUDE_CODE_OAUTH_TOKEN";
-/// Another address of the model's API.
+/// Environment variable for another base URL of the model's API.
 const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 
-/// An agent that can be started; nothing has been yet.
+/// An agent that was checked but not started yet.
 pub(in crate::cli) struct Ready {
     client: Arc<dyn Client>,
     known: Vec<SecretString>,
     concurrency: usize,
 }
 
-/// Looks whether the agent of `project` can be started, with `model` where it takes one.
+/// Checks that the project's agent can be started. `model` is used if the agent supports models.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no such program, or nothing lets it in at its model.
+/// Returns [`Failure::Usage`] if the program does not exist or there are no credentials for the
+/// model.
 pub(in crate::cli) fn ready(project: &Project, model: Option<&str>) -> Result<Ready, Failure> {
     let agent = &project.config.agent;
     let path = program(project, agent.command.as_str())?;
@@ -106,10 +108,10 @@ pub(in crate::cli) fn ready(project: &Project, model: Option<&str>) -> Result<Re
 }
 
 impl Ready {
-    /// Opens it with `folder` for what it keeps.
+    /// Opens the agent with `folder` as the directory for its files.
     ///
     /// # Errors
-    /// The folder cannot be used.
+    /// Returns an error if the directory cannot be used.
     pub(in crate::cli) fn open(
         self,
         folder: &Path,
@@ -139,11 +141,12 @@ impl Ready {
     }
 }
 
-/// Where the program is: a path from the project's folder, or a name in `PATH`.
+/// Returns the path of the program. `command` is a path relative to the project, or a name to look
+/// up in `PATH`.
 fn program(project: &Project, command: &str) -> Result<PathBuf, Failure> {
     let name = Path::new(command);
     if name.components().count() > 1 || name.is_absolute() {
-        // Without the `.` of `./name`.
+        // Removes the `.` of `./name`.
         let path: PathBuf = project.root.join(name).components().collect();
         return if is_program(&path) {
             Ok(path)
@@ -166,10 +169,12 @@ fn program(project: &Project, command: &str) -> Result<PathBuf, Failure> {
         })
 }
 
-/// Where agents that work on `root` keep what they need: outside of the project, for this user only.
+/// Returns the directory for the files of agents that work on `root`. It is outside the project and
+/// accessible to this user only.
 ///
 /// # Errors
-/// There is no such place, or it is in the project, which agents may read.
+/// Returns an error if there is no home directory, the directory cannot be created, or it would be
+/// in the project, which agents may read.
 pub(in crate::cli) fn folder(root: &Path) -> Result<PathBuf, Failure> {
     let state = save::state_folder().map_err(|_| {
         Failure::Usage(

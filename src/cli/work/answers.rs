@@ -1,11 +1,15 @@
-//! Answers in a file, for `--answers`: JSON or TOML.
+//! Reads answers from a JSON or TOML file, for `--answers`.
+//!
+//! Answers are found by header, by question, or by the number of the question over all rounds. A
+//! list contains the answers in order; in TOML it is the value of `answers`.
 //!
 //! ```text
-//! {"Place": "1", "Which formats?": [1, "CSV"], "3": ""}     by header, by question, by its number over all rounds
-//! ["1", "own words"]                                        in order; in TOML: answers = ["1", "own words"]
+//! {"Place": "1", "Which formats?": [1, "CSV"], "3": ""}
+//! ["1", "own words"]
 //! ```
 //!
-//! A value is what would be typed, and means what it means behind `/answer`; nothing leaves the question to the agent.
+//! A value is what the user would type, with the same meaning as after `/answer`. An empty value
+//! leaves the question to the agent.
 
 use std::path::Path;
 
@@ -17,10 +21,10 @@ use crate::formats::question::answer::AnswerError;
 use crate::formats::question::typed::{self, TypedInput};
 use crate::formats::question::{Answer, Question};
 
-/// Where a list is in TOML, which has no lists at its root.
+/// The key of a list in TOML, which allows no list at the top level.
 const LIST: &str = "answers";
 
-/// Answers from a file.
+/// The answers from a file.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Answers {
     file: String,
@@ -29,28 +33,28 @@ pub(in crate::cli) struct Answers {
 
 #[derive(Debug, Clone)]
 struct Entry {
-    /// Header, question, or number from 1.
+    /// Header, question, or 1-based number.
     name: String,
-    /// What would be typed, one after the other.
+    /// The inputs that the user would type, in order.
     values: Vec<String>,
 }
 
-/// What a file says of a question.
+/// The result of looking up a question in a file of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) enum Found {
-    /// Nothing.
+    /// The file contains no answer.
     Nothing,
-    /// It is left to the agent.
+    /// The question is left to the agent.
     Left,
-    /// This.
+    /// The answer.
     Answer(Answer),
 }
 
 impl Answers {
-    /// Reads a file.
+    /// Reads a file of answers.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: it cannot be read, or holds no answers.
+    /// Returns [`Failure::Usage`] if the file cannot be read or contains no answers.
     pub(in crate::cli) fn read(file: &Path) -> Result<Self, Failure> {
         Self::of(&file.display().to_string(), &input::text(file)?)
     }
@@ -106,10 +110,10 @@ impl Answers {
         })
     }
 
-    /// The answer to question `number` (from 1, over all rounds).
+    /// Returns the answer to a question. `number` is its 1-based number over all rounds.
     ///
     /// # Errors
-    /// One sentence: the answer cannot be taken.
+    /// Returns an error if the answer is not valid for the question.
     pub(in crate::cli) fn find(
         &self,
         question: &Question,
@@ -156,8 +160,8 @@ impl Answers {
         Ok(Found::Answer(whole))
     }
 
-    /// The entry for a question: by its words, its header or its number. A header stands for the first question that has it:
-    /// another one is another question.
+    /// Returns the index of the entry for a question, found by question, header or number. A header
+    /// only matches the first question that has it.
     fn position(&self, question: &Question, number: usize, earlier: &[Round]) -> Option<usize> {
         let same = |name: &str, text: &str| {
             !text.trim().is_empty() && name.trim().to_lowercase() == text.trim().to_lowercase()
@@ -176,10 +180,10 @@ impl Answers {
             .or_else(|| by(&|name| name.trim() == number.to_string()))
     }
 
-    /// What was never asked for, of all that was asked in `rounds`.
+    /// Checks that every entry answers a question in `rounds`.
     ///
     /// # Errors
-    /// There is something: its names.
+    /// Returns an error that lists the entries without a question.
     pub(in crate::cli) fn all_used(&self, rounds: &[Round]) -> Result<(), Failure> {
         let questions = rounds.iter().flat_map(|round| &round.questions);
         let used: Vec<usize> = (1..)
@@ -201,7 +205,7 @@ impl Answers {
     }
 }
 
-/// What would be typed; `None` for what nobody can type.
+/// Returns the inputs for a value, or `None` if the value cannot be typed.
 fn texts(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::Null => Some(Vec::new()),

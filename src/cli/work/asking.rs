@@ -1,4 +1,4 @@
-//! Questions in the terminal. What an agent asks is shown, and what is typed is read by [`typed`].
+//! Asks the agent's questions in the terminal. The input is parsed by [`typed`].
 
 use std::io::{self, IsTerminal as _, stderr, stdin};
 
@@ -10,12 +10,12 @@ use crate::formats::question::Question;
 use crate::formats::question::answer::SingleAnswer;
 use crate::formats::question::typed::{self, TypedInput};
 
-/// Somebody is there to be asked.
+/// Returns whether a user can be asked: standard input and standard error are terminals.
 pub(in crate::cli) fn somebody() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
 
-/// Question `at` of `count`, from 0, as it is shown.
+/// Returns the text of question `at` of `count`. `at` is 0-based.
 pub(in crate::cli) fn shown(at: usize, count: usize, question: &Question) -> String {
     let header = match question.header.trim() {
         "" => String::new(),
@@ -32,7 +32,7 @@ pub(in crate::cli) fn shown(at: usize, count: usize, question: &Question) -> Str
     terminal::lines(&text)
 }
 
-/// How to answer it.
+/// Returns the prompt for a question.
 fn how(question: &Question) -> String {
     if question.options.is_empty() {
         return "Your answer, or Enter to leave it to the agent: ".to_owned();
@@ -46,19 +46,19 @@ fn how(question: &Question) -> String {
     format!("{what}, your own words (or 0 for them), or Enter to leave it to the agent: ")
 }
 
-/// Why there is no answer.
+/// The reason why a question was not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum NoAnswer {
-    /// It was stopped.
+    /// The command was stopped.
     Stopped,
-    /// Nobody types any more.
+    /// Standard input has ended or cannot be read.
     Gone,
 }
 
-/// Asks and waits. Without an answer the question is left to the agent.
+/// Asks a question and waits for the input. An empty input leaves the question to the agent.
 ///
 /// # Errors
-/// There is no answer.
+/// Returns an error if the command was stopped or standard input has ended.
 pub(in crate::cli) async fn ask(
     at: usize,
     count: usize,
@@ -85,23 +85,24 @@ pub(in crate::cli) async fn ask(
     }
 }
 
-/// What was typed before a question was shown answers nothing.
+/// Discards what was typed before the question was shown.
 fn forget_typed() {
     #[cfg(unix)]
     if std::io::IsTerminal::is_terminal(&stdin()) {
-        // Where that cannot be done it is as it was.
+        // On failure the input is kept, which is acceptable.
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
     }
 }
 
-/// A line of standard input. Nothing waits for whoever reads it when the program ends.
+/// Reads a line from standard input. The reading thread is detached, so it does not delay the end
+/// of the program.
 async fn line(prompt: &str, stop: &CancellationToken) -> Result<String, NoAnswer> {
     terminal::tell(prompt);
     let (sender, receiver) = oneshot::channel::<io::Result<Option<String>>>();
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = stdin().read_line(&mut line);
-        // Nobody waits any more when it was stopped.
+        // Fails if the command was stopped and the receiver is gone.
         let _ = sender.send(read.map(|bytes| (bytes > 0).then_some(line)));
     });
     tokio::select! {

@@ -1,8 +1,10 @@
-//! What is remembered of a plan or of research until it is done: `.planwright/runs/<ULID>/state.json`, written in one step
-//! after every change and before anything is shown.
+//! Saves the state of a plan or research until it is done. The state is in
+//! `.planwright/runs/<ULID>/state.json`, which is replaced atomically after every change and before
+//! anything is shown.
 //!
-//! A project can come with such files. So only runs count that have a private folder of that name on this computer, which
-//! is made when they begin; nobody can guess one.
+//! A project may contain such files from another person. A run is therefore only resumed if this
+//! computer has a private directory with the same name, which is created when the run begins. The
+//! name cannot be guessed.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -17,53 +19,52 @@ use crate::engine::model::progress::Work;
 use crate::engine::model::research::Research;
 use crate::engine::model::run::RunId;
 
-/// Where runs are, in the project.
+/// Directory of the runs, relative to the project.
 const RUNS: &str = ".planwright/runs";
-/// What is said to git of them.
+/// Content of the `.gitignore` file in that directory.
 const IGNORED: &str = "*\n";
-/// Longest state that is read, in bytes: reports and plans, each at most a megabyte.
+/// Maximum size of a state file, in bytes. Each report and plan in it is at most one megabyte.
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// What is remembered.
+/// The saved state of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::cli) struct Kept {
-    /// What it is for: the command and the specification, or the topics.
+    /// The command with its specification or topics, which identifies the run.
     pub(in crate::cli) place: String,
-    /// Hash of all that was asked for.
+    /// Hash of the specification, guidance and topics, which detects changes.
     pub(in crate::cli) asked: String,
-    /// The planner's work.
+    /// The state of the planner.
     pub(in crate::cli) work: Work,
-    /// Research, where there is any.
+    /// The state of the research, if there is any.
     pub(in crate::cli) research: Option<Research>,
-    /// Files that reports were written to, by topic.
+    /// File name of each topic's report, if it was written.
     pub(in crate::cli) written: Vec<Option<String>>,
 }
 
-/// A run that this process alone works on.
+/// A run that is locked by this process.
 pub(in crate::cli) struct Run {
-    /// Its id.
     pub(in crate::cli) id: RunId,
-    /// What is remembered; [`Run::save`] writes it.
+    /// The state, which [`Run::save`] writes.
     pub(in crate::cli) kept: Kept,
     project: ProjectFolder,
-    /// Private folder of its agents.
+    /// Private directory for the agents of this run.
     pub(in crate::cli) agents: PathBuf,
     _lock: File,
 }
 
-/// How a run was found.
+/// Whether a run is new or resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Begun {
-    /// There was none.
+    /// There was no earlier run.
     New,
-    /// It goes on.
+    /// An earlier run is resumed.
     Again,
-    /// There was one for another text; it is gone.
+    /// An earlier run was removed because the request has changed.
     Changed,
 }
 
-/// Hash of `parts`, in order.
+/// Returns the SHA-256 hash of `parts`, which are length-prefixed, in hexadecimal.
 pub(in crate::cli) fn hash<'t>(parts: impl IntoIterator<Item = &'t str>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -74,11 +75,11 @@ pub(in crate::cli) fn hash<'t>(parts: impl IntoIterator<Item = &'t str>) -> Stri
 }
 
 impl Run {
-    /// The run for `place`, where what was `asked` is the same; else a new one, which keeps the research of the other where it
-    /// was on the same `topics`.
+    /// Opens the run for `place` if its request has the hash `asked`. Otherwise creates a run,
+    /// which takes over the research of the earlier one if that was on the same `topics`.
     ///
     /// # Errors
-    /// Another process works on it, or the folders cannot be used.
+    /// Returns an error if another process works on the run, or the directories cannot be used.
     pub(in crate::cli) fn open(
         project: &Project,
         place: &str,
@@ -116,7 +117,7 @@ impl Run {
                 run.kept = kept;
                 begun = Begun::Again;
             } else if kept.asked != asked {
-                // The same topics need not be paid for again.
+                // Reuse the research, so that the same topics are not paid for again.
                 research = research.or(kept.research);
                 run.remove(&id, &all)?;
                 if begun == Begun::New {
@@ -136,7 +137,7 @@ impl Run {
         Ok((run, begun))
     }
 
-    /// Runs that were begun on this computer, the newest first.
+    /// Returns the runs that were started on this computer, newest first.
     fn all(&self, agents: &std::path::Path) -> Result<Vec<RunId>, Failure> {
         let mut names = self.project.names(RUNS)?;
         names.retain(|name| ulid::Ulid::from_string(name).is_ok() && agents.join(name).is_dir());
@@ -164,10 +165,10 @@ impl Run {
         }
     }
 
-    /// Writes what is remembered.
+    /// Writes the state file.
     ///
     /// # Errors
-    /// The project's folder cannot be written to.
+    /// Returns an error if the project's directory cannot be written to.
     pub(in crate::cli) fn save(&self) -> Result<(), Failure> {
         let text = serde_json::to_string(&self.kept).map_err(|error| {
             Failure::failed(format!("the state cannot be written out: {error}"))
@@ -176,8 +177,8 @@ impl Run {
         Ok(self.project.overwrite(&path(&self.id), &text)?)
     }
 
-    /// The work is done: nothing of it is kept. To be called when no agent of it is open any more. What cannot be removed is
-    /// said.
+    /// Removes the run after its work is done. All agents of the run must be dropped before. If the
+    /// run cannot be removed, a note is printed.
     pub(in crate::cli) fn done(self) {
         let all = self.agents.parent().map(PathBuf::from).unwrap_or_default();
         if let Err(failure) = self.remove(&self.id, &all) {

@@ -1,4 +1,5 @@
-//! How far agents are, on standard error: a moving line for each on a terminal, else a line when one begins and ends.
+//! Shows the progress of agents on standard error: a spinner for each on a terminal, otherwise a
+//! line when a turn begins and ends.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, stderr};
@@ -17,29 +18,30 @@ use crate::engine::model::run::RunId;
 use crate::engine::say;
 use crate::formats::text::truncate_chars;
 
-/// Longest name of a line, in characters: the rest of the line is for what is used.
+/// Maximum length of a name in a spinner line, in characters, which leaves room for the usage.
 const NAME: usize = 40;
-/// How often a moving line moves.
+/// Interval between updates of a spinner.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Where progress is shown.
+/// Output for progress messages.
 pub(in crate::cli) struct Progress {
     lines: Option<MultiProgress>,
 }
 
 impl Progress {
-    /// On standard error.
+    /// Creates an output on standard error.
     pub(in crate::cli) fn new() -> Self {
         Self {
             lines: stderr().is_terminal().then(MultiProgress::new),
         }
     }
 
-    /// One line that stays. Others may have written parts of it.
+    /// Prints a permanent line. Control characters are replaced, because parts of the text may come
+    /// from other people.
     pub(in crate::cli) fn say(&self, text: &str) {
         let text = terminal::lines(text);
         match &self.lines {
-            // A terminal that went away is nothing to end the work for.
+            // Write errors are ignored: a closed terminal does not end the work.
             Some(lines) => lines.suspend(|| terminal::tell(&format!("{text}\n"))),
             None => terminal::tell(&format!("{text}\n")),
         }
@@ -61,7 +63,7 @@ impl Progress {
     }
 }
 
-/// What is used, for a line; the time has a place of its own.
+/// Returns the usage for a spinner line, without the time, which is shown separately.
 fn used(spent: &Spent) -> Cow<'static, str> {
     let spent = Spent {
         millis: 0,
@@ -73,13 +75,13 @@ fn used(spent: &Spent) -> Cow<'static, str> {
     }
 }
 
-/// An agent whose turns are shown while they last.
+/// An agent that shows the progress of its turns.
 pub(in crate::cli) struct Shown {
-    /// The agent.
+    /// The agent that does the work.
     pub(in crate::cli) agent: Arc<dyn Agent>,
-    /// Where.
+    /// The output for the progress.
     pub(in crate::cli) progress: Arc<Progress>,
-    /// Names of the parts of the run.
+    /// Names of the parts of the run, indexed by part number.
     pub(in crate::cli) names: Vec<String>,
 }
 
@@ -108,7 +110,7 @@ impl Agent for Shown {
             tokio::select! {
                 biased;
                 report = &mut working => break report,
-                // The sender is in this function's hands.
+                // Never fails: the sender lives longer than this loop.
                 Ok(()) = now.changed() => {
                     if let Some(line) = &line {
                         line.set_message(used(&now.borrow_and_update()));

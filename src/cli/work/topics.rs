@@ -1,4 +1,4 @@
-//! Research at a terminal: the desk at which topics are remembered and shown.
+//! Runs research from the command line, and saves and shows the state of its topics.
 
 use crate::engine::settings::Role;
 use std::collections::BTreeSet;
@@ -26,11 +26,11 @@ use crate::engine::steps::planning;
 use crate::engine::steps::research::{attempt, checked, task};
 use crate::engine::stop::StopFlag;
 
-/// What to do when it failed.
+/// Remedy if the research failed.
 const REMEDY: &str =
     "run the same command again to do the missing topics again; the reports that are there stay";
 
-/// Rules of the project's settings.
+/// Returns the research settings, with the limits of the project.
 pub(in crate::cli) fn settings(project: &Project) -> ResearchSettings {
     let limits = &project.config.limits;
     ResearchSettings {
@@ -40,10 +40,10 @@ pub(in crate::cli) fn settings(project: &Project) -> ResearchSettings {
     }
 }
 
-/// The topics in `texts`, when there are some and not too many.
+/// Splits `texts` into topics.
 ///
 /// # Errors
-/// [`Failure::Usage`].
+/// Returns [`Failure::Usage`] if there are no topics, too many, or one is not valid.
 pub(in crate::cli) fn read(
     texts: &str,
     settings: &ResearchSettings,
@@ -58,28 +58,27 @@ pub(in crate::cli) fn read(
     })
 }
 
-/// Who researches, and with what.
+/// Everything that is needed to run research.
 pub(in crate::cli) struct Researchers<'p> {
-    /// The project.
     pub(in crate::cli) project: &'p Project,
-    /// The agents.
+    /// The agent for the topics.
     pub(in crate::cli) agent: Arc<dyn Agent>,
-    /// Time.
     pub(in crate::cli) clock: Arc<dyn Clock>,
-    /// Where progress is shown.
     pub(in crate::cli) progress: Arc<Progress>,
-    /// What there is to read.
+    /// Documents of the project that agents may read.
     pub(in crate::cli) knowledge: &'p Knowledge,
-    /// Title and text of the specification that the topics come from.
+    /// Title and text of the specification that the topics belong to.
     pub(in crate::cli) place: Option<(&'p str, &'p str)>,
 }
 
 impl Researchers<'_> {
-    /// Works on `topics` until each has come to an end; those that have are left alone, those without a report are done
-    /// again. Whether there are enough reports is for the caller to say.
+    /// Works on the topics until each has ended, starting from the saved state if there is one. If
+    /// all topics had ended with too few reports, those without a report are repeated. The caller
+    /// checks whether there are enough reports.
     ///
     /// # Errors
-    /// [`Failure::Stopped`]; the state cannot be written.
+    /// Returns [`Failure::Stopped`] if the command was stopped, and another failure if the research
+    /// fails or its state cannot be written.
     pub(in crate::cli) async fn work(
         &self,
         run: &mut Run,
@@ -159,7 +158,7 @@ impl Researchers<'_> {
     }
 }
 
-/// Why there are too few reports.
+/// Returns the failure for research with too few reports.
 pub(in crate::cli) fn too_few(research: &Research) -> Failure {
     failed(Stop::Failed(say::research::too_few(research)), REMEDY)
 }
@@ -168,7 +167,7 @@ fn name(at: usize, count: usize, topic: &Topic) -> String {
     format!("{}/{count} {}", at + 1, topic.topic)
 }
 
-/// What came of a topic, in a word or two.
+/// Returns a short description of a topic's state.
 pub(in crate::cli) fn state(topic: &Topic) -> &'static str {
     match topic.state {
         State::Open => "not done",
@@ -179,11 +178,11 @@ pub(in crate::cli) fn state(topic: &Topic) -> &'static str {
     }
 }
 
-/// Remembers in the run and shows on standard error.
+/// A [`Desk`] that saves the state in the run and prints progress on standard error.
 struct AtTerminal<'d, 'p> {
     with: &'d Researchers<'p>,
     run: &'d mut Run,
-    /// What each topic had cost before: who starts it again grants it as much again.
+    /// Cost of each topic before this command. The cost limit applies to this command only.
     before: Vec<Micros>,
     inline: &'d str,
     writes: bool,
@@ -196,7 +195,7 @@ impl AtTerminal<'_, '_> {
     }
 }
 
-/// The run cannot be remembered: nothing goes on that would be forgotten.
+/// Returns the error for state that cannot be saved, which ends the research.
 fn cannot(message: String) -> Stop {
     Stop::Failed(Decided {
         code: Code::Internal,
@@ -214,7 +213,8 @@ impl Desk for AtTerminal<'_, '_> {
         let mut limits = project.limits();
         let spent = research.topics.get(at).map_or(0, |topic| topic.spent.cost);
         let spent = spent.saturating_sub(self.before.get(at).copied().unwrap_or(0));
-        // One that has nothing left is stopped by its first cent.
+        // A limit of at least one millionth of a dollar, so that a topic without budget left ends
+        // at its first cost.
         let most = project.config.limits.max_cost;
         limits.cost = most.map(|most| most.saturating_sub(spent).max(1));
         let attempt = attempt(research, at);
@@ -249,7 +249,7 @@ impl Desk for AtTerminal<'_, '_> {
         };
         let name = name(at, research.topics.len(), topic);
         let (mark, what) = match topic.state {
-            // Stopped: said once for all.
+            // Stopped topics are not printed: one message for all of them follows.
             State::Open if topic.wrong.is_empty() && topic.not_before.is_none() => {
                 return Ok(());
             }
@@ -265,7 +265,7 @@ impl Desk for AtTerminal<'_, '_> {
     }
 
     fn show(&mut self, _: &Research, _: &BTreeSet<usize>) -> BoxFuture<'static, ()> {
-        // Lines of agents at work show themselves.
+        // The spinners of running agents update themselves.
         Box::pin(std::future::ready(()))
     }
 }
