@@ -279,7 +279,7 @@ impl LocalAgent {
             .await
             .map_err(|error| {
                 format!(
-                    "the agent's files cannot be written: {error}: see to it that the disk of agent.folder is not full"
+                    "the agent's files cannot be written: {error}: check that the disk of agent.folder is not full"
                 )
             })?;
         Ok((dirs, documents, program))
@@ -340,7 +340,7 @@ impl Agent for LocalAgent {
             .await
             .map_err(|error| {
                 format!(
-                    "the agent's documents cannot be written: {error}: see to it that the disk of agent.folder is not full"
+                    "the agent's documents cannot be written: {error}: check that the disk of agent.folder is not full"
                 )
             })
     }

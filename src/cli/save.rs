@@ -94,7 +94,7 @@ pub(super) struct Save {
     /// Title, where the plan's own is not wanted
     #[arg(long)]
     title: Option<String>,
-    /// Save once more what was saved before
+    /// Save again, even if already saved
     #[arg(long)]
     again: bool,
     /// Check everything and show what would be saved, but write nothing

@@ -24,7 +24,7 @@ Examples:
   planwright serve --config /etc/planwright.toml --listen 0.0.0.0:8300
 
 `planwright config --check` tells beforehand whether everything is set. SIGINT
-and SIGTERM stop orderly: no more connections, acknowledgements finished,
+and SIGTERM shut down gracefully: no more connections, acknowledgements finished,
 running work given server.shutdown_grace_seconds, the rest back in the queue.";
 
 /// Receive webhooks and save plans until stopped

@@ -107,7 +107,7 @@ pub(super) struct Which {
     /// The session's id, or the beginning of it; `agent-…` for an agent's log
     #[arg(long, value_name = "ID", conflicts_with = "newest")]
     session_id: Option<String>,
-    /// Take the newest plan of all sessions; with sessions side by side it may be another's
+    /// Take the newest plan of all sessions; with sessions side by side it may belong to another session
     #[arg(long)]
     newest: bool,
     #[command(flatten)]

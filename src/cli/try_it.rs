@@ -78,7 +78,7 @@ Examples:
                                     with Ctrl-C
   planwright try --json             what happened, for programs
   planwright try --keep --set agent.kind=claude
-                                    with Claude Code, which costs what it costs;
+                                    with Claude Code, which API charges apply;
                                     the key for its API is taken from
                                     PLANWRIGHT_AGENT_API_KEY";
 

@@ -15,7 +15,7 @@ mod tests;
 
 pub use team::{Desk, Team, ready, work};
 
-/// The topics of a command: divided by `;` and line ends, list marks taken off, each once.
+/// The topics of a command: separated by `;` and line ends, list marks taken off, each once.
 pub fn topics(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in text.split([';', '\n']) {

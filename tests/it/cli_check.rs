@@ -194,7 +194,7 @@ fn wrong_keys_are_told_all_at_once() {
     insta::assert_snapshot!(out(&done), @r##"
     plan.md:15: Action 1 (CREATE): expected the key `File Path`, but found `file path`.
       Hint: Write it as `File Path`: capitals count.
-    plan.md:23: Action 2 (EDIT): expected something that an action can work on as the value of `File Path`, but found "`../report.rs`": `..` leads out of where it stands.
+    plan.md:23: Action 2 (EDIT): expected a valid path or address as the value of `File Path`, but found "`../report.rs`": `..` leads out of where it stands.
       Hint: Write the path from the project's root, without `..`.
 
     --- Actual Document Structure ---
@@ -207,7 +207,7 @@ fn wrong_keys_are_told_all_at_once() {
     [006] List: "- **file path:** [docs/csv.md](/docs/csv.md)"  <-- ERROR (line 15): expected the key `File Path`
     [007] CodeFence (6 tildes): "# CSV"  (line 17)
     [008] Heading (Level 3): "EDIT"  (line 21)
-    [009] List: "- **File Path:** `../report.rs`"  <-- ERROR (line 23): expected something that an action can work on as the value of `File Path`
+    [009] List: "- **File Path:** `../report.rs`"  <-- ERROR (line 23): expected a valid path or address as the value of `File Path`
     [010] Heading (Level 4): "FIND:"  (line 25)
     [011] CodeFence (6 tildes): "enum Format { Text }"  (line 27)
     [012] Heading (Level 4): "REPLACE:"  (line 31)
@@ -248,7 +248,7 @@ fn files_of_the_project_are_looked_at_with_root_alone() {
       - Change it with `EDIT`, or name a file that does not exist.
 
     plan.md:27: Action 2 (EDIT), pair 1: `FIND` is not in `src/report.rs`.
-      Most like it, with a similarity of 0.87: line 1 of the file (`-` is `FIND`, `+` is the file):
+      Closest match, similarity 0.87: line 1 of the file (`-` is `FIND`, `+` is the file):
 
       ```diff
       - enum Format { Text }

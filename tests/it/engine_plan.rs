@@ -379,7 +379,7 @@ async fn without_an_agent_a_plan_says_that_it_needs_one() {
     assert_eq!(rig.state(&run).await, State::Failed);
     let said = said(&rig);
     assert!(
-        said.contains("`/plan` is an agent's work, and this bot has none."),
+        said.contains("`/plan` needs a coding agent; none is configured."),
         "{said}"
     );
 }

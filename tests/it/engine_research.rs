@@ -366,7 +366,7 @@ async fn without_an_agent_research_says_that_it_needs_one() {
     assert_eq!(rig.state(&run).await, State::Failed);
     let said = status(&rig);
     assert!(
-        said.contains("`/research` is an agent's work, and this bot has none."),
+        said.contains("`/research` needs a coding agent; none is configured."),
         "{said}"
     );
 }

@@ -239,7 +239,7 @@ fn a_deleted_comment_is_looked_for_elsewhere_and_then_told() {
         .replace("plan_comment_id: 102", "plan_comment_id: null");
     assert_refuses(
         &page,
-        "the plan-header is there, but the plan is not: the save did not come to its end; comment `/retry` where the plan was asked for, or save it again",
+        "the plan-header is there, but the plan is not: the save was interrupted; comment `/retry` where the plan was asked for, or save it again",
     );
 }
 
@@ -294,7 +294,7 @@ fn an_ordinary_issue_holds_no_plan() {
         ..StoredPage::default()
     };
     let message = read(&page).unwrap_err().to_string();
-    assert!(message.starts_with("there is no plan here: no comment and not the body holds a plan block, and the body is no plan by itself: "), "{message}");
+    assert!(message.starts_with("there is no plan here: neither the body nor any comment contains a plan block, and the body is no plan by itself: "), "{message}");
     assert!(
         message.ends_with("; `planwright plan list OWNER/REPO` shows where plans are"),
         "{message}"
@@ -304,7 +304,7 @@ fn an_ordinary_issue_holds_no_plan() {
     other.body = other.body.replace("plan-header", "submission-queued");
     assert_refuses(
         &other,
-        "there is no plan here: no comment and not the body holds a plan block, and the body holds blocks, but none with a plan; `planwright plan list OWNER/REPO` shows where plans are",
+        "there is no plan here: neither the body nor any comment contains a plan block, and the body holds blocks, but none with a plan; `planwright plan list OWNER/REPO` shows where plans are",
     );
 }
 
@@ -328,7 +328,7 @@ fn the_authors_plan_wins_over_a_strangers() {
     assert_eq!(
         odd(&found),
         [
-            "comment 101: the plan is by tom-b, the issue is by nadia-p: make sure that it is the plan you want"
+            "comment 101: the plan is by tom-b, the issue is by nadia-p: check that this is the right plan"
         ]
     );
     // A plan in the body is the author's.

@@ -57,7 +57,7 @@ async fn what_is_refused_before_the_event() {
         (
             doubled,
             400,
-            "the header X-GitHub-Event is there more than once; this address takes GitHub webhooks",
+            "the header X-GitHub-Event is present more than once; this address takes GitHub webhooks",
         ),
         (
             comment().with("x-github-event", "Issue Comment"),

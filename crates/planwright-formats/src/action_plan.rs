@@ -83,7 +83,7 @@ fn prepare(text: &str) -> Result<Cow<'_, str>, PlanError> {
             "text without NUL characters",
             "one",
             Span::line(Lines::new(text).at(at)),
-            "Remove it; neither Markdown nor GitHub can hold it.",
+            "Remove it; neither Markdown nor GitHub allows it.",
         ));
     }
     if memchr::memchr(b'\r', text.as_bytes()).is_none() {

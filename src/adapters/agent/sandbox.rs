@@ -105,7 +105,7 @@ mod no_sandbox {
 
     pub(crate) fn available() -> Protection {
         Protection::None {
-            why: "sandboxes are there on Linux only".to_owned(),
+            why: "sandboxes are available on Linux only".to_owned(),
         }
     }
 

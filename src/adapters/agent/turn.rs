@@ -328,7 +328,7 @@ pub(super) fn check_program(path: &Path) -> Result<(), String> {
     let shown = path.display();
     if !path.is_absolute() {
         return Err(format!(
-            "the agent's program {shown} is no absolute path: set agent.path to the whole path"
+            "the agent's program {shown} is not an absolute path: set agent.path to the whole path"
         ));
     }
     match std::fs::metadata(path) {

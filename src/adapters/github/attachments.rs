@@ -223,13 +223,13 @@ fn check_response(response: &Response<Incoming>, what: &str) -> Result<(), ReadE
         .get(CONTENT_ENCODING)
         .is_some_and(|coding| coding != "identity");
     if packed {
-        return Err(unreadable(what, "it comes compressed, unasked"));
+        return Err(unreadable(what, "it is compressed although no compression was requested"));
     }
     let page = has_content_type(response.headers(), "text/html")
         || has_content_type(response.headers(), "application/xhtml+xml");
     if page {
         return Err(ReadError::Withheld {
-            why: "a page comes instead of the file".to_owned(),
+            why: "GitHub returned a web page instead of the file".to_owned(),
         });
     }
     Ok(())

@@ -222,7 +222,7 @@ impl ApiClient {
             })?;
             seen.insert(std::mem::replace(&mut path, next));
             if seen.contains(&path) {
-                return Err(unreadable(format!("its pages go in a circle at {path}")));
+                return Err(unreadable(format!("its pages repeat at {path}")));
             }
             if seen.len() == MAX_PAGES {
                 return Err(unreadable(format!(

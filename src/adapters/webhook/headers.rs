@@ -99,7 +99,7 @@ fn name<'a>(
         return Err(bad("is missing"));
     };
     if values.next().is_some() {
-        return Err(bad("is there more than once"));
+        return Err(bad("is present more than once"));
     }
     first
         .to_str()

@@ -79,7 +79,7 @@ pub(super) struct Write {
     /// Answers to the agent's questions, JSON or TOML
     #[arg(long, value_name = "FILE", conflicts_with = "no_questions")]
     answers: Option<PathBuf>,
-    /// Topics to research first, divided by `;`
+    /// Topics to research first, separated by `;`
     #[arg(long, value_name = "TOPICS")]
     research: Option<String>,
     /// What the agent should heed
@@ -92,7 +92,7 @@ pub(super) struct Write {
     guidance: String,
     #[command(flatten)]
     place: Where,
-    /// Write a plan that is there anew; the old one is kept as plan.md.bak
+    /// Overwrite an existing plan (backup kept); the old one is kept as plan.md.bak
     #[arg(long)]
     again: bool,
     /// The agent decides everything itself

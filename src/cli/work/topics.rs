@@ -50,7 +50,7 @@ pub(in crate::cli) fn read(
 ) -> Result<Vec<String>, Failure> {
     checked(research::topics(texts), settings).map_err(|stop| match stop {
         Stop::Failed(Decided { message, .. }) => Failure::Usage(format!(
-            "{}; name at most {} topics, divided by `;`, each in a sentence",
+            "{}; name at most {} topics, separated by `;`, each in a sentence",
             message.trim_end_matches('.'),
             settings.most_topics
         )),

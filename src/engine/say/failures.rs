@@ -97,7 +97,7 @@ pub fn not_executable(checked: &Checked) -> Failure {
         code: Code::ValidationFailed,
         message: with_full_stop(message),
         details,
-        remedy: "Mend the lines that are named; `planwright check` shows the same on your computer, and `--fix` proposes \
+        remedy: "Fix the lines that are named; `planwright check` shows the same on your computer, and `--fix` proposes \
                  repairs of fences. New commits of a labelled pull request are checked by themselves, else comment `/check-plan` \
                  again."
             .to_owned(),

@@ -50,13 +50,13 @@ pub fn needs_agent(command: Command) -> Failure {
     Failure {
         code: Code::AgentUnavailable,
         message: format!(
-            "`/{}` is an agent's work, and this bot has none.",
+            "`/{}` needs a coding agent; none is configured.",
             command.name()
         ),
         details: vec![
             "Commands that only save and check what is there work without one".to_owned(),
         ],
-        remedy: "Let the operator set `agent.kind`, then comment `/retry` here.".to_owned(),
+        remedy: "Ask your operator to set `agent.kind`, then comment `/retry` here.".to_owned(),
     }
 }
 

@@ -68,7 +68,7 @@ async fn a_file_that_cannot_be_written_is_said_and_nothing_starts() {
     assert!(
         why.starts_with("the agent's files cannot be written: ")
             && why.contains("home/file is in no empty folder of the run")
-            && why.ends_with(": see to it that the disk of agent.folder is not full"),
+            && why.ends_with(": check that the disk of agent.folder is not full"),
         "{why}"
     );
 }

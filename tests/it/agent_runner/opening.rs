@@ -17,7 +17,7 @@ async fn a_program_that_cannot_be_run_is_named_with_what_to_do() {
     let table = [
         (
             PathBuf::from("claude"),
-            "the agent's program claude is no absolute path: set agent.path to the whole path"
+            "the agent's program claude is not an absolute path: set agent.path to the whole path"
                 .to_owned(),
         ),
         (

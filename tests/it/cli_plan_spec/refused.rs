@@ -38,7 +38,7 @@ fn wrong_inputs_are_said_with_their_place_and_nothing_begins() {
         ),
         (
             &["plan", "index", "--trust", "--research", ";"],
-            "There is no topic to research; name at most 8 topics, divided by `;`, each in a sentence",
+            "There is no topic to research; name at most 8 topics, separated by `;`, each in a sentence",
         ),
         (
             &["plan", "index", "--trust", "--config", "x.toml"],

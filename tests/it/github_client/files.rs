@@ -416,7 +416,7 @@ async fn what_is_no_attachment_is_told_apart() {
         ),
         (
             Reply::Pieces(200, page(), vec![b"<html>"]),
-            "GitHub does not give it to the App (a page comes instead of the file)",
+            "GitHub does not give it to the App (GitHub returned a web page instead of the file)",
         ),
         (
             to("/login?return_to=x").unwrap(),
@@ -424,7 +424,7 @@ async fn what_is_no_attachment_is_told_apart() {
         ),
         (
             Reply::Pieces(200, packed(), vec![b"\x1f\x8b"]),
-            "GitHub's answer to an attachment cannot be read: it comes compressed, unasked",
+            "GitHub's answer to an attachment cannot be read: it is compressed although no compression was requested",
         ),
         (
             Reply::Pieces(302, Vec::new(), Vec::new()),

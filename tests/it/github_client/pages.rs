@@ -168,7 +168,7 @@ async fn pages_in_a_circle_and_pages_without_end_are_errors() {
     assert_eq!(
         error.to_string(),
         "GitHub's answer to the comments of issue #7 of octo/plans cannot be read: \
-         its pages go in a circle at /x/comments?page=0"
+         its pages repeat at /x/comments?page=0"
     );
     assert_eq!(asked, 4);
     let (error, asked) = endless(|base, number| {

@@ -71,7 +71,7 @@ kinds! {
     SetextHeading = "setext-heading",
     /// No list follows the title.
     NoMetadata = "no-metadata",
-    /// No heading `Rationale` where it is due.
+    /// Heading `Rationale` is missing.
     NoRationale = "no-rationale",
     /// No code block below `Rationale`.
     NoRationaleCode = "no-rationale-code",
@@ -83,7 +83,7 @@ kinds! {
     NoActions = "no-actions",
     /// An action is not one of the known ones.
     UnknownAction = "unknown-action",
-    /// A paragraph where an action is due.
+    /// A paragraph where an action is expected.
     StrayText = "stray-text",
     /// A code block where an action is due.
     StrayCode = "stray-code",
@@ -95,7 +95,7 @@ kinds! {
     StrayBlock = "stray-block",
     /// `[name]: target`, which is never shown.
     LinkDefinition = "link-definition",
-    /// Nothing closes a fence.
+    /// A fence is not closed.
     UnclosedFence = "unclosed-fence",
     /// A line inside of a fence looks like the start of another one.
     FenceLookalike = "fence-lookalike",
@@ -113,15 +113,15 @@ kinds! {
     UnknownKey = "unknown-key",
     /// The key is spelled with other capitals.
     MiscasedKey = "miscased-key",
-    /// The key is there already.
+    /// The key occurs twice.
     DuplicateKey = "duplicate-key",
-    /// A required key is not there.
+    /// A required key is missing.
     MissingKey = "missing-key",
     /// A key without a value.
     EmptyValue = "empty-value",
     /// A value is neither a link, nor code, nor bare text.
     MalformedValue = "malformed-value",
-    /// A path that is none of the project's, or an address that is none.
+    /// An invalid path or address.
     BadPath = "bad-path",
     /// No code block where an action has one.
     NoCode = "no-code",

@@ -274,7 +274,7 @@ pub(super) fn notation<'a, 'v>(
             Ok(Notation::Link(Cow::Owned(url)))
         }
         Some(_) => Err("more than one link, or text beside the link"),
-        None => Err("brackets that are no link"),
+        None => Err("brackets that are not a link"),
     }
 }
 

@@ -178,7 +178,7 @@ fn target<T>(
         PlanError::new(
             ErrorKind::BadPath,
             format!(
-                "something that an action can work on as the value{}",
+                "a valid path or address as the value{}",
                 of_key()
             ),
             format!("\"{}\": {error}", preview(&item.value)),
@@ -247,7 +247,7 @@ fn variables<'a>(
         let result = if let Err(error) = check_no_list(document, &item) {
             Err(error)
         } else if !execute::is_variable_name(name) {
-            Err(bad_variable(name, "which is no such name", item.span))
+            Err(bad_variable(name, "which is not a valid name", item.span))
         } else if found.iter().any(|(known, _)| known == name) {
             Err(bad_variable(name, "which is set already", item.span))
         } else {

@@ -17,7 +17,7 @@ pub struct ProjectPath(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The path has no components.
-    #[error("it names nothing below the project's root")]
+    #[error("the path is empty")]
     Empty,
     /// A component is `..`.
     #[error("`..` leads out of where it stands")]
@@ -32,13 +32,13 @@ pub enum PathError {
     #[error("its scheme is neither `http` nor `https`")]
     Scheme,
     /// An address without a host, or with white space.
-    #[error("it is no complete address")]
+    #[error("the address is incomplete")]
     BadUrl,
     /// NUL or another control character.
     #[error("it contains a control character")]
     Control,
     /// A character that is invisible or changes the writing direction.
-    #[error("it contains a character that cannot be seen, {}", code_point(*.0))]
+    #[error("it contains an invisible character, {}", code_point(*.0))]
     Invisible(char),
     /// The percent-encoding does not decode to UTF-8.
     #[error("its percent-encoding does not decode to UTF-8")]

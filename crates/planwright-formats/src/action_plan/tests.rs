@@ -227,7 +227,7 @@ fn a_bare_path_with_markup_is_refused_and_one_that_shows_as_it_is_written_is_tak
         .diff()
         .to_string();
     assert!(
-        hidden.contains("it contains a character that cannot be seen, U+202E"),
+        hidden.contains("it contains an invisible character, U+202E"),
         "{hidden}"
     );
 }

@@ -72,7 +72,7 @@ const WRITE_DETAILS: &str = "between the markers write `<details>`, a line `<sum
      each on lines of its own";
 const CLOSE_FENCE: &str = "write a line of three back-ticks below the last field";
 const WRITE_FIELDS: &str = "write one `name: value` on each line between the fences";
-const FIX_YAML: &str = "correct the YAML at that line of the fence; put values with `: `, ` #` or quotes in them into quotes";
+const FIX_YAML: &str = "correct the YAML at that line of the fence; quote values that contain `: `, ` #` or quotation marks";
 
 /// Returns what follows `</summary>` if `inner` is nothing but a `<details>` element.
 fn details(inner: &str) -> Option<&str> {

@@ -75,7 +75,7 @@ pub(super) const SOURCES: &[OptionSpec] = &[
         option: OptionName::SessionId,
         name: "session-id",
         value: "ID",
-        summary: "Of a log that holds several sessions, only this one counts.",
+        summary: "Use only this session of a log with several.",
     },
     OptionSpec {
         option: OptionName::Author,
@@ -101,7 +101,7 @@ pub(super) const SOURCES: &[OptionSpec] = &[
         option: OptionName::Again,
         name: "again",
         value: "yes",
-        summary: "Save the plan once more, although an open issue holds it already.",
+        summary: "Save the plan again, even if an open issue already contains it.",
     },
 ];
 
@@ -110,7 +110,7 @@ pub(super) const RESEARCH: &[OptionSpec] = &[OptionSpec {
     option: OptionName::Research,
     name: "research",
     value: "\"TOPIC; TOPIC\"",
-    summary: "Let research agents look into these topics first; the plan is written with their reports.",
+    summary: "Research these topics first; the plan is based on the reports.",
 }];
 
 impl fmt::Display for OptionSpec {
@@ -289,7 +289,7 @@ pub fn read_options(command: Command, given: &[RawOption]) -> Result<Options, Op
             return Err(wrong("its quote is not closed"));
         }
         if one.value.chars().any(char::is_control) {
-            return Err(wrong("its value holds a control character"));
+            return Err(wrong("its value contains a control character"));
         }
         let twice = match spec.option {
             OptionName::Session => {
@@ -387,10 +387,10 @@ fn file(value: &str) -> Result<RepositoryFile, &'static str> {
         return Err("it names no file");
     }
     if path.contains("://") {
-        return Err("an address is no path; give the file's path inside this repository");
+        return Err("a URL is not a path; give the file's path inside this repository");
     }
     if path.starts_with(['/', '~']) || drive {
-        return Err("the path must begin inside this repository, not on somebody's machine");
+        return Err("the path must begin inside this repository, not on your computer");
     }
     if path.contains('\\') {
         return Err("its path holds a backslash; segments are divided by `/`");
@@ -417,7 +417,7 @@ fn file(value: &str) -> Result<RepositoryFile, &'static str> {
 /// being parsed as something else.
 fn reference(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
-        return Err("behind its `@` there is no branch, tag or commit");
+        return Err("no branch, tag or commit follows its `@`");
     }
     if name.chars().count() > MAX_REFERENCE {
         return Err("what stands behind its `@` is longer than 250 characters");

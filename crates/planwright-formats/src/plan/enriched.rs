@@ -232,7 +232,7 @@ fn corrections(
     }
     if images > 0 {
         found.push(format!(
-            "added {}, shown as text here because whoever looks at a picture fetches its address",
+            "added {}, shown as text here because displaying an image fetches its URL",
             counted(images, "picture")
         ));
     }

@@ -224,7 +224,7 @@ pub fn read(page: &StoredPage) -> Result<StoredPlan, StoredPlanError> {
 pub enum StoredPlanError {
     /// The page contains no plan.
     #[error(
-        "there is no plan here: no comment and not the body holds a plan block, and {why}; `planwright plan list OWNER/REPO` shows where plans are"
+        "there is no plan here: neither the body nor any comment contains a plan block, and {why}; `planwright plan list OWNER/REPO` shows where plans are"
     )]
     NoPlan {
         /// Reason why the body itself is not used as the plan.
@@ -232,7 +232,7 @@ pub enum StoredPlanError {
     },
     /// There is a header that names no comment, but no plan.
     #[error(
-        "the plan-header is there, but the plan is not: the save did not come to its end; comment `/retry` where the plan was asked for, or save it again"
+        "the plan-header is there, but the plan is not: the save was interrupted; comment `/retry` where the plan was asked for, or save it again"
     )]
     HeaderAlone,
     /// The comment that the header names contains no plan, and neither does another one.

@@ -45,7 +45,7 @@ impl ParsedAnswers {
 pub enum AnswerError {
     /// The text is empty.
     #[error(
-        "There is no answer behind `/answer`. Write the number of each question and what you choose, such as \
+        "`/answer` has no answer. Write the number of each question and what you choose, such as \
          `/answer 1: a 2: your own words`, or `/answer skip` to leave them open."
     )]
     Nothing,
@@ -108,7 +108,7 @@ pub enum AnswerError {
 
 fn there_are(count: usize) -> String {
     match count {
-        0 => "nothing is asked here at present.".to_owned(),
+        0 => "there are no open questions here.".to_owned(),
         1 => "there is only one. Begin the answer with `1:`, or leave the number out.".to_owned(),
         _ => format!(
             "there are {count}. Begin each answer with a number from 1 to {count} and a colon, such as `1: a`."

@@ -297,7 +297,7 @@ fn markers(text: &str) -> Vec<(Range<usize>, Marker<'_>)> {
             let closed = after.trim_start().starts_with(CLOSE);
             let end = close(offset(after)).filter(|end| closed || *end <= limit);
             let value = match value {
-                Ok(_) if !closed => Err("there is no `-->` behind its JSON".to_owned()),
+                Ok(_) if !closed => Err("its JSON is not followed by `-->`".to_owned()),
                 value => value,
             };
             markers.push((start..end.unwrap_or(start), Marker::Questions(value)));

@@ -86,7 +86,7 @@ impl DocumentProblem {
                 "begin it with a line `# Title`, outside of code",
             ),
             Self::NoFindings => (
-                "the document has no section for what was found",
+                "the document has no findings section",
                 "write it below `## Findings`, `## Executive Summary` or `## Analysis`, outside of code",
             ),
             Self::NoSteps => (

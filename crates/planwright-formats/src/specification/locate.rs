@@ -94,7 +94,7 @@ pub fn resolve(
             "specification",
             "give the path of a file, or make one with `planwright new NAME`",
         ),
-        DocumentKind::Plan => (PLAN_FILE, "give the folder that holds it"),
+        DocumentKind::Plan => (PLAN_FILE, "give the folder that contains it"),
     };
     Err(NotFound {
         what,

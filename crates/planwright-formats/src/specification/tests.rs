@@ -344,7 +344,7 @@ fn what_is_not_found_says_where_it_was_looked_for() {
         resolve("x", DocumentKind::Plan, folder, &none)
             .unwrap_err()
             .to_string(),
-        "plan.md not found: tried x, docs/x, .spektacular/plans/x; give the folder that holds it"
+        "plan.md not found: tried x, docs/x, .spektacular/plans/x; give the folder that contains it"
     );
     let there = |path: &Path| path == Path::new("docs/x/plan.md");
     assert_eq!(

@@ -120,7 +120,7 @@ pub fn waiting(
     let used = if used.is_empty() {
         String::new()
     } else {
-        format!(" So far: {used}.")
+        format!(" Agent time so far: {used}.")
     };
     format!(
         "❓ {} for {}: {what} {place}, until {}. `/cancel` stops it.{used}\n\n{}",

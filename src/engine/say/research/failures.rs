@@ -13,7 +13,7 @@ pub fn no_topics() -> Failure {
         message: "There is no topic to research.".to_owned(),
         details: Vec::new(),
         remedy:
-            "Write topics behind the command, divided by `;` or one a line: `/research how retries work; which queue fits`."
+            "Write topics behind the command, separated by `;` or one a line: `/research how retries work; which queue fits`."
                 .to_owned(),
     }
 }
@@ -24,7 +24,7 @@ pub fn too_many_topics(found: usize, most: usize) -> Failure {
         code: Code::InvalidInput,
         message: format!("{found} topics are more than {most}, the most of one run."),
         details: vec![
-            "Topics are divided by `;` and by line ends: a text of several lines is several topics"
+            "Topics are separated by `;` and by line ends: a text of several lines is several topics"
                 .to_owned(),
         ],
         remedy: format!(

@@ -190,7 +190,7 @@ impl Finding {
                 };
                 write!(
                     f,
-                    "Most like it, with a similarity of {}: {lines} of the file (`-` is `FIND`, `+` is the file):\n\n",
+                    "Closest match, similarity {}: {lines} of the file (`-` is `FIND`, `+` is the file):\n\n",
                     near.score
                 )?;
                 write_code(f, "diff", &near.diff)?;

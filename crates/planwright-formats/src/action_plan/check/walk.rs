@@ -174,7 +174,7 @@ impl Walk<'_> {
             ),
             PathState::TooLarge => (
                 FindingKind::TooLarge,
-                format!("{name} is too large to be looked into."),
+                format!("{name} is too large to check."),
                 "Change it with a command (`EXECUTE`).",
             ),
             PathState::Unreadable(reason) => (
@@ -198,7 +198,7 @@ impl Walk<'_> {
             return self.findings.push(finding(
                 FindingKind::EmptyFind,
                 pair.find_span,
-                "`FIND` is empty, so it names no place in the file.",
+                "`FIND` is empty.",
                 "Put the lines to be replaced into `FIND`; for a new file use `CREATE`.",
             ));
         }

@@ -120,7 +120,7 @@ fn a_path_is_inside_the_repository() {
         ("C:/logs/a.jsonl", "must begin inside this repository"),
         (
             "https://github.com/o/r/blob/main/a.jsonl",
-            "an address is no path",
+            "a URL is not a path",
         ),
         ("../a", "an empty segment, `.` or `..`"),
         ("a/../b", "an empty segment, `.` or `..`"),

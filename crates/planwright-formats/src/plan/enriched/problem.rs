@@ -70,7 +70,7 @@ impl AnswerProblem {
                 "There is one, above the line `---`.",
             ),
             Self::NoBody => (
-                "There is no plan behind the line `---`",
+                "There is no plan after the line `---`",
                 "Write the whole plan there.",
             ),
             Self::Content(error) => {

@@ -160,7 +160,7 @@ fn from_comment(
             Location::Comment(comment.id),
             None,
             format!(
-                "the plan is by {}, the {} is by {}: make sure that it is the plan you want",
+                "the plan is by {}, the {} is by {}: check that this is the right plan",
                 author_name(comment.author.as_deref()),
                 if page.pull_request {
                     "pull request"

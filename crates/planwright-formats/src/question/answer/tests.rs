@@ -277,13 +277,13 @@ fn refusals_say_what_to_write() {
         (
             " ",
             &two[..],
-            "There is no answer behind `/answer`. Write the number of each question and what you choose, such as \
+            "`/answer` has no answer. Write the number of each question and what you choose, such as \
              `/answer 1: a 2: your own words`, or `/answer skip` to leave them open.",
         ),
         (
             "1:\n2:",
             &two,
-            "There is no answer behind `/answer`. Write the number of each question and what you choose, such as \
+            "`/answer` has no answer. Write the number of each question and what you choose, such as \
              `/answer 1: a 2: your own words`, or `/answer skip` to leave them open.",
         ),
         (
@@ -310,7 +310,7 @@ fn refusals_say_what_to_write() {
         (
             "1: a",
             &[],
-            "There is no question 1: nothing is asked here at present.",
+            "There is no question 1: there are no open questions here.",
         ),
         (
             "1: a, c",

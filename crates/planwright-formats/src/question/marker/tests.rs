@@ -254,7 +254,7 @@ fn whatever_is_not_asked_is_described() {
         ),
         (
             "<!--QUESTION:{\"questions\":[]}".to_owned(),
-            "A question marker could not be read: there is no `-->` behind its JSON.",
+            "A question marker could not be read: its JSON is not followed by `-->`.",
         ),
         (
             mark(&json!([{ "header": "x" }])),

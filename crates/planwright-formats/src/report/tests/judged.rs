@@ -34,7 +34,7 @@ fn every_complaint_names_the_place_and_what_to_do() {
         [
             "the document has 18 bytes without its comments and needs 500; say more, with places and reasons",
             "the document has no heading of level 1; begin it with a line `# Title`, outside of code",
-            "the document has no section for what was found; write it below `## Findings`, `## Executive Summary` or `## \
+            "the document has no findings section; write it below `## Findings`, `## Executive Summary` or `## \
              Analysis`, outside of code",
         ]
     );
