@@ -49,8 +49,8 @@ fn key(context: &Context, name: &str) -> String {
     }
 }
 
-/// Returns the comments that hold a document, ready to post: each a plan in `form`, headed by `part
-/// i/n` if there are several.
+/// Returns the comments that hold a document, ready to post: each a plan in `form`, headed by
+/// `part i/n` if there are several.
 ///
 /// Neutralising mentions and frame tokens makes a text longer, so the parts are made smaller until
 /// every body fits.

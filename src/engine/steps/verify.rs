@@ -1,5 +1,5 @@
-//! Selection and validation of a plan and rendering of the document to save. Pure, but slow enough
-//! for a blocking thread.
+//! Selection and validation of a plan and rendering of the document to save. Pure, but
+//! potentially slow: callers run it on a blocking thread.
 
 use crate::engine::extract::{self, Choice, NoPlan, OWN, Search};
 use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
