@@ -1,7 +1,7 @@
 //! Steps of a run (gather ─▶ extract ─▶ verify ─▶ publish ─▶ report) and replies to control
 //! commands.
 //!
-//! [`authorise`] runs first: [`publish`] requires the proof of permission that it returns.
+//! [`authorise`] runs first: [`publish::publish`] requires the proof of permission that it returns.
 
 pub mod authorise;
 pub mod enrich;

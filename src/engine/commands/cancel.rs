@@ -1,4 +1,4 @@
-//! `/cancel`: stops all runs at this place.
+//! `/cancel`: stops the runs at this place that were accepted before the command.
 
 use super::once;
 use crate::engine::effects::Stop;

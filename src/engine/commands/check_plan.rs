@@ -2,12 +2,14 @@
 //! reports the result in one comment and, for files of a pull request, as a check run with
 //! annotations.
 //!
-//! | where | what is checked |
-//! |---|---|
-//! | a plan in the command's comment | that plan |
-//! | the label on a pull request, or new commits while it is set | each changed file with a plan's name, at the head |
-//! | a saved plan | the plan in its blocks |
-//! | otherwise | the opening text, or else the newest comment, that is an action plan; then a pull request's changed files |
+//! What is checked, in this order:
+//!
+//! - For the label on a pull request, and for new commits while it is set: each changed file with a
+//!   plan's name, at the head.
+//! - The plan in the command's comment.
+//! - In a saved plan: the plan in its blocks.
+//! - The opening text, or else the newest comment, that is an action plan.
+//! - On a pull request: its changed files, as above.
 
 mod judge;
 mod look;

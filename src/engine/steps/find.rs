@@ -62,8 +62,8 @@ fn settle_unclear(context: &Context, found: &mut Found) -> Result<(), Failure> {
     }
 }
 
-/// Returns whose posts may hold the plan: the account named in the command, or else all accounts
-/// with write permission.
+/// Returns the authors whose posts may hold the plan: the account named in the command, or else all
+/// accounts with write permission.
 async fn trust(context: &Context, scan: &Scan, thread: &Thread) -> Result<Trust, Stop> {
     let trigger = &context.trigger;
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();

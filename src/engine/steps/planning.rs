@@ -3,10 +3,12 @@
 //! prompts and the checks of the plan are here.
 //!
 //! ```text
-//! specification ─▶ knowledge ─▶ research? ─▶ planner ─▶ plan.md (context.md, research.md) ─▶ checked, saved
+//! specification ─▶ knowledge ─▶ research? ─▶ planner
+//!     ─▶ plan.md (context.md, research.md) ─▶ checked, saved
 //! ```
 //!
-//! Only the files that the planner writes count: its chat messages are never saved as a plan.
+//! Only the planner's files count (printed ones, if the agent has no tools to write files): other
+//! chat messages are never saved as a plan.
 
 mod begin;
 mod documents;

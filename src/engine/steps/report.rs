@@ -326,7 +326,7 @@ pub(super) fn progress(
 }
 
 /// Overwrites the status comment with `body`, unless there is none or it holds the final report.
-/// The edit is not recorded, see [`progress`].
+/// The edit is not recorded, see [`progress()`].
 ///
 /// # Errors
 /// Returns an error if GitHub fails.

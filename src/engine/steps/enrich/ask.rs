@@ -177,7 +177,7 @@ pub(super) async fn take_answers(context: &mut Context) -> Result<(), Stop> {
                     round.take(&told);
                 }
             }
-            // An answer to an earlier round was processed then.
+            // Answers to earlier rounds have been processed already.
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(run.id = %context.run(), error = %error, "a message to the run cannot be read");
