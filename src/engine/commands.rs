@@ -1,7 +1,7 @@
-//! The slash commands, one module each: what a command does and what it says.
+//! Slash commands, one module each: behaviour and replies.
 //!
-//! [`handler`] is the one place where a command is dispatched. What is typed, who may type it and
-//! which label stands for it is in `formats::command::REGISTRY`.
+//! [`handler`] is the only place where commands are dispatched. The syntax, required permission and
+//! label of each command are in `formats::command::REGISTRY`.
 
 mod answer;
 pub(super) mod cancel;
@@ -31,27 +31,28 @@ use crate::formats::command::{Command, Permission};
 pub use answer::waits_at;
 pub use check_plan::CHECK_RUN;
 
-/// What a command works with.
+/// Inputs of a command.
 pub(super) struct CommandRun<'a> {
-    /// Store, GitHub, clock, agent.
+    /// Store, GitHub client, clock and agent.
     pub(super) parts: &'a Services,
-    /// The run.
+    /// Context of the run.
     pub(super) context: &'a mut Context,
-    /// Set when somebody cancels the run.
+    /// Flag that is set when someone cancels the run.
     pub(super) stop: &'a StopFlag,
-    /// Proof that the sender has the permission.
+    /// Proof that the sender has the required permission.
     pub(super) allowed: &'a Authorised,
 }
 
-/// How a command is carried out.
+/// How a command is executed.
 enum Handler {
-    /// It reports its own progress and result.
+    /// The command reports its own progress and result.
     Run(for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<(), Stop>>),
-    /// It answers with a text. Several of these in one comment are answered together.
+    /// The command replies with a text. Replies to several commands of one comment are posted
+    /// together.
     Reply(for<'a> fn(&'a Context) -> BoxFuture<'a, Result<String, Stop>>),
 }
 
-/// Every command and the function that carries it out.
+/// Returns the function that executes `command`.
 fn handler(command: Command) -> Handler {
     match command {
         Command::SavePlan => Handler::Run(|run| Box::pin(save_plan::run(run))),
@@ -69,10 +70,10 @@ fn handler(command: Command) -> Handler {
     }
 }
 
-/// Carries out the command of a run whose sender has the permission.
+/// Executes the command of a run whose sender has the required permission.
 ///
 /// # Errors
-/// [`Stop`] with what ends the run or makes it wait.
+/// Returns the [`Stop`] that ends the run or makes it wait.
 pub(super) async fn run(mut run: CommandRun<'_>) -> Result<(), Stop> {
     match handler(run.context.trigger.command) {
         Handler::Run(carry_out) => carry_out(&mut run).await,
@@ -80,7 +81,7 @@ pub(super) async fn run(mut run: CommandRun<'_>) -> Result<(), Stop> {
     }
 }
 
-/// Answers all commands of the comment that reply with a text, in one comment.
+/// Replies to all text commands of the comment in one comment.
 async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), Stop> {
     let has = allowed.has().unwrap_or(Permission::Read);
     let commands: Vec<Command> = context.trigger.commands().collect();
@@ -97,7 +98,7 @@ async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), Stop> 
         } else {
             match handler(command) {
                 Handler::Reply(reply) => reply(context).await?,
-                // Only commands that reply come together.
+                // Not expected: only commands with a text reply are combined.
                 Handler::Run(_) => continue,
             }
         });
@@ -109,16 +110,16 @@ async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), Stop> 
             let failure = failures::refused(&error, &context.trigger.place);
             Err(Stop::Failed(failure))
         }
-        // What else was asked for is done, whether or not that could be said.
+        // The other commands have taken effect even if the reply could not be posted.
         _ => Ok(()),
     }
 }
 
-/// Changes the store once, and records the text that says what was done: a repeated attempt posts the
-/// same text although there is nothing left to change.
+/// Executes `act` once and stores the text it returns. A later attempt changes nothing and returns
+/// the stored text.
 ///
 /// # Errors
-/// The store fails.
+/// Returns an error if the store or `act` fails.
 async fn once<F>(context: &Context, command: Command, act: F) -> Result<String, Stop>
 where
     F: Future<Output = Result<String, Stop>> + Send,
@@ -148,10 +149,10 @@ where
     Ok(said)
 }
 
-/// Makes a plan ready to be saved, or finds that it is saved already.
+/// Function that prepares a plan to save, or finds that it is already saved.
 type WorkOut = for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<Ready, Stop>>;
 
-/// Saves the plan that `work_out` makes ready, and reports it.
+/// Saves the plan that `work_out` prepares, and reports the result.
 async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), Stop> {
     let ready = if let Some(ready) = prepare::begun(run.context) {
         ready
@@ -170,7 +171,7 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), Stop> {
         }
     };
     if !run.context.progress.publishing {
-        // Once the issue may exist the run goes through: half a plan helps nobody.
+        // Once the issue may exist, cancellation is ignored: a partial plan is useless.
         run.stop.heed()?;
     }
     let saved = publish::publish(run.context, &prepared, run.allowed).await?;

@@ -1,7 +1,7 @@
-//! One attempt at one run: from the claimed row to how it is given back.
+//! One attempt at a run, from the claimed row to its outcome.
 //!
-//! An attempt can end anywhere (crash, lost lease, rate limit); the next one starts from the top, skips what is remembered
-//! in the progress and in the effects, and goes on.
+//! An attempt can end at any point (crash, lost lease, rate limit). The next attempt starts from
+//! the top and skips everything that is recorded as done in the progress and the effects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,10 +19,11 @@ use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::time::Millis;
 use crate::formats::command::read_options;
 
-/// Why a run waits that looks again in a moment.
+/// Reason of a short wait, for `/plan-status` and the operator.
 const CATCHING_UP: &str = "GitHub is given time to catch up with an earlier write";
 
-/// Works on a claimed run until it ends or has to wait. `None`: the lease is lost, or the store fails; touch nothing more.
+/// Works on a claimed run until it ends or has to wait. Returns `None` if the lease is lost or the
+/// store fails; the caller must then leave the run alone.
 pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Option<RunOutcome> {
     let mut context = context(parts, claimed);
     let poisoned = claimed.attempt > parts.settings.max_attempts;
@@ -48,12 +49,14 @@ pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Op
     finish
 }
 
-/// Says 👀 and, where the run has to wait, its place in the queue. Best effort: the run itself repeats what is missing.
+/// Adds the 👀 reaction and, if the run has to wait, posts its place in the queue. Best effort: the
+/// run itself repeats what is missing.
 ///
-/// A run that has begun (and was cut short by a crash) has said more than that already, perhaps even how it ended.
+/// Does nothing if the run was already started or its final report has begun: a newer status is
+/// posted.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn acknowledge(parts: &Services, claimed: &Claimed) -> Result<(), Stop> {
     let mut context = context(parts, claimed);
     if claimed.attempt > 0 || context.progress.closing == Some(context.round) {
@@ -106,14 +109,14 @@ async fn work(
         if round == context.round {
             return Err(Stop::Failed(failure));
         }
-        // A new round: old faults do not count against it.
+        // Failures of an earlier round do not count in a new one.
         context.progress.failure = None;
         // The plan issue may have been closed since.
         context.progress.known = None;
         context.progress.outage = None;
         context.progress.limited = 0;
         if context.progress.prepared.is_none() {
-            // What the logs hold may have been the fault.
+            // The logs may have caused the failure, so read them again.
             context.progress.logs = None;
         }
         research::again(&mut context.progress);
@@ -161,7 +164,7 @@ async fn work(
     Ok(RunOutcome::Succeeded)
 }
 
-/// Turns what stopped the work into how the run is given back, reporting to people where it ends.
+/// Converts the reason why the work stopped into the run's outcome, and reports a final failure.
 async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<RunOutcome> {
     let now = context.effects.clock.now();
     let failure = match stop {
@@ -171,7 +174,7 @@ async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Run
         }
         Stop::Settling { until } => return Some(park(until, CATCHING_UP)),
         Stop::Wait { until, why } => {
-            // GitHub has answered on the way here: two hiccups with days between them are no outage of days.
+            // GitHub has responded since; reset the outage timer.
             if context.progress.outage.take().is_some() {
                 context.remember().await.ok()?;
             }
@@ -193,29 +196,32 @@ async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<Run
     end(context, failure, attempt).await
 }
 
-/// The work is done, and only the report of it is not: a report decides nothing.
+/// Returns whether the work is done and only its report is missing. A failed report does not fail
+/// the run.
 fn decided(context: &Context) -> bool {
     context.progress.closing == Some(context.round) && context.progress.failure.is_none()
 }
 
-/// Ends a run well whose report could not be posted.
+/// Ends a run as succeeded although its report could not be posted.
 async fn unreported(context: &Context, error: &ForgeError) -> Option<RunOutcome> {
     tracing::warn!(run.id = %context.run(), error = %error, "the outcome could not be reported");
     context.audit("unreported", &error.to_string()).await.ok()?;
     Some(RunOutcome::Succeeded)
 }
 
+/// Decision after a GitHub error: retry the run later, or end it.
 enum Weighed {
     Later(RunOutcome),
     Over(Failure),
 }
 
-/// Later, or over? Limits and outages are waited out; refusals are final.
+/// Decides whether a GitHub error is retried: limits and outages are waited out, refusals are
+/// final.
 fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
     match error {
         ForgeError::Limited { until, .. } => {
             let give_up = context.settings.give_up_after;
-            // A run that asks for more than GitHub allows would wait for ever.
+            // Without this limit, a run that needs more than GitHub allows would wait forever.
             if Duration::from_millis(context.progress.limited) >= give_up {
                 return Weighed::Over(failures::gave_up(error, give_up.as_secs() / 3600));
             }
@@ -223,14 +229,15 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
             context.progress.limited = context.progress.limited.saturating_add(wait);
             Weighed::Later(park(*until, &error.to_string()))
         }
-        // Credentials come back too: a suspended installation is resumed, a key replaced.
+        // Credentials may recover: a suspended installation is resumed or a key is replaced.
         ForgeError::Unreachable { .. }
         | ForgeError::Unknown { .. }
         | ForgeError::Unauthorized { .. }
         | ForgeError::Unreadable { .. } => {
             let (since, faults) = context.progress.outage.unwrap_or((now, 0));
-            // The clock may have been set between two processes: back, and the mark lies ahead; forward, and it
-            // seems long ago. What was waited in all is known without it.
+            // The clock may have been set between two attempts: `since` is then in the future or
+            // too long ago. The elapsed time is therefore capped by `waited`, which depends only on
+            // the number of faults.
             let since = since.min(now);
             let waited = context.settings.waited_after(faults);
             let give_up = context.settings.give_up_after;
@@ -264,17 +271,17 @@ fn park(until: Millis, reason: &str) -> RunOutcome {
     }
 }
 
-/// Remembers the failure, reports it, and ends the run. A report that cannot be made now is made later; one that GitHub
-/// refuses for good is left to the log and the audit.
+/// Stores the failure, reports it, and ends the run. A report that fails temporarily is retried;
+/// one that GitHub refuses for good is only logged and audited.
 async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<RunOutcome> {
     if context.progress.failure.is_none() {
-        // The report has a time of its own to be made in: what ended the run may last.
+        // The report gets a time limit of its own, because the outage that ended the run may last.
         context.progress.outage = None;
         context.progress.limited = 0;
     }
     context.progress.failure = Some((context.round, failure.clone()));
     if let Some(work) = &mut context.progress.work {
-        // What the agent keeps is deleted with the end of the run.
+        // The agent's session is deleted at the end of the run.
         work.forget_session();
     }
     context.remember().await.ok()?;

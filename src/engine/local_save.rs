@@ -1,7 +1,8 @@
-//! Saving a plan from a terminal, with the caller's own credentials: the writes of a run, without its conversation.
+//! Saves a plan from a terminal with the caller's own credentials, without status comment or
+//! reactions.
 //!
-//! The same store, effects and issue as in the bot: a save that was cut off is completed by the next one, and a plan that
-//! was saved from this machine before is not saved again.
+//! It uses the same store, effects and issue format as the bot: an interrupted save is completed by
+//! the next one, and a plan that was saved from this machine is not saved again.
 
 use super::effects::Stop;
 use super::execute::{self};
@@ -18,71 +19,72 @@ use crate::formats::command::Command;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
-/// Somebody waits at the terminal: what takes longer than this is left to the next call.
+/// Maximum duration of a save while a person waits at the terminal. The next call does the rest.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Pause after a fault outside.
+/// Pause after a failed request to GitHub.
 const PAUSE: Duration = Duration::from_secs(3);
-/// How long the claim holds: longer than the patience and one request.
+/// Duration of the lease: longer than [`PATIENCE`] plus one request.
 const LEASE: Duration = Duration::from_mins(5);
 /// Name of the worker in the store.
 const OWNER: &str = "terminal";
 
-/// What to save, where, and for whom.
+/// Target and origin of a plan to save.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// Base address of the API: ids of repositories mean nothing on another server.
+    /// Base URL of the API. Repository ids are only unique on one server.
     pub server: String,
-    /// The repository, and the issue the plan belongs to (number zero for none).
+    /// Repository, and the issue that the plan belongs to (number zero for none).
     pub place: Place,
-    /// Whose credentials the forge uses.
+    /// Account whose credentials the forge uses.
     pub actor: Actor,
     /// Session that the plan comes from.
     pub session: Option<String>,
-    /// Save although the same plan was saved before: anything that was not used before.
+    /// Unused value that makes the key unique, to save a plan that was saved before.
     pub again: Option<String>,
-    /// When it was asked for, by GitHub's clock: posts of this save are looked for from then on.
+    /// Time of the request, by GitHub's clock. Posts of this save are searched from this time on.
     pub at: Millis,
 }
 
-/// How it ended.
+/// Outcome of a save.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Saved now.
+    /// The plan was saved.
     Saved {
-        /// The plan issue.
+        /// Plan issue.
         saved: Saved,
-        /// What it holds: an earlier call may have begun it with another text under the same title.
+        /// Saved plan. It may differ from the given one if an earlier call began with another text
+        /// under the same title.
         prepared: Box<Prepared>,
     },
-    /// It was saved before; nothing was written.
+    /// The plan was saved before; nothing was written.
     Before(Before, Box<Prepared>),
 }
 
-/// A plan of the same session and title that was saved before.
+/// An earlier save of a plan with the same session and title.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Before {
-    /// Its issue.
+    /// Plan issue.
     pub saved: Saved,
-    /// Its document is the one that was to be saved.
+    /// Whether the saved document equals the one to save.
     pub same: bool,
-    /// The issue is not there any more.
+    /// Whether the issue no longer exists.
     pub gone: bool,
-    /// It is linked to the issue or pull request that is named now, or none is.
+    /// Whether the plan is linked to the issue or pull request given now, or none is given.
     pub linked: bool,
 }
 
-/// Why it could not be saved. What exists already is said in the text.
+/// Reason why a plan could not be saved. The message tells what already exists on GitHub.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// GitHub, the store or a gate said no.
+    /// GitHub, the store or a check refused the plan.
     #[error("{0}{1}")]
     Stopped(Stop, Leftover),
-    /// GitHub or its rate limit took longer than anybody waits for.
+    /// GitHub or its rate limit takes longer than a person at the terminal should wait.
     #[error("not now: {why}{left}; run the same command again later")]
     NotNow {
-        /// What went wrong, or what it waits for.
+        /// Error, or reason for the wait.
         why: String,
-        /// What exists already.
+        /// What already exists on GitHub.
         left: Leftover,
     },
 }
@@ -93,16 +95,16 @@ impl From<StoreError> for SaveError {
     }
 }
 
-/// What a save that did not come to its end left on GitHub.
+/// What an incomplete save left on GitHub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leftover {
     /// No plan issue.
     Nothing,
-    /// Its creation was tried and nobody knows.
+    /// Creation of the plan issue was attempted, with unknown outcome.
     Perhaps,
-    /// This one, not complete.
+    /// An incomplete plan issue with this URL.
     Issue(String),
-    /// This one was begun, and is not there any more.
+    /// A plan issue with this URL that was begun and no longer exists.
     Gone(String),
 }
 
@@ -126,7 +128,8 @@ impl std::fmt::Display for Leftover {
 }
 
 impl Leftover {
-    /// `doubt`: an earlier try to create the issue may have worked.
+    /// Returns what a save that ended with `stopped` left behind. `doubt`: an earlier attempt to
+    /// create the issue may have succeeded.
     fn of(progress: &Progress, stopped: &Stop, doubt: bool) -> Self {
         let gone = matches!(
             stopped,
@@ -138,33 +141,33 @@ impl Leftover {
         match &progress.saved {
             Some(saved) if gone => Self::Gone(saved.url.clone()),
             Some(saved) => Self::Issue(saved.url.clone()),
-            // What GitHub refuses has not happened; what it did not answer before may have.
+            // A refused request has no effect, but an earlier one without a response may have had.
             None if progress.publishing && (doubt || !refused) => Self::Perhaps,
             None => Self::Nothing,
         }
     }
 }
 
-/// What an earlier call did with this plan.
+/// Result of earlier calls for the same plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
-    /// Nothing.
+    /// Nothing was written.
     No,
-    /// It began to save it; the next call completes that, with the text it had then.
+    /// The save was begun. The next call completes it with the text of the earlier call.
     Begun {
-        /// The issue, where it is known to exist.
+        /// URL of the issue, if it is known to exist.
         url: Option<String>,
-        /// The text is the one that is to be saved now.
+        /// Whether that text equals the one to save now.
         same: bool,
     },
-    /// It saved it.
+    /// The plan was saved.
     Saved(Before),
 }
 
-/// Looks whether an earlier call saved or began to save this plan. Writes nothing.
+/// Looks up whether an earlier call saved or began to save this plan. Writes nothing.
 ///
 /// # Errors
-/// The store or GitHub did not say.
+/// Returns an error if the store or GitHub fails.
 pub async fn look(
     parts: &Services,
     order: &Order,
@@ -213,20 +216,21 @@ pub async fn look(
     }
 }
 
-/// How many comments the plan takes.
+/// Returns the number of comments that hold the plan.
 ///
 /// # Errors
-/// They are too many.
+/// Returns an error if the plan needs too many comments.
 pub fn fits(parts: &Services, prepared: &Prepared) -> Result<usize, SaveError> {
     publish::fitting(prepared, &parts.settings)
         .map(|bodies| bodies.len())
         .map_err(|stop| SaveError::Stopped(stop, Leftover::Nothing))
 }
 
-/// Saves `prepared` as a plan issue. Call it with a store that no other process uses. `waiting` is told what it waits for.
+/// Saves `prepared` as a plan issue. No other process may use the store meanwhile. `waiting` is
+/// called with a description of each wait.
 ///
 /// # Errors
-/// [`SaveError`]; what was begun is remembered in the store.
+/// Returns a [`SaveError`]; the state of the save is kept in the store.
 pub async fn save(
     parts: &Services,
     order: &Order,
@@ -242,7 +246,8 @@ pub async fn save(
     parts.store.accept(delivery(order, &key, now)).await?;
     let claimed = claim(parts, &key).await?;
     let mut context = execute::context(parts, &claimed);
-    // What was begun is completed as it was begun, so that all of its comments belong together.
+    // A save that was begun is completed with its own text, so that all its comments belong
+    // together.
     let prepared = match context.progress.prepared.take() {
         Some(begun) if context.progress.publishing => begun,
         _ => prepared.clone(),
@@ -264,7 +269,8 @@ pub async fn save(
     })
 }
 
-/// One plan of one session is saved once: its session and its title. Without a session its whole text decides.
+/// Returns the key under which a plan is saved once: session and title, or the whole text if there
+/// is no session.
 fn key(order: &Order, prepared: &Prepared) -> String {
     let of = match &order.session {
         Some(session) => (session.as_str(), prepared.title.as_str()),
@@ -278,7 +284,7 @@ fn place_key(order: &Order, key: &str) -> String {
     format!("{}/{key}", order.place.repo.id)
 }
 
-/// The order as the trigger of a run that was given `at`.
+/// Converts the order to the trigger of a run that was requested `at`.
 pub fn trigger(order: &Order, at: Millis) -> Trigger {
     Trigger {
         command: Command::SaveRawPlan,
@@ -321,7 +327,7 @@ fn delivery(order: &Order, key: &str, now: Millis) -> NewDelivery {
     }
 }
 
-/// Claims the run of `key`. Others that were cut off are put aside until they are asked for again.
+/// Claims the run with `key`. Other interrupted runs are ended until they are requested again.
 async fn claim(parts: &Services, key: &str) -> Result<Claimed, StoreError> {
     loop {
         let now = parts.clock.now();
@@ -342,7 +348,7 @@ async fn claim(parts: &Services, key: &str) -> Result<Claimed, StoreError> {
     }
 }
 
-/// Writes until it is done, as long as somebody waits.
+/// Retries the save until it succeeds, fails for good, or would exceed [`PATIENCE`].
 async fn persevere(
     context: &mut Context,
     prepared: &Prepared,
@@ -372,7 +378,7 @@ async fn persevere(
                 return Err(SaveError::Stopped(stopped, left));
             }
         };
-        // That a write of unknown outcome settles is only worth telling with what happened to it.
+        // For a write of unknown outcome, the original fault says more than the wait.
         let why = match (&stopped, &fault) {
             (Stop::Settling { .. }, Some(fault)) => fault.clone(),
             _ => stopped.to_string(),

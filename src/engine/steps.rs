@@ -1,6 +1,7 @@
-//! The steps of a run: gather ─▶ extract ─▶ verify ─▶ publish ─▶ report, and the answers to control commands.
+//! Steps of a run (gather ─▶ extract ─▶ verify ─▶ publish ─▶ report) and replies to control
+//! commands.
 //!
-//! [`authorise`] comes before all of them; nothing that writes a plan can be reached without its proof.
+//! [`authorise`] runs first: [`publish::publish`] requires the proof of permission that it returns.
 
 pub mod authorise;
 pub mod enrich;
@@ -26,39 +27,41 @@ use crate::engine::model::progress::Progress;
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::{Place, Trigger};
 
-/// For how many settling times a 404 or a 422 on something new is taken for temporary: two minutes by default. Reports of
-/// such answers (cli/cli#4801, peter-evans/create-pull-request#4321, probot/probot#690) name seconds.
+/// Number of `adopt_delay` periods during which a 404 or 422 for a new object counts as temporary:
+/// two minutes by default. Reports of such responses (cli/cli#4801,
+/// peter-evans/create-pull-request#4321, probot/probot#690) mention seconds.
 const FRESH: u32 = 10;
 
-/// Shortest and longest pause before something new is looked at again.
+/// Minimum pause before a new object is queried again.
 const MIN_PAUSE: Duration = Duration::from_secs(2);
+/// Maximum pause before a new object is queried again.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// What every step of one leased run works with.
+/// State shared by all steps of one leased run.
 pub struct Context {
-    /// What was asked for.
+    /// Trigger of the run: command, sender and place.
     pub trigger: Trigger,
-    /// How often the run was put back in line after it had ended.
+    /// Number of times the run was queued again after it had ended.
     pub round: u32,
-    /// When the run was accepted, by this machine's clock.
+    /// Time at which the run was accepted, by the local clock.
     pub accepted: Millis,
-    /// Writes, under the run's lease.
+    /// Writer of effects under the run's lease.
     pub effects: Effects,
-    /// What is remembered.
+    /// Progress stored with the run.
     pub progress: Progress,
-    /// The operator's settings.
+    /// Operator's settings.
     pub settings: Arc<Settings>,
-    /// When the status comment was last written, to keep edits apart.
+    /// Time of the last write to the status comment, used to space edits.
     pub status_written: Option<Millis>,
-    /// Who asks has no triage permission: the answer is one comment and one reaction.
+    /// Whether the sender lacks triage permission. Such a sender gets one comment and one reaction.
     pub outsider: bool,
 }
 
 impl Context {
-    /// Stores the progress under the lease.
+    /// Saves the progress under the lease.
     ///
     /// # Errors
-    /// The store refuses: the lease is lost or the database fails.
+    /// Returns [`Stop::Store`] if the lease is lost or the database fails.
     pub async fn remember(&self) -> Result<(), Stop> {
         self.effects
             .store
@@ -67,13 +70,16 @@ impl Context {
         Ok(())
     }
 
-    /// Where the conversation is now: another place than where the command was given when the issue was transferred.
+    /// Returns the current place of the conversation, which differs from the place of the command
+    /// after a transfer of the issue.
     pub fn home(&self) -> &Place {
         self.progress.moved.as_ref().unwrap_or(&self.trigger.place)
     }
 
-    /// When to try again what GitHub refused with `error`, because the refusal may be temporary: a 404 or a 422 soon after
-    /// the run was accepted or created something comes from replicas that do not have it yet. `None` when it is final.
+    /// Returns when to retry a request that failed with `error`, or `None` if the error is final.
+    ///
+    /// A 404 or 422 soon after the run was accepted or created something may come from a replica
+    /// that does not have the object yet.
     pub fn again_at(&self, error: &ForgeError) -> Option<Millis> {
         let temporary = matches!(
             error,
@@ -87,22 +93,23 @@ impl Context {
         self.pause(newest, until)
     }
 
-    /// When to look again at something that is `since` then on its way: the pauses grow, and end at `until`.
+    /// Returns when to check again for something that began at `since`, or `None` from `until` on.
+    /// The pauses grow with the time elapsed.
     pub(in crate::engine) fn pause(&self, since: Millis, until: Millis) -> Option<Millis> {
         let now = self.effects.clock.now();
         let pause = now.since(since).clamp(MIN_PAUSE, MAX_PAUSE);
         (now < until).then(|| now.plus(pause).min(until))
     }
 
-    /// The run's id.
+    /// Returns the run's id.
     pub fn run(&self) -> &crate::engine::model::run::RunId {
         &self.effects.lease.run
     }
 
-    /// Records a decision of the run.
+    /// Records a decision of the run in the audit log.
     ///
     /// # Errors
-    /// The store fails.
+    /// Returns an error if the store fails.
     pub(in crate::engine) async fn audit(
         &self,
         decision: &str,

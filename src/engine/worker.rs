@@ -1,4 +1,5 @@
-//! The loops that work the queue. Each is a loop around a `step` that says what happened, so tests drive them without sleeping.
+//! Loops that process the queue. Each loop repeats a `step` that returns its result, so tests can
+//! drive the steps without sleeping.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,28 +17,29 @@ use crate::engine::model::failure::Code;
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
 
-/// Longest a loop waits without looking again: the safety net under missed wake-ups.
+/// Maximum time a loop waits before it checks the queue again, in case a wake-up is missed.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// How long a ready run may stand unclaimed before it is acknowledged apart.
+/// Minimum time a ready run stays unclaimed before it is acknowledged separately.
 const ACKNOWLEDGE_AFTER: Duration = Duration::from_secs(2);
-/// How often finished runs past their retention are deleted.
+/// Interval between deletions of finished runs past their retention.
 const PRUNE_EVERY: Duration = Duration::from_hours(1);
-/// How long deliveries are kept whose runs were all refused: anybody who can comment can make them. GitHub delivers again
-/// for three days.
+/// Retention of deliveries whose runs were all refused. It is short because anyone who can comment
+/// can create them, and covers the three days during which GitHub redelivers.
 const REFUSED_RETENTION: Duration = Duration::from_hours(72);
 
-/// What one step of a loop came to.
+/// Result of one step of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// A run was worked on; its state now, or `None` when its lease was lost.
+    /// A run was processed. Holds its new state, or `None` if its lease was lost or it was only
+    /// acknowledged.
     Did(RunId, Option<State>),
     /// Nothing to do.
     Idle,
-    /// Nothing to do before then.
+    /// Nothing to do before this time.
     Wait(Millis),
 }
 
-/// One worker: claims a run, works on it, gives it back.
+/// A worker, which claims a run, works on it and gives it back.
 #[derive(Clone)]
 pub struct Worker {
     parts: Services,
@@ -45,7 +47,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker of the process `owner` (unique per process start).
+    /// Creates a worker of the process `owner`, which must be unique per process start.
     pub fn new(parts: Services, owner: &str) -> Self {
         Self {
             parts,
@@ -56,7 +58,7 @@ impl Worker {
     /// Claims and works on at most one run.
     ///
     /// # Errors
-    /// The store fails; try again later.
+    /// Returns an error if the store fails; the caller may try again later.
     pub async fn step(&self) -> Result<Outcome, StoreError> {
         let now = self.parts.clock.now();
         let lease = self.parts.settings.lease;
@@ -75,7 +77,7 @@ impl Worker {
     /// Acknowledges at most one run that cannot start at once.
     ///
     /// # Errors
-    /// The store fails; try again later.
+    /// Returns an error if the store fails; the caller may try again later.
     pub async fn acknowledge_step(&self) -> Result<Outcome, StoreError> {
         let now = self.parts.clock.now();
         let lease = self.parts.settings.lease;
@@ -94,7 +96,7 @@ impl Worker {
         match done.await {
             Some(Ok(())) | None => {}
             Some(Err(stop)) => {
-                // The run itself says 👀 when it starts; what is missing here is only the waiting message.
+                // The run adds 👀 itself when it starts; only the waiting message is missing.
                 tracing::debug!(run.id = %claimed.lease.run, error = %stop, "not acknowledged ahead of its start");
             }
         }
@@ -111,7 +113,7 @@ impl Worker {
             stop.set(by);
         }
         tracing::info!(attempt = claimed.attempt, "run started");
-        // On the heap: it holds every step's state at once, and each worker has one.
+        // Boxed because the future holds the state of every step, and each worker has one.
         let attempt = Box::pin(execute::attempt(&self.parts, claimed, &stop));
         let Some(Some(finish)) = self.leased(&claimed.lease, &stop, attempt).await else {
             tracing::warn!("run left to its lease");
@@ -123,13 +125,13 @@ impl Worker {
             Err(StoreError::Fenced(_)) => return Ok(None),
             Err(error) => return Err(error),
         }
-        // Said when it is on disk: whoever reads "ended" may rely on it.
+        // Logged only after the outcome is stored, so that the log is reliable.
         Ok(Some(match finish {
             RunOutcome::Succeeded => {
                 tracing::info!("run ended");
                 State::Succeeded
             }
-            // Anybody can make such runs.
+            // Logged at info level because anyone can cause such runs.
             RunOutcome::Failed {
                 code: Code::PermissionDenied,
                 message,
@@ -156,7 +158,8 @@ impl Worker {
         }))
     }
 
-    /// Runs `work` while keeping the lease alive; `None` when the lease is lost (then `work` is dropped at once).
+    /// Runs `work` while renewing the lease. Returns `None`, and drops `work` at once, if the lease
+    /// is lost.
     async fn leased<T>(
         &self,
         lease: &Lease,
@@ -171,7 +174,8 @@ impl Worker {
                 done = &mut work => return Some(done),
                 () = pause => {}
             }
-            // The work goes on while the heartbeat is on its way: it must not wait for itself.
+            // Keep polling the work during the heartbeat, which may wait for a resource that the
+            // work holds.
             let now = self.parts.clock.now();
             let held = std::slice::from_ref(lease);
             let heartbeat = self
@@ -195,7 +199,8 @@ impl Worker {
                         stop.set(by);
                     }
                 }
-                // The lease outlives two missed heartbeats; the fence stops us if it does not.
+                // The lease outlives two missed heartbeats; after that, the fence rejects this
+                // worker's writes.
                 Err(error) => {
                     tracing::warn!(run.id = %lease.run, error = %error, "heartbeat failed");
                 }
@@ -204,7 +209,7 @@ impl Worker {
     }
 }
 
-/// What every line that is logged about a run carries.
+/// Returns the span whose fields are on every log line about the run.
 fn span(claimed: &Claimed) -> tracing::Span {
     let trigger = &claimed.trigger;
     tracing::info_span!(
@@ -228,7 +233,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts the workers, the acknowledger and the keeper (lease recovery, pruning after `retention`).
+    /// Starts the workers, the acknowledger and the keeper, which recovers expired leases and
+    /// deletes data older than `retention`.
     pub fn start(parts: Services, retention: Duration) -> Self {
         let owner = RunId::new().0;
         let token = CancellationToken::new();
@@ -262,7 +268,8 @@ impl Workers {
         }
     }
 
-    /// Stops claiming, gives running work `grace`, then gives what is left back to the queue.
+    /// Stops claiming, waits up to `grace` for running work, then returns unfinished runs to the
+    /// queue.
     pub async fn stop(self, grace: Duration) {
         self.token.cancel();
         tokio::select! {
@@ -282,7 +289,7 @@ impl Workers {
     }
 }
 
-/// Runs `work` until it ends or `hard` cuts it off.
+/// Spawns `work`, which is dropped when `hard` is cancelled.
 fn spawn(
     tracker: &TaskTracker,
     hard: &CancellationToken,
@@ -297,12 +304,12 @@ fn spawn(
     });
 }
 
-/// What ends a loop's wait besides its time.
+/// Event that ends a loop's wait early.
 #[derive(Clone, Copy)]
 enum Wake {
-    /// News from the store. Whoever takes it must try to claim, so only workers do.
+    /// New work in the store. Only workers may use this: a woken caller must try to claim.
     OnArrival,
-    /// Nothing.
+    /// No event; the wait ends only by timeout.
     ByTime,
 }
 
@@ -313,14 +320,15 @@ async fn arrival(parts: &Services, wake: Wake) {
     }
 }
 
-/// Repeats `step` until told to stop, waiting for work in between.
+/// Repeats `step` until `end` is cancelled, waiting for work in between.
 async fn drive<F, S>(parts: &Services, end: &CancellationToken, wake: Wake, mut step: F)
 where
     F: FnMut() -> S,
     S: Future<Output = Result<Outcome, StoreError>>,
 {
     while !end.is_cancelled() {
-        // A panic must not take the loop with it: the run is left to its lease and fails after a few attempts.
+        // A panic must not end the loop: the run is left to its lease and fails after a few
+        // attempts.
         let caught = AssertUnwindSafe(step()).catch_unwind().await;
         let wait = match caught
             .unwrap_or_else(|_| Err(StoreError::Failed("a step panicked".to_owned())))
@@ -341,10 +349,11 @@ where
     }
 }
 
-/// Deletes what the agent keeps for runs that have ended: a process that was killed could not. Returns how many.
+/// Deletes the data that the agent keeps for ended runs, left behind by a killed process. Returns
+/// the number of runs.
 ///
 /// # Errors
-/// The store fails.
+/// Returns an error if the store fails.
 pub async fn forget_ended(parts: &Services) -> Result<usize, StoreError> {
     let Some(agent) = &parts.agent else {
         return Ok(0);
@@ -360,7 +369,7 @@ pub async fn forget_ended(parts: &Services) -> Result<usize, StoreError> {
     Ok(forgotten)
 }
 
-/// Recovers expired leases and deletes what is past its retention.
+/// Recovers expired leases and deletes data past its retention.
 async fn keep(parts: &Services, stop: &CancellationToken, retention: Duration) {
     let mut pruned = parts.clock.now();
     if let Err(error) = forget_ended(parts).await {

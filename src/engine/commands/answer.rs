@@ -1,4 +1,5 @@
-//! `/answer`, and boxes ticked in the bot's own comment: judged here, given to the run that waits.
+//! `/answer`, and boxes ticked in the bot's own comment: the answers are checked here and sent to
+//! the waiting run.
 
 use super::CommandRun;
 use crate::engine::effects::Stop;
@@ -13,7 +14,7 @@ use crate::formats::command::Permission;
 use crate::formats::question::answer::{self, AnswerError, ParsedAnswers};
 use crate::formats::question::{Answer, boxes};
 
-/// How many runs of the place are looked at for an open question.
+/// Maximum number of runs of the place that are searched for an open question.
 const LOOKED_AT: u32 = 20;
 
 /// A run that waits for answers.
@@ -28,16 +29,16 @@ pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
     answer(run.context).await
 }
 
-/// Gives the answers to the run that asked, and says what is still missing.
+/// Sends the answers to the run that asked, and replies with what is still missing.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 async fn answer(context: &mut Context) -> Result<(), Stop> {
     let store = context.effects.store.clone();
     let key = format!("answer-{}", context.round);
     let now = context.effects.clock.now();
     let lease = &context.effects.lease;
-    // What was decided stays decided, however often the rest has to be repeated.
+    // The decision is stored, so that later attempts only repeat the rest.
     let begun = store.begin_effect(lease, &key, now).await?;
     let said = if let EffectState::Done(said) = begun {
         said
@@ -50,8 +51,8 @@ async fn answer(context: &mut Context) -> Result<(), Stop> {
     untick(context).await
 }
 
-/// Takes the tick off the box that sends, where the round of the boxes is still open: whoever corrects or completes the
-/// answers can send them again.
+/// Unticks the box that submits the answers if the round is still open, so that they can be
+/// corrected and submitted again.
 async fn untick(context: &Context) -> Result<(), Stop> {
     let Origin::Boxes { id, text, .. } = &context.trigger.origin else {
         return Ok(());
@@ -64,7 +65,7 @@ async fn untick(context: &Context) -> Result<(), Stop> {
     let own = forge
         .own_comments(repo, context.trigger.place.number, asking.trigger.at)
         .await;
-    // Somebody may have ticked more since; a list that lags behind knows less than the delivery.
+    // More boxes may have been ticked since; a stale list is no newer than the webhook payload.
     let now = own.ok().and_then(|own| {
         let body = own.into_iter().find(|one| one.id == *id)?.body;
         boxes::parse(&body).is_some().then_some(body)
@@ -83,7 +84,8 @@ async fn untick(context: &Context) -> Result<(), Stop> {
     }
 }
 
-/// Nothing to say: the reaction is enough, and the status comment goes on.
+/// Replies with `said` and a reaction, or only with the reaction if `said` is empty: the run's
+/// status comment goes on.
 async fn say(context: &mut Context, said: &str) -> Result<(), Stop> {
     if said.is_empty() {
         return report::close(context, Reaction::Rocket).await;
@@ -113,7 +115,7 @@ async fn decide(context: &Context) -> Result<String, Stop> {
     };
     let chosen = |answer: &Answer| !answer.chosen.is_empty();
     if !asking.round.by_agent() && !given.answers.iter().flatten().any(chosen) {
-        // What cannot be read must not stop a run for good.
+        // A run must not be cancelled because of an answer that cannot be read.
         return Ok(sentences::no_decision(&context.trigger));
     }
     let told = Told {
@@ -147,7 +149,8 @@ async fn decide(context: &Context) -> Result<String, Stop> {
     })
 }
 
-/// The run at this place that waits for answers: the one whose boxes were ticked, else the newest.
+/// Returns the run at this place that waits for answers: the one whose boxes were ticked, or else
+/// the newest.
 async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
     let place = context.trigger.place.key();
     let store = &context.effects.store;
@@ -161,7 +164,8 @@ async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
         let Some(one) = open(view) else { continue };
         let fits = match &ticked {
             None => true,
-            // Whoever may write can put a marker of ours into another comment of ours.
+            // Everyone with write permission can copy the bot's marker into another of its
+            // comments.
             Some((id, Some(boxes))) => {
                 one.round.comment == Some(*id)
                     && boxes.run == one.run.0
@@ -175,7 +179,7 @@ async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
         }
     }
     if let Some(asking) = &mut asking {
-        // What others said that the run has not taken in yet.
+        // Include answers that the run has not processed yet.
         for message in store.messages(&asking.run).await? {
             if let Ok(told) = serde_json::from_str::<Told>(&message)
                 && told.round == asking.number
@@ -187,10 +191,10 @@ async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
     Ok(asking.filter(|asking| !asking.round.closed))
 }
 
-/// What a run at this place waits for people for, one phrase.
+/// Returns which human input a run at this place waits for, as a phrase.
 ///
 /// # Errors
-/// The store did not do it.
+/// Returns an error if the store fails.
 pub async fn waits_at(context: &Context) -> Result<Option<String>, Stop> {
     let place = context.trigger.place.key();
     let views = context.effects.store.runs_at(&place, LOOKED_AT).await?;
@@ -211,7 +215,8 @@ fn open(view: &RunView) -> Option<Asking> {
     })
 }
 
-/// Who asked for the run may answer its questions; whether a held run goes on is for people with write permission.
+/// Returns whether the sender may answer: the person who started the run and people with write
+/// permission may answer its questions, but only the latter may decide on a held run.
 async fn may(context: &Context, asking: &Asking) -> Result<bool, Stop> {
     let actor = &context.trigger.actor;
     if !asking.round.hold && asking.trigger.actor.id == actor.id {

@@ -1,4 +1,4 @@
-//! `/cancel`: stops the runs here.
+//! `/cancel`: stops the runs at this place that were accepted before the command.
 
 use super::once;
 use crate::engine::effects::Stop;
@@ -17,7 +17,7 @@ pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
     .await
 }
 
-/// Names the runs that are stopped.
+/// Returns the reply, which names the runs that are being stopped.
 pub(in crate::engine) fn text(runs: &[RunId]) -> String {
     match runs {
         [] => "Nothing is running here, so there is nothing to cancel.".to_owned(),

@@ -1,12 +1,15 @@
-//! `/check-plan`: which plans are meant, whether they can be executed, and saying so: in one comment of the place, and for
-//! the files of a pull request as a check run with remarks at their lines.
+//! `/check-plan`: selects the plans that are meant, checks whether they can be executed, and
+//! reports the result in one comment and, for files of a pull request, as a check run with
+//! annotations.
 //!
-//! | where | what is checked |
-//! |---|---|
-//! | a plan in the command's comment | that one |
-//! | the label on a pull request, new commits of one that has it | each changed file whose name is a plan's, at the head |
-//! | a saved plan | the plan that it holds |
-//! | else | the opening text, or the newest comment, that is an action plan; on a pull request, else, its changed files |
+//! What is checked, in this order:
+//!
+//! - For the label on a pull request, and for new commits while it is set: each changed file with a
+//!   plan's name, at the head.
+//! - The plan in the command's comment.
+//! - In a saved plan: the plan in its blocks.
+//! - The opening text, or else the newest comment, that is an action plan.
+//! - On a pull request: its changed files, as above.
 
 mod judge;
 mod look;
@@ -29,16 +32,17 @@ use crate::formats::block;
 use crate::formats::plan::stored;
 use look::{NotRead, Repository};
 
-/// Name of the check run. Rules of branches may demand it, so it never changes.
+/// Name of the check run. Branch protection rules may require it, so it must never change.
 pub const CHECK_RUN: &str = "planwright/plans";
 
-/// Longest file that is read, in bytes: somewhat more than the longest plan, so that one that is too long is told as such.
+/// Maximum size of a plan file that is read, in bytes. It exceeds the size limit of plans, so that
+/// a plan slightly above that limit gets a specific error.
 const MOST_FILE: u64 = 4 * 1024 * 1024;
 
-/// Most plan files of one pull request that are checked.
+/// Maximum number of plan files of one pull request that are checked.
 const MOST_FILES: usize = 50;
 
-/// Most remarks of one check run: twenty requests.
+/// Maximum number of annotations of one check run; they take twenty requests.
 const MOST_REMARKS: usize = 1_000;
 
 pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
@@ -53,10 +57,11 @@ pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Checks what is meant; remembered, so that a later attempt of the same round says the same.
+/// Checks the plans that are meant. The result is stored, so that later attempts of the same round
+/// report the same.
 ///
 /// # Errors
-/// There is no plan, GitHub did not do it, or the store fails.
+/// Returns an error if there is no plan, or if GitHub or the store fails.
 async fn check(context: &mut Context) -> Result<Checked, Stop> {
     let checked = match context.progress.checked.clone() {
         Some(checked) if checked.round == context.round => checked,
@@ -82,7 +87,7 @@ async fn check(context: &mut Context) -> Result<Checked, Stop> {
     Ok(checked)
 }
 
-/// What it ends with where a plan is wrong.
+/// Returns the run's failure if a plan cannot be executed.
 fn failure(checked: &Checked) -> Option<Failure> {
     (checked.good() < checked.plans.len()).then(|| failures::not_executable(checked))
 }
@@ -123,7 +128,7 @@ async fn judged(context: &mut Context) -> Result<Checked, Stop> {
     Err(Stop::Failed(failures::no_action_plan()))
 }
 
-/// The plan that is meant in a conversation, and where it stands.
+/// Returns the plan that is meant in a conversation, as a description of its place and its text.
 fn meant(trigger: &Trigger, thread: &Thread) -> Option<(String, String)> {
     let given = trigger.inline.as_deref();
     if let Some(text) = given.filter(|text| !text.trim().is_empty()) {
@@ -150,7 +155,7 @@ fn meant(trigger: &Trigger, thread: &Thread) -> Option<(String, String)> {
         })
 }
 
-/// The action plan in the blocks of a plan issue.
+/// Returns the action plan in the blocks of a plan issue.
 fn saved(thread: &Thread) -> Option<String> {
     let opening = thread.posts.first()?;
     block::find(&block::parse(&opening.body), "plan-header")?;
@@ -184,8 +189,8 @@ async fn pull(context: &Context) -> Result<PullRequest, Stop> {
     Ok(context.effects.forge.pull_request(place).await?)
 }
 
-/// The changed files of a pull request that are plans, at its head. What is done is remembered when
-/// the run has to stop.
+/// Checks the changed plan files of a pull request at its head. Finished checks are stored if the
+/// run has to stop.
 async fn files(context: &mut Context) -> Result<Checked, Stop> {
     let mut pull = pull(context).await?;
     let mut checking = match context.progress.checking.take() {
@@ -208,7 +213,7 @@ async fn files(context: &mut Context) -> Result<Checked, Stop> {
     }
 }
 
-/// Checks the files that are not done yet.
+/// Checks the files that are not checked yet.
 async fn go_on(context: &Context, pull: &PullRequest, checking: &mut Checking) -> Result<(), Stop> {
     let forge = context.effects.forge.as_ref();
     let place = &context.trigger.place;
@@ -250,7 +255,7 @@ async fn go_on(context: &Context, pull: &PullRequest, checking: &mut Checking) -
     Ok(())
 }
 
-/// Most requests for files that the run may make.
+/// Returns the maximum number of requests for files in this run.
 fn budget(context: &Context) -> usize {
     let most = context.settings.check.most_requests;
     if context.outsider {
@@ -260,7 +265,8 @@ fn budget(context: &Context) -> usize {
     }
 }
 
-/// A plan for which the run may not make any more requests is passed over.
+/// Reports plans that could not be read as skipped or unreadable; only [`NotRead::Stop`] ends the
+/// run.
 fn unless_stopped(
     plan: Result<Judged, NotRead>,
     name: &str,
@@ -274,7 +280,8 @@ fn unless_stopped(
     }
 }
 
-/// The name of the file is one of `names`: the name itself, or `*` and its end. Case counts, as in git.
+/// Returns whether the file name matches one of `names`: exactly, or by its end after a leading
+/// `*`. Case-sensitive, as in git.
 fn is_plan(path: &str, names: &[String]) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path);
     names.iter().any(|name| match name.strip_prefix('*') {
@@ -301,7 +308,7 @@ async fn file(
     }
 }
 
-/// One plan, with the files of the repository where the operator wants that.
+/// Checks one plan and, if the operator enabled it, the repository files that it would change.
 async fn one(
     settings: &CheckSettings,
     files: &mut Repository<'_>,
@@ -325,12 +332,12 @@ async fn one(
     }
 }
 
-/// The check run's words.
+/// Builds the report of the check run.
 fn report(checked: &Checked) -> CheckReport {
     let conclusion = match (checked.plans.len(), checked.good()) {
         (0, _) => Conclusion::Skipped,
         (all, good) if all == good => Conclusion::Success,
-        // Rules of branches that demand the check are not met.
+        // Not a success, so that branch protection rules that require the check are not met.
         (all, good) if all == good + checked.skipped() => Conclusion::ActionRequired,
         _ => Conclusion::Failure,
     };

@@ -1,4 +1,4 @@
-//! `/plan-help`: the commands.
+//! `/plan-help`: lists the commands.
 
 use crate::engine::say::code_span;
 use crate::engine::say::replies::permission_name;
@@ -6,7 +6,7 @@ use crate::formats::command::{Command, REGISTRY};
 
 /// Lists the commands of the registry.
 ///
-/// `labels` are the configured names; a command whose label is not among them has none.
+/// `labels` are the configured names; a command without an entry has no label.
 pub(in crate::engine) fn text(labels: &[(Command, String)]) -> String {
     let mut text = String::from(
         "Comment one of these at the start of a line; the label does the same as its command.\n\n\

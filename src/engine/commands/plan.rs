@@ -15,7 +15,7 @@ async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, Stop> {
     let (context, stop) = (&mut *run.context, run.stop);
     let prepared = match &run.parts.agent {
         Some(agent) => enrich::enrich(context, agent, None, stop).await?,
-        // An agent may have begun before it was taken out of the configuration.
+        // The run may have begun before the agent was removed from the configuration.
         None => match enrich::without_agent(context, stop).await? {
             Some(prepared) => prepared,
             None => return Err(Stop::Failed(sentences::needs_agent(Command::Plan))),

@@ -1,4 +1,4 @@
-//! `/research`: research agents side by side, one report for each topic.
+//! `/research`: several research agents in parallel, one report for each topic.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ async fn reports(
         && context.progress.closing == Some(context.round)
         && known.tally().passes()
     {
-        // All is done but for the last reactions.
+        // Only the final report may be missing.
         return Ok(known.clone());
     }
     if context.progress.research.is_none() {
@@ -45,7 +45,8 @@ async fn reports(
         let thread = prepare::thread(context).await?;
         stop.heed()?;
         let opening = thread.posts.iter().find(|post| post.id.is_none());
-        // Somebody may have changed it for the agents.
+        // An opening text changed after the command may hold instructions for the agents, so leave
+        // it out.
         let opening = opening.filter(|post| late(post, &context.trigger).is_none());
         let body = opening.map_or("", |post| post.body.as_str());
         begin(context, &topics, (&thread.title, body)).await?;

@@ -15,7 +15,7 @@ pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
     .await
 }
 
-/// Names the run that goes on.
+/// Returns the reply, which names the run that is queued again.
 pub(in crate::engine) fn text(run: Option<&RunId>) -> String {
     run.map_or_else(
         || "No failed or cancelled run here, so there is nothing to run again.".to_owned(),

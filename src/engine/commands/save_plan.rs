@@ -16,7 +16,7 @@ async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, Stop> {
     if let Some(agent) = &run.parts.agent {
         return with_agent(run, agent).await;
     }
-    // An agent may have begun before it was taken out of the configuration.
+    // The run may have begun before the agent was removed from the configuration.
     match enrich::without_agent(run.context, run.stop).await? {
         Some(prepared) => Ok(Ready::Plan(Box::new(prepared))),
         None => save_raw_plan::as_found(run, Some(verify::NO_AGENT)).await,

@@ -1,4 +1,4 @@
-//! `/save-raw-plan`: finds the plan of the conversation and saves it exactly as it is.
+//! `/save-raw-plan`: finds the plan in the conversation and saves it unchanged.
 
 use super::{CommandRun, save};
 use crate::engine::effects::Stop;
@@ -18,7 +18,7 @@ async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, Stop> {
     as_found(run, None).await
 }
 
-/// Finds the plan and makes it ready as it is, with a note for the reader.
+/// Finds the plan and prepares it for saving unchanged, with a note for the reader.
 pub(super) async fn as_found(run: &mut CommandRun<'_>, note: Option<&str>) -> Result<Ready, Stop> {
     let (context, stop) = (&mut *run.context, run.stop);
     let mut found = enrich::found(context, stop).await?;

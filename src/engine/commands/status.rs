@@ -1,4 +1,4 @@
-//! `/plan-status`: the newest runs here.
+//! `/plan-status`: lists the newest runs at this place.
 
 use crate::engine::effects::Stop;
 use crate::engine::say::{failures, known};
@@ -15,7 +15,7 @@ pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
     Ok(text(&store.runs_at(&place, MAX_LISTED).await?))
 }
 
-/// A table of `runs`.
+/// Returns a table of `runs`.
 pub(in crate::engine) fn text(runs: &[RunView]) -> String {
     if runs.is_empty() {
         return "No command has run here yet. Comment `/plan-help` for the list of commands."
@@ -44,7 +44,7 @@ pub(in crate::engine) fn text(runs: &[RunView]) -> String {
     text
 }
 
-/// Links the plan issue that the run saved, or found to hold the same plan.
+/// Returns a link to the plan issue that the run saved, or found to hold the same plan.
 fn saved(run: &RunView) -> Option<String> {
     let progress = run.progress.as_ref()?;
     match (&progress.saved, &progress.known) {

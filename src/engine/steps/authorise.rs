@@ -1,9 +1,9 @@
-//! Permission: GitHub is asked for the sender's role at the time of acting, and the answer must be
-//! about the same account.
+//! Permission check: the sender's permission is checked when the run starts, and GitHub's response
+//! must be about the same account.
 //!
-//! What people without triage permission ask for is answered within budgets (`[outsiders]` of the
-//! configuration), one after another, and behind everybody else: a flood of their comments neither
-//! costs notifications without end nor delays the people who work on the repository.
+//! Commands of people without triage permission are answered within budgets (`[outsiders]` in the
+//! configuration), one at a time and after all other commands. A flood of such comments therefore
+//! neither causes endless notifications nor delays the people who work on the repository.
 
 use super::Context;
 use crate::engine::effects::Stop;
@@ -12,42 +12,43 @@ use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::store::{ActorStanding, AnswerDecision, CommandRequest};
 use crate::formats::command::Permission;
 
-/// Proof that GitHub confirmed the sender's permission for this command. Only [`hear`] makes one.
+/// Proof that GitHub confirmed the sender's permission for this command. Only [`hear`] creates it.
 #[derive(Debug)]
 pub struct Authorised {
     has: Option<Permission>,
 }
 
 impl Authorised {
-    /// The sender's role.
+    /// Returns the sender's permission.
     pub fn has(&self) -> Option<Permission> {
         self.has
     }
 }
 
-/// What is to be done about a command.
+/// Decision about a command.
 #[derive(Debug)]
 pub enum Verdict {
-    /// Go on.
+    /// Execute the command.
     Allowed(Authorised),
-    /// The sender has less than the command needs: refuse.
+    /// Refuse the command: the sender's permission is lower than required.
     Denied {
-        /// What the sender has.
+        /// Sender's permission.
         has: Option<Permission>,
     },
-    /// Go on when nobody else has anything to do.
+    /// Defer the command until no other work is ready.
     Later,
-    /// Say nothing.
+    /// Ignore the command.
     Ignored {
-        /// Why, one sentence for the audit.
+        /// Reason, one sentence for the audit log.
         why: String,
     },
 }
 
-/// Decides whether the command is worked on, refused, or not answered. Sets [`Context::outsider`].
+/// Decides whether the command is executed, refused, deferred or ignored. Sets
+/// [`Context::outsider`].
 ///
 /// # Errors
-/// GitHub or the store did not answer.
+/// Returns an error if GitHub or the store fails.
 pub async fn hear(context: &mut Context) -> Result<Verdict, Stop> {
     let trigger = &context.trigger;
     let limits = context.settings.outsiders.answers;
@@ -65,8 +66,8 @@ pub async fn hear(context: &mut Context) -> Result<Verdict, Stop> {
     let pushed = matches!(trigger.origin, Origin::Push { .. });
     let standing = ActorStanding {
         outsider: has.is_none_or(|has| has < Permission::Triage),
-        // The label on the pull request asks for the check, and people with triage permission have
-        // set it. Whoever can comment can read.
+        // The check of a push was requested with a label, which only people with triage permission
+        // can set. Everyone who can comment can read.
         refused: !pushed && has.unwrap_or(Permission::Read) < needed(trigger),
     };
     context.outsider = standing.outsider;
@@ -88,7 +89,7 @@ pub async fn hear(context: &mut Context) -> Result<Verdict, Stop> {
     })
 }
 
-/// The least permission with which any of the trigger's commands can be given.
+/// Returns the lowest permission that any of the trigger's commands requires.
 fn needed(trigger: &Trigger) -> Permission {
     let commands = trigger.commands();
     let permissions = commands.map(|command| command.spec().permission);
@@ -102,8 +103,7 @@ fn ask(trigger: &Trigger) -> CommandRequest {
         actor: trigger.actor.id,
         comment: match &trigger.origin {
             Origin::Comment { id, .. } => Some(*id),
-            // Boxes stand in a comment of the bot's own, which only people with write permission
-            // can edit.
+            // Boxes are in a comment of the bot, which only people with write permission can edit.
             Origin::Boxes { .. }
             | Origin::Label { .. }
             | Origin::Push { .. }
@@ -112,9 +112,10 @@ fn ask(trigger: &Trigger) -> CommandRequest {
     }
 }
 
-/// The sender's role.
+/// Returns the sender's permission.
 ///
-/// A login can be given up and taken by somebody else, so the id in the answer must be the sender's
+/// A login can be given up and taken by someone else, so the id in the response must be the
+/// sender's
 /// (<https://docs.github.com/rest/collaborators/collaborators#get-repository-permissions-for-a-user>).
 async fn role(forge: &dyn Forge, trigger: &Trigger) -> Result<Option<Permission>, ForgeError> {
     let place = &trigger.place;
@@ -124,8 +125,8 @@ async fn role(forge: &dyn Forge, trigger: &Trigger) -> Result<Option<Permission>
         .filter(|_| access.user_id == trigger.actor.id);
     let outsider = has.is_none_or(|has| has < Permission::Triage);
     if outsider && matches!(trigger.origin, Origin::Push { .. }) {
-        // Whoever pushes to a branch of the repository itself can write there, also an App, which
-        // has no role.
+        // Everyone who pushes to a branch of the repository has write permission, including Apps,
+        // which have no role.
         let pull = forge.pull_request(place).await?;
         if pull.head_repo == Some(place.repo.id) {
             return Ok(Some(Permission::Write));

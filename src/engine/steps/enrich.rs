@@ -1,4 +1,5 @@
-//! The agent's part of a run: asked for a plan, asked again, and never believed before it is checked.
+//! The agent's part of a run: it is prompted for a plan, its answer is checked, and corrections are
+//! requested.
 //!
 //! ```text
 //! find ─▶ turn ─▶ questions? ─▶ ask people, wait ─┐
@@ -6,7 +7,8 @@
 //!          └───── correction (twice, then what was found) ◀┘
 //! ```
 //!
-//! Everything is remembered before it is acted on, so an attempt that is cut short goes on where it stood.
+//! All state is stored before it is acted on, so a later attempt continues where an earlier one was
+//! interrupted.
 
 mod ask;
 mod judge;
@@ -28,20 +30,22 @@ use crate::engine::stop::StopFlag;
 use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
 
-/// What the loop goes on with.
+/// Result of one iteration of the loop.
 enum Step {
     /// The plan is ready.
     Done(Box<Prepared>),
-    /// Look at what is remembered and go on.
+    /// Continue according to the stored state.
     Again,
 }
 
-/// Works with the agent until there is a plan that may be saved. What is found in a conversation, `begin` has found;
-/// `thread` is that conversation, where it has been read.
+/// Works with the agent until there is a plan that may be saved. For a plan from a conversation,
+/// the caller must have called [`begin`]; `thread` is that conversation if it has already been
+/// read.
 ///
 /// # Errors
-/// [`Stop::Wait`] while people are asked or a fault is waited out, [`Stop::Failed`] with the decided failure,
-/// [`Stop::Cancelled`]; [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store does not answer.
+/// Returns [`Stop::Wait`] while people are asked or a fault is waited out, [`Stop::Failed`] if the
+/// run fails, [`Stop::Cancelled`] if it is cancelled, and [`Stop::Forge`] or [`Stop::Store`] if
+/// GitHub or the store fails.
 pub async fn enrich(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
@@ -57,7 +61,7 @@ pub async fn enrich(
         stop.heed()?;
         ask::conclude(context).await?;
         if let Next::Nothing { .. } = work(context).next {
-            // The agent did not say which plan is meant: people do.
+            // The agent did not choose one of several plans, so ask people.
             ask_which(context).await?;
         }
         let open = work(context).open_round().is_some();
@@ -73,7 +77,7 @@ pub async fn enrich(
                 Ok(prepared) => Step::Done(Box::new(prepared)),
                 Err(stop) => {
                     if !held {
-                        // A retry asks again; it would only find the same otherwise.
+                        // Otherwise a retry would only repeat the stored failure.
                         planner::restart(work(context));
                     }
                     return Err(stop);
@@ -88,12 +92,12 @@ pub async fn enrich(
     }
 }
 
-/// The plan of a run that an agent had begun, where none is configured any more: as it was found, with what people
-/// answered, and not passed off as what was asked for. A held run stays held. `None` where no agent was asked, and where
-/// nothing was found.
+/// Returns the plan of a run that began with an agent, if no agent is configured any more: the plan
+/// as found, with the answers given, and marked as a fallback. A held run stays held. Returns
+/// `None` if no agent was asked or no plan was found.
 ///
 /// # Errors
-/// As [`enrich`].
+/// See [`enrich`].
 pub async fn without_agent(
     context: &mut Context,
     stop: &StopFlag,
@@ -120,10 +124,10 @@ pub async fn without_agent(
     judge::fallback(context, &why).map(Some)
 }
 
-/// The plan that is meant, without an agent. Where it is not clear which one is, people are asked.
+/// Returns the plan without using an agent. Asks people if it is unclear which plan is meant.
 ///
 /// # Errors
-/// As [`enrich`].
+/// See [`enrich`].
 pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<Found, Stop> {
     let remembered = context.progress.work.as_ref();
     if remembered.and_then(|work| work.found.as_ref()).is_none() {
@@ -153,7 +157,7 @@ pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<Found, Stop
         .ok_or_else(|| Stop::Failed(failures::internal("The plan that was found is lost.")))
 }
 
-/// Prepares the question which plan is meant, where that is not clear and nobody has been asked.
+/// Adds the question which plan is meant, if that is unclear and no round is open.
 async fn ask_which(context: &mut Context) -> Result<(), Stop> {
     let work = work(context);
     let unclear = work.found.as_ref().and_then(|found| found.unclear.as_ref());
@@ -165,15 +169,16 @@ async fn ask_which(context: &mut Context) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The agent's part as it is remembered; [`begin`] has made it.
+/// Returns the stored state of the agent's part, creating it if needed.
 pub(in crate::engine) fn work(context: &mut Context) -> &mut Work {
     context.progress.work.get_or_insert_default()
 }
 
-/// Finds what there is to make a plan of, once.
+/// Searches the session logs and the conversation for the plan, and stores the result, unless that
+/// has been done.
 ///
 /// # Errors
-/// As [`enrich`].
+/// See [`enrich`].
 pub(in crate::engine) async fn begin(
     context: &mut Context,
     thread: &mut Option<Arc<Thread>>,
@@ -195,7 +200,7 @@ pub(in crate::engine) async fn begin(
     context.remember().await
 }
 
-/// The conversation, read at most once in an attempt.
+/// Returns the conversation, which is read at most once per attempt.
 async fn read_thread(
     context: &mut Context,
     thread: &mut Option<Arc<Thread>>,
@@ -207,7 +212,8 @@ async fn read_thread(
     Ok(Arc::clone(thread.insert(read)))
 }
 
-/// A plan that was enriched before, and nothing new is said about it: no agent is needed.
+/// Returns the plan if it was enriched before and there is no new guidance, so that no agent is
+/// needed.
 fn nothing_to_do(context: &mut Context) -> Result<Option<Prepared>, Stop> {
     if !context.trigger.guidance.trim().is_empty() || work(context).turns > 0 {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! Finding the plan: the candidates of the conversation, whose authors count, and which of them is
-//! taken.
+//! Search for the plan: candidates in the conversation, trusted authors, and the choice of a
+//! candidate.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::engine::say;
 use crate::engine::settings::WhenUnclear;
 use crate::formats::command::{Permission, read_options};
 
-/// What there is to make a plan of: the session log that was named, else the best of the
-/// conversation.
+/// Returns the plan of the named session log, or else the best candidate in the conversation.
 ///
 /// # Errors
-/// [`Stop::Forge`] when GitHub does not say who may write, [`Stop::Failed`] as [`verify::find`].
+/// Returns [`Stop::Forge`] if GitHub does not return the authors' permissions, and [`Stop::Failed`]
+/// for the errors of [`verify::find`].
 pub(super) async fn find(
     context: &Context,
     thread: &Arc<Thread>,
@@ -42,7 +42,7 @@ pub(super) async fn find(
     Ok(found)
 }
 
-/// What the operator wants done where it is not clear which plan is meant.
+/// Applies the operator's setting for cases where it is unclear which plan is meant.
 fn settle_unclear(context: &Context, found: &mut Found) -> Result<(), Failure> {
     let Some(unclear) = &found.unclear else {
         return Ok(());
@@ -62,8 +62,8 @@ fn settle_unclear(context: &Context, found: &mut Found) -> Result<(), Failure> {
     }
 }
 
-/// Whose posts may hold the plan: those of the account that the command names, else of people with
-/// write permission.
+/// Returns the authors whose posts may hold the plan: the account named in the command, or else all
+/// accounts with write permission.
 async fn trust(context: &Context, scan: &Scan, thread: &Thread) -> Result<Trust, Stop> {
     let trigger = &context.trigger;
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
@@ -80,8 +80,8 @@ async fn trust(context: &Context, scan: &Scan, thread: &Thread) -> Result<Trust,
     Ok(Trust::Writers(writers))
 }
 
-/// Whether the account has write permission. A login can be given up and taken by somebody else:
-/// the id decides.
+/// Returns whether the account has write permission. Compares the account id, because a login can
+/// be given up and taken by someone else.
 async fn writes(forge: &dyn Forge, repo: &Repo, account: &Actor) -> Result<bool, Stop> {
     let access = forge.access(repo, &account.login).await?;
     let has = access.permission.filter(|_| access.user_id == account.id);

@@ -1,5 +1,5 @@
-//! The repository's knowledge, read at the newest commit of the default branch: what stands there somebody has agreed to,
-//! also when the command stands on a pull request.
+//! Reads the repository's documents at the newest commit of the default branch, also for commands
+//! on pull requests, because only content on the default branch has been accepted.
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
@@ -10,14 +10,15 @@ use crate::engine::knowledge::{
 };
 use crate::engine::model::trigger::Repo;
 
-/// Documents that are asked for at a time. GitHub allows a hundred requests at once, of all that an App does.
+/// Number of documents requested concurrently. GitHub allows an App 100 concurrent requests in all.
 const AT_A_TIME: usize = 4;
 
-/// Reads the documents of `repo`, within `limits`: one request for each document, and five more. A repository without any
-/// has no knowledge.
+/// Reads the documents of `repo`, within `limits`: one request for each document, plus five.
+/// Returns an empty result for a repository without documents.
 ///
 /// # Errors
-/// [`Stop::Forge`] when GitHub does not answer or refuses. A document that cannot be read for its own sake is left out.
+/// Returns [`Stop::Forge`] if GitHub does not respond or refuses. A single document that cannot be
+/// read is left out.
 pub async fn gather(forge: &dyn Forge, repo: &Repo, limits: Limits) -> Result<Knowledge, Stop> {
     let Some(tree) = forge.tree(repo, &FOLDERS, None).await? else {
         return Ok(Knowledge::default());
@@ -59,7 +60,7 @@ async fn read(
         content.extend_from_slice(piece);
         true
     };
-    // No longer than was listed: that is what there is room for.
+    // Read no more than the listed size, which is what the limits account for.
     let why = match forge.blob(repo, &one.id, one.size, &mut take).await {
         Ok(()) => return Ok(Document::read(&one.path, content)),
         Err(ReadError::Forge(error)) => return Err(error.into()),

@@ -1,7 +1,7 @@
-//! The same plan again: what was saved before from the same issue or pull request. A plan whose issue is still open is
-//! not saved twice, and a new one says which issue it replaces.
+//! Detection of plans that were already saved from the same issue or pull request. A plan whose
+//! issue is still open is not saved twice, and a new plan names the issue that it replaces.
 //!
-//! Runs of a place come one after another, so the second of two commands sees what the first has saved.
+//! Runs of one place are serial, so the second of two commands sees what the first has saved.
 
 use crate::engine::model::progress::Identity;
 
@@ -15,8 +15,9 @@ use crate::engine::store::SavedPlan;
 use crate::formats::command::{Command, read_options};
 
 impl Identity {
-    /// The identity of what was `found`; `guidance` where an agent works it in. `None` where no plan was found, because a
-    /// plan that an agent has put together differs from run to run.
+    /// Returns the identity of the plan in `found`; `guidance` is given if an agent applies it.
+    /// Returns `None` if no plan was found, because a plan written by an agent differs from run to
+    /// run.
     fn of(found: &Found, guidance: Option<&str>) -> Option<Self> {
         let text = match (&found.candidate, &found.unclear) {
             (Some(candidate), _) => plain(&candidate.text),
@@ -39,21 +40,21 @@ impl Identity {
     }
 }
 
-/// Line ends alike, without white space around.
+/// Normalises line endings and removes surrounding white space.
 fn plain(text: &str) -> String {
     text.trim().replace("\r\n", "\n")
 }
 
-/// What earlier plans of the place mean for the present one.
+/// Relation of the current plan to earlier plans of the place.
 #[derive(Debug)]
 enum Before {
-    /// It is to be saved, and replaces this one, if any.
+    /// The plan is to be saved, and replaces this issue, if any.
     New(Option<PlanIssue>),
-    /// It is saved already.
+    /// The plan is already saved.
     Same(Known),
 }
 
-/// Remembers what recognises the plan that was `found`; an agent works on it where `agent` is true.
+/// Stores the identity of the plan in `found` in the progress. `agent`: an agent works on the plan.
 pub(in crate::engine) fn identify(context: &mut Context, found: &Found, agent: bool) {
     let trigger = &context.trigger;
     let guidance = trigger.guidance.as_str();
@@ -61,10 +62,12 @@ pub(in crate::engine) fn identify(context: &mut Context, found: &Found, agent: b
     context.progress.identity = Identity::of(found, guidance);
 }
 
-/// The plan issue that holds the same plan already, and is open. Decided once.
+/// Returns the open plan issue that already holds the same plan, if there is one, and stores it in
+/// the progress.
 ///
 /// # Errors
-/// GitHub or the store did not answer, or GitHub is given time to show a plan issue that was created moments ago.
+/// Returns an error if GitHub or the store fails, and [`Stop::Settling`] while GitHub may not yet
+/// show a plan issue that was just created.
 pub(in crate::engine) async fn same(context: &mut Context) -> Result<Option<Known>, Stop> {
     match before(context).await? {
         Before::New(_) => Ok(None),
@@ -72,10 +75,10 @@ pub(in crate::engine) async fn same(context: &mut Context) -> Result<Option<Know
     }
 }
 
-/// As [`same`], for a plan that is about to be saved: it is given the issue that it replaces.
+/// Like [`same`], for a plan that is about to be saved: sets the issue that the plan replaces.
 ///
 /// # Errors
-/// As [`same`].
+/// See [`same`].
 pub(super) async fn before_saving(
     context: &mut Context,
     prepared: &mut Prepared,
@@ -108,7 +111,8 @@ async fn before(context: &Context) -> Result<Before, Stop> {
     let plans = context.effects.store.saved_at(&trigger.place.key()).await?;
     let mut newest = None;
     for plan in plans.iter().filter(|plan| plan.run != *context.run()) {
-        // What an agent failed at is tried again, but not by a command that came before it was known.
+        // A plan whose enrichment failed is tried again, except by a command accepted before it was
+        // saved.
         let answers = plan.complete || plan.at > context.accepted;
         let same = !options.again && answers && plan.request == identity.request;
         if (!same && newest.is_some()) || !is_open(context, plan).await? {
@@ -134,7 +138,7 @@ fn issue(plan: &SavedPlan) -> PlanIssue {
     }
 }
 
-/// Whether the plan issue is still there and open.
+/// Returns whether the plan issue exists and is open.
 async fn is_open(context: &Context, plan: &SavedPlan) -> Result<bool, Stop> {
     let place = Place {
         repo: context.trigger.place.repo.clone(),
@@ -155,10 +159,10 @@ async fn is_open(context: &Context, plan: &SavedPlan) -> Result<bool, Stop> {
     }
 }
 
-/// Records what was saved, and tells the issue that it replaces.
+/// Records the saved plan, and comments on the issue that it replaces.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub(super) async fn record(
     context: &mut Context,
     prepared: &Prepared,
@@ -186,7 +190,8 @@ pub(super) async fn record(
     let repo = &context.trigger.place.repo;
     let body = say::known::replaced(&context.trigger, context.run(), saved);
     match effects.create_comment(key, repo, old.number, &body).await {
-        // Locked, closed to Apps, or deleted since: the new issue names the old one all the same.
+        // Locked, closed to Apps, or deleted in the meantime: the new issue still names the old
+        // one.
         Err(Stop::Forge(error)) if error.is_refusal() => {
             tracing::warn!(
                 run.id = %context.run(), error = %error, issue = old.number,

@@ -1,11 +1,14 @@
-//! `/plan`: a plan for the specification in the issue, with the repository's knowledge and, where it is asked for, with
-//! research. Turns, questions and corrections are those of [`super::enrich`]; what is asked and what counts as a plan is here.
+//! `/plan`: writes a plan for the specification in the issue, with the repository's documents and,
+//! on request, with research. [`super::enrich`] handles turns, questions and corrections; the
+//! prompts and the checks of the plan are here.
 //!
 //! ```text
-//! specification ─▶ knowledge ─▶ research? ─▶ planner ─▶ plan.md (context.md, research.md) ─▶ checked, saved
+//! specification ─▶ knowledge ─▶ research? ─▶ planner
+//!     ─▶ plan.md (context.md, research.md) ─▶ checked, saved
 //! ```
 //!
-//! What the planner writes counts, not what it says: chat is never saved as a plan.
+//! Only the planner's files count (printed ones, if the agent has no tools to write files): other
+//! chat messages are never saved as a plan.
 
 mod begin;
 mod documents;
@@ -20,7 +23,7 @@ use super::Context;
 use crate::engine::model::progress::{Brief, Work};
 use crate::engine::prompt::{Around, Specified};
 
-/// What the planner is told first.
+/// Returns the contents of the planner's first prompt.
 pub(super) fn specified<'a>(
     context: &'a Context,
     work: &'a Work,

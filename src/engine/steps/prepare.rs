@@ -1,5 +1,5 @@
-//! From a command to a plan that may be saved: gather, extract, enrich, verify. Every result is remembered before the next
-//! step needs it.
+//! Preparation of a plan for saving: gather, extract, enrich, verify. Every result is stored before
+//! the next step uses it.
 
 use std::time::Duration;
 
@@ -12,26 +12,27 @@ use crate::engine::model::progress::{Known, Logs, Prepared};
 use crate::engine::model::trigger::Origin;
 use crate::engine::say::failures;
 
-/// What a run that saves a plan goes on with.
+/// Result of preparing a plan.
 #[derive(Debug)]
 pub enum Ready {
-    /// This is to be saved.
+    /// The plan is to be saved.
     Plan(Box<Prepared>),
-    /// It is saved already.
+    /// The plan is already saved.
     Known(Known),
 }
 
-/// What an earlier attempt made ready, if it did.
+/// Returns the result of an earlier attempt, if there is one.
 pub fn begun(context: &Context) -> Option<Ready> {
     let progress = &context.progress;
     let known = progress.known.clone().map(Ready::Known);
     known.or_else(|| Some(Ready::Plan(Box::new(progress.prepared.clone()?))))
 }
 
-/// Stores the plan before the first write that saves it: a later attempt does not work it out again.
+/// Stores the plan before the first write that saves it, so that later attempts do not prepare it
+/// again.
 ///
 /// # Errors
-/// [`Stop::Store`].
+/// Returns [`Stop::Store`] if the store fails.
 pub async fn remember(context: &mut Context, ready: &Ready) -> Result<(), Stop> {
     let Ready::Plan(prepared) = ready else {
         return Ok(());
@@ -42,10 +43,10 @@ pub async fn remember(context: &mut Context, ready: &Ready) -> Result<(), Stop> 
     context.remember().await
 }
 
-/// The plan, unless it has been saved meanwhile.
+/// Returns the plan, or its issue if it has been saved in the meantime.
 ///
 /// # Errors
-/// GitHub or the store does not answer.
+/// Returns an error if GitHub or the store fails.
 pub async fn unless_saved(context: &mut Context, ready: Ready) -> Result<Ready, Stop> {
     let Ready::Plan(mut prepared) = ready else {
         return Ok(ready);
@@ -58,10 +59,10 @@ pub async fn unless_saved(context: &mut Context, ready: Ready) -> Result<Ready, 
     Ok(Ready::Plan(prepared))
 }
 
-/// Reads the session logs that the command names, once.
+/// Reads the session logs that the command names, and stores the result.
 ///
 /// # Errors
-/// As [`source::look`].
+/// See [`source::look`].
 pub(super) async fn logs(context: &mut Context) -> Result<Logs, Stop> {
     if let Some(logs) = context.progress.logs.clone() {
         return Ok(logs);
@@ -81,21 +82,25 @@ pub(super) async fn logs(context: &mut Context) -> Result<Logs, Stop> {
     Ok(logs)
 }
 
-/// Reads the conversation.
+/// Updates the status comment and reads the conversation.
 ///
 /// # Errors
-/// GitHub does not answer.
+/// See [`current_thread`].
 pub(in crate::engine) async fn thread(context: &mut Context) -> Result<Thread, Stop> {
     report::step(context, "reading the conversation").await?;
     current_thread(context).await
 }
 
-/// Reads the conversation, unless the list that GitHub gives is older than the command: webhooks can be faster than lists.
-/// The list is old when the command's own comment is not in it although it exists. It is probably old when it is shorter than
-/// the issue says, the bot's own status comment aside; that alone is worth only a short wait.
+/// Reads the conversation, unless GitHub's list of comments is older than the command: webhooks can
+/// be faster than lists.
+///
+/// The list is stale if it lacks the command's own comment although that comment exists. It is
+/// probably stale if it is shorter than the issue's comment count, apart from the bot's own status
+/// comment; that case only justifies a short wait.
 ///
 /// # Errors
-/// [`Stop::Settling`] when it is to be read again, [`Stop::Forge`] when GitHub does not answer.
+/// Returns [`Stop::Settling`] if the list must be read again, and [`Stop::Forge`] if GitHub does
+/// not respond.
 pub(in crate::engine) async fn current_thread(context: &Context) -> Result<Thread, Stop> {
     let forge = &context.effects.forge;
     let place = context.home();
@@ -129,23 +134,23 @@ pub(in crate::engine) async fn current_thread(context: &Context) -> Result<Threa
     Ok(thread)
 }
 
-/// How many computations run at a time in the process. One can take some seconds of a processor and tens of megabytes
-/// when a conversation was made for it.
+/// Limit on concurrent computations in the process. A conversation crafted for it can take seconds
+/// of CPU time and tens of megabytes.
 static TURNS: Semaphore = Semaphore::const_new(2);
 
-/// Longest time for one computation: far more than the limits on its input let it take.
+/// Timeout of one computation, far longer than the limits on its input should allow.
 const COMPUTE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Computes on a thread of its own, away from those that serve connections.
+/// Runs `work` on a blocking thread, apart from the threads that serve connections.
 ///
 /// # Errors
-/// The computation panicked or took too long.
+/// Returns [`Stop::Failed`] if the computation panics or takes too long.
 pub(in crate::engine) async fn computing<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Stop> {
     let turn = TURNS.acquire().await;
     let computation = tokio::task::spawn_blocking(move || {
-        // Kept until the work is done, also when nobody waits for it any more.
+        // Held until the work is done, even if the caller no longer waits for it.
         let _turn = turn;
         work()
     });

@@ -1,4 +1,5 @@
-//! Saving: label, issue, plan comments, and the one body update that completes the header.
+//! Saves a plan: label, issue, plan comments, and a final update of the body that completes the
+//! header.
 
 use super::authorise::Authorised;
 use super::{Context, known, report};
@@ -13,33 +14,34 @@ use crate::formats::block::{PlanForm, plan_comment, render_content, schema};
 use crate::formats::plan::names::worktree_name;
 use crate::formats::plan::split::{Limits, split};
 
-/// The label that marks a plan issue; name, colour and description are erk's.
+/// Label of plan issues; name, colour and description are erk's.
 pub const PLAN_LABEL: LabelSpec = LabelSpec {
     name: "erk-plan",
     colour: "0E8A16",
     description: "Implementation plan for manual execution",
 };
 
-/// Most a whole body may hold. GitHub takes 65,536 characters and 262,144 bytes; which is enforced where is disputed, so
-/// both are counted and some room is left for the effect's marker.
+/// Maximum size of a whole body. GitHub's limits are 65,536 characters and 262,144 bytes; sources
+/// differ on which one is enforced, so both are checked, with room for the effect's marker.
 const BODY: Limits = Limits {
     chars: 63_800,
     bytes: 261_800,
 };
 
-/// What one part holds at first: the frame (block, part line) needs under 800 characters.
+/// Initial maximum size of one part: the frame (block, part line) needs less than 800 characters.
 const PART: Limits = Limits {
     chars: 63_000,
     bytes: 260_000,
 };
 
-/// Block of a document that comes with a plan.
+/// Name of the block that holds a document attached to a plan.
 pub const DOCUMENT_BLOCK: &str = "planwright-document";
 
-/// Effect under which the plan issue is created.
+/// Key of the effect that creates the plan issue.
 const ISSUE: &str = "plan-issue";
 
-/// Name of an effect of the present plan issue: one that was deleted gives way to a new one with effects of its own.
+/// Returns the key of an effect of the current plan issue. A new issue that replaces a deleted one
+/// gets new keys.
 fn key(context: &Context, name: &str) -> String {
     match context.progress.issue_lost {
         0 => name.to_owned(),
@@ -47,10 +49,11 @@ fn key(context: &Context, name: &str) -> String {
     }
 }
 
-/// The comments that hold a document, ready to post: each one a plan in `form`, `part i/n` above it
-/// when there are several.
+/// Returns the comments that hold a document, ready to post: each a plan in `form`, headed by
+/// `part i/n` if there are several.
 ///
-/// Neutralising mentions and frame tokens makes a text longer, so the parts are made smaller until every body fits.
+/// Neutralising mentions and frame tokens makes a text longer, so the parts are made smaller until
+/// every body fits.
 pub fn comments(document: &str, form: PlanForm) -> Vec<String> {
     parted(document, |text, place| {
         let block = plan_comment(text, form);
@@ -61,7 +64,8 @@ pub fn comments(document: &str, form: PlanForm) -> Vec<String> {
     })
 }
 
-/// `text` in as many comments as it takes; `frame` makes one of a part and of its number and how many there are.
+/// Splits `text` into as many comments as needed. `frame` renders one comment from a part, its
+/// number and the number of parts.
 fn parted(text: &str, frame: impl Fn(&str, Option<(usize, usize)>) -> String) -> Vec<String> {
     let mut limits = PART;
     loop {
@@ -83,7 +87,8 @@ fn parted(text: &str, frame: impl Fn(&str, Option<(usize, usize)>) -> String) ->
     }
 }
 
-/// The comments that hold the documents beside the plan, each named, `part i/n` where one comment is not enough.
+/// Returns the comments that hold the documents attached to the plan, each with its name and, if
+/// one comment is not enough, `part i/n`.
 pub fn attachments(prepared: &Prepared) -> Vec<String> {
     let mut bodies = Vec::new();
     for attached in &prepared.attached {
@@ -99,8 +104,8 @@ pub fn attachments(prepared: &Prepared) -> Vec<String> {
     bodies
 }
 
-/// The `plan-header` block, in the fields that the team's erk takes ([`schema::new_header`] says which
-/// and why).
+/// Returns the `plan-header` block with the fields that the team's version of erk accepts (see
+/// [`schema::new_header`]).
 fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Result<String, Stop> {
     let created = context.progress.started.unwrap_or(context.trigger.at);
     let comment = comment.filter(|_| context.settings.erk.version.accepts_comment_id());
@@ -116,11 +121,12 @@ fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Resul
     })
 }
 
-/// Saves the prepared plan as an issue with its comments and says so in the status comment. Every write happens exactly
-/// once, however often this is called.
+/// Saves the prepared plan as an issue with comments, and updates the status comment. Every write
+/// is made exactly once, however often this function is called.
 ///
 /// # Errors
-/// GitHub or the store did not do it, or the plan needs more comments than the operator allows.
+/// Returns an error if GitHub or the store fails, or if the plan needs more comments than the
+/// operator allows.
 pub async fn publish(
     context: &mut Context,
     prepared: &Prepared,
@@ -143,8 +149,8 @@ pub async fn publish(
     }
 }
 
-/// GitHub does not find something while the plan is being saved. When that is the plan issue itself, it was deleted or
-/// transferred: what an earlier round created is replaced by a new issue, else the run ends.
+/// Handles an absence error during saving. A deleted plan issue of an earlier round is given up, so
+/// that a new one is created; in all other cases the run ends.
 async fn missing(context: &mut Context, error: ForgeError) -> Result<(), Stop> {
     let Some(saved) = context.progress.saved.clone() else {
         return Err(error.into());
@@ -171,10 +177,10 @@ async fn missing(context: &mut Context, error: ForgeError) -> Result<(), Stop> {
     }
 }
 
-/// The comments of the plan, when they are not too many.
+/// Returns the comments of the plan, unless there are too many.
 ///
 /// # Errors
-/// [`Stop::Failed`] with `plan_too_large`.
+/// Returns [`Stop::Failed`] with `plan_too_large`.
 pub(in crate::engine) fn fitting(
     prepared: &Prepared,
     settings: &Settings,
@@ -188,7 +194,7 @@ pub(in crate::engine) fn fitting(
     Ok(bodies)
 }
 
-/// The writes of [`publish`] alone. Whoever calls this has made sure that the credentials in use may make them.
+/// Makes the writes of [`publish`]. The caller must ensure that the credentials in use permit them.
 pub(in crate::engine) async fn save(
     context: &mut Context,
     prepared: &Prepared,

@@ -1,7 +1,9 @@
-//! Telling people: 👀 at once, one status comment edited in place, 🚀 or 😕 at the end.
+//! Feedback on GitHub: 👀 at the start, one status comment that is edited in place, 🚀 or 😕 at the
+//! end.
 //!
-//! What cannot be said does not decide how a run ends. A reaction that GitHub refuses is left out; where the conversation is
-//! locked or deleted, the run goes on without a status comment, and its report is posted on the plan issue.
+//! A failed report does not change the outcome of a run. A reaction that GitHub refuses is left
+//! out; if the conversation is locked or deleted, the run goes on without a status comment and its
+//! report is posted on the plan issue.
 
 use super::Context;
 use crate::engine::effects::{Kind, Posted, Stop};
@@ -14,16 +16,17 @@ use crate::engine::say;
 use crate::formats::command::Command;
 use std::time::Duration;
 
-/// Effect under which the status comment is created.
+/// Key of the effect that creates the status comment.
 const STATUS: &str = "status";
-/// How many earlier runs of a place are looked at for the comment of a check.
+/// Maximum number of earlier runs of a place that are searched for the comment of a check.
 const CHECKS: u32 = 20;
-/// How many failed tries in a row a closing reaction is worth: with the default pauses some five minutes.
+/// Number of consecutive failures after which a closing reaction is given up: about five minutes
+/// with the default pauses.
 const REACTION_TRIES: u32 = 6;
-/// Progress edits come no closer together than this.
+/// Minimum interval between edits that show progress.
 pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
 
-/// What reactions go to; nothing for commits, which nobody made for the bot.
+/// Reaction target; `None` for pushes.
 fn target(context: &Context) -> Option<ReactTo> {
     match &context.trigger.origin {
         Origin::Comment { id, .. } | Origin::Boxes { id, .. } => Some(ReactTo::Comment(*id)),
@@ -32,19 +35,21 @@ fn target(context: &Context) -> Option<ReactTo> {
     }
 }
 
-/// 👀, but for people without triage permission, and the label comes off so that it can be set
-/// again. The one that asks for checks of a pull request stays: while it is there, new commits are
-/// checked, too.
+/// Adds the 👀 reaction and removes the label, so that it can be set again. Does nothing for people
+/// without triage permission. The label that requests checks of a pull request stays: as long as it
+/// is set, new commits are checked as well.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails. A failed reaction is ignored unless a rate limit
+/// is the reason.
 pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
     if context.outsider {
         return Ok(());
     }
     let place = context.home();
     match react(context, Reaction::Eyes).await {
-        // Limits and a lost lease stop everything; whatever else is wrong, the command itself will find out.
+        // Only rate limits and a lost lease stop the run here; the command itself will meet any
+        // other error.
         Err(Stop::Forge(error)) if !matches!(error, ForgeError::Limited { .. }) => {
             tracing::debug!(run.id = %context.run(), error = %error, "no reaction yet");
         }
@@ -63,7 +68,7 @@ pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What GitHub refuses is left undone, with the default in its place.
+/// Replaces a refusal by the default value.
 fn unless_refused<T: Default>(done: Result<T, ForgeError>) -> Result<T, ForgeError> {
     match done {
         Err(error) if error.is_refusal() => {
@@ -74,7 +79,8 @@ fn unless_refused<T: Default>(done: Result<T, ForgeError>) -> Result<T, ForgeErr
     }
 }
 
-/// Adds a reaction; 0 when GitHub refuses it (the comment is gone, the conversation is locked), which is no reason to stop.
+/// Adds a reaction and returns its id, or 0 if GitHub refuses it (for example because the comment
+/// is deleted or the conversation is locked), which does not stop the run.
 async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
     let Some(to) = target(context) else {
         return Ok(0);
@@ -85,7 +91,7 @@ async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
     context.effects.idempotent(&key, reacting).await
 }
 
-/// Name of the effect that made the present status comment.
+/// Returns the key of the effect that created the current status comment.
 fn status_key(context: &Context) -> String {
     status_name(context.progress.status_lost)
 }
@@ -97,8 +103,8 @@ fn status_name(lost: u32) -> String {
     }
 }
 
-/// Writes the status comment for the first time, or edits it; `stage` names the edit among this run's effects. One that
-/// somebody has deleted is written anew, and a transferred issue is followed.
+/// Creates or edits the status comment; `stage` names the edit among this run's effects. Creates a
+/// new comment if it was deleted, and follows a transferred issue.
 async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
     loop {
         let error = match write_once(context, stage, body).await {
@@ -112,7 +118,7 @@ async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Sto
         if !there || !matches!(error, ForgeError::NotFound { .. }) {
             return Err(error.into());
         }
-        // Deleted, or a replica that lags behind: only time tells.
+        // Deleted, or not yet on this replica: wait before a new comment is created.
         let now = context.effects.clock.now();
         let since = *context.progress.status_missing.get_or_insert(now);
         context.remember().await?;
@@ -124,7 +130,8 @@ async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Sto
     }
 }
 
-/// The status comment is not the one that was remembered: it is `found`, or has to be written anew.
+/// Records that the remembered status comment is gone: it is `found` under another id, or must be
+/// created again.
 async fn lose_status(context: &mut Context, found: Option<u64>) -> Result<(), Stop> {
     context.progress.status_comment = found;
     context.progress.status_missing = None;
@@ -134,10 +141,10 @@ async fn lose_status(context: &mut Context, found: Option<u64>) -> Result<(), St
     context.remember().await
 }
 
-/// Adds a comment once, where the conversation is now.
+/// Adds a comment once, at the current place of the conversation.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub(super) async fn comment(context: &mut Context, key: &str, body: &str) -> Result<Posted, Stop> {
     loop {
         let place = context.home();
@@ -156,10 +163,11 @@ pub(super) async fn comment(context: &mut Context, key: &str, body: &str) -> Res
     }
 }
 
-/// Looks whether the issue was transferred to another repository, and goes on there. False when it was not.
+/// Checks whether the issue was transferred to another repository, and continues there. Returns
+/// false if it was not.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub(super) async fn follow(context: &mut Context) -> Result<bool, Stop> {
     let forge = context.effects.forge.clone();
     let home = context.home().clone();
@@ -176,7 +184,7 @@ pub(super) async fn follow(context: &mut Context) -> Result<bool, Stop> {
         "the issue was transferred; going on there"
     );
     context.progress.moved = Some(place.clone());
-    // The transferred comments may have other ids.
+    // Transferred comments may have new ids.
     if context.progress.status_comment.is_some() {
         let key = status_key(context);
         let found = context.effects.find_comment(&key, &place).await?;
@@ -204,7 +212,7 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
         context.progress.status_comment = Some(posted.id());
         context.progress.created = Some(context.effects.clock.now());
         context.remember().await?;
-        // A comment left by an attempt that was cut short says what was true then.
+        // A comment left by an interrupted attempt may be out of date, so edit it.
         earlier = (!posted.fresh()).then(|| posted.id());
     }
     if let Some(id) = earlier {
@@ -219,8 +227,8 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
     Ok(())
 }
 
-/// Writes the status comment where it says what is being done. The next one says more, so an edit that GitHub refuses is
-/// left out, and where nothing can be posted the run goes on without.
+/// Writes a progress message to the status comment. Because a newer message follows, an edit that
+/// GitHub refuses is skipped; if nothing can be posted, the run continues without a status comment.
 async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
     if context.progress.unheard.is_some() {
         return Ok(());
@@ -234,7 +242,7 @@ async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop
             if edited && matches!(error, ForgeError::NotFound { .. }) {
                 return Ok(());
             }
-            // The plan is known: it is saved, wherever the conversation has gone.
+            // The plan is ready: save it even if the conversation is gone.
             if context.progress.prepared.is_some() && context.again_at(&error).is_none() {
                 return unheard(context, &error).await;
             }
@@ -245,14 +253,14 @@ async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop
     }
 }
 
-/// Remembers why nothing can be said where the command was given.
+/// Records why the run cannot write to the conversation.
 async fn unheard(context: &mut Context, error: &ForgeError) -> Result<(), Stop> {
     tracing::warn!(run.id = %context.run(), error = %error, "the conversation cannot be written to");
     context.progress.unheard = Some(say::unheard(error));
     context.remember().await
 }
 
-/// The comment of the last check here: one comment is kept up to date.
+/// Returns the comment of the last check at this place, so that one comment is kept up to date.
 async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
     let place = context.trigger.place.key();
     let runs = context.effects.store.runs_at(&place, CHECKS).await?;
@@ -263,10 +271,10 @@ async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
     Ok(others.find_map(|run| run.progress?.status_comment))
 }
 
-/// The final report of plans that can be executed.
+/// Writes the final report of a check in which all plans can be executed.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), Stop> {
     let body = say::check::passed(&context.trigger, context.run(), checked);
     finish(context, &body).await?;
@@ -274,19 +282,20 @@ pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), Stop
     tidy(context).await
 }
 
-/// The status comment says that the run waits for its turn, and what the one before it `waits` for, where that is people.
+/// Shows in the status comment that the run is queued and, in `waits`, which human input the run
+/// ahead needs.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn queued(context: &mut Context, ahead: u64, waits: Option<&str>) -> Result<(), Stop> {
     let body = say::queued(&context.trigger, context.run(), ahead, waits);
     tell(context, "queued", &body).await
 }
 
-/// The status comment says what is being done; skipped when it was written moments ago.
+/// Shows the current step in the status comment, unless it was written less than [`EDIT_GAP`] ago.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
     context.progress.step = Some(step.to_owned());
     if context.progress.closing == Some(context.round) {
@@ -304,11 +313,11 @@ pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
     tell(context, &stage, &body).await
 }
 
-/// The status comment says how far the agent is; nothing where there is none yet. Not recorded: the next one says more, and
-/// the final report is written over all of them.
+/// Shows the agent's progress in the status comment, if there is one. The edit is not recorded,
+/// because later edits and the final report overwrite it.
 ///
 /// # Errors
-/// GitHub did not do it.
+/// Returns an error if GitHub fails.
 pub(super) fn progress(
     context: &Context,
     said: &str,
@@ -316,11 +325,11 @@ pub(super) fn progress(
     rewrite(context, say::working(&context.trigger, context.run(), said))
 }
 
-/// The status comment shows `body`; nothing where there is none yet, and nothing over a final report. Not recorded, as
-/// [`progress`].
+/// Overwrites the status comment with `body`, unless there is none or it holds the final report.
+/// The edit is not recorded, see [`progress()`].
 ///
 /// # Errors
-/// GitHub did not do it.
+/// Returns an error if GitHub fails.
 pub(super) fn rewrite(
     context: &Context,
     body: String,
@@ -342,11 +351,12 @@ pub(super) fn rewrite(
     }
 }
 
-/// The status comment shows `body` now, whatever it showed before; written anew where somebody has deleted it. `stage` names
-/// its first writing among this run's effects. Never over a final report: after a crash that one is not written again.
+/// Shows `body` in the status comment now, whatever it showed before. Creates a new comment if it
+/// was deleted; `stage` names its creation among this run's effects. Never overwrites a final
+/// report, which would not be written again after a crash.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
     if context.progress.closing == Some(context.round) {
         return Ok(());
@@ -363,8 +373,8 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
             .await
         {
             Err(Stop::Forge(error)) if error.is_absence() => {
-                // Agents wait for this to be shown: it is written anew at once, and if the old one comes back,
-                // [`tidy`] deletes it.
+                // Agents wait for this message, so create a new comment at once; [`tidy`] deletes
+                // the old one if it reappears.
                 if !follow(context).await? {
                     lose_status(context, None).await?;
                 }
@@ -384,8 +394,9 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
     }
 }
 
-/// The status comment becomes the final report; remembered first, so that a later attempt writes no earlier step over it.
-/// Where GitHub refuses it for good, it is posted on the plan issue, if there is one.
+/// Turns the status comment into the final report. The start is stored first, so that no later
+/// attempt overwrites it with an earlier step. If GitHub refuses the report for good, it is posted
+/// on the plan issue, if there is one.
 async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
     if context.progress.closing != Some(context.round) {
         context.progress.closing = Some(context.round);
@@ -400,7 +411,7 @@ async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
     }
 }
 
-/// Posts a report on the plan issue, because nothing can be said where the command was given.
+/// Posts a report on the plan issue, because the conversation cannot be written to.
 async fn elsewhere(context: &Context, body: &str) -> Result<(), Stop> {
     let Some(saved) = &context.progress.saved else {
         return Ok(());
@@ -422,11 +433,11 @@ async fn elsewhere(context: &Context, body: &str) -> Result<(), Stop> {
     }
 }
 
-/// Looks for posts that exist twice because of lost answers, and removes the second ones: issues are closed with a link to
-/// the first, comments are deleted.
+/// Removes duplicate posts, which lost responses can cause: issues are closed with a link to the
+/// first one, comments are deleted.
 ///
 /// # Errors
-/// GitHub or the store did not do it, or it is too early to look.
+/// Returns an error if GitHub or the store fails, or if GitHub's lists may still be out of date.
 pub async fn tidy(context: &mut Context) -> Result<(), Stop> {
     let place = context.trigger.place.clone();
     let home = context.home().clone();
@@ -446,7 +457,7 @@ pub async fn tidy(context: &mut Context) -> Result<(), Stop> {
         tracing::warn!(run.id = %context.run(), id = stray.id, kept = stray.kept, "a post existed twice");
         unless_refused(removed)?;
     }
-    // A status comment that was taken for deleted may have come back.
+    // A status comment that was considered deleted may have reappeared.
     for lost in 0..context.progress.status_lost {
         let key = status_name(lost);
         let found = unless_refused(context.effects.find_comment(&key, &home).await)?;
@@ -457,10 +468,10 @@ pub async fn tidy(context: &mut Context) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The final report of research.
+/// Writes the final report of research.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn researched(context: &mut Context, research: &Research) -> Result<(), Stop> {
     let seconds = seconds(context);
     let body = say::research::done(&context.trigger, context.run(), research, seconds);
@@ -469,17 +480,17 @@ pub async fn researched(context: &mut Context, research: &Research) -> Result<()
     tidy(context).await
 }
 
-/// How long the present round has taken.
+/// Returns the duration of the current round, in seconds.
 fn seconds(context: &Context) -> f64 {
     let started = context.progress.resumed.or(context.progress.started);
     let started = started.unwrap_or(context.trigger.at);
     context.effects.clock.now().since(started).as_secs_f64()
 }
 
-/// The final report of a saved plan.
+/// Writes the final report of a saved plan.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
     let Some(prepared) = context.progress.prepared.clone() else {
         return Ok(());
@@ -500,10 +511,10 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
     tidy(context).await
 }
 
-/// The final report of a run whose plan is saved already.
+/// Writes the final report of a run whose plan is already saved.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn known(context: &mut Context, known: &Known) -> Result<(), Stop> {
     let body = say::known::already_saved(&context.trigger, context.run(), known);
     finish(context, &body).await?;
@@ -511,10 +522,10 @@ pub async fn known(context: &mut Context, known: &Known) -> Result<(), Stop> {
     tidy(context).await
 }
 
-/// The final report of a run that failed or was stopped.
+/// Writes the final report of a run that failed or was cancelled.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop> {
     super::research::stopped(context).await?;
     let reports = context.progress.research.as_ref();
@@ -538,11 +549,11 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop
     tidy(context).await
 }
 
-/// A one-comment answer instead of a status comment, then the closing reaction. When GitHub refuses the comment for good,
-/// its refusal is returned: what the command has done stays done.
+/// Replies with one comment instead of a status comment, and adds the closing reaction. If GitHub
+/// refuses the comment for good, returns its refusal: the effects of the command remain.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub async fn reply(
     context: &mut Context,
     body: &str,
@@ -562,8 +573,8 @@ pub async fn reply(
     Ok(refused)
 }
 
-/// Swaps 👀, and the 😕 of an earlier round, for the closing reaction, so that one glance is enough. When that fails too
-/// often, it is left as it is: the outcome has been reported.
+/// Replaces 👀, and the 😕 of an earlier round, by the closing reaction. Gives up after repeated
+/// failures, because the outcome has been reported.
 pub(in crate::engine) async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     match swap(context, reaction).await {
         Err(Stop::Forge(error)) if given_up(context, &error) => {
@@ -591,7 +602,7 @@ async fn swap(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Takes a reaction of ours off. Adding it again is how GitHub tells its id.
+/// Removes a reaction of the bot. Adds it again first, because only that request returns its id.
 async fn take_off(context: &Context, reaction: Reaction) -> Result<(), Stop> {
     let id = react(context, reaction).await?;
     if id == 0 {

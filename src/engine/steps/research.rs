@@ -1,5 +1,5 @@
-//! `/research`, and the research before a plan: a summary that is edited in place, and one comment for each topic, in the
-//! order they were asked for. The work itself is [`super::super::research`].
+//! `/research`, and the research before a plan: a summary that is edited in place, and one comment
+//! for each topic, in the order of the topics. [`super::super::research`] does the work.
 
 use crate::engine::settings::Role;
 use std::collections::BTreeSet;
@@ -22,10 +22,10 @@ use crate::engine::settings::ResearchSettings;
 use crate::engine::stop::StopFlag;
 use crate::engine::store::BudgetScope;
 
-/// The topics, when there are some and not too many.
+/// Returns the topics if their number and length are within the limits.
 ///
 /// # Errors
-/// [`Stop::Failed`] with `invalid_input`.
+/// Returns [`Stop::Failed`] with `invalid_input`.
 pub fn checked(topics: Vec<String>, settings: &ResearchSettings) -> Result<Vec<String>, Stop> {
     let failure = if topics.is_empty() {
         sentences::no_topics()
@@ -39,10 +39,10 @@ pub fn checked(topics: Vec<String>, settings: &ResearchSettings) -> Result<Vec<S
     Err(Stop::Failed(failure))
 }
 
-/// Remembers what is to be researched: topics, and the title and text they come from.
+/// Stores the topics to research, and the title and text of the place they come from.
 ///
 /// # Errors
-/// [`Stop::Store`].
+/// Returns [`Stop::Store`] if the store fails.
 pub(in crate::engine) async fn begin(
     context: &mut Context,
     topics: &[String],
@@ -56,11 +56,13 @@ pub(in crate::engine) async fn begin(
     context.remember().await
 }
 
-/// Works on what was begun: agents, comments, summary. What is remembered as done is not done again.
+/// Runs or continues the stored research: agents, comments and summary. Finished topics are not
+/// researched again.
 ///
 /// # Errors
-/// [`Stop::Failed`] when too few topics have a report, or a limit is reached; [`Stop::Wait`], [`Stop::Cancelled`];
-/// [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store does not answer.
+/// Returns [`Stop::Failed`] if too few topics have a report or a limit is reached, [`Stop::Wait`]
+/// if the agents have to wait, [`Stop::Cancelled`] if the run is cancelled, and [`Stop::Forge`] or
+/// [`Stop::Store`] if GitHub or the store fails.
 pub(in crate::engine) async fn research(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
@@ -96,7 +98,8 @@ pub(in crate::engine) async fn research(
     Ok(research)
 }
 
-/// The repository's documents for the agents: kept with them, or, for agents without tools, as a text.
+/// Provides the repository's documents to the agents: as files or, for agents without tools, as the
+/// text returned.
 async fn documents(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
@@ -116,8 +119,8 @@ async fn documents(
     Ok(String::new())
 }
 
-/// The summary, then a comment for each topic: made in order before any agent begins, so that they stand in order. Those
-/// that are there stay.
+/// Posts the summary and a comment for each topic before any agent begins, so that the comments are
+/// in the order of the topics. Existing comments are kept.
 async fn announce(context: &mut Context, research: &mut Research) -> Result<(), Stop> {
     if research.topics.iter().all(|one| one.comment.is_some()) {
         return Ok(());
@@ -141,7 +144,8 @@ async fn announce(context: &mut Context, research: &mut Research) -> Result<(), 
     report::show(context, "research-announced", &summary).await
 }
 
-/// Every topic's comment shows what came of it: exactly once, whatever was shown while agents worked.
+/// Writes the final state of every topic to its comment, exactly once, whatever was shown while
+/// agents worked.
 async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> {
     for (at, topic) in research.topics.iter().enumerate() {
         let Some(comment) = topic.comment else {
@@ -159,8 +163,8 @@ async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> 
             edited?;
             continue;
         }
-        // Somebody deleted the comment, and the run has its report all the same; or the issue was transferred, which gives
-        // its comments other ids.
+        // Either the comment was deleted, and the report remains with the run, or the issue was
+        // transferred and its comments have new ids.
         report::follow(context).await?;
         if context.progress.moved.is_none() {
             continue;
@@ -177,10 +181,10 @@ async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> 
     Ok(())
 }
 
-/// The run ends here: comments of topics that have not come to an end say so, and nobody waits for them.
+/// Ends the research: the comments of unfinished topics say that they were stopped.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub(super) async fn stopped(context: &mut Context) -> Result<(), Stop> {
     let Some(research) = &mut context.progress.research else {
         return Ok(());
@@ -197,7 +201,7 @@ pub(super) async fn stopped(context: &mut Context) -> Result<(), Stop> {
     finish(context, &research).await
 }
 
-/// Somebody deleted the comment: the run has its report all the same.
+/// Ignores that a comment was deleted, because the report remains with the run.
 fn gone_is_fine(edited: Result<(), Stop>) -> Result<(), Stop> {
     match edited {
         Err(Stop::Forge(ForgeError::NotFound { .. })) => Ok(()),
@@ -205,12 +209,12 @@ fn gone_is_fine(edited: Result<(), Stop>) -> Result<(), Stop> {
     }
 }
 
-/// Name of the effect that makes the comment of topic `at`.
+/// Returns the key of the effect that creates the comment of topic `at`.
 fn comment_key(at: usize) -> String {
     format!("report-{}", at + 1)
 }
 
-/// Remembers in the run and shows on GitHub.
+/// A [`Desk`] that stores progress in the run and shows it on GitHub.
 struct OnGitHub<'c> {
     context: &'c mut Context,
     inline: &'c str,
@@ -224,7 +228,7 @@ impl OnGitHub<'_> {
     }
 }
 
-/// Name of a turn in the run's budget.
+/// Returns the key of a turn in the run's budget.
 fn turn_key(research: &Research, at: usize) -> String {
     let turns = research.topics.get(at).map_or(0, |topic| topic.turns);
     format!("report-{}-{turns}", at + 1)
@@ -275,7 +279,7 @@ impl Desk for OnGitHub<'_> {
     }
 
     async fn ended(&mut self, research: &Research, at: usize, spent: &Spent) -> Result<(), Stop> {
-        // Accounted for first: a topic that is remembered as done is not looked at again.
+        // Record the costs first: a topic that is stored as done is not looked at again.
         let effects = &self.context.effects;
         effects
             .store
@@ -309,21 +313,21 @@ impl Desk for OnGitHub<'_> {
     }
 }
 
-/// An edit that is not done now is made up for at the end.
+/// Logs a failed progress edit, which the final report makes up for.
 fn not_now(edited: Result<(), Stop>) {
     if let Err(stop) = edited {
         tracing::debug!(error = %stop, "the progress of research was not shown");
     }
 }
 
-/// What a research agent is asked, with the texts that it borrows.
+/// Prompt data for a try at a topic, with the texts that [`Try`] borrows.
 pub struct Attempt<'a> {
     others: Vec<String>,
     topic: &'a crate::engine::model::research::Topic,
     place: Option<(&'a str, &'a str)>,
 }
 
-/// The next try at topic `at`.
+/// Returns the prompt data for the next try at topic `at`.
 pub fn attempt(research: &Research, at: usize) -> Attempt<'_> {
     let others = research.topics.iter().enumerate();
     let others = others.filter(|(other, _)| *other != at);
@@ -336,7 +340,7 @@ pub fn attempt(research: &Research, at: usize) -> Attempt<'_> {
 }
 
 impl Attempt<'_> {
-    /// For the prompt.
+    /// Returns the borrowed form for the prompt.
     pub fn borrowed(&self) -> Try<'_> {
         Try {
             topic: &self.topic.topic,
@@ -349,7 +353,7 @@ impl Attempt<'_> {
     }
 }
 
-/// The task of the next try at topic `at`: a session and folders of its own.
+/// Returns the task of the next try at topic `at`, in a new session and with its own folders.
 pub fn task(
     run: crate::engine::model::run::RunId,
     research: &Research,
@@ -373,7 +377,7 @@ pub fn task(
     }
 }
 
-/// A new round of the run does the missing topics again, unless they were enough to go on with.
+/// Resets the missing topics in a new round of the run, unless the research was already sufficient.
 pub fn again(progress: &mut Progress) {
     if let Some(research) = &mut progress.research
         && !research.tally().passes()

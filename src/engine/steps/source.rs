@@ -1,14 +1,17 @@
-//! Session logs as the source of the plan: named with `session=PATH[@REF]`, or attached to the command's own comment.
+//! Session logs as the source of the plan: named with `session=PATH[@REF]`, or attached to the
+//! command's own comment.
 //!
-//! What a comment names counts: a log that cannot be used, or that holds no plan, ends the run with an error that says what
-//! was looked for. The conversation is searched only when no log was named. An attachment called `.json`, `.log` or `.txt`
-//! names a log only if it turns out to be one; anything else that people attach is left alone.
+//! A log that is named must be usable: if it cannot be read or holds no plan, the run fails with an
+//! error that lists what was searched. The conversation is searched only if no log is named. An
+//! attachment with the extension `.json`, `.log` or `.txt` counts as a log only if its content is
+//! one; all other attachments are ignored.
 //!
-//! A repository's file is read with the installation's token: whoever may give the command may read it, too. It is
-//! always the repository of the issue or pull request, asked for a branch, tag or commit; refs of pull requests, which may
-//! come from forks, are refused. What GitHub itself finds under the full id of a commit is read: that may be a commit of a fork,
-//! as forks share their objects. Without `@REF` it is the default branch, also on a pull request, because what stands there
-//! somebody has agreed to.
+//! A repository file is read with the installation's token, because everyone who may give the
+//! command may also read the repository. It is always read from the repository of the issue or pull
+//! request, at a branch, tag or commit. Refs of pull requests are refused because they may come
+//! from forks. A full commit id, however, may be a commit of a fork, because GitHub lets forks
+//! share objects. Without `@REF`, the default branch is read, also on a pull request, because only
+//! content on the default branch has been accepted.
 
 pub mod attachment;
 mod reading;
@@ -24,29 +27,32 @@ use crate::formats::session::{PlanSource, ScanResult, SessionPlan};
 use attachment::{Attachment, Kind};
 use reading::{Reading, What};
 
-/// Most attached logs of one comment that are read. A session and its helpers are a few.
+/// Maximum number of attached logs of one comment that are read. A session and its subagents have
+/// only a few.
 const MOST_ATTACHED: usize = 4;
 
-/// How often an outage is waited out for a file that may be no log at all. With the default pauses that is half a minute.
+/// Number of retries during an outage for a file that may not be a log at all: half a minute with
+/// the default pauses.
 const PATIENCE: u32 = 3;
 
-/// Whether the command has options, which [`look`] judges, or attaches what may be a session log.
+/// Returns whether the command has options, which [`look`] validates, or attachments that may be
+/// session logs.
 pub fn named(trigger: &Trigger, settings: &Settings) -> bool {
     !trigger.options.is_empty() || !attached(trigger, settings).is_empty()
 }
 
-/// Whether the command names a session log, or attaches what may be one.
+/// Returns whether the command names a session log or attaches a file that may be one.
 pub fn reads_log(trigger: &Trigger, settings: &Settings) -> bool {
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
     options.session.is_some() || !attached(trigger, settings).is_empty()
 }
 
-/// Reads the logs that the command names. Nothing named: no plan, no notes. `faults` is how often the run has waited for
-/// GitHub already, since a step last succeeded.
+/// Reads the logs that the command names. Returns an empty result if there are none. `faults` is
+/// the number of times the run has waited for GitHub since a step last succeeded.
 ///
 /// # Errors
-/// [`Stop::Failed`] with `invalid_input`, `session_not_found` or `no_plan_found`; [`Stop::Forge`] when GitHub does not
-/// answer.
+/// Returns [`Stop::Failed`] with `invalid_input`, `session_not_found` or `no_plan_found`, and
+/// [`Stop::Forge`] if GitHub does not respond.
 pub async fn look(
     forge: &dyn Forge,
     trigger: &Trigger,
@@ -89,7 +95,7 @@ pub async fn look(
     comment(forge, trigger, settings, &options, &attached, faults).await
 }
 
-/// What may be a session log among the attachments of the command's own comment.
+/// Returns the attachments of the command's own comment that may be session logs.
 fn attached(trigger: &Trigger, settings: &Settings) -> Vec<Attachment> {
     match &trigger.origin {
         Origin::Comment { text, .. } => attachment::in_comment(&settings.web, text),
@@ -100,7 +106,7 @@ fn attached(trigger: &Trigger, settings: &Settings) -> Vec<Attachment> {
     }
 }
 
-/// Reads the log in the repository.
+/// Reads a log from the repository.
 async fn repository(
     forge: &dyn Forge,
     trigger: &Trigger,
@@ -136,7 +142,7 @@ async fn repository(
     }
 }
 
-/// Reads the attached logs; of several plans the newest counts.
+/// Reads the attached logs and returns the newest plan.
 async fn comment(
     forge: &dyn Forge,
     trigger: &Trigger,
@@ -169,7 +175,7 @@ async fn comment(
             .await;
         match done {
             Ok(()) => {}
-            // Nobody said that this is a session log.
+            // The file was not explicitly given as a session log, so skip it.
             Err(error)
                 if one.kind == Kind::Perhaps
                     && session.is_none()
@@ -205,7 +211,7 @@ async fn comment(
     Ok(Logs { plan: None, notes })
 }
 
-/// Whether another try would come to the same.
+/// Returns whether a retry would fail with the same error.
 fn lasting(error: &ReadError) -> bool {
     !matches!(
         error,
@@ -217,7 +223,7 @@ fn lasting(error: &ReadError) -> bool {
     )
 }
 
-/// A plan, and what its reader should know of it.
+/// Returns a plan with notes for its readers.
 fn found(log: &Log, commit: Option<&str>, plan: &SessionPlan) -> Logs {
     let mut notes = Vec::new();
     if plan.approved == Some(false) {

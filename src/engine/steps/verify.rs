@@ -1,4 +1,5 @@
-//! From the conversation to a plan that may be saved: extract, gate, document. Pure, but for the thread it runs on.
+//! Selection and validation of a plan and rendering of the document to save. Pure, but
+//! potentially slow: callers run it on a blocking thread.
 
 use crate::engine::extract::{self, Choice, NoPlan, OWN, Search};
 use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
@@ -15,21 +16,21 @@ use crate::formats::plan::title::{descriptive_title, own_title};
 use crate::formats::text::truncate_chars;
 use crate::formats::{block, hidden};
 
-/// Longest issue title, in characters. GitHub takes 256.
+/// Maximum length of an issue title, in characters. GitHub allows 256.
 pub const TITLE_MAX: usize = 250;
 
 /// Note on a plan that `/save-plan` saved without enrichment.
 pub const NO_AGENT: &str =
     "No agent is configured: the plan was saved exactly as found, without enrichment.";
 
-/// Note on a plan that was saved without the guidance that the command gives.
+/// Note on a plan that was saved without applying the guidance of the command.
 pub const NOT_APPLIED: &str = "The guidance was recorded, but not applied.";
 
-/// What there is to make a plan of: the session log that was named, else the best of the
-/// conversation.
+/// Returns the plan of the named session log, or else the best candidate in the conversation.
 ///
 /// # Errors
-/// `validation_failed` when the plan holds text that people do not see, and the command does not say what becomes of it.
+/// Fails if the post that the command points to cannot be read, and with `validation_failed` if the
+/// plan has hidden text and the command does not say whether to keep it.
 pub fn find(
     trigger: &Trigger,
     thread: &Thread,
@@ -81,12 +82,12 @@ pub fn find(
     Ok(found)
 }
 
-/// Text of the plan that people do not see: taken out, or kept where the command says so.
-/// `/save-plan` takes it out by itself where people read the same afterwards; `/save-raw-plan`,
-/// which changes nothing, has to be told.
+/// Processes text of the plan that is hidden on GitHub: removes it, or keeps it if the command says
+/// so. `/save-plan` removes it by default if the visible text stays the same; `/save-raw-plan`,
+/// which changes nothing, needs an explicit option.
 ///
 /// # Errors
-/// `validation_failed`: somebody has to decide.
+/// Fails with `validation_failed` if the command must say what to do with the text.
 pub fn settle_hidden(
     trigger: &Trigger,
     candidate: &mut Candidate,
@@ -110,7 +111,7 @@ pub fn settle_hidden(
     Ok(Some(HiddenText { parts, kept: false }))
 }
 
-/// What the reader should know of lines of a pasted plan that look like commands.
+/// Returns a note on lines of a pasted plan that look like commands.
 fn pasted_commands(plan: &str) -> Option<String> {
     let words: Vec<String> = parse(plan)
         .into_iter()
@@ -126,10 +127,11 @@ fn pasted_commands(plan: &str) -> Option<String> {
     ))
 }
 
-/// Checks and documents what was found, without an agent.
+/// Validates the plan that was found and renders its document, without an agent.
 ///
 /// # Errors
-/// `no_plan_found`, `guidance_without_plan`, or `validation_failed` with erk's reason and what to change.
+/// Fails with `no_plan_found`, `guidance_without_plan`, or `validation_failed` with erk's reason
+/// and a remedy.
 pub fn as_found(trigger: &Trigger, found: Found, prefix: &str) -> Result<Prepared, Failure> {
     let Some(candidate) = &found.candidate else {
         let mut failure = none_found(trigger, found.looked, &found.unconfirmed);
@@ -145,7 +147,7 @@ pub fn as_found(trigger: &Trigger, found: Found, prefix: &str) -> Result<Prepare
     prepared(trigger, candidate, about, &found.source_title, prefix)
 }
 
-/// The failure of a search that found nothing.
+/// Returns the failure of a search without a result.
 pub fn none_found(trigger: &Trigger, looked: Vec<String>, unconfirmed: &[Unconfirmed]) -> Failure {
     if !unconfirmed.is_empty() {
         return trust::only_unconfirmed(trigger.command, unconfirmed, looked);
@@ -156,7 +158,7 @@ pub fn none_found(trigger: &Trigger, looked: Vec<String>, unconfirmed: &[Unconfi
     failures::guidance_without_plan(&trigger.guidance, looked)
 }
 
-/// What is known of a plan besides its text.
+/// Properties of a plan other than its text.
 #[derive(Debug, Default)]
 struct About {
     notes: Vec<String>,
@@ -165,7 +167,7 @@ struct About {
     hidden: Option<HiddenText>,
 }
 
-/// Where the search looked, for an error message.
+/// Describes where the search looked, for an error message.
 fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
     let own_comment = match &trigger.origin {
         Origin::Comment { id, .. } => Some(*id),
@@ -204,10 +206,10 @@ fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
     looked
 }
 
-/// Checks a candidate and makes the document that would be saved.
+/// Validates a candidate and renders the document that would be saved.
 ///
 /// # Errors
-/// `validation_failed` with erk's reason and what to change.
+/// Fails with `validation_failed`, erk's reason and a remedy.
 pub fn document(
     trigger: &Trigger,
     candidate: &Candidate,
@@ -226,10 +228,10 @@ pub fn document(
     prepared(trigger, candidate, about, fallback_title, prefix)
 }
 
-/// The same for a plan of a session on somebody's computer; `notes` say what the reader should know of it.
+/// Like [`document`], for a plan from a local session. `notes` are shown to its readers.
 ///
 /// # Errors
-/// As [`document`].
+/// See [`document`].
 pub fn local(
     trigger: &Trigger,
     candidate: &Candidate,
@@ -244,13 +246,14 @@ pub fn local(
     prepared(trigger, candidate, about, fallback_title, prefix)
 }
 
-/// The title under which a candidate is saved as it was found: its own, else that of the place.
+/// Returns the title under which an unchanged candidate is saved: its own, or else that of the
+/// place.
 ///
 /// # Errors
-/// `validation_failed` where it cannot be saved, with erk's reason and what to change.
+/// Fails with `validation_failed`, erk's reason and a remedy if the candidate cannot be saved.
 pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<String, Failure> {
     match gate_content(&candidate.text) {
-        // What the search takes for a plan has steps, in whatever form: more than erk's gate knows.
+        // The search recognises more forms of steps than erk's gate.
         Ok(()) | Err(ContentError::NoStructure) => {}
         Err(fault) => {
             return Err(failures::validation_failed(
@@ -265,7 +268,7 @@ pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<St
     let title = match (gate_title(own), gate_title(place_title)) {
         (Ok(()), _) => own,
         (Err(_), Ok(())) => place_title,
-        // The plan's own title is what its author can change; without one, that is what is missing.
+        // Report the fault of the plan's own title, which its author can change.
         (Err(fault), Err(_)) => return Err(failures::title_refused(own, &fault)),
     };
     Ok(truncate_chars(title, TITLE_MAX))
@@ -313,7 +316,7 @@ fn prepared(
     })
 }
 
-/// Where a candidate was found, one phrase for people.
+/// Describes where a candidate was found, as a phrase for users.
 pub fn found(candidate: &Candidate) -> String {
     let post = |post: &Option<u64>| match post {
         Some(_) => "a comment",

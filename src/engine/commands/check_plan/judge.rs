@@ -1,14 +1,14 @@
-//! One plan and what is to be said of it. Pure.
+//! Evaluation of one plan for the report. Pure.
 
 use super::look::Loaded;
 use crate::engine::model::progress::{Judged, Remark};
 use crate::engine::say::{check as sentences, code_span, plain};
 use crate::formats::action_plan::{self, ActionPlan, Annotation, check, fences};
 
-/// Longest particulars of one plan, in bytes; the check run and `planwright check` have them whole.
+/// Maximum size of the details of one plan, in bytes. `planwright check` shows them in full.
 const DETAILS_MAX: usize = 12_000;
 
-/// Reads `text`; what is wrong with its structure otherwise.
+/// Parses `text`, and returns the faults of its structure if it is not an action plan.
 pub(super) fn structure(
     name: &str,
     path: Option<&str>,
@@ -29,7 +29,7 @@ pub(super) fn structure(
     })
 }
 
-/// Judges a plan whose structure is right by the files that it would work on.
+/// Checks a plan with a valid structure against the files that it would change.
 pub(super) fn plan(
     name: &str,
     path: Option<&str>,
@@ -61,7 +61,7 @@ pub(super) fn plan(
     }
 }
 
-/// A plan that was not checked, because the run may ask GitHub for nothing more.
+/// Returns the result for a plan that was not checked because the request budget is used up.
 pub(super) fn skipped(name: &str, path: Option<&str>) -> Judged {
     Judged {
         name: name.to_owned(),
@@ -73,7 +73,7 @@ pub(super) fn skipped(name: &str, path: Option<&str>) -> Judged {
     }
 }
 
-/// A file that cannot be read as a text.
+/// Returns the result for a file that cannot be read as text.
 pub(super) fn unread(path: &str, why: &str) -> Judged {
     Judged {
         name: path.to_owned(),
@@ -104,7 +104,7 @@ fn remarks(annotations: Vec<Annotation>) -> Vec<Remark> {
         .collect()
 }
 
-/// The first whole lines that have room.
+/// Returns the first whole lines of `text` that fit into [`DETAILS_MAX`].
 fn cut(text: &str) -> String {
     let mut out = String::new();
     let mut lines = text.lines();

@@ -1,7 +1,7 @@
-//! The files of the repository at one commit, read within a budget of requests.
+//! Files of the repository at one commit, read within a budget of requests.
 //!
-//! One listing says what stands at every path, and only contents that are compared are asked for,
-//! each once in a run.
+//! One listing returns the type of every path. Only contents that are compared are requested, each
+//! once per run.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use crate::engine::say::check as sentences;
 use crate::formats::action_plan::check::{PathState, ProjectFiles, required_paths};
 use crate::formats::action_plan::{ActionPlan, ProjectPath};
 
-/// The newest commit of the default branch.
+/// Revision of the newest commit of the default branch.
 pub(super) const DEFAULT: &str = "HEAD";
 
-/// Longest file that is compared, in bytes.
+/// Maximum size of a file that is compared, in bytes.
 const MOST_FILE: u64 = 1024 * 1024;
 
-/// Most bytes of contents that a run keeps, so that many large files do not fill the memory.
+/// Maximum total size of the contents that a run caches, in bytes, to limit its memory.
 const MAX_KEPT: usize = 16 * 1024 * 1024;
 
-/// Requests that one listing takes: the commit, and its tree.
+/// Number of requests for one listing: the commit and its tree.
 const LISTING: usize = 2;
-/// Requests that a file takes when it is asked for by its path: the commit, and the file.
+/// Number of requests for a file by path: the commit and the file.
 const BY_PATH: usize = 2;
 
-/// Why a file was not read.
+/// Reason why a file was not read.
 #[derive(Debug)]
 pub(super) enum NotRead {
-    /// The run may ask GitHub for nothing more.
+    /// The request budget of the run is used up.
     Budget,
-    /// GitHub gives no text for it; why.
+    /// GitHub does not return it as text, for this reason.
     Unreadable(String),
-    /// The run has to stop here.
+    /// The run has to stop.
     Stop(Stop),
 }
 
@@ -46,25 +46,25 @@ impl From<Stop> for NotRead {
     }
 }
 
-/// The files of one commit.
+/// Files of one commit.
 pub(super) struct Repository<'c> {
     forge: &'c dyn Forge,
     repo: &'c Repo,
     commit: String,
-    /// Requests that the run may still make.
+    /// Number of requests that the run may still make.
     pub(super) left: usize,
     listing: Option<Listing>,
-    /// Contents by their ids.
+    /// Cached contents by blob id.
     kept: HashMap<String, Arc<Content>>,
     kept_bytes: usize,
 }
 
-/// What stands at the paths of a commit.
+/// Entries of a commit's tree.
 #[derive(Default)]
 struct Listing {
     entries: HashMap<String, TreeEntry>,
     folders: HashSet<String>,
-    /// Nothing stands at a path that is not listed.
+    /// Whether the listing is complete, so that a path not listed does not exist.
     whole: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'c> Repository<'c> {
         }
     }
 
-    /// What stands at `path`, a file up to `most` bytes.
+    /// Returns the content at `path`, if it is a file of up to `most` bytes.
     pub(super) async fn read(&mut self, path: &str, most: u64) -> Result<Arc<Content>, NotRead> {
         if self.listing.is_none() {
             self.list().await?;
@@ -89,7 +89,7 @@ impl<'c> Repository<'c> {
         let listing = self.listing.get_or_insert_default();
         let entry = match listing.entries.get(path) {
             Some(entry) if entry.kind == EntryKind::File => entry.clone(),
-            // A link is read as the file that it leads to, which GitHub finds.
+            // GitHub resolves the link when it is read by path.
             Some(entry) if entry.kind == EntryKind::Link => return self.by_path(path, most).await,
             Some(_) => return Ok(Arc::new(Content::NotAFile(Kind::Submodule))),
             None if listing.folders.contains(path) => {
@@ -157,7 +157,7 @@ fn not_read(error: ReadError) -> NotRead {
     }
 }
 
-/// What is at the paths that were asked for.
+/// Contents of the paths that a plan needs.
 #[derive(Debug, Default)]
 pub(super) struct Loaded(HashMap<ProjectPath, Arc<Content>>);
 
@@ -178,11 +178,12 @@ impl ProjectFiles for Loaded {
     }
 }
 
-/// Reads what `plan` will be checked against, `most` paths at most. `name` is the plan as people
-/// are shown it.
+/// Reads up to `most` of the paths that `plan` is checked against. `name` is the plan's name in
+/// messages.
 ///
 /// # Errors
-/// The run may ask GitHub for nothing more, or has to stop.
+/// Returns [`NotRead::Budget`] if the request budget is used up, and [`NotRead::Stop`] if the run
+/// has to stop.
 pub(super) async fn load(
     files: &mut Repository<'_>,
     plan: &ActionPlan,

@@ -1,4 +1,5 @@
-//! Asking people: the comment with the questions, waiting for days, a reminder, and what happens when nobody answers.
+//! Questions to people: the comment with the questions, the wait of up to days, the reminder, and
+//! the timeout.
 
 use super::{Step, work};
 use crate::engine::effects::Stop;
@@ -10,11 +11,11 @@ use crate::engine::steps::{Context, report, verify};
 use crate::engine::stop::StopFlag;
 use crate::formats::question::{Choice, Question};
 
-/// What can be chosen where a run is held; positions in [`hold`]'s options.
+/// Indexes of the decisions in [`hold`]'s options.
 const AGAIN: usize = 0;
 const AS_FOUND: usize = 1;
 
-/// A round of the agent's questions, not asked yet.
+/// Creates a round from the agent's questions, not yet posted.
 pub(super) fn round(questions: Vec<Question>) -> Round {
     Round {
         answers: vec![None; questions.len()],
@@ -23,7 +24,8 @@ pub(super) fn round(questions: Vec<Question>) -> Round {
     }
 }
 
-/// The question whether to go on although the agent obeyed the conversation.
+/// Creates the round that asks whether to go on after the agent followed instructions in the
+/// conversation.
 pub(super) fn hold(context: &mut Context) -> Round {
     let found = work(context).found.as_ref();
     let candidate = found.is_some_and(|found| found.candidate.is_some());
@@ -50,7 +52,7 @@ pub(super) fn hold(context: &mut Context) -> Round {
     }
 }
 
-/// The question which of several plans is meant.
+/// Creates the round that asks which of several plans is meant.
 pub(super) fn which(unclear: &Unclear) -> Round {
     Round {
         which: true,
@@ -58,11 +60,12 @@ pub(super) fn which(unclear: &Unclear) -> Round {
     }
 }
 
-/// Asks the open round, takes in what was answered, and waits for the rest.
+/// Posts the open round, processes the answers given so far, and waits for the rest.
 ///
 /// # Errors
-/// [`Stop::Wait`] until something has to be done, [`Stop::Failed`] and [`Stop::Cancelled`] as decided;
-/// [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store does not answer.
+/// Returns [`Stop::Wait`] while answers are missing, [`Stop::Failed`] or [`Stop::Cancelled`] if the
+/// answers or the timeout end the run, and [`Stop::Forge`] or [`Stop::Store`] if GitHub or the
+/// store fails.
 pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step, Stop> {
     let asked = match post(context).await {
         Err(Stop::Forge(error)) if nobody_there(context, &error) => {
@@ -117,7 +120,8 @@ pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step,
     })
 }
 
-/// Whether the refusal of a comment means that nobody can be asked: the conversation is locked, or was deleted.
+/// Returns whether the refusal of a comment means that nobody can be asked: the conversation is
+/// locked or deleted.
 fn nobody_there(context: &Context, error: &ForgeError) -> bool {
     match error {
         ForgeError::Locked { .. } => true,
@@ -125,7 +129,7 @@ fn nobody_there(context: &Context, error: &ForgeError) -> bool {
     }
 }
 
-/// Posts the open round's comment once; when it was posted.
+/// Posts the open round's comment once, and returns when it was posted.
 async fn post(context: &mut Context) -> Result<Millis, Stop> {
     let number = work(context).rounds.len();
     let Some(round) = work(context).rounds.last().cloned() else {
@@ -134,7 +138,7 @@ async fn post(context: &mut Context) -> Result<Millis, Stop> {
     if let (Some(asked), Some(_)) = (round.asked, round.comment) {
         let now = context.effects.clock.now();
         if asked > now {
-            // The clock was set back since: people have the whole time from now on.
+            // The clock was set back: restart the time to answer from now.
             if let Some(round) = work(context).rounds.last_mut() {
                 round.asked = Some(now);
             }
@@ -158,10 +162,10 @@ async fn post(context: &mut Context) -> Result<Millis, Stop> {
     Ok(now)
 }
 
-/// Takes in what people said since.
+/// Adds the answers that people have sent since the last attempt to the open round.
 ///
 /// # Errors
-/// [`Stop::Store`].
+/// Returns [`Stop::Store`] if the store fails.
 pub(super) async fn take_answers(context: &mut Context) -> Result<(), Stop> {
     let messages = context.effects.store.messages(context.run()).await?;
     let number = work(context).rounds.len();
@@ -173,7 +177,7 @@ pub(super) async fn take_answers(context: &mut Context) -> Result<(), Stop> {
                     round.take(&told);
                 }
             }
-            // Of an earlier round: it was taken in when it came.
+            // Answers to earlier rounds have been processed already.
             Ok(_) => {}
             Err(error) => {
                 tracing::warn!(run.id = %context.run(), error = %error, "a message to the run cannot be read");
@@ -186,11 +190,11 @@ pub(super) async fn take_answers(context: &mut Context) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The comment that asked the last round says what became of it, once nothing more is waited for: boxes that nobody reads
-/// any more go. Done once; what GitHub refuses is left out.
+/// Marks the comment of the last round as concluded once the round is closed, which removes its
+/// boxes. Done once; a refusal by GitHub is ignored.
 ///
 /// # Errors
-/// GitHub or the store did not do it.
+/// Returns an error if GitHub or the store fails.
 pub(super) async fn conclude(context: &mut Context) -> Result<(), Stop> {
     let number = work(context).rounds.len();
     let last = work(context).rounds.last();
@@ -225,7 +229,7 @@ pub(super) async fn conclude(context: &mut Context) -> Result<(), Stop> {
     context.remember().await
 }
 
-/// The round was answered: what the answers mean.
+/// Processes a round to which all answers are given.
 async fn closed(context: &mut Context) -> Result<Step, Stop> {
     conclude(context).await?;
     let Some(round) = work(context).rounds.last().cloned() else {
@@ -256,7 +260,7 @@ async fn closed(context: &mut Context) -> Result<Step, Stop> {
     Ok(Step::Again)
 }
 
-/// Somebody said which plan is meant.
+/// Processes the choice among several plans.
 async fn chosen(context: &mut Context, round: &Round) -> Result<Step, Stop> {
     let answer = round.answers.first().cloned().flatten();
     let chosen = answer.and_then(|answer| answer.chosen.first().copied());
@@ -267,7 +271,7 @@ async fn chosen(context: &mut Context, round: &Round) -> Result<Step, Stop> {
     let candidate = found.unclear.as_ref().zip(chosen);
     let candidate = candidate.and_then(|(unclear, at)| unclear.among.get(at).cloned());
     let Some(mut candidate) = candidate else {
-        // Another attempt reads the conversation again.
+        // A retry reads the conversation again.
         work(context).found = None;
         context.remember().await?;
         return Err(Stop::Failed(unclear::none_of_these(trigger.command)));
@@ -280,7 +284,7 @@ async fn chosen(context: &mut Context, round: &Round) -> Result<Step, Stop> {
     Ok(Step::Again)
 }
 
-/// Nobody answered in time.
+/// Processes a round that nobody answered in time.
 async fn expired(context: &mut Context) -> Result<Step, Stop> {
     let work_now = work(context);
     let Some(round) = work_now.rounds.last_mut() else {

@@ -1,5 +1,5 @@
-//! What the agent answered: questions, a plan, an error, or nothing that holds. What happened counts, not what the text
-//! claims.
+//! Evaluation of the agent's text: a plan, an error, or a rejected answer. Facts about the run come
+//! from its state, not from the text.
 
 use super::{Context, work};
 use crate::engine::effects::Stop;
@@ -15,7 +15,8 @@ use crate::formats::text::truncate_chars;
 /// Checks the plan that the agent wrote.
 ///
 /// # Errors
-/// [`Stop::Failed`] when the agent found no plan either.
+/// Returns [`Stop::Failed`] if neither the bot nor the agent found a plan, or if hidden text in the
+/// chosen plan needs a decision.
 pub(super) fn check(
     context: &mut Context,
     text: String,
@@ -29,7 +30,7 @@ pub(super) fn check(
             &facts.borrowed(wanted.map(|found| found.text.as_str())),
         )
     };
-    // Of several the one whose text the agent has kept.
+    // Of several candidates, take the one whose text the agent has kept.
     let kept = candidates
         .iter()
         .find(|candidate| matches!(judge(Some(candidate)), CheckedAnswer::Plan(_)));
@@ -53,7 +54,7 @@ pub(super) fn check(
             }
             return Err(Stop::Failed(failure));
         }
-        // There is a plan: the bot has found it itself.
+        // The agent reports an error, but the bot itself has found a plan.
         CheckedAnswer::Error(error) => vec![sentences::claims_error(&error.code)],
         CheckedAnswer::Rejected(complaints) => complaints.iter().map(Fault::from).collect(),
     };
@@ -63,7 +64,7 @@ pub(super) fn check(
     }))
 }
 
-/// Takes the plan that the agent has chosen among several.
+/// Records the plan that the agent chose among several.
 fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), Stop> {
     let hidden = verify::settle_hidden(&context.trigger, &mut candidate).map_err(Stop::Failed)?;
     if let Some(found) = work(context).found.as_mut() {
@@ -75,7 +76,7 @@ fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What happened in this run, whatever the agent's text says of it.
+/// Facts about the run that the document states, independent of the agent's text.
 struct Happened {
     guidance: String,
     questions: u32,
@@ -111,7 +112,7 @@ fn facts(context: &mut Context) -> Happened {
     }
 }
 
-/// The enriched plan as it is saved.
+/// Builds the plan to save from the enriched plan.
 fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &Happened) -> Prepared {
     let mut notes = said_of_the_work(context);
     if !plan.corrections.is_empty() {
@@ -148,7 +149,7 @@ fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &Happen
     }
 }
 
-/// Title and text of the plan that was found, where there is one that can be saved as it is.
+/// Returns title and text of the plan that was found, if it can be saved unchanged.
 pub(super) fn as_found(context: &mut Context) -> Option<(String, String)> {
     let found = work(context).found.as_ref()?;
     let candidate = found.candidate.as_ref()?;
@@ -156,10 +157,11 @@ pub(super) fn as_found(context: &mut Context) -> Option<(String, String)> {
     Some((title, candidate.text.clone()))
 }
 
-/// The plan without the agent's enrichment: what was found, else the agent's own text where that can be a plan.
+/// Returns the plan without enrichment: the one that was found, or else the agent's own text if
+/// that can be a plan.
 ///
 /// # Errors
-/// [`Stop::Failed`] when neither can be saved.
+/// Returns [`Stop::Failed`] if neither can be saved.
 pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Stop> {
     let found = work(context).found.clone();
     let found_hidden = found.as_ref().and_then(|found| found.hidden.clone());
@@ -210,7 +212,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     })
 }
 
-/// What the reader should know of how the plan came about.
+/// Returns notes for readers on how the plan was made.
 pub(in crate::engine::steps) fn said_of_the_work(context: &mut Context) -> Vec<String> {
     let work = work(context);
     let mut notes = work
@@ -221,7 +223,7 @@ pub(in crate::engine::steps) fn said_of_the_work(context: &mut Context) -> Vec<S
     notes.extend(sentences::redacted(work.redacted));
     let mut unasked = work.unasked.clone();
     if work.unanswered {
-        // No round came after it.
+        // No round followed in which these could be asked.
         unasked.extend(
             work.lost
                 .iter()
@@ -233,7 +235,7 @@ pub(in crate::engine::steps) fn said_of_the_work(context: &mut Context) -> Vec<S
     notes
 }
 
-/// Lists questions without an answer in the plan, and says so.
+/// Appends the unanswered questions to the plan, adds notes on them, and returns warning codes.
 pub(in crate::engine::steps) fn open_questions(
     context: &mut Context,
     body: &mut String,
@@ -268,7 +270,7 @@ fn provenance(found: Option<&Found>) -> Vec<String> {
         .collect()
 }
 
-/// Where the plan was found, one phrase for people.
+/// Describes where the plan was found, as a phrase for users.
 fn place(found: Option<&Found>) -> String {
     match found {
         Some(Found { log: Some(log), .. }) => {

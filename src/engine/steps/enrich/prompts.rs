@@ -1,4 +1,4 @@
-//! What the agent is asked at a turn, by what is remembered.
+//! The prompt of a turn, derived from the stored state.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::engine::planner;
 use crate::engine::prompt::{self, Form, Given};
 use crate::engine::steps::{Context, planning, prepare};
 
-/// The prompt of this turn. `goes_on`: in a session that knows everything so far; `writes`: the agent has tools to write
-/// files with.
+/// Returns the prompt of this turn. `goes_on`: the session already knows the earlier turns.
+/// `writes`: the agent has tools to write files.
 ///
 /// # Errors
-/// GitHub does not answer.
+/// Returns an error if GitHub or the store fails.
 pub(super) async fn ask(
     context: &mut Context,
     thread: &mut Option<Arc<Thread>>,

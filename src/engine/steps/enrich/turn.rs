@@ -1,4 +1,4 @@
-//! One turn of the agent: what it is asked, under which limits, and what its ending means.
+//! One turn of the agent: its prompt, its limits, and the evaluation of its ending.
 
 use crate::engine::settings::Role;
 use std::sync::Arc;
@@ -23,13 +23,14 @@ use crate::engine::store::BudgetScope;
 use crate::formats::command::Command;
 use crate::formats::plan::enriched::salvage_plan;
 
-/// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
+/// Interval at which a waiting run checks whether an agent is free. Meanwhile it occupies no
+/// worker.
 const PLACE: Duration = Duration::from_secs(5);
 
-/// Asks the agent once and takes in what comes of it.
+/// Runs one turn of the agent and processes its result.
 ///
 /// # Errors
-/// As [`super::enrich`].
+/// See [`super::enrich`].
 pub(super) async fn turn(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
@@ -37,7 +38,7 @@ pub(super) async fn turn(
     stop: &StopFlag,
 ) -> Result<Step, Stop> {
     if let Some(came) = work(context).came.take() {
-        // The attempt that stored it may have been cut short before it was accounted for.
+        // The attempt that stored the result may have been interrupted before recording the costs.
         account(context, &came).await?;
         return take_in(context, came, stop).await;
     }
@@ -71,7 +72,7 @@ pub(super) async fn turn(
     };
     let task = task(context, prompt, session);
     let before = work(context).spent;
-    // Remembered before it begins: a crash must not make it look as if nothing had been spent.
+    // Stored before the turn begins, so that a crash cannot hide its costs.
     work(context).turns += 1;
     work(context).not_before = None;
     context.remember().await?;
@@ -93,12 +94,12 @@ pub(super) async fn turn(
     take_in(context, came, stop).await
 }
 
-/// Name of the turn that was begun last, among the run's turns in the budget.
+/// Returns the budget key of the turn that was begun last.
 fn turn_key(work: &Work) -> String {
     format!("turn-{}", work.turns)
 }
 
-/// Records for the budget what the last turn used; doing it again changes nothing.
+/// Records the costs of the last turn for the budget. Idempotent.
 async fn account(context: &mut Context, came: &Came) -> Result<(), Stop> {
     let key = turn_key(work(context));
     let effects = &context.effects;
@@ -109,15 +110,16 @@ async fn account(context: &mut Context, came: &Came) -> Result<(), Stop> {
     Ok(())
 }
 
-/// How many more rounds of questions the agent may ask.
+/// Returns the number of rounds of questions that the agent may still ask.
 pub(super) fn rounds_left(context: &mut Context) -> u32 {
     let agent = &context.settings.agent;
     let most = if agent.ask { agent.rounds } else { 0 };
     planner::rounds_left(work(context), most)
 }
 
-/// Whether the limits of actor, repository and day, and what the run may cost, let another turn begin; else the failure,
-/// and the same as the reason for a plan that is saved without the agent.
+/// Checks whether the limits of actor, repository and day, and the cost limit of the run, allow
+/// another turn. If not, returns the failure, and a reason for a plan that is saved without the
+/// agent.
 async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure, String)>, Stop> {
     let settings = Arc::clone(&context.settings);
     let command = context.trigger.command;
@@ -145,13 +147,14 @@ async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure
     }))
 }
 
-/// The agent cannot do it: a plan that was found is saved as it was found, with the reason `why`; else the run fails.
+/// Continues without the agent: the plan is saved as found, with the reason `why`; if no plan was
+/// found, the run fails.
 async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, Stop> {
     let unclear = work(context)
         .found
         .as_ref()
         .is_some_and(|found| found.unclear.is_some());
-    // Of several plans people say which one is meant; it is saved as found then.
+    // If there are several plans, people choose one, which is then saved as found.
     let saves = context.trigger.command == Command::SavePlan
         && (unclear || judge::as_found(context).is_some());
     let code = failure.code.name();
@@ -173,7 +176,7 @@ async fn without(context: &mut Context, failure: Failure, why: String) -> Result
     Ok(Step::Again)
 }
 
-/// What the run has cost so far, research too.
+/// Returns the costs of the run so far, including research.
 fn spent(context: &Context) -> Micros {
     context.progress.spent().unwrap_or_default().cost
 }
@@ -210,7 +213,7 @@ fn task(context: &mut Context, prompt: String, session: Session) -> Task {
     }
 }
 
-/// Lets the agent work, and says in the status comment how far it is. What came of it is stored at once.
+/// Runs the agent and shows its progress in the status comment. The result is stored at once.
 async fn run(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
@@ -235,7 +238,8 @@ async fn run(
             &sentences::at_work(context.trigger.command, &name, &so_far),
         );
         let mut telling = std::pin::pin!(telling);
-        // The agent is at work meanwhile: a slow GitHub must not stop it.
+        // Keep polling the agent during the edit, so that a slow response of GitHub does not stop
+        // it.
         let ended = tokio::select! {
             biased;
             ended = &mut working => ended,
@@ -247,13 +251,13 @@ async fn run(
             }
         };
         let came = keep(context, task, ended).await;
-        // An edit that was begun is finished, or it could arrive after the final report.
+        // Finish an edit that was begun, which could otherwise arrive after the final report.
         let _ = telling.await;
         return came;
     }
 }
 
-/// Stores what came of a turn.
+/// Stores the result of a turn.
 async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Came, Stop> {
     let work = work(context);
     work.add(&report.spent);
@@ -267,10 +271,10 @@ async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Came
     Ok(came)
 }
 
-/// Carries out what follows from a turn that has ended.
+/// Processes the result of a turn that has ended.
 async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<Step, Stop> {
     if came.report.ending == Ending::Cancelled {
-        // A cancellation of an earlier round does not end this one.
+        // A cancellation in an earlier round does not end this one.
         stop.heed()?;
     }
     let (rounds, tries) = (rounds_left(context), context.settings.agent.tries);
@@ -326,7 +330,7 @@ async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<S
     Ok(Step::Again)
 }
 
-/// Logs why the agent is asked again.
+/// Logs why the agent's answer was rejected.
 fn log_rejection(context: &mut Context) {
     let why = match &work(context).next {
         Next::Correct { complaints } => complaints.join("; "),
@@ -337,7 +341,7 @@ fn log_rejection(context: &mut Context) {
     tracing::info!(run.id = %context.run(), why, "the agent's answer does not hold");
 }
 
-/// The ending in one word, for the log.
+/// Returns the name of the ending for the log.
 fn kind(ending: &Ending) -> &'static str {
     match ending {
         Ending::Success { .. } => "success",

@@ -1,4 +1,5 @@
-//! What a plan is written for: the specification, checked; the repository's documents; research where it was asked for.
+//! Inputs of a plan: the checked specification, the repository's documents, and research on
+//! request.
 
 use super::documents;
 use crate::engine::agent::Agent;
@@ -18,11 +19,12 @@ use crate::formats::command::{Command, read_options};
 use crate::formats::specification::{self, Specification};
 use std::sync::Arc;
 
-/// Gathers it, once, and remembers each part before the next one is begun.
+/// Gathers the inputs, storing each part before the next one is begun.
 ///
 /// # Errors
-/// [`Stop::Failed`] for a specification that says nothing or was changed after the command, for an option that cannot be
-/// used, and for research that came to too little; else as [`super::super::enrich::enrich`].
+/// Returns [`Stop::Failed`] for a specification that is empty or was changed after the command, for
+/// an invalid option, and for research with too few reports; otherwise see
+/// [`super::super::enrich::enrich`].
 pub(in crate::engine::steps) async fn begin(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
@@ -58,7 +60,7 @@ pub(in crate::engine::steps) async fn begin(
     context.remember().await
 }
 
-/// Reads what is wanted, as it was at the command.
+/// Stores the specification as it was at the command, with new or earlier research.
 async fn specified(context: &mut Context, stop: &StopFlag) -> Result<(), Stop> {
     let topics = topics(context)?;
     let thread = prepare::thread(context).await?;
@@ -82,7 +84,7 @@ async fn specified(context: &mut Context, stop: &StopFlag) -> Result<(), Stop> {
     context.remember().await
 }
 
-/// The topics of `research=`; none where it is not given.
+/// Returns the topics of the `research=` option; empty if it is not given.
 fn topics(context: &Context) -> Result<Vec<String>, Stop> {
     let trigger = &context.trigger;
     let options = read_options(trigger.command, &trigger.options).map_err(|error| {
@@ -97,10 +99,10 @@ fn topics(context: &Context) -> Result<Vec<String>, Stop> {
     }
 }
 
-/// How many earlier runs of the place are looked at for reports.
+/// Maximum number of earlier runs of the place that are searched for reports.
 const RUNS: u32 = 20;
 
-/// The reports of the newest research here that came to enough, of a `/research` or of an earlier plan.
+/// Returns the newest sufficient research at this place, from a `/research` or an earlier plan.
 async fn earlier(context: &Context) -> Result<Option<Research>, Stop> {
     let place = context.trigger.place.key();
     let runs = context.effects.store.runs_at(&place, RUNS).await?;
@@ -115,13 +117,13 @@ async fn earlier(context: &Context) -> Result<Option<Research>, Stop> {
     };
     found.adopted = true;
     for topic in &mut found.topics {
-        // That run has paid for it.
+        // The earlier run has accounted for the costs.
         topic.spent = Spent::default();
     }
     Ok(Some(found))
 }
 
-/// Reads the specification: title and opening text of the place.
+/// Parses the specification: title and opening text of the place.
 async fn specification(trigger: &Trigger, thread: Thread) -> Result<Specification, Stop> {
     let opening = thread.posts.iter().find(|post| post.id.is_none());
     if opening.is_some_and(|post| late(post, trigger).is_some()) {

@@ -1,4 +1,4 @@
-//! The repository's documents and the research reports, as agents find them in their working directory.
+//! The repository's documents and the research reports as files in the agents' working directory.
 
 use std::sync::Arc;
 
@@ -16,21 +16,22 @@ use crate::formats::report as reports;
 
 /// Folder of the repository's documents in the working directory.
 const KNOWLEDGE: &str = "knowledge";
-/// Folder of the research reports there.
+/// Folder of the research reports in the working directory.
 const REPORTS: &str = "reports";
 
-/// Documents with names of ours, and what an agent is told of them.
+/// Documents under generated names, and their descriptions for prompts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaidOut {
-    /// The repository's documents, for a prompt.
+    /// The repository's documents, for the prompt.
     pub index: Vec<Indexed>,
-    /// The reports in short, in the order of their topics.
+    /// Short forms of the reports, in the order of their topics.
     pub reports: Vec<Handed>,
-    /// All of them, as files.
+    /// All documents and reports as files.
     pub documents: Vec<Document>,
 }
 
-/// Gives the documents names of ours: the repository's own could mean something to a client (`CLAUDE.md`).
+/// Lays out the documents under generated names, because a client may interpret the repository's
+/// own names (`CLAUDE.md`).
 pub fn lay_out(knowledge: &Knowledge, research: Option<&Research>, nonce: &str) -> LaidOut {
     let mut out = LaidOut::default();
     for (at, one) in knowledge.documents.iter().enumerate() {
@@ -66,16 +67,16 @@ pub fn lay_out(knowledge: &Knowledge, research: Option<&Research>, nonce: &str) 
     out
 }
 
-/// All documents as one text, for an agent that cannot open files.
+/// Joins all documents into one text, for an agent that cannot open files.
 pub fn inline(documents: &[Document]) -> String {
     let texts = documents.iter().map(|one| one.text.as_str());
     texts.collect::<Vec<_>>().join("\n\n-----\n\n")
 }
 
-/// Reads the repository's documents.
+/// Updates the status comment and reads the repository's documents.
 ///
 /// # Errors
-/// GitHub does not answer.
+/// Returns an error if GitHub or the store fails.
 pub(in crate::engine::steps) async fn read(context: &mut Context) -> Result<Knowledge, Stop> {
     report::step(context, "reading the repository's documents").await?;
     let repo = context.trigger.place.repo.clone();
@@ -83,10 +84,10 @@ pub(in crate::engine::steps) async fn read(context: &mut Context) -> Result<Know
     knowledge::gather(&*forge, &repo, Limits::default()).await
 }
 
-/// Keeps documents for the run's agents.
+/// Hands documents to the agent, which keeps them for all sessions of the run.
 ///
 /// # Errors
-/// [`Stop::Failed`] with `agent_unavailable`.
+/// Returns [`Stop::Failed`] with `agent_unavailable` if the agent cannot store them.
 pub(in crate::engine::steps) async fn give(
     context: &Context,
     agent: &Arc<dyn Agent>,
@@ -104,10 +105,11 @@ pub(in crate::engine::steps) async fn give(
     })
 }
 
-/// Sees to it that the planner finds its documents: what is kept with the agent can be lost with the computer it was on.
+/// Hands the documents to the planner again if they were lost, for example with the computer on
+/// which the agent kept them.
 ///
 /// # Errors
-/// GitHub does not answer; as [`give`].
+/// See [`read`] and [`give`].
 pub(in crate::engine::steps) async fn provide(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
@@ -119,7 +121,7 @@ pub(in crate::engine::steps) async fn provide(
     let nonce = work(context).nonce.clone();
     let laid_out = lay_out(&knowledge, context.progress.research.as_ref(), &nonce);
     give(context, agent, laid_out.documents).await?;
-    // The repository may have changed meanwhile, and with it the names of the files.
+    // The repository may have changed in the meantime, and with it the file names.
     if let Some(brief) = &mut work(context).brief {
         brief.documents = laid_out.index;
     }

@@ -1,4 +1,4 @@
-//! What the planner wrote: a plan, or what is wrong with it.
+//! Assembly of the plan to save from the planner's files.
 
 use crate::engine::effects::Stop;
 use crate::engine::model::agent::Ending;
@@ -14,7 +14,8 @@ use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::title_of;
 use crate::formats::text::truncate_chars;
 
-/// Puts the documents beside the plan into as many comments as are left for them; says which have no room.
+/// Attaches the documents that fit into the remaining comments, and adds a note for each one left
+/// out.
 fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
     prepared.attached = attached;
     let most = context.settings.most_parts;
@@ -30,10 +31,11 @@ fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
     }
 }
 
-/// The plan that did not pass all checks, where it is one at all: nothing that was paid for is lost, and it is marked.
+/// Returns a draft that did not pass all checks as a plan marked incomplete, so that paid work is
+/// not lost.
 ///
 /// # Errors
-/// [`Stop::Failed`] where there is none.
+/// Returns [`Stop::Failed`] if there is no draft that can be saved.
 pub(in crate::engine::steps) fn fallback(
     context: &mut Context,
     why: &str,
@@ -47,7 +49,7 @@ pub(in crate::engine::steps) fn fallback(
     Ok(assemble(context, &title, draft, Enriched::Fallback, &[why]))
 }
 
-/// Where the first heading ends; the start of a text without one.
+/// Returns the end of the first heading, in bytes; 0 for a text without headings.
 fn below_title(document: &str) -> usize {
     let blocks = markdown::blocks(document);
     let title = blocks
@@ -56,8 +58,8 @@ fn below_title(document: &str) -> usize {
     title.map_or(0, |block| block.span.end)
 }
 
-/// Builds the plan to be saved from the planner's files. `cut_short`: the turn ended like this before
-/// it was complete, and the plan is marked.
+/// Builds the plan to save from the planner's files. `cut_short`: how the turn ended before it was
+/// complete; the plan is then marked incomplete.
 pub(in crate::engine::steps) fn prepared(
     context: &mut Context,
     files: PlanFiles,
@@ -91,7 +93,7 @@ fn assemble(
     let mut notes = marks.to_vec();
     notes.extend(brief.notes.iter().cloned());
     for mark in marks {
-        // Who reads the plan does not see the report.
+        // Readers of the plan do not see the report.
         let at = below_title(&document);
         document.insert_str(at, &format!("\n\n> [!WARNING]\n> {mark}\n"));
     }

@@ -1,34 +1,37 @@
-//! Which links lead to files that somebody attached to a comment. Pure.
+//! Recognition of links to files attached to a comment. Pure.
 //!
-//! GitHub keeps them at `/user-attachments/files/<id>/<name>`, older ones at `/<owner>/<repository>/files/<id>/<name>`,
-//! on the host of its pages. Nothing else is ever downloaded because a comment links to it.
+//! GitHub serves attachments at `/user-attachments/files/<id>/<name>`, and older ones at
+//! `/<owner>/<repository>/files/<id>/<name>`, on the host of its web pages. No other link in a
+//! comment is ever downloaded.
 
 use url::Url;
 
 use crate::formats::markdown;
 
-/// How much a name says about the content.
+/// What a file name says about the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `.jsonl`: a session log.
     Log,
-    /// `.json`, `.log`, `.txt`: perhaps one, since GitHub does not take every name. The first line tells.
+    /// `.json`, `.log`, `.txt`: possibly a session log, because GitHub does not accept every
+    /// extension. The first line decides.
     Perhaps,
 }
 
 /// A file attached to a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// Where it is, without query and fragment.
+    /// URL without query and fragment.
     pub address: String,
-    /// Its name, decoded.
+    /// Decoded file name.
     pub name: String,
-    /// What the name says.
+    /// What the file name says about the content.
     pub kind: Kind,
 }
 
-/// Root of GitHub's pages for the REST API at `api`: `https://github.com` for `https://api.github.com`, `https://HOST` for
-/// `https://HOST/api/v3`, and `https://NAME.ghe.com` for `https://api.NAME.ghe.com`.
+/// Returns the root URL of GitHub's web pages for the REST API at `api`: `https://github.com` for
+/// `https://api.github.com`, `https://HOST` for `https://HOST/api/v3`, and `https://NAME.ghe.com`
+/// for `https://api.NAME.ghe.com`.
 pub fn web_root(api: &Url) -> String {
     let host = api.host_str().unwrap_or_default();
     let pages = match host.strip_prefix("api.") {
@@ -41,7 +44,8 @@ pub fn web_root(api: &Url) -> String {
     }
 }
 
-/// The attachments of a comment that may be session logs, in order. `web` is the root of GitHub's pages.
+/// Returns the attachments of a comment that may be session logs, in order. `web` is the root URL
+/// of GitHub's web pages.
 pub fn in_comment(web: &str, comment: &str) -> Vec<Attachment> {
     markdown::links(comment)
         .iter()
@@ -49,7 +53,7 @@ pub fn in_comment(web: &str, comment: &str) -> Vec<Attachment> {
         .collect()
 }
 
-/// The attachment at `address`, when it is one that may be a session log.
+/// Returns the attachment at `address` if it may be a session log.
 pub fn read(web: &str, address: &str) -> Option<Attachment> {
     let url = address_of(web, address)?;
     let name = url.path_segments()?.next_back()?;
@@ -70,8 +74,8 @@ pub fn read(web: &str, address: &str) -> Option<Attachment> {
     })
 }
 
-/// `address` without query and fragment, when it is that of an attachment on the host of `web`: same scheme, host and
-/// port, no user name.
+/// Returns `address` without query and fragment if it is an attachment on the host of `web`: same
+/// scheme, host and port, and no user name or password.
 pub fn address_of(web: &str, address: &str) -> Option<Url> {
     let web = Url::parse(web).ok()?;
     let mut url = Url::parse(address).ok()?;
@@ -157,7 +161,7 @@ mod tests {
                 "a.jsonl",
                 Kind::Log,
             ),
-            // A browser, too, goes to github.com.
+            // Browsers also treat the backslash as a slash and open github.com.
             (
                 "https://github.com\\@evil.example/r/files/12/a.jsonl",
                 "a.jsonl",
@@ -190,7 +194,7 @@ mod tests {
             "https://github.com/user-attachments/files/12/a%FF.jsonl",
             "https://github.com/o/r/blob/main/a.jsonl",
             "https://github.com//r/files/12/a.jsonl",
-            // Other places, or the same one in another way.
+            // Other hosts, or other ways to reach the same host.
             "http://github.com/user-attachments/files/12/a.jsonl",
             "https://github.com:8443/user-attachments/files/12/a.jsonl",
             "https://github.com.evil.example/user-attachments/files/12/a.jsonl",

@@ -1,21 +1,23 @@
-//! One log while it comes in: scanned piece by piece, and left off as soon as it turns out to be something else.
+//! Incremental scan of one log, abandoned as soon as the file turns out not to be a log.
 
 use serde_json::{Map, Value};
 
 use crate::formats::session::{ScanResult, Scanner};
 
-/// How a file begins that Git LFS keeps elsewhere (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
+/// First bytes of a Git LFS pointer file
+/// (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-/// A first line longer than this is judged by its first character, in bytes.
+/// Maximum size of a first line that is parsed, in bytes. A longer line is judged by its first
+/// character.
 const FIRST_MOST: usize = 1024 * 1024;
 
-/// What is known of the file from its name.
+/// What is known about a file before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
-    /// Somebody said that it is a session log.
+    /// The file was explicitly given as a session log.
     Log,
-    /// It is one when its first line that is not blank is a JSON object with a `type`.
+    /// The file may be a session log: its first non-blank line must be a JSON object with a `type`.
     Perhaps,
 }
 
@@ -23,15 +25,15 @@ pub(super) enum What {
 pub(super) struct Reading {
     feed: Scanner,
     what: What,
-    /// The first line that is not blank, as far as it has come; its verdict is not known.
+    /// Start of the first non-blank line, until it is judged.
     first: Vec<u8>,
-    /// Whether the first line is an entry of a session log.
+    /// Whether the first line is an entry of a session log; `None` until it is judged.
     entry: Option<bool>,
     pointer: bool,
 }
 
 impl Reading {
-    /// Reads the entries of `session`, or all.
+    /// Creates a scan for the entries of `session`, or of all sessions.
     pub(super) fn new(session: Option<&str>, what: What) -> Self {
         Self {
             feed: Scanner::new(session),
@@ -42,7 +44,7 @@ impl Reading {
         }
     }
 
-    /// Takes the next piece; false when it is clear that nothing will come of it.
+    /// Processes the next chunk. Returns false once the file is known not to be a log.
     pub(super) fn push(&mut self, piece: &[u8]) -> bool {
         if self.entry.is_none() {
             self.begin(piece);
@@ -55,12 +57,12 @@ impl Reading {
         true
     }
 
-    /// A pointer of Git LFS stands in the place of the file.
+    /// Returns whether the file is a Git LFS pointer.
     pub(super) fn is_pointer(&self) -> bool {
         self.pointer
     }
 
-    /// What the log says, and whether it is one.
+    /// Returns the result of the scan and whether the file is a session log.
     pub(super) fn finish(mut self) -> (ScanResult, bool) {
         if self.entry.is_none() {
             self.judge();
@@ -68,7 +70,7 @@ impl Reading {
         let scanned = self.feed.finish();
         let is_log = match self.what {
             What::Log => true,
-            // Other programs, too, write lines of JSON with a `type`.
+            // Other programs also write JSON lines with a `type`.
             What::Perhaps => {
                 self.entry == Some(true) && (scanned.plan.is_some() || !scanned.sessions.is_empty())
             }
