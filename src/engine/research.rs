@@ -2,14 +2,16 @@
 //! actually exists and passes its checks.
 //!
 //! ```text
-//! topics ─▶ first tries, in parallel ─▶ retries, one at a time, with stricter instructions ─▶ reports in the order asked
-//!                 │ overload, rate limit: back off, other topics continue                 └▶ else the agent's text, marked as degraded
+//! topics ─▶ first tries, in parallel ─▶ retries, one at a time ─▶ reports in the order asked
+//!               │                         with stricter instructions  └▶ or the agent's text,
+//!               └─▶ overload, rate limit: back off,                      marked as degraded
+//!                   other topics continue
 //! ```
 //!
 //! The report is taken from, in this order: the file at the requested path, another file that the
-//! agent wrote, or a successful write found in the agent's output. A claim in the answer that a
-//! file was written is ignored, and so is the answer's text. A topic that has its report is never
-//! worked on again.
+//! agent wrote, or a successful write found in the agent's output. A claim that a file was written
+//! is ignored. The text of the answer is used only for a degraded report. A topic that has its
+//! report is never worked on again.
 
 mod judge;
 mod team;
