@@ -2,11 +2,11 @@
 //! actually exists and passes its checks.
 //!
 //! ```text
-//! topics ─▶ first tries, in parallel ─▶ retries, one at a time ─▶ reports in the order asked
-//!               │                         with stricter instructions  └▶ or the agent's text,
-//!               └─▶ overload, rate limit: back off,                      marked as degraded
-//!                   other topics continue
+//! topics ─▶ first tries, in parallel ─▶ retries, one at a time ─▶ report or degraded report
 //! ```
+//!
+//! Retries use stricter instructions. After an overload or a rate limit, a topic backs off while
+//! the others continue.
 //!
 //! The report is taken from, in this order: the file at the requested path, another file that the
 //! agent wrote, or a successful write found in the agent's output. A claim that a file was written

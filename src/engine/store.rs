@@ -33,7 +33,7 @@ pub enum StoreError {
     /// Too many deliveries are waiting to be written; try again later.
     #[error("the store has too many deliveries waiting to be written")]
     Busy,
-    /// Another worker holds the lease: stop and write nothing.
+    /// Another worker holds the lease. The caller must stop and write nothing.
     #[error("run {0} is no longer leased by this worker")]
     Fenced(RunId),
     /// The database refused the operation or failed.
@@ -53,7 +53,7 @@ pub enum StoreError {
     },
 }
 
-/// A webhook request to be stored.
+/// A webhook delivery to be stored.
 #[derive(Debug, Clone)]
 pub struct NewDelivery {
     /// The header `X-GitHub-Delivery`.
@@ -100,7 +100,7 @@ pub struct NewRun {
 /// The result of accepting a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Accepted {
-    /// Stored; its runs are queued.
+    /// New: it was stored, and its runs are queued.
     New,
     /// Already known, and not all of its runs failed: nothing was done.
     Duplicate,
@@ -145,18 +145,18 @@ pub struct Claimed {
 /// The outcome with which a worker returns a claimed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// It succeeded.
+    /// The run succeeded.
     Succeeded,
-    /// It failed.
+    /// The run failed.
     Failed {
         /// The error code.
         code: Code,
         /// A description for the operator.
         message: String,
     },
-    /// It was cancelled.
+    /// The run was cancelled.
     Cancelled,
-    /// It waits and may be claimed again at `until`.
+    /// The run waits and may be claimed again at `until`.
     Park {
         /// The time from which it may be claimed again.
         until: Millis,
@@ -165,7 +165,7 @@ pub enum RunOutcome {
         /// Whether this counts as an attempt (a fault) or not (a rate limit).
         counts: bool,
     },
-    /// It is ready again at once; this does not count as an attempt.
+    /// The run is ready again at once. This does not count as an attempt.
     Yield,
 }
 
@@ -174,7 +174,7 @@ pub enum RunOutcome {
 pub struct LeaseStatus {
     /// The run.
     pub run: RunId,
-    /// Whether the lease is still held. If not, stop and write nothing.
+    /// Whether the lease is still held. If not, the worker must stop and write nothing.
     pub held: bool,
     /// The login of the person who requested the run's cancellation.
     pub cancel_requested: Option<String>,
@@ -238,7 +238,7 @@ pub struct AuditEntry {
     pub why: String,
 }
 
-/// Number of runs in each state, and the age of the oldest ready one.
+/// The number of runs in each state, and the acceptance time of the oldest ready one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// The number of runs in each state that has any.
@@ -295,7 +295,7 @@ impl Default for AnswerLimits {
     }
 }
 
-/// Whether a command is answered.
+/// The decision whether a command is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerDecision {
     /// Not decided yet: the actor's permission must be requested from GitHub.
@@ -469,8 +469,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the run with this id.
     async fn run(&self, id: &RunId) -> Result<Option<RunView>, StoreError>;
 
-    /// Returns at most `limit` serial runs at a place, newest first, without those that were refused
-    /// for lack of permission.
+    /// Returns at most `limit` serial runs at a place, newest first. Runs that were refused for lack
+    /// of permission are left out.
     async fn runs_at(&self, place: &str, limit: u32) -> Result<Vec<RunView>, StoreError>;
 
     /// Returns at most `limit` runs of all places, newest first, for operators.
@@ -555,7 +555,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the audit log of one run, oldest first.
     async fn audit_of(&self, run: &RunId) -> Result<Vec<AuditEntry>, StoreError>;
 
-    /// Returns figures for health checks and metrics.
+    /// Returns queue statistics for health checks and metrics.
     async fn counts(&self) -> Result<QueueCounts, StoreError>;
 
     /// Deletes runs that ended before `before`, with their effects, messages, audit entries and

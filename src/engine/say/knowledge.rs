@@ -10,8 +10,8 @@ const NAMED: usize = 3;
 /// Maximum length of a file name, in characters.
 const LONGEST: usize = 60;
 
-/// Describes the files that were left out, by reason, in one sentence of Markdown under 10,000 bytes; `None` when no
-/// content is missing.
+/// Describes the files that were left out, by reason, in one sentence of Markdown under 10,000
+/// bytes. Returns `None` if no content is missing.
 pub fn left_out(files: &[LeftOut]) -> Option<String> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     let mut sorted: Vec<_> = files.iter().filter_map(reason).collect();
