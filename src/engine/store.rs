@@ -65,7 +65,7 @@ pub struct NewDelivery {
     /// The installation id of the payload.
     pub installation: u64,
     /// Identifies the comment, label or push itself ([`Trigger::said`]). A second delivery with the
-    /// same key is a duplicate whatever its GUID, which GitHub does not sign.
+    /// same key is a duplicate even with a different GUID, because GitHub does not sign the GUID.
     pub dedup_key: Option<String>,
     /// The time of arrival.
     pub received: Millis,
@@ -279,8 +279,8 @@ pub struct AnswerLimits {
     pub place: u64,
     /// Per installation.
     pub installation: u64,
-    /// The length of the window. A refusal is posted to a person once per window, whatever their
-    /// role.
+    /// The length of the window. A refusal is posted to a person once per window, regardless of
+    /// their permission.
     pub window: Duration,
 }
 
@@ -469,8 +469,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the run with this id.
     async fn run(&self, id: &RunId) -> Result<Option<RunView>, StoreError>;
 
-    /// Returns at most `limit` serial runs at a place, newest first. Runs that were refused for lack
-    /// of permission are left out.
+    /// Returns at most `limit` serial runs at a place, newest first. Runs that were refused for
+    /// lack of permission are left out.
     async fn runs_at(&self, place: &str, limit: u32) -> Result<Vec<RunView>, StoreError>;
 
     /// Returns at most `limit` runs of all places, newest first, for operators.
