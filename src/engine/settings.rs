@@ -151,8 +151,8 @@ impl Default for CheckSettings {
 /// The settings for agents. The configuration file documents each under `[agent]`.
 #[derive(Debug, Clone)]
 pub struct AgentSettings {
-    /// The limits of one turn. The cost limit is set for each turn, to what remains of `run_cost` or
-    /// a share of it.
+    /// The limits of one turn. The cost limit is set for each turn, to what remains of `run_cost`
+    /// or a share of it.
     pub limits: Limits,
     /// Maximum cost of all turns of one run; `None` for no limit.
     pub run_cost: Option<Micros>,
