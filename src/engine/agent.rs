@@ -1,7 +1,8 @@
-//! The coding agent as the engine sees it. The adapters behind it are in `adapters::agent`; tests use a fake.
+//! The coding agent interface used by the engine. The adapters that implement it are in
+//! `adapters::agent`; tests use a fake.
 //!
-//! An agent has no power: it gets a prompt and gives text back. Everything that happens because of that text is decided
-//! and done by the engine.
+//! An agent receives a prompt and returns text. It has no credentials and no access to GitHub: the
+//! engine decides what happens because of its output, and performs it.
 
 use async_trait::async_trait;
 use tokio::sync::watch;
@@ -10,54 +11,58 @@ use tokio_util::sync::CancellationToken;
 use super::model::agent::{Document, Limits, Micros, Report, Session, Spent};
 use super::model::run::RunId;
 
-/// What an agent can do and how it is called, for people and for decisions.
+/// The name and capabilities of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// For people: `Claude Code` or the program's file name.
+    /// The display name, e.g. `Claude Code`, or the file name of the program.
     pub name: String,
-    /// It can go on with an earlier session. Else every turn tells everything again.
+    /// Whether it can resume an earlier session. If not, every prompt repeats the whole context.
     pub resumes: bool,
-    /// It has tools to write files with. Else what it prints is all there is.
+    /// Whether it has tools to write files. If not, its printed output is its only result.
     pub writes: bool,
 }
 
-/// One turn that an agent is asked for.
+/// The input of one agent turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// The run it is for. Turns of one part of a run share a private home; they never run at the same time.
+    /// The run that the turn belongs to. Turns of the same part of a run share a private home
+    /// directory and never run at the same time.
     pub run: RunId,
-    /// Which part of the run: parts may be worked on side by side. 0 where there is only one.
+    /// The part of the run. Parts may run in parallel; 0 if there is only one.
     pub part: u32,
-    /// Fixed instructions, repeated at every turn.
+    /// The fixed instructions (system prompt), sent with every turn.
     pub system: String,
-    /// What is asked now, given on standard input.
+    /// The prompt of this turn, passed on standard input.
     pub prompt: String,
-    /// Session id (UUID) to begin with, or to go on with.
+    /// The id (UUID) of the session to start or to resume.
     pub session: Session,
-    /// What the session has cost so far, as far as it is known: clients report costs of the whole session.
+    /// The known cost of the session before this turn. Clients report the cost of the whole
+    /// session, so this is subtracted to get the cost of the turn.
     pub cost_before: Micros,
-    /// Limits of this turn.
+    /// The limits of this turn.
     pub limits: Limits,
-    /// Asks for files: their names in the working directory. With any, the agent gets tools that read and write there.
+    /// The names of the files to write in the working directory. If there are any, the agent gets
+    /// tools to read and write files there.
     pub wanted: Vec<String>,
-    /// Files that it finds in its working directory, names and texts: what it wrote in earlier turns.
+    /// The files written in earlier turns, which are put into the working directory.
     pub files: Vec<Document>,
-    /// Model for this turn; `None` for the operator's choice.
+    /// The model to use for this turn; `None` for the one that the operator configured.
     pub model: Option<String>,
 }
 
 /// A coding agent.
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
-    /// Who it is.
+    /// Returns the name and capabilities of the agent.
     fn about(&self) -> About;
 
-    /// Every place is taken: a turn that is begun now would wait for one.
+    /// Returns whether all agent slots are in use, so that a new turn would have to wait.
     fn full(&self) -> bool;
 
-    /// Works on one turn. Returns when no process of it is left. Dropping the future ends the processes too.
+    /// Runs one turn and returns when all of its processes have ended. Dropping the future ends the
+    /// processes too.
     ///
-    /// `seen` is updated while it works; `stop` ends it.
+    /// `seen` is updated with the usage while the turn runs. Cancelling `stop` ends the turn.
     async fn work(
         &self,
         task: &Task,
@@ -65,18 +70,20 @@ pub trait Agent: Send + Sync + 'static {
         stop: CancellationToken,
     ) -> Report;
 
-    /// Keeps documents for a run: every turn of it that asks for files finds them in its working directory.
+    /// Stores documents for a run. They are put into the working directory of every turn of the run
+    /// that asks for files.
     ///
     /// # Errors
-    /// One sentence: they cannot be kept.
+    /// Returns one sentence with the reason when the documents cannot be stored.
     async fn give(&self, run: &RunId, documents: Vec<Document>) -> Result<(), String>;
 
-    /// Whether documents are kept for the run.
+    /// Returns whether documents are stored for the run.
     async fn given(&self, run: &RunId) -> bool;
 
-    /// Deletes what is kept for a run (home, sessions, documents). Called when the run has ended.
+    /// Deletes everything stored for a run: home directories, sessions and documents. Called when
+    /// the run has ended.
     async fn forget(&self, run: &RunId);
 
-    /// The runs for which something is kept.
+    /// Returns the runs for which anything is stored.
     async fn kept(&self) -> Vec<RunId>;
 }

@@ -1,4 +1,4 @@
-//! Time as the engine sees it, so that tests can own it.
+//! The clock interface used by the engine, so that tests can control time.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use async_trait::async_trait;
 
 use super::model::time::Millis;
 
-/// Where the engine gets the time from, and how it waits.
+/// A source of the current time and of delays.
 #[async_trait]
 pub trait Clock: Send + Sync + 'static {
-    /// The present.
+    /// Returns the current time.
     fn now(&self) -> Millis;
-    /// Returns after `duration`.
+    /// Waits for `duration`.
     async fn sleep(&self, duration: Duration);
 }

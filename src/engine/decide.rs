@@ -1,6 +1,8 @@
-//! The decision: event + body + facts → what is to be done. No I/O, no clock.
+//! Decides what to do about a webhook delivery, given its event, its body and facts about the App.
+//! This module does no I/O and does not use the clock.
 //!
-//! Permission is not asked here: that takes a request to GitHub and happens when the run starts.
+//! The sender's permission is not checked here, because that needs a request to GitHub. It is
+//! checked when the run starts.
 
 mod comment;
 mod payload;
@@ -13,61 +15,62 @@ use payload::{Account, IssueComment, Labeled, Pushed};
 use crate::formats::command::{Command, for_label};
 pub use payload::PayloadError;
 
-/// Events the App must be subscribed to; a ping tells which ones it is.
+/// The events that the App must be subscribed to. A ping lists the actual subscriptions.
 const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
 
-/// Most commands of one comment that count. Each becomes a run of its own that keeps the comment's text, and anybody who
-/// can comment could ask for thousands.
+/// Maximum number of commands of one comment that are executed. Each becomes a run that stores the
+/// comment's text, and anybody who can comment could ask for thousands.
 const MOST_COMMANDS: usize = 8;
 
 const NO_INSTALLATION: &str = "the payload has no `installation`: this delivery comes from a webhook of a repository or an \
 organisation. Delete that webhook and install the GitHub App instead; it brings its own";
 
-/// What has to be known of ourselves to decide.
+/// Facts about the App that decisions depend on.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// Our App's id.
+    /// The id of this App.
     pub app_id: u64,
-    /// Our App's slug, where known: our own account's login is `<slug>[bot]`.
+    /// The slug of this App, if known. The login of the App's account is `<slug>[bot]`.
     pub app_slug: Option<String>,
-    /// Labels that mean a command.
+    /// The labels that start a command.
     pub labels: Vec<(Command, String)>,
-    /// Ids of bot accounts that may command.
+    /// The ids of bot accounts that may give commands.
     pub allowed_bots: Vec<u64>,
 }
 
-/// What is to be done about a delivery.
+/// The decision about a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// Nothing.
+    /// Ignore the delivery.
     Ignore {
-        /// Why, for the delivery log of the App.
+        /// The reason, for the App's delivery log.
         why: Cow<'static, str>,
     },
-    /// GitHub tries the hook.
+    /// Answer a ping, with which GitHub tests the webhook.
     Ping {
-        /// Events the App should be subscribed to and is not.
+        /// The events that the App is not subscribed to but should be.
         missing_events: Vec<&'static str>,
     },
-    /// Commands.
+    /// Start runs for commands.
     Runs {
-        /// The payload's action.
+        /// The `action` of the payload.
         action: &'static str,
-        /// In the order in which they stand. Never empty.
+        /// The commands in the order of the comment; never empty.
         triggers: Vec<Trigger>,
     },
-    /// The App was removed there: nothing more can be done for this installation.
+    /// Cancel the runs of an installation that was deleted.
     InstallationGone {
-        /// Installation id.
+        /// The installation id.
         installation: u64,
-        /// The payload's action.
+        /// The `action` of the payload.
         action: &'static str,
     },
-    /// The App was installed, woken or given new permissions.
+    /// Note that the App was installed or unsuspended, or has new permissions.
     Installed {
-        /// Installation id.
+        /// The installation id.
         installation: u64,
-        /// Login of the account that installed it; empty when GitHub does not say.
+        /// The login of the account that owns the installation; empty if GitHub does not provide
+        /// it.
         account: String,
     },
 }
@@ -78,11 +81,11 @@ impl Decision {
     }
 }
 
-/// Says what is to be done about the delivery of `event` with `body`.
+/// Decides what to do about the delivery of `event` with `body`.
 ///
 /// # Errors
-/// [`PayloadError`] when an event and action that concern us come with a body that cannot be used. Anything unknown is
-/// [`Decision::Ignore`].
+/// Returns [`PayloadError`] if the body of a relevant event and action is invalid. Unknown events
+/// and actions are ignored.
 pub fn decide(event: &str, body: &[u8], facts: &Facts) -> Result<Decision, PayloadError> {
     match event {
         "issue_comment" => match payload::read::<IssueComment<'_>>(event, body) {
@@ -110,7 +113,8 @@ pub fn decide(event: &str, body: &[u8], facts: &Facts) -> Result<Decision, Paylo
     }
 }
 
-/// The whole could not be read. That is an error only for the actions that concern us: others may look as they like.
+/// Handles a body that could not be parsed. This is an error only for the actions in `concern_us`,
+/// because the payloads of other actions may have any form.
 fn unreadable(
     event: &str,
     body: &[u8],
@@ -148,7 +152,8 @@ fn installation(read: &payload::Installation<'_>) -> Decision {
             installation,
             action: "deleted",
         },
-        // Its runs wait: GitHub refuses the credentials until somebody unsuspends it, and they give up in the end.
+        // Waiting runs keep waiting: GitHub rejects the credentials until the installation is
+        // unsuspended. The runs fail after `give_up_after`.
         "suspend" => {
             Decision::ignore("the installation is suspended; what waits goes on when it is resumed")
         }
@@ -200,13 +205,14 @@ fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
     }
 }
 
-/// New commits, or a pull request that begins with a label.
+/// Returns whether the event reports new commits or a new or reopened pull request, which may have
+/// labels from the start.
 fn is_push(event: &str, body: &[u8]) -> bool {
     let envelope = payload::read::<payload::Envelope<'_>>(event, body);
     envelope.is_ok_and(|read| matches!(&*read.action, "opened" | "reopened" | "synchronize"))
 }
 
-/// A pull request that keeps the label of `/check-plan` is checked again.
+/// Starts a check of a pull request that has the label of `/check-plan`.
 fn pushed(read: &Pushed<'_>, facts: &Facts) -> Decision {
     let wanted = facts
         .labels
@@ -251,7 +257,8 @@ fn pushed(read: &Pushed<'_>, facts: &Facts) -> Decision {
     }
 }
 
-/// The App's own account; GitHub gives no person a login with brackets.
+/// Returns whether this is the login of the App's own account. GitHub does not allow brackets in
+/// the logins of people.
 fn is_our_login(login: &str, facts: &Facts) -> bool {
     facts.app_slug.as_ref().is_some_and(|slug| {
         login
@@ -260,7 +267,8 @@ fn is_our_login(login: &str, facts: &Facts) -> bool {
     })
 }
 
-/// Why `sender` is not listened to: ourselves, so that no loop can start, and bots that nobody allowed.
+/// Returns the reason why `sender` is ignored, if any. The App itself is ignored to prevent loops,
+/// and so are bots that are not explicitly allowed.
 fn unwelcome(sender: &Account<'_>, facts: &Facts) -> Option<String> {
     if is_our_login(&sender.login, facts) {
         return Some("this App did that itself".to_owned());

@@ -1,11 +1,14 @@
-//! Exactly-once writes: every write to GitHub is recorded before it is tried and again when it is known to have happened.
+//! Exactly-once writes to GitHub. Every write is recorded before it is tried, and again when it is
+//! known to be done.
 //!
-//! A create whose outcome nobody knows (timeout, 5xx, crash) is looked for before it is tried again: the bot lists its own
-//! recent issues or comments and adopts the one that ends with the effect's marker. Only posts written by the App itself are
-//! listed, so a pasted marker proves nothing. Check runs have a reference for that (`checks`).
+//! Before a create of unknown outcome (timeout, 5xx, crash) is tried again, its result is searched:
+//! the bot lists its own recent issues or comments and adopts the one that ends with the effect's
+//! marker. Only posts written by the App itself are listed, so a marker copied into another post
+//! has no effect. Check runs are identified by their external id instead (see `checks`).
 //!
-//! GitHub's lists lag behind its writes, so a post that is not listed is looked for again before it is sent again. If an even
-//! longer lag leads to a second post all the same, [`Effects::strays`] finds the first one at the end of the run.
+//! GitHub's lists lag behind its writes, so a post that is not listed is searched again before it
+//! is sent again. If the lag exceeds even that and a second post is created, [`Effects::strays`]
+//! finds the first one at the end of the run.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,138 +25,145 @@ use crate::engine::model::trigger::{Place, Repo};
 
 mod checks;
 
-/// For how many of these delays GitHub's lists may lag behind its writes: 72 s by default. What is not listed by then is
-/// created again.
+/// Maximum assumed lag of GitHub's lists, in multiples of `adopt_delay`: 72 s by default. A post
+/// that is not listed by then is created again.
 pub const LIST_LAG: u32 = 6;
 
-/// Why a step could not go on.
+/// The reason why a step stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
-    /// GitHub did not do it.
+    /// A request to GitHub failed.
     #[error(transparent)]
     Forge(#[from] ForgeError),
-    /// The store did not do it, or the lease is lost.
+    /// The store failed, or the lease is lost.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Too early to go on: a write of unknown outcome may still be at work, or GitHub's answers lag behind.
+    /// It is too early to continue: a write of unknown outcome may still be in progress, or
+    /// GitHub's lists may lag.
     #[error("GitHub is given time until {} to catch up with an earlier write", until.iso())]
     Settling {
-        /// When to go on.
+        /// The time to continue.
         until: Millis,
     },
-    /// Nothing to do before then: people are asked, or an agent is tried again later.
+    /// The run waits for an answer from people, or for another try of an agent.
     #[error("{why}")]
     Wait {
-        /// When to go on at the latest; a message to the run wakes it earlier.
+        /// The latest time to continue; a message to the run wakes it earlier.
         until: Millis,
-        /// What is waited for, for `/plan-status`.
+        /// The reason for waiting, for `/plan-status`.
         why: String,
     },
-    /// The run is to end with this error.
+    /// The run fails with this error.
     #[error("{}: {}", .0.code.name(), .0.message)]
     Failed(super::model::failure::Failure),
-    /// Somebody asked the run to stop.
+    /// A user requested the run to stop.
     #[error("stopped by {0}")]
     Cancelled(String),
 }
 
-/// An issue or comment that is known to be there, because its effect is recorded as done.
+/// An existing post whose creation is recorded as done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
     written: Written,
     fresh: bool,
 }
 
-/// What kind of post an effect creates.
+/// The kind of post that an effect creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// An issue.
     Issue,
-    /// A comment on this issue or pull request.
+    /// A comment on the issue or pull request with this number.
     Comment(u64),
     /// A check run.
     CheckRun,
 }
 
-/// The result of an effect that creates something, as it is stored.
+/// The stored result of an effect that creates a post.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Kept {
     #[serde(flatten)]
     written: Written,
-    /// It was sent a second time after an unknown outcome: the first post may exist too.
+    /// Set if the post was sent again after an unknown outcome, so that the first post may exist
+    /// too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     again: Option<Again>,
 }
 
-/// A second try at creating something.
+/// A repeated create.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Again {
     kind: Kind,
     at: Millis,
 }
 
-/// A post of this run that exists beside the one that the run goes by.
+/// A duplicate post of this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stray {
-    /// What it is.
+    /// The kind of post.
     pub kind: Kind,
-    /// Comment id, or issue number.
+    /// The comment id or issue number of the duplicate.
     pub id: u64,
-    /// The one that the run goes by.
+    /// The id of the post that the run uses.
     pub kept: u64,
 }
 
 impl Posted {
-    /// Comment id, or issue number.
+    /// Returns the id of the comment or check run, or the issue number.
     pub fn id(&self) -> u64 {
         self.written.id
     }
 
-    /// Permalink.
+    /// Returns the permalink.
     pub fn url(&self) -> &str {
         &self.written.url
     }
 
-    /// It was made now, with the body that was given. Else an earlier attempt made it, perhaps with another one.
+    /// Returns whether the post was created by this call, with the given body. If not, an earlier
+    /// attempt created it, possibly with a different body.
     pub fn fresh(&self) -> bool {
         self.fresh
     }
 }
 
-/// The marker that ends every body the bot creates: an HTML comment, invisible when rendered.
+/// Returns the marker that ends every body the bot creates: an HTML comment, which is invisible
+/// when rendered.
 pub fn marker(lease: &Lease, key: &str) -> String {
     format!("<!-- planwright:effect {}/{key} -->", lease.run)
 }
 
-/// Whether `post` is what the effect with this marker created.
+/// Returns whether `post` was created by the effect with this marker.
 fn bears(post: &Written, marker: &str) -> bool {
     post.body.trim_end().ends_with(marker)
 }
 
-/// Writes on behalf of one leased run.
+/// Performs writes on behalf of one leased run.
 #[derive(Clone)]
 pub struct Effects {
-    /// Durable memory.
+    /// The durable store.
     pub store: Arc<dyn Store>,
-    /// GitHub.
+    /// The GitHub client.
     pub forge: Arc<dyn Forge>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The right to write.
+    /// The lease on the run, which permits writes.
     pub lease: Lease,
-    /// See [`ADOPT_DELAY`]; zero against the simulator.
+    /// The time to wait before looking for a write of unknown outcome, see
+    /// [`ADOPT_DELAY`](super::settings::ADOPT_DELAY); zero when running against the simulator.
     pub adopt_delay: Duration,
-    /// When the run was asked for, by GitHub's clock: nothing that it posts is older. This machine's clock says nothing
-    /// about GitHub's lists, however wrong it is.
+    /// The time of the command by GitHub's clock; no post of the run is older. The local clock is
+    /// not used, because it may differ from GitHub's.
     pub since: Millis,
 }
 
 impl Effects {
-    /// A write that may be repeated without harm (an edit, a reaction, a label): skipped once it is known to be done.
+    /// Performs a write that may be repeated safely (an edit, a reaction, a label). It is skipped
+    /// if it is known to be done.
     ///
     /// # Errors
-    /// [`Stop::Store`] when the effect cannot be recorded, [`Stop::Forge`] when GitHub does not do it.
+    /// Returns [`Stop::Store`] if the effect cannot be recorded, and [`Stop::Forge`] if the request
+    /// fails.
     pub async fn idempotent<T, F>(&self, key: &str, write: F) -> Result<T, Stop>
     where
         T: Serialize + DeserializeOwned,
@@ -167,10 +177,11 @@ impl Effects {
         Ok(result)
     }
 
-    /// Creates an issue once; its number is the id.
+    /// Creates an issue once. The id of the result is the issue number.
     ///
     /// # Errors
-    /// As [`Effects::idempotent`]; [`Stop::Settling`] when an earlier try may still be at work.
+    /// As [`Effects::idempotent`], and [`Stop::Settling`] if an earlier try may still be in
+    /// progress.
     pub async fn create_issue(
         &self,
         key: &str,
@@ -191,7 +202,7 @@ impl Effects {
         .await
     }
 
-    /// Adds a comment once.
+    /// Creates a comment once.
     ///
     /// # Errors
     /// As [`Effects::create_issue`].
@@ -214,7 +225,8 @@ impl Effects {
         .await
     }
 
-    /// Edits a comment that [`Effects::create_comment`] made under `created`, keeping its marker.
+    /// Replaces the body of a comment that [`Effects::create_comment`] created under the key
+    /// `created`, keeping its marker.
     ///
     /// # Errors
     /// As [`Effects::idempotent`].
@@ -231,10 +243,11 @@ impl Effects {
             .await
     }
 
-    /// The same without a record: for edits that the next one makes void.
+    /// Replaces the body of a comment like [`Effects::edit_comment`], but without a record, for
+    /// edits that are superseded by the next one.
     ///
     /// # Errors
-    /// [`Stop::Forge`] when GitHub does not do it.
+    /// Returns [`Stop::Forge`] if the request fails.
     pub async fn edit_unrecorded(
         &self,
         repo: &Repo,
@@ -246,7 +259,8 @@ impl Effects {
         Ok(self.forge.update_comment(repo, comment, &body).await?)
     }
 
-    /// Replaces the body of an issue that [`Effects::create_issue`] made under `created`, keeping its marker.
+    /// Replaces the body of an issue that [`Effects::create_issue`] created under the key
+    /// `created`, keeping its marker.
     ///
     /// # Errors
     /// As [`Effects::idempotent`].
@@ -307,10 +321,11 @@ impl Effects {
             }
             Err(error) => {
                 if matches!(error, ForgeError::Unknown { .. }) {
-                    // It may have waited its turn before it was sent: the settling time counts from now.
+                    // The request may have been queued before it was sent, so `adopt_delay` counts
+                    // from now.
                     self.tried(key).await?;
                 } else if first {
-                    // Nothing was done, so the next try has nothing to look for.
+                    // Nothing was done, so the next try does not need to look for a result.
                     self.store.drop_effect(&self.lease, key).await?;
                 }
                 Err(error.into())
@@ -324,7 +339,7 @@ impl Effects {
         written: Written,
         again: Option<Again>,
     ) -> Result<Posted, Stop> {
-        // The body is on GitHub and can be long: what identifies it is enough.
+        // The body can be long and is stored on GitHub; only the id and the URL are needed.
         let written = Written {
             body: String::new(),
             ..written
@@ -337,16 +352,17 @@ impl Effects {
         })
     }
 
-    /// Looks once more for posts of this run that exist twice, because a list lagged behind for longer than the run waited
-    /// before it sent the post again. `home` is where the conversation is; plan issues are in `repo`.
+    /// Searches for duplicate posts of this run, which exist if a list lagged longer than the run
+    /// waited before it sent the post again. `home` is the place of the conversation; plan issues
+    /// are in `repo`.
     ///
     /// # Errors
-    /// [`Stop::Settling`] while the lists may still lag behind, [`Stop::Forge`] and [`Stop::Store`] when GitHub or the store
-    /// does not answer.
+    /// Returns [`Stop::Settling`] while the lists may still lag, and [`Stop::Forge`] or
+    /// [`Stop::Store`] if GitHub or the store fails.
     pub async fn strays(&self, repo: &Repo, home: &Place) -> Result<Vec<Stray>, Stop> {
         let mut strays = Vec::new();
         for (key, result) in self.store.effects(&self.lease.run).await? {
-            // The results of other effects have other shapes.
+            // Results of other effects have other types and do not parse.
             let Ok(Kept {
                 written,
                 again: Some(again),
@@ -380,10 +396,11 @@ impl Effects {
         Ok(strays)
     }
 
-    /// The comment at `place` that the effect `key` created, whatever is recorded about it.
+    /// Returns the id of the comment at `place` that the effect `key` created. It is searched on
+    /// GitHub, regardless of what is recorded about the effect.
     ///
     /// # Errors
-    /// GitHub did not answer.
+    /// Returns the error of the request to GitHub.
     pub async fn find_comment(&self, key: &str, place: &Place) -> Result<Option<u64>, ForgeError> {
         let marker = marker(&self.lease, key);
         let own = self
@@ -393,7 +410,7 @@ impl Effects {
         Ok(own.iter().find(|own| bears(own, &marker)).map(|own| own.id))
     }
 
-    /// Whether so many settling times have passed since a write was last tried.
+    /// Returns [`Stop::Settling`] until `times` times `adopt_delay` have passed since `last`.
     fn settled(&self, last: Millis, times: u32) -> Result<(), Stop> {
         let until = last.plus(self.adopt_delay * times);
         if self.clock.now() < until {
@@ -402,7 +419,8 @@ impl Effects {
         Ok(())
     }
 
-    /// Records that it is tried again, or that the last try has only now ended, its outcome unknown.
+    /// Records that the effect is tried again, or that the last try has just ended with unknown
+    /// outcome.
     async fn tried(&self, key: &str) -> Result<(), StoreError> {
         let now = self.clock.now();
         self.store.retry_effect(&self.lease, key, now).await

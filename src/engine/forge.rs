@@ -1,4 +1,5 @@
-//! GitHub as the engine sees it. The adapter behind it is `adapters::github`; tests use a fake.
+//! The GitHub interface used by the engine. The adapter that implements it is `adapters::github`;
+//! tests use a fake.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -21,122 +22,123 @@ pub use files::{Content, FileAt, Kind, ReadError, Take, blob_content, content};
 pub use pulls::{Change, ChangedFile, MOST_CHANGED_FILES, PullRequest};
 pub use trees::{EntryKind, Tree, TreeEntry};
 
-/// What a request to GitHub can come to when it is not an answer.
+/// An error of a request to GitHub.
 ///
-/// `Display` texts never hold a token; they may hold GitHub's own message.
+/// `Display` texts never contain a token, but may contain GitHub's error message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForgeError {
-    /// 404: not there, or not for us.
+    /// Status 404: the resource does not exist or the App may not see it.
     #[error("GitHub answered 404 for {what}: it does not exist or the App may not see it")]
     NotFound {
-        /// What was asked for, e.g. `issue #7 of o/r`.
+        /// The resource, e.g. `issue #7 of o/r`.
         what: String,
     },
-    /// 410: issues are disabled in the repository.
+    /// Status 410: issues are disabled in the repository.
     #[error("GitHub answered 410 for {what}: {message}")]
     Gone {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// GitHub's message.
+        /// GitHub's error message.
         message: String,
     },
-    /// 403 that is not a rate limit: a permission is missing.
+    /// Status 403 that is not a rate limit: the App lacks a permission.
     #[error("GitHub refuses {what}: {message}")]
     Forbidden {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// GitHub's message, with the permissions it names.
+        /// GitHub's error message, with the permissions that it names.
         message: String,
     },
-    /// 403: the conversation is locked, and an App cannot comment or react there.
+    /// Status 403: the conversation is locked, so an App cannot comment or react in it.
     #[error("GitHub refuses {what}: {message}")]
     Locked {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// GitHub's message.
+        /// GitHub's error message.
         message: String,
     },
-    /// 403: the repository is archived, which makes it read-only.
+    /// Status 403: the repository is archived and therefore read-only.
     #[error("GitHub refuses {what}: {message}")]
     Archived {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// GitHub's message.
+        /// GitHub's error message.
         message: String,
     },
-    /// 403: the organization admits only certain IP addresses, and this host's is not among them.
+    /// Status 403: this host's address is not on the IP allow list of the organization.
     #[error("GitHub refuses {what}: {message}")]
     IpAllowList {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// GitHub's message.
+        /// GitHub's error message.
         message: String,
     },
-    /// 410: the issue was deleted.
+    /// Status 410: the issue was deleted.
     #[error("GitHub answered 410 for {what}: {message}")]
     Deleted {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// GitHub's message.
+        /// GitHub's error message.
         message: String,
     },
-    /// The App's credentials are refused, or the installation is suspended or removed.
+    /// The App's credentials are rejected, or the installation is suspended or removed.
     #[error("GitHub does not accept the App's credentials for {what}: {message}")]
     Unauthorized {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// GitHub's message.
+        /// GitHub's error message.
         message: String,
     },
-    /// Primary or secondary rate limit: nothing was done, come back at `until`.
+    /// Primary or secondary rate limit. Nothing was done; retry at `until`.
     #[error("GitHub's rate limit stops {what} until {}", until.iso())]
     Limited {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// When to try again.
+        /// The time of the next try.
         until: Millis,
     },
-    /// Another 4xx (422 and friends): the request is wrong and stays wrong.
+    /// Any other 4xx status, e.g. 422. The request is invalid, and retrying does not help.
     #[error("GitHub answered {status} for {what}: {message}")]
     Rejected {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// HTTP status.
+        /// The HTTP status.
         status: u16,
-        /// GitHub's message and its error list.
+        /// GitHub's error message and list of errors.
         message: String,
     },
-    /// The request never reached GitHub (connection refused, name not resolved, no token to send it with): nothing was
+    /// The request was not sent (connection refused, name not resolved, no token), so nothing was
     /// done.
     #[error("GitHub cannot be reached for {what}: {message}")]
     Unreachable {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// Timeout, lost answer or 5xx: for a write nobody knows whether it happened. Also a write that happened, but whose
-    /// answer (the new id) cannot be read.
+    /// Timeout, lost response or 5xx status: it is unknown whether a write was performed. Also used
+    /// for a write that succeeded, but whose response (the new id) cannot be parsed.
     #[error("the outcome of {what} is unknown: {message}")]
     Unknown {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// An answer to a read that cannot be read, or a list whose pages do not end or leave GitHub.
+    /// The response to a read cannot be parsed, or the pages of a list do not end or lead to
+    /// another host.
     #[error("GitHub's answer to {what} cannot be read: {message}")]
     Unreadable {
-        /// What was asked for.
+        /// The requested resource or operation.
         what: String,
-        /// Why, naming the field.
+        /// The reason, with the name of the field.
         message: String,
     },
 }
 
 impl ForgeError {
-    /// GitHub answered, did nothing, and would answer the same again. A 404 or a 422 can also be a replica that does not
-    /// yet have what was created moments ago.
+    /// Returns whether GitHub rejected the request, did nothing, and would reject it again. A 404
+    /// or 422 can also come from a replica that has not yet received a recently created resource.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NotFound { .. }
@@ -155,7 +157,7 @@ impl ForgeError {
         }
     }
 
-    /// What was asked for is not where it was looked for.
+    /// Returns whether the error means that the requested resource does not exist at this address.
     pub fn is_absence(&self) -> bool {
         matches!(
             self,
@@ -170,83 +172,91 @@ impl ForgeError {
     }
 }
 
-/// What the collaborator endpoint says of an account.
+/// The permission of an account, as reported by the collaborator endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// Numeric id of the account that has this login now. Zero, which no account has, when GitHub knows none.
+    /// The numeric id of the account that has this login now; zero, which no account has, if GitHub
+    /// knows no such account.
     pub user_id: u64,
-    /// Role, from `role_name` where it is a standard one, else from `permission`. `None` = no access.
+    /// The role, from `role_name` if that is a standard role, else from `permission`; `None` means
+    /// no access.
     pub permission: Option<Permission>,
 }
 
-/// A comment or an issue that is there now.
+/// An existing comment, issue or check run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
-    /// Comment id, or the issue's number.
+    /// The id of the comment or check run, or the number of the issue.
     pub id: u64,
-    /// Permalink.
+    /// The permalink.
     pub url: String,
-    /// The body as GitHub has it.
+    /// The body as stored by GitHub; for a check run, its external id.
     pub body: String,
 }
 
-/// A label the bot makes sure of.
+/// A label that the bot creates if it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LabelSpec {
-    /// Name.
+    /// The name.
     pub name: &'static str,
-    /// Six hex digits without `#`.
+    /// The colour as six hex digits without `#`.
     pub colour: &'static str,
-    /// At most 100 characters.
+    /// The description, at most 100 characters.
     pub description: &'static str,
 }
 
-/// The reactions the bot uses.
+/// The reactions that the bot uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reaction {
-    /// 👀 picked up.
+    /// 👀: the command was picked up.
     Eyes,
-    /// 🚀 done.
+    /// 🚀: the command succeeded.
     Rocket,
-    /// 😕 failed.
+    /// 😕: the command failed.
     Confused,
 }
 
-/// What a reaction hangs on.
+/// The target of a reaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReactTo {
-    /// A comment by id.
+    /// The comment with this id.
     Comment(u64),
     /// The issue or pull request itself.
     Place,
 }
 
-/// The outside of GitHub that a run may touch. Every method is one logical operation; reads follow all pages.
+/// The operations on GitHub that a run may use. Every method is one logical operation; reads follow
+/// pagination.
 ///
-/// Writes are not retried inside: after [`ForgeError::Unknown`] the caller decides (see `engine::effects`).
+/// Writes are not retried: after [`ForgeError::Unknown`] the caller decides what to do (see
+/// `engine::effects`).
 #[async_trait]
 pub trait Forge: Send + Sync + 'static {
-    /// Role of `login` in `repo`. An account that GitHub does not know (404) has no role and the id zero.
+    /// Returns the role of `login` in `repo`. An account that GitHub does not know (404) has no
+    /// role and the id zero.
     async fn access(&self, repo: &Repo, login: &str) -> Result<Access, ForgeError>;
 
-    /// The whole conversation at `place`, without hidden comments. Follows a transferred issue.
+    /// Returns the whole conversation at `place` without hidden comments. Follows a transferred
+    /// issue.
     async fn thread(&self, place: &Place) -> Result<Thread, ForgeError>;
 
-    /// Where the issue or pull request at `place` is now: a transferred issue is in another repository under another
-    /// number. [`ForgeError::Deleted`] or [`ForgeError::NotFound`] when it does not exist any more.
+    /// Returns the current place of the issue or pull request at `place`, which differs if the
+    /// issue was transferred to another repository. Fails with [`ForgeError::Deleted`] or
+    /// [`ForgeError::NotFound`] if it no longer exists.
     async fn locate(&self, place: &Place) -> Result<Place, ForgeError>;
 
-    /// Whether the issue at `place` is open; a transferred one is followed. [`ForgeError::Deleted`] or
-    /// [`ForgeError::NotFound`] when it does not exist any more.
+    /// Returns whether the issue at `place` is open. Follows a transferred issue. Fails with
+    /// [`ForgeError::Deleted`] or [`ForgeError::NotFound`] if it no longer exists.
     async fn is_open(&self, place: &Place) -> Result<bool, ForgeError>;
 
-    /// Whether a comment exists. Unlike a list, this answer does not lag behind.
+    /// Returns whether a comment exists. Unlike a list, this is not affected by replication lag.
     async fn comment_exists(&self, repo: &Repo, comment: u64) -> Result<bool, ForgeError>;
 
-    /// Reads a file of `repo` at a branch, tag or commit (`None`: the default branch), in pieces, up to `most` bytes, until
-    /// `take` has enough.
+    /// Reads a file of `repo` at a branch, tag or commit (`None` for the default branch) and passes
+    /// it to `take` in chunks until `take` returns false. Fails with [`ReadError::TooLarge`] above
+    /// `most` bytes.
     async fn file(
         &self,
         repo: &Repo,
@@ -256,9 +266,9 @@ pub trait Forge: Send + Sync + 'static {
         take: &mut Take<'_>,
     ) -> Result<FileAt, ReadError>;
 
-    /// What stands below `folders` of `repo` at a branch, tag or commit (`None`: the default
-    /// branch); folders that are not there are empty, and an empty name is the root. `None` when
-    /// there is no such commit, or no commit at all.
+    /// Lists the files below `folders` of `repo` at a branch, tag or commit (`None` for the default
+    /// branch). An empty folder name is the root; folders that do not exist are treated as empty.
+    /// Returns `None` if the commit does not exist or the repository has no commits.
     async fn tree(
         &self,
         repo: &Repo,
@@ -266,8 +276,9 @@ pub trait Forge: Send + Sync + 'static {
         reference: Option<&str>,
     ) -> Result<Option<Tree>, ForgeError>;
 
-    /// Reads a file's content by its [id](TreeEntry::id), in pieces, up to `most` bytes, until `take` has enough. Unlike
-    /// [`Forge::file`] it is one request, and follows no link.
+    /// Reads the content of a file by its [id](TreeEntry::id) and passes it to `take` in chunks
+    /// until `take` returns false. Fails with [`ReadError::TooLarge`] above `most` bytes. Unlike
+    /// [`Forge::file`], it needs only one request and does not follow symbolic links.
     async fn blob(
         &self,
         repo: &Repo,
@@ -276,8 +287,9 @@ pub trait Forge: Send + Sync + 'static {
         take: &mut Take<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Reads a file that somebody attached to a comment, without credentials, in pieces, up to `most` bytes, until `take`
-    /// has enough. `address` is where the comment's link leads: GitHub's web pages, or it is refused.
+    /// Reads a file attached to a comment, without credentials, and passes it to `take` in chunks
+    /// until `take` returns false. Fails with [`ReadError::TooLarge`] above `most` bytes. `address`
+    /// is the target of the link in the comment; it is rejected unless it is on GitHub's website.
     async fn attachment(
         &self,
         address: &str,
@@ -285,14 +297,17 @@ pub trait Forge: Send + Sync + 'static {
         take: &mut Take<'_>,
     ) -> Result<(), ReadError>;
 
-    /// The pull request at `place`; [`ForgeError::NotFound`] when an issue stands there.
+    /// Returns the pull request at `place`. Fails with [`ForgeError::NotFound`] if `place` is an
+    /// issue.
     async fn pull_request(&self, place: &Place) -> Result<PullRequest, ForgeError>;
 
-    /// The files that the pull request at `place` changes, at most [`MOST_CHANGED_FILES`]. They belong to the head of this
-    /// moment: whoever needs those of a certain commit asks for the pull request afterwards and compares.
+    /// Returns the files changed by the pull request at `place`, at most [`MOST_CHANGED_FILES`].
+    /// They belong to the current head: to get those of a particular commit, request the pull
+    /// request afterwards and compare its head.
     async fn changed_files(&self, place: &Place) -> Result<Vec<ChangedFile>, ForgeError>;
 
-    /// Check runs called `name` that this App made for the commit, in no particular order.
+    /// Returns the check runs named `name` that this App created for the commit, in no particular
+    /// order.
     async fn own_check_runs(
         &self,
         repo: &Repo,
@@ -300,10 +315,10 @@ pub trait Forge: Send + Sync + 'static {
         name: &str,
     ) -> Result<Vec<CheckRun>, ForgeError>;
 
-    /// A check run by its id.
+    /// Returns the check run with this id.
     async fn check_run(&self, repo: &Repo, id: u64) -> Result<CheckRun, ForgeError>;
 
-    /// Creates a check run with a reference by which it is known again.
+    /// Creates a check run. `external_id` identifies it later.
     async fn create_check_run(
         &self,
         repo: &Repo,
@@ -311,7 +326,7 @@ pub trait Forge: Send + Sync + 'static {
         external_id: &str,
     ) -> Result<CheckRun, ForgeError>;
 
-    /// Replaces all that a check run says, except for its annotations: those are added.
+    /// Replaces the contents of a check run. The annotations are added to the existing ones.
     async fn update_check_run(
         &self,
         repo: &Repo,
@@ -319,12 +334,14 @@ pub trait Forge: Send + Sync + 'static {
         report: &CheckReport,
     ) -> Result<(), ForgeError>;
 
-    /// Issues this App created in `repo` since `since` by GitHub's clock (any state, newest first), bodies included. Some
-    /// older ones may be among them, and the newest may be missing: GitHub's lists lag behind its writes.
+    /// Returns the issues that this App created in `repo` since `since` by GitHub's clock, in any
+    /// state, newest first, with their bodies. The result may include some older ones and may miss
+    /// the newest, because GitHub's lists lag behind its writes.
     async fn own_issues(&self, repo: &Repo, since: Millis) -> Result<Vec<Written>, ForgeError>;
 
-    /// Comments this App wrote or changed at `number` in `repo` since `since` by GitHub's clock, ascending. Some older ones
-    /// may be among them, and the newest may be missing: GitHub's lists lag behind its writes.
+    /// Returns the comments that this App created or edited at `number` in `repo` since `since` by
+    /// GitHub's clock, in ascending order of id. The result may include some older ones and may
+    /// miss the newest, because GitHub's lists lag behind its writes.
     async fn own_comments(
         &self,
         repo: &Repo,
@@ -332,7 +349,7 @@ pub trait Forge: Send + Sync + 'static {
         since: Millis,
     ) -> Result<Vec<Written>, ForgeError>;
 
-    /// Creates an issue. `id` of the answer is the issue's number.
+    /// Creates an issue. The `id` of the result is the issue number.
     async fn create_issue(
         &self,
         repo: &Repo,
@@ -341,7 +358,7 @@ pub trait Forge: Send + Sync + 'static {
         labels: &[&str],
     ) -> Result<Written, ForgeError>;
 
-    /// Replaces an issue's body.
+    /// Replaces the body of an issue.
     async fn update_issue_body(
         &self,
         repo: &Repo,
@@ -349,10 +366,10 @@ pub trait Forge: Send + Sync + 'static {
         body: &str,
     ) -> Result<(), ForgeError>;
 
-    /// Closes an issue as not planned, replaces its body and takes all its labels off.
+    /// Closes an issue as not planned, replaces its body and removes all its labels.
     async fn retire_issue(&self, repo: &Repo, number: u64, body: &str) -> Result<(), ForgeError>;
 
-    /// Adds a comment.
+    /// Creates a comment.
     async fn create_comment(
         &self,
         repo: &Repo,
@@ -360,20 +377,20 @@ pub trait Forge: Send + Sync + 'static {
         body: &str,
     ) -> Result<Written, ForgeError>;
 
-    /// Replaces a comment's body.
+    /// Replaces the body of a comment.
     async fn update_comment(&self, repo: &Repo, comment: u64, body: &str)
     -> Result<(), ForgeError>;
 
-    /// Deletes a comment; already gone is fine.
+    /// Deletes a comment; succeeds if it does not exist.
     async fn delete_comment(&self, repo: &Repo, comment: u64) -> Result<(), ForgeError>;
 
-    /// Makes sure the label exists in the repository; an existing one is left as it is.
+    /// Creates a label in the repository; an existing one is left unchanged.
     async fn ensure_label(&self, repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError>;
 
-    /// Takes a label off the place; already gone is fine.
+    /// Removes a label from the place; succeeds if it is not set.
     async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError>;
 
-    /// Adds a reaction and gives its id; adding it twice is fine.
+    /// Adds a reaction and returns its id; succeeds if it exists already.
     async fn react(
         &self,
         place: &Place,
@@ -381,6 +398,6 @@ pub trait Forge: Send + Sync + 'static {
         reaction: Reaction,
     ) -> Result<u64, ForgeError>;
 
-    /// Removes a reaction by id; already gone is fine.
+    /// Removes the reaction with this id; succeeds if it does not exist.
     async fn unreact(&self, place: &Place, to: &ReactTo, id: u64) -> Result<(), ForgeError>;
 }

@@ -1,9 +1,10 @@
-//! A repository's knowledge: the Markdown documents that its people keep for agents, below [`FOLDERS`], and which of them
-//! are taken when not all can be. Pure: who reads them is `steps::knowledge` (from GitHub) and `adapters::working_copy`.
+//! A repository's knowledge: the Markdown documents that are kept for agents below [`FOLDERS`], and
+//! the selection of documents within the limits. This module does no I/O; the documents are read by
+//! `steps::knowledge` (from GitHub) and `adapters::working_copy`.
 //!
-//! Documents come in one order, always: those that apply to everything ([`always`]) first, so that they have room; among
-//! each of both, folder by folder and by path, byte by byte. A document that has no room does not end the list: a smaller
-//! one behind it may still fit, and never takes room from one before it.
+//! Documents have a fixed order. Those that apply to everything ([`always`]) come first, so that
+//! they are always included; within both groups, documents are sorted by folder and then bytewise
+//! by path. A document that does not fit is skipped, and later, smaller ones may still be included.
 
 use std::collections::HashMap;
 
@@ -12,33 +13,36 @@ use serde::{Deserialize, Serialize};
 use crate::formats::front_matter;
 use crate::formats::markdown::{self, Kind};
 
-/// Where the documents are, from the root of the repository. Plans and specifications of the past are elsewhere: they say
-/// how something was meant once, not how it is.
+/// The folders with documents, from the root of the repository. Folders with old plans and
+/// specifications are not included, because these describe past intentions, not the current state.
 pub const FOLDERS: [&str; 2] = [".planwright/knowledge", ".spektacular/knowledge"];
 
-/// What applies to everything: a folder of this name directly below one of [`FOLDERS`], or a document of this name there.
+/// The names of folders and documents directly below one of [`FOLDERS`] that apply to everything.
 const ALWAYS: [&str; 2] = ["conventions", "glossary"];
 
 /// A file below one of the folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Path from the root of the repository.
+    /// The path from the root of the repository.
     pub path: String,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The same for files of the same content, and for no others: git's name of the blob, or a hash.
+    /// An id that is equal for files with equal content only: the git object id, or a hash.
     pub id: String,
 }
 
-/// How much is taken at most.
+/// Limits on the documents that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Documents. Each is a request, and an installation has no more than 5,000 of them in an hour
+    /// Maximum number of documents. Each needs a request, and an installation may send only 5,000
+    /// requests per hour
     /// (<https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api>).
     pub files: usize,
-    /// Bytes of one document. What people write for people is shorter; what is longer was made by a program.
+    /// Maximum size of a document, in bytes. Documents written by people are shorter; longer ones
+    /// are usually generated.
     pub file_bytes: u64,
-    /// Bytes of all documents: some half a million tokens, more than agents read at once.
+    /// Maximum size of all documents, in bytes. The default is about half a million tokens, more
+    /// than agents can read at once.
     pub total_bytes: u64,
 }
 
@@ -52,79 +56,79 @@ impl Default for Limits {
     }
 }
 
-/// Why a file is not among the documents.
+/// The reason why a file is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// Not a document by its name, see [`is_markdown`].
+    /// The name is not that of a document (see [`is_markdown`]).
     NotMarkdown,
-    /// Longer than so many bytes.
+    /// The file is larger than this number of bytes.
     TooLarge(u64),
-    /// The documents before it are as many, or as long together, as may be.
+    /// The preceding documents already use up the number of files or the total size.
     NoRoom,
-    /// It has the content of this document, which is taken.
+    /// The content is the same as that of this document, which is included.
     SameAs(String),
-    /// A symbolic link; they are not followed.
+    /// The file is a symbolic link, and these are not followed.
     Link,
-    /// A commit of another repository.
+    /// The path is a submodule: a commit of another repository.
     Submodule,
-    /// Its path holds `..`, a control character or the like.
+    /// The path contains `..`, a control character or the like.
     OddPath,
-    /// It is not UTF-8, or has NUL characters in it.
+    /// The file is not UTF-8 or contains NUL characters.
     NotText,
-    /// It changed or went away while it was read.
+    /// The file was changed or removed while the documents were read.
     Gone,
-    /// It cannot be read; the reason in words.
+    /// The file cannot be read, for this reason.
     Unreadable(String),
-    /// A folder with more files than are listed.
+    /// The path is a folder with more files than are listed.
     NotListed,
 }
 
-/// A file that is not among the documents.
+/// A file that is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Path from the root of the repository, with `U+FFFD` for each control character.
+    /// The path from the root of the repository, with each control character replaced by `U+FFFD`.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
 impl LeftOut {
-    /// The file at `path` is left out.
+    /// Creates an entry for the file at `path`.
     pub fn new(path: &str, why: Why) -> Self {
         let path = path.replace(char::is_control, "\u{fffd}");
         Self { path, why }
     }
 }
 
-/// Which files to read.
+/// The result of selecting documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
-    /// Documents, in their order.
+    /// The selected documents, in order.
     pub take: Vec<Listed>,
-    /// The others.
+    /// The files that are left out.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A document.
+/// A knowledge document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
-    /// Path from the root of the repository.
+    /// The path from the root of the repository.
     pub path: String,
     /// The text, byte for byte.
     pub text: String,
-    /// Its first heading without markup, or the name of the file.
+    /// The first heading without markup, or the file name if there is none.
     pub title: String,
 }
 
 impl Document {
-    /// The document at `path` with this content.
+    /// Creates a document from the content of a file.
     ///
     /// # Errors
-    /// [`Why::NotText`].
+    /// Returns [`Why::NotText`] if the content is binary.
     pub fn read(path: &str, content: Vec<u8>) -> Result<Self, LeftOut> {
         match String::from_utf8(content) {
-            // As git has it: a NUL makes a file binary.
+            // Like git, treat a file with a NUL as binary.
             Ok(text) if !text.contains('\0') => Ok(Self {
                 path: path.to_owned(),
                 title: title(path, &text),
@@ -135,19 +139,20 @@ impl Document {
     }
 }
 
-/// What a repository knows. Not there: nothing, which is no fault.
+/// The knowledge of a repository; empty if it has none, which is not an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Knowledge {
-    /// The commit it was read at, in full; `None` from a folder, and from a repository without a commit.
+    /// The full SHA of the commit that was read; `None` for a local folder and for a repository
+    /// without commits.
     pub commit: Option<String>,
-    /// Documents, in their order.
+    /// The documents, in order.
     pub documents: Vec<Document>,
-    /// Files below the folders that are none of them, by path.
+    /// The other files below the folders, by path.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Knowledge {
-    /// What was read, and what was not.
+    /// Collects the documents that were read. Files that could not be read are added to `left_out`.
     pub fn new(
         commit: Option<String>,
         read: impl IntoIterator<Item = Result<Document, LeftOut>>,
@@ -169,7 +174,8 @@ impl Knowledge {
     }
 }
 
-/// Whether the document at `path` below one of `folders` applies to everything: conventions and the glossary.
+/// Returns whether the document at `path` below one of `folders` applies to everything (conventions
+/// and glossary).
 pub fn always<F: AsRef<str>>(folders: &[F], path: &str) -> bool {
     let below = folders.iter().find_map(|folder| below(folder, path));
     below.is_some_and(|path| {
@@ -178,7 +184,8 @@ pub fn always<F: AsRef<str>>(folders: &[F], path: &str) -> bool {
     })
 }
 
-/// Chooses among the files below `folders`, in the order of the module. Of files with the same content the first is taken.
+/// Selects documents among the files below `folders`, in the order that the module documentation
+/// describes. Of files with the same content, only the first is selected.
 pub fn choose<F: AsRef<str>>(folders: &[F], mut listed: Vec<Listed>, limits: Limits) -> Chosen {
     let folder = |path: &str| folders.iter().position(|it| below(it, path).is_some());
     listed.sort_by_cached_key(|one| {
@@ -213,17 +220,18 @@ pub fn choose<F: AsRef<str>>(folders: &[F], mut listed: Vec<Listed>, limits: Lim
     Chosen { take, left_out }
 }
 
-/// What of `path` is below `folder`.
+/// Returns the part of `path` below `folder`.
 fn below<'p, F: AsRef<str>>(folder: &F, path: &'p str) -> Option<&'p str> {
     path.strip_prefix(folder.as_ref())?.strip_prefix('/')
 }
 
-/// Git takes none of these but the control characters; a server might.
+/// Returns whether the path is unsafe or malformed. Of these, git itself allows only control
+/// characters, but a server might return the others.
 fn is_odd(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "" | "." | "..")) || path.contains(char::is_control)
 }
 
-/// Whether a file is a document, by its name: it ends in `.md`. Case counts, as in git.
+/// Returns whether a file is a document, i.e. its name ends in `.md`. Case-sensitive, like git.
 pub fn is_markdown(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(_, end)| end == "md")

@@ -1,9 +1,11 @@
-//! What an agent is told: fixed instructions, and the conversation as data. Pure.
+//! Builds the agents' prompts: fixed instructions, and the conversation as data. This module does
+//! no I/O.
 //!
-//! The texts are files in `prompts/`, compiled in. Whatever others wrote stands between lines that carry a nonce, without
-//! hidden text (`formats::hidden`), and with every `@` written `＠`: a client of an agent takes `@path` for a file that it
-//! is to attach, in code too. The instructions say so, and `formats::plan::enriched` writes the answer's `＠` as `@` again.
-//! No prompt begins with a character that a client gives a meaning to (`/`, `-`, `@`, `!`, `#`).
+//! The templates are files in `prompts/`, compiled in. Text written by other people is enclosed in
+//! delimiter lines that contain a nonce. Hidden text is removed (`formats::hidden`), and every `@`
+//! is replaced by `＠`, because agent clients treat `@path` as a file to attach, even in code. The
+//! instructions explain this, and `formats::plan::enriched` converts `＠` back in the answer. No
+//! prompt begins with a character that has a special meaning to a client (`/`, `-`, `@`, `!`, `#`).
 
 use crate::engine::model::candidate::{Candidate, Unconfirmed};
 use crate::engine::model::conversation::Thread;
@@ -22,19 +24,19 @@ pub use canary::{new_words, obeys};
 pub use plan::{Specified, corrected, plan};
 pub use research::{Around, Try, document, place, report};
 
-/// In which form the agent gives its plan.
+/// The form in which the agent returns its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// The document of the plan extractor.
+    /// The output document of the plan extractor.
     Extracted,
-    /// The planner's files.
+    /// The files of the planner.
     Files,
-    /// The planner's plan, printed.
+    /// The plan of the planner, printed.
     Printed,
 }
 
 impl Form {
-    /// How answers come into the plan.
+    /// Returns the instruction for working answers into the plan.
     fn with_answers(self) -> &'static str {
         match self {
             Self::Extracted => {
@@ -52,7 +54,7 @@ impl Form {
         }
     }
 
-    /// Where open questions go, behind "at the end of the plan".
+    /// Returns the instruction for writing open questions, which follows "at the end of the plan".
     fn with_open_questions(self) -> &'static str {
         match self {
             Self::Extracted => {
@@ -69,28 +71,30 @@ impl Form {
     }
 }
 
-/// What a first prompt is made of.
+/// The inputs of a first prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
-    /// What was asked for, by whom, where, with which guidance.
+    /// The command, with its author, place and guidance.
     pub trigger: &'a Trigger,
-    /// The conversation; posts after the command are left out, as the search does.
+    /// The conversation. Posts after the command are left out, as in the search for plans.
     pub thread: &'a Thread,
-    /// The plan that was found; several where it is not clear which one is meant.
+    /// The plan that was found, or several if it is unclear which one is meant.
     pub candidates: &'a [Candidate],
-    /// Posts with a plan that were not considered: comments among them are left out.
+    /// Posts with plans that were not considered because their authors lack write permission.
+    /// Comments among them are left out.
     pub unconfirmed: &'a [Unconfirmed],
-    /// Unguessable word that the delimiters of data carry.
+    /// An unguessable word in the delimiters of data.
     pub nonce: &'a str,
-    /// Unguessable word that an instruction hidden in the data asks for: whoever writes it obeys data.
+    /// An unguessable word requested by an instruction in the data. An agent that writes it follows
+    /// instructions in the data.
     pub canary: &'a str,
-    /// How many rounds of questions may be asked; zero for none.
+    /// Number of rounds of questions that may be asked; zero for none.
     pub rounds: u32,
-    /// Most characters of the whole prompt.
+    /// Maximum length of the whole prompt, in characters.
     pub most: usize,
 }
 
-/// Questions of one round and what was answered; `None` where nothing was.
+/// The questions of one round, each with its answer; `None` if it was not answered.
 pub type Answered = Vec<(Question, Option<Answer>)>;
 
 const FIRST: &str = include_str!("prompts/first.md");
@@ -102,15 +106,15 @@ const ASK_AGAIN: &str = include_str!("prompts/ask-again.md");
 const CORRECTIVE: &str = include_str!("prompts/corrective.md");
 const STRICTER: &str = include_str!("prompts/stricter.md");
 
-/// The first prompt of a session: what is wanted as JSON, the plan that was found, the conversation as data. At most
-/// [`Given::most`] characters; posts in the middle are left out first, the oldest before the others, then what is left
-/// is cut.
+/// Returns the first prompt of a session: the request as JSON, the plan that was found, and the
+/// conversation as data. It has at most [`Given::most`] characters: posts in the middle are left
+/// out first, starting with the oldest, and then the remaining ones are truncated.
 pub fn first(given: &Given<'_>) -> String {
     conversation::write(given, given.most)
 }
 
-/// The prompt that brings answers: each question with its answer; what has none is left to the agent. `nonce` is the
-/// one of the first prompt.
+/// Returns the prompt with the answers to the agent's questions. Unanswered questions are left to
+/// the agent. `nonce` is the one of the first prompt.
 pub fn answers(nonce: &str, answered: &Answered, rounds_left: u32, form: Form) -> String {
     let open = answered.iter().any(|(_, answer)| answer.is_none());
     filled(
@@ -124,7 +128,8 @@ pub fn answers(nonce: &str, answered: &Answered, rounds_left: u32, form: Form) -
     )
 }
 
-/// The first prompt again for a session that is lost, with everything asked and answered since.
+/// Returns the prompt for replacing a lost session: the first prompt with all questions and answers
+/// since.
 pub fn afresh(given: &Given<'_>, earlier: &[Answered]) -> String {
     let first = |most| conversation::write(given, most);
     begun_anew(
@@ -136,7 +141,8 @@ pub fn afresh(given: &Given<'_>, earlier: &[Answered]) -> String {
     )
 }
 
-/// A first prompt, made by `first` for so many characters, and all rounds behind it.
+/// Builds a prompt for replacing a lost session. `first` returns the first prompt for a given
+/// maximum length in characters; all rounds are appended to it.
 fn begun_anew(
     nonce: &str,
     earlier: &[Answered],
@@ -168,26 +174,28 @@ fn begun_anew(
     )
 }
 
-/// Asks to write the answer again; `strict` for the second time.
+/// Returns the prompt that asks for a corrected answer; `strict` for the second correction.
 pub fn correction(complaints: &[String], strict: bool) -> String {
     let list = listed(complaints.iter().cloned());
     let template = if strict { STRICTER } else { CORRECTIVE };
     filled(template, &[("complaints", &list)])
 }
 
-/// Nobody answered: asks to finish without asking.
+/// Returns the prompt that asks the agent to finish without questions because nobody answered.
 pub fn unanswered(questions: &[Question], form: Form) -> String {
     let list = listed(questions.iter().map(|question| question.question.clone()));
     let finish = form.with_open_questions();
     filled(UNANSWERED, &[("questions", &list), ("finish", finish)])
 }
 
-/// What of the last round of questions people were not asked, a sentence each.
+/// Returns the text that lists the questions of the last round that people were not asked, one
+/// sentence each.
 pub fn unasked(lost: &[String]) -> String {
     filled(UNASKED, &[("lost", &listed(lost.iter().cloned()))])
 }
 
-/// Asks for questions again that could not be read, or to finish without them.
+/// Returns the prompt that asks the agent to repeat questions that could not be parsed, or to
+/// finish without them.
 pub fn ask_again(lost: &[String], rounds_left: u32) -> String {
     let parts = [
         ("lost", listed(lost.iter().cloned())),
@@ -198,11 +206,11 @@ pub fn ask_again(lost: &[String], rounds_left: u32) -> String {
     filled(ASK_AGAIN, &parts)
 }
 
-/// How to ask again.
+/// The instruction for asking again.
 const AGAIN: &str = "To ask, answer with one short sentence and one marker with valid JSON, in the form of your \
      instructions.\n";
 
-/// Texts as items of a list, one line each.
+/// Formats texts as a list with one line per item.
 fn listed(items: impl Iterator<Item = String>) -> String {
     let mut list = String::new();
     for item in items {
@@ -213,7 +221,7 @@ fn listed(items: impl Iterator<Item = String>) -> String {
     list
 }
 
-/// What is said when a question has no answer.
+/// The instruction for questions without an answer.
 const OPEN: &str =
     "Where nobody answered, use your judgement and write the assumption down in the plan.\n";
 
@@ -228,7 +236,7 @@ fn rounds(left: u32) -> String {
     }
 }
 
-/// Questions with their answers, as data.
+/// Formats questions and their answers as data.
 fn round(nonce: &str, name: &str, answered: &Answered) -> String {
     let mut told = String::new();
     for (at, (question, answer)) in answered.iter().enumerate() {
@@ -247,7 +255,8 @@ fn round(nonce: &str, name: &str, answered: &Answered) -> String {
     data::between(nonce, name, told.trim_end())
 }
 
-/// A template with its `{names}` filled in, each once and in one go: what is filled in is not looked through again.
+/// Replaces each `{name}` in a template in a single pass, so that placeholders in the inserted text
+/// are not replaced.
 fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     let mut out = String::new();
     let mut rest = template;
@@ -270,7 +279,7 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     out
 }
 
-/// The agent's own earlier answer as data, for a new session that has to put it right.
+/// Formats the agent's own earlier answer as data, for a new session that has to correct it.
 pub fn draft(nonce: &str, text: &str) -> String {
     let draft = data::between(nonce, "your earlier answer", &data::text(text, nonce));
     format!("\n\n{draft}\n\n")

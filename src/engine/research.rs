@@ -1,12 +1,17 @@
-//! Research: several agents side by side, one topic each, and a report that is believed only where it is.
+//! Research: several agents work in parallel, each on one topic. A report counts only if it
+//! actually exists and passes its checks.
 //!
 //! ```text
-//! topics ─▶ first tries, side by side ─▶ retries, one after the other, in stricter words ─▶ reports in the order asked
-//!                 │ overload, rate limit: waits, other topics go on                       └▶ else what the agent said, marked
+//! topics ─▶ first tries, in parallel ─▶ retries, one at a time ─▶ report or degraded report
 //! ```
 //!
-//! What counts, in this order: the file at its path, a file of the agent's elsewhere, a write that its output shows and that
-//! succeeded; a claimed path and words count for nothing. A topic that has its report is never worked on again.
+//! Retries use stricter instructions. After an overload or a rate limit, a topic backs off while
+//! the others continue.
+//!
+//! The report is taken from, in this order: the file at the requested path, another file that the
+//! agent wrote, or a successful write found in the agent's output. A claim that a file was written
+//! is ignored. The text of the answer is used only for a degraded report. A topic that has its
+//! report is never worked on again.
 
 mod judge;
 mod team;
@@ -15,7 +20,8 @@ mod tests;
 
 pub use team::{Desk, Team, ready, work};
 
-/// The topics of a command: separated by `;` and line ends, list marks taken off, each once.
+/// Parses the topics of a command. They are separated by `;` and line ends; list markers and
+/// duplicates are removed.
 pub fn topics(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in text.split([';', '\n']) {
@@ -34,7 +40,7 @@ pub fn topics(text: &str) -> Vec<String> {
     found
 }
 
-/// What stands behind `1.` or `1)` and a blank.
+/// Returns the text after a list marker such as `1.` or `1)`.
 fn numbered(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = (rest.len() < text.len() && text.len() - rest.len() <= 3).then_some(rest)?;

@@ -1,7 +1,8 @@
-//! Every sentence the bot can say. Pure: values in, Markdown out.
+//! The texts that the bot posts. This module does no I/O: it formats values as Markdown.
 //!
-//! Two rules hold for everything here: no text of a user or of GitHub is quoted without [`quiet`] (it could ping people,
-//! close issues or carry a command), and no line begins with a live command of ours.
+//! Two rules apply to all functions: text written by users or returned by GitHub is quoted only
+//! through [`quiet`], because it could mention people, close issues or contain a command; and no
+//! line begins with an active command of the bot.
 
 pub mod agent;
 pub mod check;
@@ -30,12 +31,12 @@ use crate::formats::question::boxes::shown;
 
 pub use steps::next_steps;
 
-/// Key of the block that tells programs how a run ended.
+/// The key of the block that describes the result of a run for programs.
 pub const RESULT_BLOCK: &str = "planwright-result";
-/// Key of the block that tells programs why a run failed.
+/// The key of the block that describes the failure of a run for programs.
 pub const ERROR_BLOCK: &str = "planwright-error";
 
-/// The command as somebody gave it: "`/save-plan`" or "label `save-plan`".
+/// Returns how the command was given, e.g. "`/save-plan`" or "label `save-plan`".
 pub fn asked(trigger: &Trigger) -> String {
     match &trigger.origin {
         Origin::Comment { .. } => format!("`/{}`", trigger.command.name()),
@@ -46,17 +47,18 @@ pub fn asked(trigger: &Trigger) -> String {
     }
 }
 
-/// The beginning of a commit's id, as GitHub shows it.
+/// Returns the abbreviated SHA of a commit, as GitHub shows it.
 fn short(commit: &str) -> &str {
     &commit[..commit.floor_char_boundary(7)]
 }
 
-/// The last line of every status comment.
+/// Returns the last line of every status comment.
 fn footer(run: &RunId) -> String {
     format!("<sub>planwright · run `{run}`</sub>")
 }
 
-/// Status while other commands on the same place come first; `waits` says what the first of them waits for people for.
+/// Returns the status of a run that waits for `ahead` earlier commands on the same place. `waits`
+/// is the question to people that the first of them waits for.
 pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64, waits: Option<&str>) -> String {
     let waits = waits.map(|what| format!(" ({})", quiet(what)));
     let waits = waits.unwrap_or_default();
@@ -73,7 +75,7 @@ pub fn queued(trigger: &Trigger, run: &RunId, ahead: u64, waits: Option<&str>) -
     )
 }
 
-/// Status while a run works.
+/// Returns the status of a running run.
 pub fn working(trigger: &Trigger, run: &RunId, step: &str) -> String {
     format!(
         "👀 Working on {} for {}: {step}.\n\n{}",
@@ -83,7 +85,7 @@ pub fn working(trigger: &Trigger, run: &RunId, step: &str) -> String {
     )
 }
 
-/// Final status of a saved plan: that it is saved and where, what it does, what the reader should know, [`next_steps`].
+/// Returns the final status of a saved plan: its link, its summary, notes and the [`next_steps`].
 pub fn saved(
     trigger: &Trigger,
     run: &RunId,
@@ -101,7 +103,7 @@ pub fn saved(
         (_, true) => "✅ Plan saved exactly as found:",
         (_, false) => "✅ Plan saved:",
     };
-    // A title is plain text: what looks like a picture in it is none.
+    // A title is plain text, so images in it are not rendered.
     let title = quiet(&shown(&prepared.title));
     let mut text = format!("{what} [{title} #{}]({})\n\n", saved.number, saved.url);
     if !prepared.sentence.is_empty() {
@@ -162,7 +164,7 @@ pub fn saved(
     text
 }
 
-/// What the agent used, for the last line.
+/// Returns the agent's usage for the last line.
 fn agent_used(used: Option<&Spent>) -> String {
     match used.map(agent::spent).filter(|used| !used.is_empty()) {
         Some(used) => format!(" · agent: {used}"),
@@ -170,7 +172,8 @@ fn agent_used(used: Option<&Spent>) -> String {
     }
 }
 
-/// Why nothing can be said where a command was given, as the end of a sentence.
+/// Returns the reason why the bot cannot comment at the place of the command, as the end of a
+/// sentence.
 pub fn unheard(error: &ForgeError) -> String {
     match error {
         ForgeError::Locked { .. } => "the conversation is locked".to_owned(),
@@ -181,13 +184,14 @@ pub fn unheard(error: &ForgeError) -> String {
     }
 }
 
-/// A report that is posted on the plan issue, because it cannot be posted where the command was given.
+/// Returns a report that is posted on the plan issue because it cannot be posted at the place of
+/// the command.
 pub fn elsewhere(place: &Place, why: &str, report: &str) -> String {
     let reference = quiet(&format!("{}#{}", place.repo.full_name(), place.number));
     format!("This report could not be posted in {reference}: {why}.\n\n{report}")
 }
 
-/// Body of a plan issue that exists a second time.
+/// Returns the body of a duplicate plan issue.
 pub fn duplicate(repo: &Repo, run: &RunId, kept: u64) -> String {
     let repo = repo.full_name();
     format!(
@@ -197,20 +201,20 @@ pub fn duplicate(repo: &Repo, run: &RunId, kept: u64) -> String {
     )
 }
 
-/// What a failed run has left on GitHub.
+/// The posts that a failed run has left on GitHub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exists {
     /// No plan issue.
     Nothing,
-    /// Its creation was tried and nobody knows.
+    /// Possibly a plan issue: the outcome of its creation is unknown.
     Perhaps,
-    /// This one, complete or not.
+    /// This plan issue, which may be incomplete.
     Issue(Saved),
-    /// No plan issue, but research reports: how many and where.
+    /// No plan issue, but research reports; the text says how many and where.
     Reports(String),
 }
 
-/// Final status of a run that failed: the error marker for people and programs.
+/// Returns the final status of a failed run, for people and programs.
 pub fn failed(
     trigger: &Trigger,
     run: &RunId,
@@ -263,8 +267,8 @@ pub fn failed(
     text
 }
 
-/// Body of the plan issue while its comments are being written: header block and link back to the
-/// source.
+/// Returns the body of the plan issue while its comments are being written: the header block and a
+/// link to the source.
 pub fn plan_issue_begun(
     trigger: &Trigger,
     run: &RunId,
@@ -281,7 +285,7 @@ pub fn plan_issue_begun(
     )
 }
 
-/// Body of the plan issue once it is complete, with the [`next_steps`].
+/// Returns the body of the completed plan issue, with the [`next_steps`].
 pub fn plan_issue_done(
     trigger: &Trigger,
     run: &RunId,
@@ -323,7 +327,7 @@ fn plan_issue(
     text
 }
 
-/// Where a saved plan comes from, one short line.
+/// Returns the origin of a saved plan in one line.
 fn came_from(trigger: &Trigger, prepared: &Prepared) -> String {
     let place = &trigger.place;
     let reference = format!("{}#{}", place.repo.full_name(), place.number);
@@ -358,17 +362,17 @@ fn came_from(trigger: &Trigger, prepared: &Prepared) -> String {
     }
 }
 
-/// Who asked, as a link that notifies nobody.
+/// Returns the login of the requester without mentioning them.
 pub fn person(trigger: &Trigger) -> String {
     quiet(&trigger.actor.login)
 }
 
-/// A text of our own that quotes others, made safe to post.
+/// Makes a text of the bot that contains quotations safe to post.
 pub fn plain(text: &str) -> String {
     quiet(text)
 }
 
-/// Text as an inline code span, whatever back-ticks it holds.
+/// Formats text as an inline code span; it may contain backticks.
 pub fn code_span(text: &str) -> String {
     let text = one_line(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -380,7 +384,7 @@ pub fn code_span(text: &str) -> String {
     }
 }
 
-/// White space of any kind collapsed to single blanks.
+/// Replaces each run of white space by a single blank.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! What the engine works with.
+//! The services that the engine depends on.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use super::forge::Forge;
 use super::settings::Settings;
 use super::store::Store;
 
-/// Everything that runs share: the outside world and the settings.
+/// The external services and the settings that all runs share.
 #[derive(Clone)]
 pub struct Services {
-    /// Durable memory.
+    /// The durable store.
     pub store: Arc<dyn Store>,
-    /// GitHub.
+    /// The GitHub client.
     pub forge: Arc<dyn Forge>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// The operator's settings.
     pub settings: Arc<Settings>,
-    /// The coding agent, where one is configured.
+    /// The coding agent; `None` if none is configured.
     pub agent: Option<Arc<dyn Agent>>,
 }

@@ -1,4 +1,4 @@
-//! What the operator can set about runs.
+//! Settings of the engine, which the operator can configure.
 
 use crate::engine::model::research::WORDINGS;
 use crate::engine::model::trigger::Repo;
@@ -14,84 +14,88 @@ use crate::formats::block::PlanForm;
 use crate::formats::command::Command;
 use crate::formats::erk::Version;
 
-/// Settings of the engine; the configuration file documents each under `[worker]`, `[publish]`,
+/// The settings of the engine. The configuration file documents each under `[worker]`, `[publish]`,
 /// `[erk]` and `[report]`.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// How many runs are worked on at once.
+    /// Number of runs that are executed concurrently.
     pub concurrency: usize,
-    /// How long a claim holds without a heartbeat; heartbeats come at a third of it.
+    /// Duration of a lease without a heartbeat. Heartbeats are sent at a third of it.
     pub lease: Duration,
-    /// Claims of one run in one round after which it is taken for the cause of crashes and failed.
+    /// Maximum number of claims of one run in one round. After that, the run is assumed to crash
+    /// the process and fails.
     pub max_attempts: u32,
-    /// First wait after a fault outside; doubles up to `backoff_most`.
+    /// First delay after a temporary fault of GitHub or the agent; doubles with each fault, up to
+    /// `backoff_most`.
     pub backoff: Duration,
-    /// Longest wait between tries.
+    /// Maximum delay between tries.
     pub backoff_most: Duration,
-    /// Faults outside for longer than this end the run with `github_unavailable`.
+    /// Duration of continuous faults after which the run fails with `github_unavailable`.
     pub give_up_after: Duration,
-    /// How long a write of unknown outcome may still be at work (`engine::effects::ADOPT_DELAY`).
+    /// Time to wait before looking for the result of a write of unknown outcome (see
+    /// [`ADOPT_DELAY`]).
     pub adopt_delay: Duration,
-    /// Put before every plan issue's title, e.g. `[erk-plan] `; empty for none.
+    /// A prefix for the title of every plan issue, e.g. `[erk-plan] `; empty for none.
     pub title_prefix: String,
-    /// Most comments a plan may take.
+    /// Maximum number of comments that a plan may be split into.
     pub most_parts: usize,
-    /// The erk that plans are written for.
+    /// The version of erk that plans are written for.
     pub erk: ErkSettings,
-    /// What is listed as next steps below a saved plan.
+    /// The next steps listed below a saved plan.
     pub next_steps: NextSteps,
-    /// Root of GitHub's pages, where attachments are: `https://github.com`.
+    /// The root URL of GitHub's website, where attachments are stored: `https://github.com`.
     pub web: String,
-    /// Longest session log that is read, in bytes.
+    /// Maximum size of a session log, in bytes.
     pub most_log: u64,
-    /// Label names that mean commands.
+    /// The labels that start a command.
     pub labels: Vec<(Command, String)>,
-    /// What is done where it is not clear which plan is meant.
+    /// The action when it is unclear which plan is meant.
     pub when_unclear: WhenUnclear,
-    /// How action plans are checked.
+    /// The settings for checking action plans.
     pub check: CheckSettings,
-    /// What people without triage permission get.
+    /// The limits for people without triage permission.
     pub outsiders: OutsiderSettings,
-    /// How agents are used.
+    /// The settings for agents.
     pub agent: AgentSettings,
-    /// How research is done.
+    /// The settings for research.
     pub research: ResearchSettings,
 }
 
-/// The erk that plans are written for; the configuration file documents each under `[erk]`.
+/// The version of erk that plans are written for. The configuration file documents each setting
+/// under `[erk]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ErkSettings {
-    /// Which version the team uses.
+    /// The version that the team uses.
     pub version: Version,
-    /// Plans are shown unfolded, where the version reads that.
+    /// Whether plans are shown unfolded, if the version of erk can read that.
     pub details_open: bool,
 }
 
 impl ErkSettings {
-    /// How a plan is framed in its comment.
+    /// Returns how a plan is framed in its comment.
     pub fn plan_form(self) -> PlanForm {
         self.version.plan_form(self.details_open)
     }
 }
 
-/// What is listed as next steps below a saved plan.
+/// The next steps listed below a saved plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum NextSteps {
-    /// The commands of the team's version of erk.
+    /// The commands of the configured version of erk.
     #[default]
     Erk,
-    /// Nothing.
+    /// No next steps.
     None,
-    /// The operator's Markdown; [`NextSteps::PLACEHOLDERS`] are filled in.
+    /// Markdown written by the operator, in which [`NextSteps::PLACEHOLDERS`] are replaced.
     Template(String),
 }
 
 impl NextSteps {
-    /// What a template may hold: number of the plan issue, `OWNER/NAME` of its repository, its
-    /// address.
+    /// The placeholders of a template: number of the plan issue, `OWNER/NAME` of its repository,
+    /// and its URL.
     pub const PLACEHOLDERS: [&str; 3] = ["{number}", "{repo}", "{url}"];
 
-    /// The setting `report.next_steps`.
+    /// Parses the setting `report.next_steps`.
     pub fn of(text: &str) -> Self {
         match text {
             "erk" => Self::Erk,
@@ -101,26 +105,26 @@ impl NextSteps {
     }
 }
 
-/// How action plans are checked; the configuration file documents each under `[check]`.
+/// The settings for checking action plans. The configuration file documents each under `[check]`.
 #[derive(Debug, Clone)]
 pub struct CheckSettings {
-    /// Names of plan files: names, or `*` and the end of names.
+    /// The names of plan files: exact names, or `*` followed by the end of the name.
     pub files: Vec<String>,
-    /// Look whether a plan would work on the files of the repository.
+    /// Whether plans are checked against the files of the repository.
     pub repository: bool,
-    /// Most files of the repository that one plan is compared with.
+    /// Maximum number of repository files that one plan is checked against.
     pub most_looks: usize,
-    /// Most requests for files that one run may cost.
+    /// Maximum number of file requests in one run.
     pub most_requests: usize,
 }
 
-/// What people without triage permission get; the configuration file documents each under
+/// The limits for people without triage permission. The configuration file documents each under
 /// `[outsiders]`.
 #[derive(Debug, Clone)]
 pub struct OutsiderSettings {
-    /// How many of their commands and pushes are answered.
+    /// The number of their commands and pushes that are answered.
     pub answers: AnswerLimits,
-    /// Most requests for files that a check of their commits may cost.
+    /// Maximum number of file requests for a check of their commits.
     pub check_requests: usize,
 }
 
@@ -144,38 +148,39 @@ impl Default for CheckSettings {
     }
 }
 
-/// How agents are used; the configuration file documents each under `[agent]`.
+/// The settings for agents. The configuration file documents each under `[agent]`.
 #[derive(Debug, Clone)]
 pub struct AgentSettings {
-    /// Limits of one turn; its cost limit is what the run has left of `run_cost`.
+    /// The limits of one turn. The cost limit is set for each turn, to what remains of `run_cost`
+    /// or a share of it.
     pub limits: Limits,
-    /// Most that one run may cost, all turns together; `None` for no limit.
+    /// Maximum cost of all turns of one run; `None` for no limit.
     pub run_cost: Option<Micros>,
-    /// What may be spent by actor, repository and day.
+    /// The budgets for each actor, each repository and all repositories.
     pub budget: Budget,
-    /// Agents may ask people.
+    /// Whether agents may ask questions.
     pub ask: bool,
-    /// Most rounds of questions in one run.
+    /// Maximum number of rounds of questions in one run.
     pub rounds: u32,
-    /// After this long without an answer people are reminded once; zero for never.
+    /// Time without an answer after which one reminder is posted; zero for no reminder.
     pub remind_after: Duration,
-    /// After this long without an answer the plan is saved with its questions open.
+    /// Time without an answer after which the plan is saved with its questions open.
     pub answer_within: Duration,
-    /// Tries of one turn when the agent fails for a passing reason (overload, network).
+    /// Number of tries of one turn when the agent fails for a temporary reason (overload, network).
     pub tries: u32,
-    /// Most characters of a prompt.
+    /// Maximum length of a prompt, in characters.
     pub most_prompt: usize,
-    /// The agent's instructions; the operator's own ones where there are any.
+    /// The agents' instructions.
     pub prompts: Prompts,
 }
 
-/// What is done where it is not clear which plan of a conversation is meant.
+/// The action when it is unclear which plan of a conversation is meant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhenUnclear {
-    /// People are asked; an agent, where there is one, decides first.
+    /// The agent decides, if there is one; otherwise people are asked.
     #[default]
     Ask,
-    /// The likeliest one is taken, and the report says so.
+    /// The most likely plan is saved, and the report says so.
     Best,
     /// Nothing is saved.
     Refuse,
@@ -230,46 +235,49 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Wait before try number `fault` + 1 (faults count from 1): doubles, capped.
+    /// Returns the delay after the `fault`th fault, counted from 1. It doubles with each fault, up
+    /// to `backoff_most`.
     pub fn backoff_after(&self, fault: u32) -> Duration {
         let factor = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
         self.backoff.saturating_mul(factor).min(self.backoff_most)
     }
 
-    /// The waits after the first `faults` faults, all together.
+    /// Returns the sum of the delays after the first `faults` faults.
     pub fn waited_after(&self, faults: u32) -> Duration {
-        // From the eighteenth on all waits are the same.
+        // The factor is capped, so all delays from the eighteenth on are equal.
         let single = faults.min(17);
         let sum: Duration = (1..=single).map(|fault| self.backoff_after(fault)).sum();
         let longest = self.backoff_after(u32::MAX);
         sum.saturating_add(longest.saturating_mul(faults - single))
     }
 
-    /// The end of a wait that `now` lies in. A wait cannot end later than `longest` from now: what does was set by a clock
-    /// that has been put back since.
+    /// Returns `until` if a wait that ends then is still in progress at `now`. A wait that ends
+    /// later than `longest` from now was set before the clock was moved back, and is treated as
+    /// over.
     pub fn still_waits(until: Millis, now: Millis, longest: Duration) -> Option<Millis> {
         (now < until && until <= now.plus(longest)).then_some(until)
     }
 }
 
-/// After an unknown outcome GitHub may still be at work, or its lists may lag: how long to wait before looking.
-/// GitHub itself ends a request after 10 s (<https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api>).
+/// Time to wait before looking for the result of a write of unknown outcome: GitHub may still be
+/// processing the request, or its lists may lag. GitHub terminates requests after 10 s
+/// (<https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api>).
 pub const ADOPT_DELAY: Duration = Duration::from_secs(12);
 
-/// How research is done; the configuration file documents each under `[research]`.
+/// The settings for research. The configuration file documents each under `[research]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResearchSettings {
-    /// Agents at once for one run.
+    /// Maximum number of concurrent agents in one run.
     pub concurrency: usize,
-    /// Most topics of one run.
+    /// Maximum number of topics in one run.
     pub most_topics: usize,
-    /// Tries of one topic, each in stricter words; at most [`WORDINGS`].
+    /// Number of tries for one topic, each with stricter instructions; at most [`WORDINGS`].
     pub tries: u32,
-    /// Faults of one topic that may pass (overload, rate limit), before it is given up.
+    /// Number of temporary faults (overload, rate limit) of one topic after which it is given up.
     pub faults: u32,
-    /// First wait after such a fault; doubles, with up to half as much again by chance.
+    /// First delay after a temporary fault; exponential backoff with up to 50 % jitter.
     pub backoff: Duration,
-    /// Longest such wait.
+    /// Maximum delay before jitter.
     pub backoff_most: Duration,
 }
 
@@ -287,12 +295,13 @@ impl Default for ResearchSettings {
 }
 
 impl ResearchSettings {
-    /// The longest that [`ResearchSettings::wait`] gives.
+    /// Returns the maximum that [`ResearchSettings::wait`] can return.
     pub fn longest_wait(&self) -> std::time::Duration {
         self.backoff_most.saturating_mul(3) / 2
     }
 
-    /// How long a topic waits after its `fault`th fault in a row, counted from 1.
+    /// Returns the delay of a topic after its `fault`th consecutive fault, counted from 1. `chance`
+    /// is the random number between 0 and 1 that determines the jitter.
     pub fn wait(&self, fault: u32, chance: f64) -> std::time::Duration {
         let doubled = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
         let wait = self
@@ -300,7 +309,7 @@ impl ResearchSettings {
             .saturating_mul(doubled)
             .min(self.backoff_most)
             .as_secs_f64();
-        // Several topics that met the same overload do not come back together.
+        // The jitter keeps topics that met the same overload from retrying at the same time.
         let chance = if chance.is_finite() {
             chance.clamp(0.0, 1.0)
         } else {
@@ -310,29 +319,30 @@ impl ResearchSettings {
     }
 }
 
-/// The instructions; compiled in, and the operator's own ones in their place where there are any.
+/// The agents' instructions: the compiled-in ones, or those of the operator that replace them.
 #[derive(Debug, Clone, Default)]
 pub struct Prompts {
-    /// Every repository, then single ones by `owner/name` in lower case.
+    /// The operator's instructions: `None` for all repositories, otherwise for one repository as
+    /// `owner/name` in lower case.
     pub own: Arc<Vec<(Option<String>, OwnPrompts)>>,
 }
 
-/// What an agent is there for.
+/// The task of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Extracts and enriches the plan of a conversation.
+    /// Extracts the plan of a conversation and completes it.
     PlanExtractor,
-    /// Writes the plan for a specification.
+    /// Writes a plan for a specification.
     Planner,
     /// Writes a report on a topic.
     Researcher,
 }
 
 impl Role {
-    /// All of them.
+    /// All roles.
     pub const ALL: [Self; 3] = [Self::PlanExtractor, Self::Planner, Self::Researcher];
 
-    /// Name of the file with its instructions.
+    /// Returns the name of the file with the role's instructions.
     pub fn file(self) -> &'static str {
         match self {
             Self::PlanExtractor => "plan-extractor.md",
@@ -341,7 +351,7 @@ impl Role {
         }
     }
 
-    /// The compiled-in instructions.
+    /// Returns the compiled-in instructions.
     pub fn instructions(self) -> &'static str {
         match self {
             Self::PlanExtractor => PLAN_EXTRACTOR,
@@ -351,7 +361,7 @@ impl Role {
     }
 }
 
-/// Instructions of the operator's own; a role without an entry keeps the compiled-in text.
+/// The operator's instructions by role. A role without an entry uses the compiled-in text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnPrompts(pub Vec<(Role, String)>);
 
@@ -362,8 +372,9 @@ const PLANNER: &str = include_str!("prompts/planner.md");
 const RESEARCHER: &str = include_str!("prompts/researcher.md");
 
 impl Prompts {
-    /// The fixed instructions of `role` for `repo`: the operator's own for it, else those for every repository, else the
-    /// compiled-in ones. The conversation never has a say in which.
+    /// Returns the instructions of `role` for `repo`: the operator's for this repository, else the
+    /// operator's for all repositories, else the compiled-in ones. The conversation cannot
+    /// influence the choice.
     pub fn system(&self, role: Role, repo: &Repo) -> String {
         let name = repo.full_name().to_lowercase();
         let own = |wanted: Option<&str>| {
@@ -380,13 +391,13 @@ impl Prompts {
     }
 }
 
-/// How the standard output of an agent's program is read.
+/// The format of an agent's standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputFormat {
     /// One JSON object per line, as printed by `claude --output-format stream-json`.
     StreamJson,
-    /// The answer itself, as Markdown.
+    /// The answer as Markdown.
     Markdown,
 }
 
@@ -394,10 +405,10 @@ pub enum OutputFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxMode {
-    /// Use a sandbox where the system offers one.
+    /// Use a sandbox if the system supports one.
     #[default]
     Auto,
-    /// Require a sandbox: without one, no agent runs.
+    /// Require a sandbox: without one, agents are not started.
     Required,
     /// Never use a sandbox.
     Off,

@@ -1,4 +1,4 @@
-//! Asking a run to stop while it works.
+//! Requests to stop a run while it is being executed.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::effects::Stop;
 
-/// Who asked a running run to stop; set by the heartbeat, heeded between steps and by the agent.
+/// A request to stop a running run. The heartbeat sets it; the run checks it between steps, and its
+/// token cancels the agent's turn.
 #[derive(Debug, Default)]
 pub struct StopFlag {
     token: CancellationToken,
@@ -14,7 +15,7 @@ pub struct StopFlag {
 }
 
 impl StopFlag {
-    /// Asks the run to stop.
+    /// Requests the run to stop on behalf of the user `by`.
     pub fn set(&self, by: &str) {
         if let Ok(mut slot) = self.by.lock() {
             *slot = Some(by.to_owned());
@@ -22,15 +23,15 @@ impl StopFlag {
         self.token.cancel();
     }
 
-    /// Cancelled as soon as somebody asks.
+    /// Returns a token that is cancelled when a stop is requested.
     pub fn token(&self) -> CancellationToken {
         self.token.clone()
     }
 
-    /// Goes on unless somebody asked to stop.
+    /// Returns an error if a stop was requested.
     ///
     /// # Errors
-    /// [`Stop::Cancelled`] with who asked.
+    /// Returns [`Stop::Cancelled`] with the login of the user who requested the stop.
     pub fn heed(&self) -> Result<(), Stop> {
         if !self.token.is_cancelled() {
             return Ok(());

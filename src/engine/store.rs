@@ -1,13 +1,15 @@
-//! The store contract: deliveries, runs (the queue), effects and the audit. Adapters: `adapters::store`.
+//! The store interface: deliveries, runs (the queue), effects and the audit log. The adapters that
+//! implement it are in `adapters::store`.
 //!
-//! Rules that every implementation keeps:
+//! Rules for every implementation:
 //! - [`Store::accept`] returns only after the delivery and its runs are on disk.
-//! - At most one run per `serial` key is ready, running or waiting; the others are blocked. They are
-//!   promoted in order of acceptance, in the same transaction that ends their predecessor. Runs
+//! - At most one run per `serial` key is ready, running or waiting; the others are blocked. They
+//!   are promoted in order of acceptance, in the same transaction that ends their predecessor. Runs
 //!   without a `serial` key are never blocked.
-//! - A write under a [`Lease`] fails with [`StoreError::Fenced`] once another worker holds the lease.
+//! - A write under a [`Lease`] fails with [`StoreError::Fenced`] once another worker holds the
+//!   lease.
 //! - Effects and audit entries are never deleted before their run.
-//! - Leases end by expiry only. A store that belongs to one process may also take back every lease
+//! - Leases end by expiry only. A store that is used by a single process may also revoke all leases
 //!   when it is opened.
 
 use std::time::Duration;
@@ -21,96 +23,98 @@ use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
 use crate::engine::model::trigger::Trigger;
 
-/// Number of saved plans that are remembered for each issue or pull request, newest first. Each
-/// takes some 300 bytes and outlives its run.
+/// Maximum number of saved plans that are remembered for each issue or pull request, newest first.
+/// Each takes about 300 bytes and is kept when its run is deleted.
 pub const MAX_SAVED_PLANS: u32 = 20;
 
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Too many deliveries wait to be written: try again later.
+    /// Too many deliveries are waiting to be written; try again later.
     #[error("the store has too many deliveries waiting to be written")]
     Busy,
-    /// Another worker holds the lease: stop and write nothing.
+    /// Another worker holds the lease. The caller must stop and write nothing.
     #[error("run {0} is no longer leased by this worker")]
     Fenced(RunId),
     /// The database refused the operation or failed.
     #[error("the store failed: {0}")]
     Failed(String),
-    /// The database holds fewer changes than were recorded: acknowledged work would be missing.
+    /// The database is missing changes that were recorded as written, so acknowledged work would be
+    /// lost.
     #[error("the database has lost changes: {0}")]
     Lost(String),
     /// A row holds a value that this version cannot read.
     #[error("the store holds an unreadable {what}: {why}")]
     Corrupt {
-        /// Row and column.
+        /// The row and column.
         what: String,
-        /// Why it cannot be read.
+        /// The reason why it cannot be read.
         why: String,
     },
 }
 
-/// A webhook request to be stored.
+/// A webhook delivery to be stored.
 #[derive(Debug, Clone)]
 pub struct NewDelivery {
-    /// `X-GitHub-Delivery`.
+    /// The header `X-GitHub-Delivery`.
     pub guid: String,
-    /// `X-GitHub-Event`.
+    /// The header `X-GitHub-Event`.
     pub event: String,
     /// The payload's `action`.
     pub action: Option<String>,
-    /// Installation id of the payload.
+    /// The installation id of the payload.
     pub installation: u64,
     /// Identifies the comment, label or push itself ([`Trigger::said`]). A second delivery with the
-    /// same key is a duplicate whatever its GUID, which GitHub does not sign.
+    /// same key is a duplicate even with a different GUID, because GitHub does not sign the GUID.
     pub dedup_key: Option<String>,
-    /// When it arrived.
+    /// The time of arrival.
     pub received: Millis,
-    /// The raw body, where the operator keeps payloads for replay.
+    /// The raw body, if the operator has configured the bot to keep payloads for replay.
     pub payload: Option<Vec<u8>>,
-    /// The runs that it asks for, in order; may be empty when `installation_gone`.
+    /// The runs that it requests, in order; may be empty if `installation_gone`.
     pub runs: Vec<NewRun>,
-    /// The installation was deleted: its unfinished runs are cancelled.
+    /// Whether the installation was deleted, so that its unfinished runs are cancelled.
     pub installation_gone: bool,
 }
 
 /// A run to be stored with its delivery.
 #[derive(Debug, Clone)]
 pub struct NewRun {
-    /// Id.
+    /// The id.
     pub id: RunId,
-    /// Command word for listings, e.g. `save-plan`.
+    /// The command word for listings, e.g. `save-plan`.
     pub command: String,
-    /// Runs with the same key run one after another; `None` for commands that must not wait
+    /// The key of runs that are executed one after another; `None` for commands that must not wait
     /// (`/cancel`, …).
     pub serial: Option<String>,
-    /// Key of the issue or pull request (`Place::key`); always set.
+    /// The key of the issue or pull request (`Place::key`); always set.
     pub place: String,
-    /// Repository id, for fairness.
+    /// The repository id, for fair scheduling.
     pub repo_id: u64,
-    /// Installation id.
+    /// The installation id.
     pub installation: u64,
-    /// What the run was asked for.
+    /// The command that started the run.
     pub trigger: Trigger,
 }
 
-/// How a delivery was accepted.
+/// The result of accepting a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Accepted {
-    /// Stored; its runs are queued.
+    /// New: it was stored, and its runs are queued.
     New,
-    /// Known, and not all of its runs failed: nothing was done.
+    /// Already known, and not all of its runs failed: nothing was done.
     Duplicate,
-    /// Known, and all of its runs had failed: they are queued again and resume where they stopped.
+    /// Already known, and all of its runs had failed: they are queued again and resume at the step
+    /// that failed.
     Requeued,
 }
 
 /// The exclusive right to work on one run until it expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// Run.
+    /// The run.
     pub run: RunId,
-    /// Worker process that holds it.
+    /// The worker process that holds the lease.
     pub owner: String,
     /// Number of claims of this run so far; writes with an older fence are refused.
     pub fence: i64,
@@ -119,161 +123,164 @@ pub struct Lease {
 /// A claimed run.
 #[derive(Debug, Clone)]
 pub struct Claimed {
-    /// The lease on it.
+    /// The lease on the run.
     pub lease: Lease,
-    /// What it was asked for.
+    /// The command that started the run.
     pub trigger: Trigger,
     /// Progress saved by earlier attempts.
     pub progress: Progress,
-    /// Number of claims to run it, this one included. Releases and rate-limit parks do not count.
+    /// Number of claims to execute it, including this one. Releases and rate-limit waits do not
+    /// count.
     pub attempt: u32,
-    /// Number of times it was queued again after it had ended (`/retry`, redelivery).
+    /// Number of times that it was queued again after it had ended (`/retry`, redelivery).
     pub round: u32,
-    /// Login of the person who asked to cancel it.
+    /// The login of the person who requested its cancellation.
     pub cancel_requested: Option<String>,
-    /// When it was accepted.
+    /// The time of acceptance.
     pub created: Millis,
-    /// GUID of its delivery.
+    /// The GUID of its delivery.
     pub guid: String,
 }
 
-/// How a worker returns a claimed run.
+/// The outcome with which a worker returns a claimed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// It succeeded.
+    /// The run succeeded.
     Succeeded,
-    /// It failed.
+    /// The run failed.
     Failed {
-        /// Error code.
+        /// The error code.
         code: Code,
-        /// What happened, for the operator.
+        /// A description for the operator.
         message: String,
     },
-    /// It was cancelled.
+    /// The run was cancelled.
     Cancelled,
-    /// It waits and may be claimed again at `until`.
+    /// The run waits and may be claimed again at `until`.
     Park {
-        /// When it may be claimed again.
+        /// The time from which it may be claimed again.
         until: Millis,
-        /// Reason, for `/plan-status` and the operator.
+        /// The reason, for `/plan-status` and the operator.
         reason: String,
         /// Whether this counts as an attempt (a fault) or not (a rate limit).
         counts: bool,
     },
-    /// It is ready again at once; this does not count as an attempt.
+    /// The run is ready again at once. This does not count as an attempt.
     Yield,
 }
 
 /// The state of one lease after a heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseStatus {
-    /// Run.
+    /// The run.
     pub run: RunId,
-    /// Whether the lease is still held. If not, stop and write nothing.
+    /// Whether the lease is still held. If not, the worker must stop and write nothing.
     pub held: bool,
-    /// Login of the person who asked to cancel the run.
+    /// The login of the person who requested the run's cancellation.
     pub cancel_requested: Option<String>,
 }
 
-/// What is recorded of an effect before it is tried.
+/// The recorded state of an effect before it is tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EffectState {
-    /// Recorded now, for the first time.
+    /// Recorded now for the first time.
     New,
-    /// Recorded before with unknown outcome: look for it on GitHub before trying again.
+    /// Recorded before with unknown outcome: look for the result on GitHub before trying again.
     Tried {
-        /// When it was first tried.
+        /// The time of the first try.
         since: Millis,
-        /// When it was last tried.
+        /// The time of the last try.
         last: Millis,
     },
-    /// Known to have happened, with its result as JSON.
+    /// Known to be done, with its result as JSON.
     Done(String),
 }
 
-/// A run as shown to people: `/plan-status`, pages, logs.
+/// A run as displayed in `/plan-status`, pages and logs.
 #[derive(Debug, Clone)]
 pub struct RunView {
-    /// Id.
+    /// The id.
     pub id: RunId,
-    /// Command word.
+    /// The command word.
     pub command: String,
-    /// State.
+    /// The state.
     pub state: State,
-    /// What it was asked for; `None` if this version cannot read it.
+    /// The command that started the run; `None` if this version cannot read it.
     pub trigger: Option<Trigger>,
     /// Saved progress; `None` if there is none or this version cannot read it.
     pub progress: Option<Progress>,
-    /// Attempts so far.
+    /// Number of attempts.
     pub attempt: u32,
-    /// Error code of a failed run.
+    /// The error code of a failed run.
     pub code: Option<Code>,
-    /// Why it waits, or what went wrong.
+    /// The reason why it waits or failed.
     pub note: Option<String>,
-    /// When it was accepted.
+    /// The time of acceptance.
     pub created: Millis,
-    /// When it ended.
+    /// The time at which it ended.
     pub finished: Option<Millis>,
 }
 
-/// An entry of the append-only audit.
+/// An entry of the append-only audit log.
 #[derive(Debug, Clone)]
 pub struct AuditEntry {
-    /// Time.
+    /// The time.
     pub at: Millis,
-    /// Run, if any.
+    /// The run, if any.
     pub run: Option<RunId>,
-    /// Delivery GUID, if any.
+    /// The delivery GUID, if any.
     pub guid: Option<String>,
-    /// Login of the requester; empty for the bot itself.
+    /// The login of the requester; empty for the bot itself.
     pub actor: String,
-    /// What was decided: `accepted`, `refused`, `authorised`, `cancelled`, `saved`, `failed`, …
+    /// The decision: `accepted`, `refused`, `authorised`, `cancelled`, `saved`, `failed`, …
     pub decision: String,
     /// The reason, in one sentence.
     pub why: String,
 }
 
-/// Number of runs in each state, and the age of the oldest ready one.
+/// The number of runs in each state, and the acceptance time of the oldest ready one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueueCounts {
-    /// `(state, runs)` for the states that have any.
+    /// The number of runs in each state that has any.
     pub by_state: Vec<(State, u64)>,
-    /// When the oldest ready run was accepted.
+    /// The time of acceptance of the oldest ready run.
     pub oldest_ready: Option<Millis>,
 }
 
-/// A command, and the people and places whose answer budgets it counts against.
+/// A command, with the person and the place whose answer limits apply to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRequest {
-    /// Installation id.
+    /// The installation id.
     pub installation: u64,
-    /// Key of the issue or pull request (`Place::key`).
+    /// The key of the issue or pull request (`Place::key`).
     pub place: String,
-    /// Account id of the requester.
+    /// The account id of the requester.
     pub actor: u64,
-    /// Id of the comment that holds the command; `None` for labels and pushes.
+    /// The id of the comment that contains the command; `None` for labels and pushes.
     pub comment: Option<u64>,
 }
 
-/// What the requester's permission means for a command.
+/// The permission of the requester in relation to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActorStanding {
-    /// The actor has no triage permission.
+    /// Whether the requester lacks triage permission.
     pub outsider: bool,
-    /// The actor lacks the permission that the command needs.
+    /// Whether the requester lacks the permission that the command needs.
     pub refused: bool,
 }
 
-/// Maximum number of commands by people without triage permission that are answered within a window.
+/// Maximum numbers of commands from people without triage permission that are answered within a
+/// window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerLimits {
-    /// For one person in one installation.
+    /// Per person and installation.
     pub person: u64,
-    /// For one issue or pull request.
+    /// Per issue or pull request.
     pub place: u64,
-    /// For one installation.
+    /// Per installation.
     pub installation: u64,
-    /// Length of the window. A refusal is posted to a person once per window, whatever their role.
+    /// The length of the window. A refusal is posted to a person once per window, regardless of
+    /// their permission.
     pub window: Duration,
 }
 
@@ -288,92 +295,92 @@ impl Default for AnswerLimits {
     }
 }
 
-/// Whether a command is answered.
+/// The decision whether a command is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerDecision {
-    /// Not decided yet: ask GitHub for the actor's permission.
+    /// Not decided yet: the actor's permission must be requested from GitHub.
     Undecided,
-    /// It is executed or refused.
+    /// The command is executed, or its refusal is posted.
     Answer,
-    /// It is ignored, with one sentence for the audit.
+    /// The command is ignored, for this reason (one sentence for the audit log).
     Ignore(String),
 }
 
-/// The repository and the person whose budgets pay for an agent turn.
+/// The repository and the person whose budgets an agent turn counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BudgetScope {
-    /// Repository id.
+    /// The repository id.
     pub repo: u64,
-    /// Account id of the person who asked for the run.
+    /// The account id of the person who started the run.
     pub actor: u64,
 }
 
-/// Limits on what agents may spend; `None` means no limit.
+/// Limits on agent usage; `None` means no limit.
 ///
-/// A run counts once, however many turns it takes, from the moment its first turn is allowed. Costs
+/// A run counts once, from the moment its first turn is allowed, however many turns it takes. Costs
 /// count from the moment they are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Runs of one actor in an hour.
+    /// Maximum number of runs of one actor per hour.
     pub actor_hour_runs: Option<u64>,
-    /// Runs of one repository in 24 hours.
+    /// Maximum number of runs of one repository in 24 hours.
     pub repo_day_runs: Option<u64>,
-    /// Cost of one repository in 24 hours.
+    /// Maximum cost of one repository in 24 hours.
     pub repo_day_cost: Option<Micros>,
-    /// Runs of all repositories in 24 hours.
+    /// Maximum number of runs of all repositories in 24 hours.
     pub day_runs: Option<u64>,
-    /// Cost of all repositories in 24 hours.
+    /// Maximum cost of all repositories in 24 hours.
     pub day_cost: Option<Micros>,
 }
 
-/// The limit of a [`Budget`] that is reached, and when the oldest entry stops counting.
+/// The limit of a [`Budget`] that is reached, and the time at which its oldest entry expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are the same in every variant")]
 pub enum Exceeded {
-    /// [`Budget::actor_hour_runs`]
+    /// [`Budget::actor_hour_runs`] is reached.
     ActorHourRuns { limit: u64, until: Millis },
-    /// [`Budget::repo_day_runs`]
+    /// [`Budget::repo_day_runs`] is reached.
     RepoDayRuns { limit: u64, until: Millis },
-    /// [`Budget::repo_day_cost`]
+    /// [`Budget::repo_day_cost`] is reached.
     RepoDayCost { limit: Micros, until: Millis },
-    /// [`Budget::day_runs`]
+    /// [`Budget::day_runs`] is reached.
     DayRuns { limit: u64, until: Millis },
-    /// [`Budget::day_cost`]
+    /// [`Budget::day_cost`] is reached.
     DayCost { limit: Micros, until: Millis },
 }
 
-/// A saved plan, remembered so that the same plan is recognised when it is asked for again.
+/// A record of a saved plan, used to detect that the same plan is saved again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedPlan {
     /// The run that saved it.
     pub run: RunId,
-    /// When it was saved.
+    /// The time at which it was saved.
     pub at: Millis,
-    /// Digest of the plan's text as it was found.
+    /// The digest of the plan's text as it was found.
     pub text: String,
-    /// Digest of the text and of the request.
+    /// The digest of the text and the request.
     pub request: String,
-    /// Whether it is what was asked for; false for a fallback.
+    /// Whether it is the requested plan; false for a fallback.
     pub complete: bool,
-    /// Number of the plan issue.
+    /// The number of the plan issue.
     pub issue: u64,
-    /// Permalink of the plan issue.
+    /// The permalink of the plan issue.
     pub url: String,
-    /// Number of the plan issue that this one replaces.
+    /// The number of the plan issue that this one replaces.
     pub replaces: Option<u64>,
 }
 
-/// Durable storage of deliveries, runs, effects and the audit. See the module documentation for the
-/// rules.
+/// Durable storage of deliveries, runs, effects and the audit log. See the module documentation for
+/// the rules.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Stores a delivery and its runs unless it is known. Fails with [`StoreError::Busy`] instead of
-    /// queueing without bound.
+    /// Stores a delivery and its runs unless it is already known. Fails with [`StoreError::Busy`]
+    /// if too many deliveries are waiting to be written.
     async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError>;
 
-    /// Claims one ready run (or a waiting one that is due), fairly across repositories, oldest first
-    /// within one. A run whose trigger or progress cannot be read fails as
-    /// [`Internal`](Code::Internal), and the error is [`StoreError::Corrupt`].
+    /// Claims one ready run, or a waiting one that is due: fairly across repositories, and oldest
+    /// first within a repository. A run whose trigger or progress cannot be read is failed with
+    /// [`Internal`](Code::Internal), and [`StoreError::Corrupt`] is returned.
     async fn claim(
         &self,
         owner: &str,
@@ -381,9 +388,9 @@ pub trait Store: Send + Sync + 'static {
         lease: Duration,
     ) -> Result<Option<Claimed>, StoreError>;
 
-    /// Claims a run that is not acknowledged and cannot start at once: blocked, or ready since before
-    /// `ready_before`. Its state does not change; it cannot be claimed to run until
-    /// [`Store::acknowledged`] or expiry.
+    /// Claims a run that is not acknowledged and cannot start at once because it is blocked, or has
+    /// been ready since before `ready_before`. Its state does not change, and it cannot be claimed
+    /// for execution until [`Store::acknowledged`] is called or the lease expires.
     async fn claim_unacknowledged(
         &self,
         owner: &str,
@@ -392,8 +399,8 @@ pub trait Store: Send + Sync + 'static {
         ready_before: Millis,
     ) -> Result<Option<Claimed>, StoreError>;
 
-    /// Marks the run acknowledged and returns a claim made to acknowledge it. A running run keeps its
-    /// lease.
+    /// Marks the run as acknowledged and releases a claim made to acknowledge it. A running run
+    /// keeps its lease.
     async fn acknowledged(&self, lease: &Lease) -> Result<(), StoreError>;
 
     /// Extends the leases and returns the status of each, in order.
@@ -407,8 +414,8 @@ pub trait Store: Send + Sync + 'static {
     /// Replaces the saved progress of the leased run.
     async fn save_progress(&self, lease: &Lease, progress: &Progress) -> Result<(), StoreError>;
 
-    /// Returns the run and, if it ended, promotes the next one with its `serial` key in the same
-    /// transaction.
+    /// Records the outcome of the leased run and releases it. If the run ended, the next one with
+    /// its `serial` key is promoted in the same transaction.
     async fn finish(
         &self,
         lease: &Lease,
@@ -416,19 +423,19 @@ pub trait Store: Send + Sync + 'static {
         now: Millis,
     ) -> Result<(), StoreError>;
 
-    /// Makes every run leased by `owner` ready again without counting the attempt (graceful
+    /// Makes every run leased by `owner` ready again without counting the attempt (for a graceful
     /// shutdown). Returns the number of runs.
     async fn release(&self, owner: &str) -> Result<u64, StoreError>;
 
     /// Makes runs whose lease has expired claimable again. Returns the number of runs.
     async fn recover_expired(&self, now: Millis) -> Result<u64, StoreError>;
 
-    /// Returns when the next waiting run is due.
+    /// Returns the time at which the next waiting run is due.
     async fn next_due(&self) -> Result<Option<Millis>, StoreError>;
 
-    /// Returns when something may be claimable that was not before. Spurious returns are allowed, and
-    /// nothing that happened since the last fruitless claim is missed. One waiter is woken, and its
-    /// claim wakes the next. Only idle workers may wait here: a woken caller must try to claim.
+    /// Waits until new work may be claimable. Spurious wake-ups are possible, and no event since
+    /// the last unsuccessful claim is missed. One waiter is woken, and its claim wakes the next.
+    /// Only idle workers may wait here: a woken caller must try to claim.
     async fn work_arrived(&self);
 
     /// Records an effect before it is tried.
@@ -439,17 +446,18 @@ pub trait Store: Send + Sync + 'static {
         now: Millis,
     ) -> Result<EffectState, StoreError>;
 
-    /// Records another try of an effect of unknown outcome that was not found on GitHub.
+    /// Records another try of an effect of unknown outcome whose result was not found on GitHub.
     async fn retry_effect(&self, lease: &Lease, key: &str, now: Millis) -> Result<(), StoreError>;
 
-    /// Deletes the record of an effect that GitHub refused, so that nothing was done. An effect that
-    /// is known to have happened is kept.
+    /// Deletes the record of an effect that GitHub refused, so that nothing was done. An effect
+    /// that is known to be done is kept.
     async fn drop_effect(&self, lease: &Lease, key: &str) -> Result<(), StoreError>;
 
-    /// Returns key and result (JSON) of the run's effects that are known to have happened, by key.
+    /// Returns the keys and results (JSON) of the run's effects that are known to be done, sorted
+    /// by key.
     async fn effects(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError>;
 
-    /// Records that the effect is known to have happened, with its result (JSON).
+    /// Records that the effect is done, with its result (JSON).
     async fn end_effect(
         &self,
         lease: &Lease,
@@ -461,8 +469,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the run with this id.
     async fn run(&self, id: &RunId) -> Result<Option<RunView>, StoreError>;
 
-    /// Returns at most `limit` serial runs at a place, newest first, without those that were refused
-    /// for lack of permission.
+    /// Returns at most `limit` serial runs at a place, newest first. Runs that were refused for
+    /// lack of permission are left out.
     async fn runs_at(&self, place: &str, limit: u32) -> Result<Vec<RunView>, StoreError>;
 
     /// Returns at most `limit` runs of all places, newest first, for operators.
@@ -472,8 +480,9 @@ pub trait Store: Send + Sync + 'static {
     /// this one.
     async fn ahead_of(&self, run: &RunId) -> Result<u64, StoreError>;
 
-    /// Asks every unfinished serial run at `place` that was accepted before `before` to stop. Ready
-    /// and waiting ones become claimable at once so that they can report. Returns the runs asked.
+    /// Requests the cancellation of every unfinished serial run at `place` that was accepted before
+    /// `before`. Ready and waiting ones become claimable at once so that they can report. Returns
+    /// the affected runs.
     async fn request_cancel(
         &self,
         place: &str,
@@ -481,12 +490,13 @@ pub trait Store: Send + Sync + 'static {
         by: &str,
     ) -> Result<Vec<RunId>, StoreError>;
 
-    /// Queues the newest failed or cancelled serial run at `place` again, with attempts at zero and
-    /// the request to cancel cleared. A run refused for lack of permission is not queued again.
+    /// Queues the newest failed or cancelled serial run at `place` again, with its attempts reset
+    /// and the cancellation request cleared. A run refused for lack of permission is not queued
+    /// again.
     async fn requeue_failed(&self, place: &str) -> Result<Option<RunId>, StoreError>;
 
-    /// Leaves a message (JSON) for an unfinished run. A waiting run becomes claimable at once, and so
-    /// does a running one as soon as it parks. Returns false when the run has ended.
+    /// Stores a message (JSON) for an unfinished run. A waiting run becomes claimable at once, and
+    /// a running one as soon as it parks. Returns false if the run has ended.
     async fn send_message(
         &self,
         run: &RunId,
@@ -494,16 +504,16 @@ pub trait Store: Send + Sync + 'static {
         now: Millis,
     ) -> Result<bool, StoreError>;
 
-    /// Returns the messages left for a run, oldest first.
+    /// Returns the messages stored for a run, oldest first.
     async fn messages(&self, run: &RunId) -> Result<Vec<String>, StoreError>;
 
-    /// Decides whether the command of the leased run is answered, and records the decision, which is
-    /// final. Without a `standing` the result is [`AnswerDecision::Undecided`] unless the comment or
-    /// the actor has already used up its limit.
+    /// Decides whether the command of the leased run is answered, and records the decision, which
+    /// is final. Without a `standing` the result is [`AnswerDecision::Undecided`] unless the
+    /// comment or the actor has already used up its limit.
     ///
-    /// A comment of an outsider is answered once, and its run is deferred: it loses its `serial` key
-    /// and is claimed when nothing else is ready, and at most one deferred run of an installation
-    /// runs at a time.
+    /// Each comment of an outsider is answered at most once, and its run is deferred: it loses its
+    /// `serial` key and is claimed only when nothing else is ready, and at most one deferred run of
+    /// an installation runs at a time.
     async fn decide_answer(
         &self,
         lease: &Lease,
@@ -513,12 +523,12 @@ pub trait Store: Send + Sync + 'static {
         now: Millis,
     ) -> Result<AnswerDecision, StoreError>;
 
-    /// Records that an agent's turn `key` (unique in the run) begins, unless a limit of `budget` is
-    /// reached; checked and recorded in one transaction.
+    /// Records that the agent turn `key` (unique within the run) begins, unless a limit of `budget`
+    /// is reached. The check and the record are one transaction.
     ///
-    /// The same key again is allowed and counts once. A run that was allowed a turn before is not
-    /// counted again against the limits of runs, but costs are checked again. An entry counts until
-    /// it is as old as the window of its limit.
+    /// Calling it again with the same key is allowed and counts once. A run that was allowed an
+    /// earlier turn is not counted again against the limits on runs, but costs are checked again.
+    /// An entry expires when it is as old as the window of its limit.
     async fn begin_turn(
         &self,
         lease: &Lease,
@@ -528,37 +538,37 @@ pub trait Store: Send + Sync + 'static {
         now: Millis,
     ) -> Result<Result<(), Exceeded>, StoreError>;
 
-    /// Records what the turn used, replacing an earlier record of it. Fails with
-    /// [`StoreError::Failed`] for a turn that never began.
+    /// Records the usage of a turn, replacing an earlier record of it. Fails with
+    /// [`StoreError::Failed`] for a turn that was never begun.
     async fn end_turn(&self, lease: &Lease, key: &str, spent: &Spent) -> Result<(), StoreError>;
 
     /// Records the plan that the leased run has saved, replacing an earlier record of this run. The
-    /// newest [`MAX_SAVED_PLANS`] of a place are kept, however old they are.
+    /// newest [`MAX_SAVED_PLANS`] of a place are kept, regardless of age.
     async fn record_saved(&self, lease: &Lease, saved: &SavedPlan) -> Result<(), StoreError>;
 
     /// Returns the plans saved from `place`, newest first, at most [`MAX_SAVED_PLANS`].
     async fn saved_at(&self, place: &str) -> Result<Vec<SavedPlan>, StoreError>;
 
-    /// Appends to the audit.
+    /// Appends to the audit log.
     async fn audit(&self, entry: AuditEntry) -> Result<(), StoreError>;
 
-    /// Returns the audit of one run, oldest first.
+    /// Returns the audit log of one run, oldest first.
     async fn audit_of(&self, run: &RunId) -> Result<Vec<AuditEntry>, StoreError>;
 
-    /// Returns figures for health checks and metrics.
+    /// Returns queue statistics for health checks and metrics.
     async fn counts(&self) -> Result<QueueCounts, StoreError>;
 
-    /// Deletes runs that ended before `before`, with their effects, messages, audit and deliveries.
-    /// Spending is kept for another day so that no budget forgets it. Returns the number of
-    /// deliveries deleted.
+    /// Deletes runs that ended before `before`, with their effects, messages, audit entries and
+    /// deliveries. Their spending is kept for another day, because budgets cover 24 hours. Returns
+    /// the number of deleted deliveries.
     async fn prune(&self, before: Millis) -> Result<u64, StoreError>;
 
     /// Deletes deliveries whose runs were all refused for lack of permission and ended before
-    /// `before`, with everything of those runs: anybody can cause such deliveries. Returns the number
-    /// of deliveries deleted.
+    /// `before`, with everything that belongs to those runs. These are pruned separately because
+    /// anybody can cause such deliveries. Returns the number of deleted deliveries.
     async fn prune_refused(&self, before: Millis) -> Result<u64, StoreError>;
 
-    /// Writes and reads once, for `/readyz`.
+    /// Performs one write and one read, for `/readyz`.
     async fn ping(&self) -> Result<(), StoreError>;
 
     /// Flushes and closes the store; later calls fail.

@@ -1,4 +1,5 @@
-//! What a comment asks for: commands in a new one, commands that an edit added, boxes ticked in one of ours.
+//! Finds what a comment requests: the commands of a new comment, commands that an edit added, and
+//! boxes ticked in one of the bot's comments.
 
 use std::time::Duration;
 
@@ -11,16 +12,18 @@ use crate::formats::command::{self, Command, Invocation};
 use crate::formats::markdown;
 use crate::formats::question::boxes;
 
-/// A command put into a comment by an edit counts for this long after the comment was made.
+/// The time after the creation of a comment during which commands added by an edit are executed.
 ///
-/// Long enough to mend a typing mistake, too short to turn an old, agreed comment into a command.
+/// It is long enough to correct a typo, and too short to turn an old, agreed comment into a
+/// command.
 const EDIT_WINDOW: Duration = Duration::from_mins(10);
 
-/// Most bytes of an edited comment, before and after together, that are parsed to tell which commands are new. In longer
-/// ones every command that began a line before counts as asked for before, wherever it stood.
+/// Maximum size of an edited comment, in bytes before and after the edit together, for which both
+/// versions are parsed to find new commands. In longer comments, a command that was at the start of
+/// any line before the edit is not treated as new.
 const MAX_EDIT_BYTES: usize = 64 * 1024;
 
-/// Why a comment with a command in it asks for nothing.
+/// The reason why a comment that is too complex to parse is ignored.
 const TOO_COMPLEX: &str = "the comment nests quotes or lists too deeply, or leaves too many cells of a table out, to be \
 read: no command in it counts";
 
@@ -37,11 +40,11 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
         .performed_via_github_app
         .as_ref()
         .is_some_and(|app| app.id == facts.app_id);
-    // Before anything is asked of the text: questions need no slash.
+    // This precedes the search for a slash, because answers to questions need none.
     if edited && (by_our_app || is_ours(read, facts)) {
         return ticked(read, facts);
     }
-    // Cheapest first: most comments hold no slash at all.
+    // Most comments contain no slash, so this cheap check comes first.
     if !comment.body.contains('/') {
         return Decision::ignore("no command in this comment");
     }
@@ -86,7 +89,7 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
     }
 }
 
-/// Commands that only answer and stand side by side become one run, so that they are answered with
+/// Combines adjacent commands that only post an answer into one run, so that they are answered with
 /// one comment.
 fn together(triggers: impl Iterator<Item = Trigger>) -> Vec<Trigger> {
     let answers = |command: Command| {
@@ -109,7 +112,8 @@ fn together(triggers: impl Iterator<Item = Trigger>) -> Vec<Trigger> {
     found
 }
 
-/// A command of this comment with nothing behind it; `None` without an installation.
+/// Creates the trigger of a command without options and guidance; `None` if the payload has no
+/// installation.
 fn bare(
     read: &IssueComment<'_>,
     edited: bool,
@@ -139,16 +143,16 @@ fn bare(
     })
 }
 
-/// The App's own account wrote the comment.
+/// Returns whether the App's own account wrote the comment.
 fn is_ours(read: &IssueComment<'_>, facts: &Facts) -> bool {
     let author = read.comment.user.as_ref();
     author.is_some_and(|author| is_our_login(&author.login, facts))
 }
 
-/// Somebody edited a comment of ours: that answers its questions when it ticks the box that sends them. Whatever else it
-/// puts into the comment, commands too, counts for nothing.
+/// Handles an edit of one of the bot's comments. It answers the questions in the comment if it
+/// ticks the box that sends the answers. Any other change, including added commands, has no effect.
 fn ticked(read: &IssueComment<'_>, facts: &Facts) -> Decision {
-    // Most such edits are our own: the status comment goes on.
+    // Most such edits are updates of the status comment by the App itself.
     if let Some(why) = unwelcome(&read.sender, facts) {
         return Decision::ignore(why);
     }
@@ -179,8 +183,9 @@ fn ticked(read: &IssueComment<'_>, facts: &Facts) -> Decision {
     })
 }
 
-/// The commands an edit put into a comment. People with write access can edit what others wrote, and an agreed comment
-/// can be changed later; so only the author, only soon, and only what was not asked for before.
+/// Returns the commands that an edit added. People with write access can edit the comments of
+/// others, and an agreed comment can be changed later. Therefore only edits by the author within
+/// [`EDIT_WINDOW`] count, and only commands that were not in the comment before.
 fn added_by_edit(read: &IssueComment<'_>) -> Result<Vec<Invocation>, &'static str> {
     let Some(before) = &read.changes.body else {
         return Err(UNCHANGED);

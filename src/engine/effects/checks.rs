@@ -1,7 +1,8 @@
-//! Check runs exactly once: created once, and each annotation added once.
+//! Exactly-once check runs: each is created once, and each annotation is added once.
 //!
-//! GitHub adds the annotations of every request to those that are there, so a piece whose outcome nobody knows must not be
-//! sent again as it was: GitHub is asked how many there are, and only those that are missing follow.
+//! GitHub adds the annotations of every request to the existing ones, so a batch of unknown outcome
+//! must not be sent again unchanged. Instead, the number of existing annotations is requested, and
+//! only the missing ones are sent.
 
 use super::{Effects, Kind, Posted, Stop};
 use crate::engine::forge::{
@@ -11,8 +12,9 @@ use crate::engine::model::trigger::Repo;
 use crate::engine::store::EffectState;
 
 impl Effects {
-    /// Creates a check run once, with any number of annotations. While some are still to come, it is at work; then it is
-    /// in the state that was asked for. Called again, it must be given the same report.
+    /// Creates a check run once, with any number of annotations. It is shown as in progress until
+    /// all annotations are added, and then has the requested state. When called again, it must be
+    /// given the same report.
     ///
     /// # Errors
     /// As [`Effects::create_issue`].
@@ -37,8 +39,9 @@ impl Effects {
         Ok(posted)
     }
 
-    /// Brings a check run that has `had` annotations up to date, and adds any number to them. Until the last of them is
-    /// there, it is at work. Called again, it must be given the same report.
+    /// Updates a check run that has `had` annotations, and adds any number of annotations. It is
+    /// shown as in progress until all are added. When called again, it must be given the same
+    /// report.
     ///
     /// # Errors
     /// As [`Effects::create_issue`].
@@ -92,7 +95,7 @@ impl Effects {
             .await
     }
 
-    /// Sends one piece: `report` for a check run that has `from` annotations before.
+    /// Sends one batch: updates a check run that has `from` annotations with `report`.
     async fn add(
         &self,
         key: &str,
@@ -107,7 +110,8 @@ impl Effects {
                 self.settled(last, 1)?;
                 let there = self.forge.check_run(repo, check).await?.annotations;
                 let landed = there.saturating_sub(from).min(report.annotations.len());
-                // Even if all are there: what else the report says may be said again.
+                // Send the report even if no annotations are missing, because its other fields may
+                // not have been applied.
                 report.annotations.drain(..landed);
                 self.tried(key).await?;
             }
@@ -125,7 +129,7 @@ impl Effects {
     }
 }
 
-/// A check run as an effect knows it: by its reference.
+/// Converts a check run for [`Effects::create`], which identifies it by its external id.
 fn written(run: CheckRun) -> Written {
     Written {
         id: run.id,

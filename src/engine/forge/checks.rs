@@ -1,116 +1,120 @@
-//! Check runs: what the App says of one commit, shown on the pull request and at the lines it is about.
+//! Check runs: the result of checking a commit, shown on the pull request and at the affected
+//! lines.
 
-/// The most annotations in one request; those of a further request are added to those that are there
-/// (<https://docs.github.com/rest/checks/runs#update-a-check-run>).
+/// Maximum number of annotations in one request. Those of later requests are added to the existing
+/// ones (<https://docs.github.com/rest/checks/runs#update-a-check-run>).
 pub const MOST_ANNOTATIONS: usize = 50;
 
-/// Longest summary and longest text, in bytes. The documentation speaks of characters, the service counts bytes.
+/// Maximum size of the summary and of the text, in bytes. The documentation says characters, but
+/// GitHub counts bytes.
 pub const MOST_CHECK_TEXT: usize = 65_535;
 
-/// Longest message of an annotation, and longest raw details, in bytes ("64 KB").
+/// Maximum size of an annotation's message and of its raw details, in bytes ("64 KB").
 pub const MOST_MESSAGE: usize = 64 * 1024;
 
-/// Longest title of an annotation, in characters.
+/// Maximum length of an annotation's title, in characters.
 pub const MOST_ANNOTATION_TITLE: usize = 255;
 
-/// How a check ended.
+/// The conclusion of a completed check run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conclusion {
-    /// All is well.
+    /// The check passed.
     Success,
-    /// What was checked has faults.
+    /// The check failed.
     Failure,
-    /// Nothing to object to, nothing to praise.
+    /// The check neither passed nor failed.
     Neutral,
     /// There was nothing to check.
     Skipped,
-    /// Somebody stopped it.
+    /// The check was cancelled.
     Cancelled,
-    /// It took too long.
+    /// The check timed out.
     TimedOut,
-    /// Somebody has to do something.
+    /// A person has to take action.
     ActionRequired,
 }
 
-/// How far a check is.
+/// The state of a check run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckState {
-    /// Asked for.
+    /// Requested, but not started.
     Queued,
-    /// At work.
+    /// Running.
     InProgress,
-    /// Ended.
+    /// Finished with this conclusion.
     Completed(Conclusion),
 }
 
-/// How bad an annotation is.
+/// The severity of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Good to know.
+    /// Information only.
     Notice,
-    /// May be wrong.
+    /// A possible problem.
     Warning,
-    /// Is wrong.
+    /// An error.
     Failure,
 }
 
-/// A remark at lines of a file. What is longer than GitHub takes is cut.
+/// A message attached to lines of a file. Values longer than GitHub's limits are truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation {
-    /// The file, from the root of the repository.
+    /// The path of the file from the root of the repository.
     pub path: String,
-    /// First line, from 1.
+    /// The first line, counted from 1.
     pub start_line: u64,
-    /// Last line; not before the first.
+    /// The last line; not less than `start_line`.
     pub end_line: u64,
-    /// How bad it is.
+    /// The severity.
     pub level: Level,
-    /// A few words; at most [`MOST_ANNOTATION_TITLE`] characters.
+    /// The title, at most [`MOST_ANNOTATION_TITLE`] characters.
     pub title: Option<String>,
-    /// What there is to say, as plain text; at most [`MOST_MESSAGE`] bytes.
+    /// The message as plain text, at most [`MOST_MESSAGE`] bytes.
     pub message: String,
-    /// Particulars behind a click; at most [`MOST_MESSAGE`] bytes.
+    /// Details that GitHub shows on demand, at most [`MOST_MESSAGE`] bytes.
     pub raw_details: Option<String>,
 }
 
-/// What a check run says. What is longer than GitHub takes is cut.
+/// The contents of a check run. Values longer than GitHub's limits are truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
-    /// How far it is.
+    /// The state.
     pub state: CheckState,
-    /// One line.
+    /// The title, one line.
     pub title: String,
-    /// Markdown; at most [`MOST_CHECK_TEXT`] bytes.
+    /// The summary as Markdown, at most [`MOST_CHECK_TEXT`] bytes.
     pub summary: String,
-    /// More Markdown below the summary; at most [`MOST_CHECK_TEXT`] bytes.
+    /// Additional Markdown below the summary, at most [`MOST_CHECK_TEXT`] bytes.
     pub text: Option<String>,
-    /// Remarks. A [`Forge`](super::Forge) sends them in one request, hence at most [`MOST_ANNOTATIONS`], and they are added
-    /// to those that are there; `engine::effects` takes any number and adds each once.
+    /// The annotations. A [`Forge`](super::Forge) sends them in one request, at most
+    /// [`MOST_ANNOTATIONS`], and they are added to the existing ones. `engine::effects` accepts any
+    /// number and adds each one once.
     pub annotations: Vec<Annotation>,
 }
 
-/// A check run that is to be.
+/// A check run to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCheckRun {
-    /// What people see and what branch rules may demand. The same for every commit.
+    /// The name, shown to people and used by branch protection rules. It is the same for every
+    /// commit.
     pub name: String,
-    /// The commit, in full.
+    /// The full SHA of the commit.
     pub head_sha: String,
-    /// Where people find more; else GitHub links to the App.
+    /// A link to further information; without one, GitHub links to the App.
     pub details_url: Option<String>,
-    /// What it says.
+    /// The contents.
     pub report: CheckReport,
 }
 
-/// A check run of this App that is there now.
+/// An existing check run of this App.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckRun {
-    /// Id.
+    /// The id.
     pub id: u64,
-    /// Permalink.
+    /// The permalink.
     pub url: String,
-    /// The reference it was created with.
+    /// The external id that it was created with.
     pub external_id: String,
-    /// How many annotations it has.
+    /// Number of its annotations.
     pub annotations: usize,
 }

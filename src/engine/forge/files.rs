@@ -1,30 +1,31 @@
-//! Files as [`Forge`](super::Forge) reads them: in pieces, so that nobody holds a whole session log.
+//! Types for reading files through [`Forge`](super::Forge). Files are read in chunks, so that a
+//! long session log is never held in memory.
 
 use std::fmt;
 
 use super::{Forge, ForgeError};
 use crate::engine::model::trigger::Repo;
 
-/// Takes the next piece of a file and says whether more is wanted.
+/// A callback that receives the next chunk of a file and returns whether to read on.
 pub type Take<'a> = dyn FnMut(&[u8]) -> bool + Send + 'a;
 
-/// Which state of a file was read.
+/// The version of a file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileAt {
-    /// The commit, in full.
+    /// The full SHA of the commit.
     pub commit: String,
-    /// Permalink of the file at that commit.
+    /// The permalink of the file at that commit.
     pub url: String,
 }
 
-/// What can stand at a path in the place of a file.
+/// An entry of a repository that is not a regular file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A directory.
     Directory,
-    /// A commit of another repository.
+    /// A submodule: a commit of another repository.
     Submodule,
-    /// A symbolic link that leads to no file of the repository; one that does is read as that file.
+    /// A symbolic link whose target is not a file of the repository. Other links are followed.
     Link,
 }
 
@@ -38,59 +39,60 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Why a file was not read to its end.
+/// The reason why a file was not read to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// GitHub did not do it.
+    /// GitHub rejected the request or did not answer.
     #[error(transparent)]
     Forge(#[from] ForgeError),
-    /// The repository has no such branch, tag or commit, or no commit at all.
+    /// The branch, tag or commit does not exist, or the repository has no commits.
     #[error("there is no such branch, tag or commit")]
     NoReference,
-    /// The commit has no such file.
+    /// The commit has no file at this path.
     #[error("there is no such file")]
     NoFile,
-    /// Something else stands there.
+    /// The path is not a regular file.
     #[error("it is a {kind}, not a file")]
     NotAFile {
-        /// What it is.
+        /// What it is instead.
         kind: Kind,
     },
-    /// Longer than it may be.
+    /// The file is larger than the limit.
     #[error("it is larger than {} MB", most / (1024 * 1024))]
     TooLarge {
-        /// The limit in bytes.
+        /// The limit, in bytes.
         most: u64,
     },
-    /// GitHub gives an attachment only to people who are signed in, or has none there.
+    /// GitHub denied access to an attachment: it does not exist, or only signed-in people may
+    /// download it.
     #[error("GitHub does not give it to the App ({why})")]
     Withheld {
-        /// What GitHub answered.
+        /// GitHub's response.
         why: String,
     },
-    /// The download leads to where the bot does not go.
+    /// The download redirects to a host that the bot does not read from.
     #[error("its download leads to {to}, where this bot does not read")]
     Elsewhere {
-        /// Scheme, host and port of the address.
+        /// Scheme, host and port of the redirect target.
         to: String,
     },
 }
 
-/// What stands at a path of a commit.
+/// The content of a path at a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// A file with this text, byte for byte.
+    /// A text file, byte for byte.
     Text(String),
-    /// A file that is not UTF-8, or has NUL characters in it, by which git knows binary files.
+    /// A file that is not UTF-8 or contains NUL characters, which is how git detects binary files.
     Binary,
-    /// A file longer than it may be.
+    /// A file larger than the limit.
     TooLarge {
-        /// The limit in bytes.
+        /// The limit, in bytes.
         most: u64,
     },
-    /// Something else.
+    /// Something other than a regular file.
     NotAFile(Kind),
-    /// Nothing.
+    /// The path does not exist.
     Missing,
 }
 
@@ -101,10 +103,10 @@ fn text_or_binary(bytes: Vec<u8>) -> Content {
         .map_or(Content::Binary, Content::Text)
 }
 
-/// The text of a file by the [id](super::TreeEntry::id) of its content, up to `most` bytes.
+/// Returns the content of a file by its [id](super::TreeEntry::id), if it has at most `most` bytes.
 ///
 /// # Errors
-/// [`ReadError::Forge`] when GitHub did not do it.
+/// Returns [`ReadError::Forge`] if the request fails.
 pub async fn blob_content(
     forge: &dyn Forge,
     repo: &Repo,
@@ -124,10 +126,11 @@ pub async fn blob_content(
     }
 }
 
-/// The text of a file at `commit`, up to `most` bytes; or what stands there in its place.
+/// Returns the content of the path at `commit`; text of at most `most` bytes is included.
 ///
 /// # Errors
-/// [`ReadError::NoReference`] when the repository has no such commit; [`ReadError::Forge`] when GitHub did not do it.
+/// Returns [`ReadError::NoReference`] if the repository has no such commit, and
+/// [`ReadError::Forge`] if a request fails.
 pub async fn content(
     forge: &dyn Forge,
     repo: &Repo,

@@ -1,55 +1,58 @@
-//! Pull requests as [`Forge`](super::Forge) reads them.
+//! Pull requests, as read through [`Forge`](super::Forge).
 
-/// The most changed files that GitHub lists of one pull request; whatever is behind them is not told
-/// (<https://docs.github.com/rest/pulls/pulls#list-pull-requests-files>). [`PullRequest::changed_files`] has the true number.
+/// Maximum number of changed files that GitHub lists for one pull request; the others are not
+/// available (<https://docs.github.com/rest/pulls/pulls#list-pull-requests-files>).
+/// [`PullRequest::changed_files`] has the actual number.
 pub const MOST_CHANGED_FILES: usize = 3_000;
 
-/// A pull request as it stands.
+/// The current state of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
-    /// The commit that it proposes, in full. The repository that it is proposed to has it too, so it can be read and
-    /// checked there, wherever it comes from.
+    /// The full SHA of the head commit. It is also available in the base repository, even if it
+    /// comes from a fork, so it can be read and checked there.
     pub head_sha: String,
-    /// Numeric id of the repository that the head comes from: another one for a fork, `None` when the fork is gone.
+    /// The numeric id of the head repository. It differs from the base repository for a fork;
+    /// `None` if the fork was deleted.
     pub head_repo: Option<u64>,
-    /// The commit of the base branch that GitHub compares with, in full.
+    /// The full SHA of the base branch's commit that GitHub compares with.
     pub base_sha: String,
-    /// Name of the base branch.
+    /// The name of the base branch.
     pub base_branch: String,
-    /// Neither closed nor merged.
+    /// Whether it is open, i.e. neither closed nor merged.
     pub open: bool,
-    /// Not ready for review.
+    /// Whether it is a draft.
     pub draft: bool,
-    /// How many files it changes, also beyond [`MOST_CHANGED_FILES`].
+    /// Number of changed files, which may exceed [`MOST_CHANGED_FILES`].
     pub changed_files: usize,
 }
 
-/// What becomes of a file in a pull request.
+/// How a pull request changes a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// New.
+    /// The file was added.
     Added,
-    /// Gone.
+    /// The file was removed.
     Removed,
-    /// Other content.
+    /// The content changed.
     Modified,
-    /// Another path, perhaps other content too.
+    /// The path changed, and possibly the content.
     Renamed,
-    /// A copy of another file.
+    /// The file is a copy of another file.
     Copied,
-    /// Something else changed, such as the file's mode; also what GitHub may call by a name that is new.
+    /// Another change, e.g. of the file mode. Also used for statuses that this version does not
+    /// know.
     Changed,
-    /// Listed, but as it was.
+    /// The file is listed, but unchanged.
     Unchanged,
 }
 
-/// A file that a pull request changes.
+/// A file changed by a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// Its path at the head; of a removed file, its last one.
+    /// The path at the head; for a removed file, its last path.
     pub path: String,
-    /// What becomes of it.
+    /// The kind of change.
     pub change: Change,
-    /// Its path at the base, where that is another one.
+    /// The path at the base, if it differs.
     pub previous: Option<String>,
 }

@@ -1,36 +1,37 @@
-//! What stands below a folder of a repository, as [`Forge`](super::Forge) lists it.
+//! Listings of repository folders, as returned by [`Forge`](super::Forge).
 
-/// What stands at a path.
+/// The type of a [`TreeEntry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A file.
+    /// A regular file.
     File,
     /// A symbolic link.
     Link,
-    /// A commit of another repository.
+    /// A submodule: a commit of another repository.
     Submodule,
 }
 
-/// Something below a folder that is no folder itself.
+/// A non-directory entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// Path from the root of the repository, as GitHub names it: nobody has looked at it.
+    /// The path from the root of the repository as GitHub returns it, not validated.
     pub path: String,
-    /// Bytes; zero of a submodule.
+    /// The size in bytes; zero for submodules.
     pub size: u64,
-    /// Git's name of the content.
+    /// The git object id of the content.
     pub id: String,
-    /// What it is.
+    /// The type of the entry.
     pub kind: EntryKind,
 }
 
-/// What stands below folders at one commit.
+/// The contents of folders at one commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// The commit, in full.
+    /// The full SHA of the commit.
     pub commit: String,
-    /// All that is no folder, folder by folder. A link or a file in the place of a folder is there, too.
+    /// All entries except directories, grouped by folder. Includes a link or file that has the path
+    /// of a requested folder.
     pub entries: Vec<TreeEntry>,
-    /// The folders of which GitHub did not list everything.
+    /// The folders that GitHub did not list completely.
     pub cut: Vec<String>,
 }

@@ -1,12 +1,12 @@
-//! Unguessable words: the nonce that divides data from instructions, and the bait in the data.
+//! Unguessable words: the nonce that separates data from instructions, and the canary in the data.
 
-/// What every canary begins with; the rest is unguessable.
+/// The fixed prefix of every canary; the rest is unguessable.
 const CANARY: &str = "PW-";
 
-/// A new nonce and a new canary.
+/// Returns a new nonce and a new canary.
 pub fn new_words() -> (String, String) {
     let nonce = uuid::Uuid::new_v4().simple().to_string();
-    // Looks like any reference number, so that nothing about it asks to be treated in a special way.
+    // The canary looks like an ordinary reference number, so that agents do not treat it specially.
     let canary = format!(
         "{CANARY}{}",
         &uuid::Uuid::new_v4().simple().to_string()[..12]
@@ -14,17 +14,20 @@ pub fn new_words() -> (String, String) {
     (nonce, canary)
 }
 
-/// Whether the canary, which only an instruction in the data asks for, is in one of `texts` in whatever spelling: taken
-/// apart by blanks, marks or invisible characters, in capitals, with wide letters.
+/// Returns whether one of `texts` contains the canary, which only an instruction in the data asks
+/// for. The spelling does not matter: the canary may be split by blanks, punctuation or invisible
+/// characters, and be in upper case or full-width letters.
 ///
-/// Encodings are not looked for. An agent that means to hide that it obeys leaves the word out; what keeps its answer
-/// harmless then is that nothing in it has power.
+/// Encoded forms are not detected. An agent that wants to hide that it follows instructions in the
+/// data can omit the canary; its answer is still harmless, because nothing in an answer is
+/// executed.
 pub fn obeys<'t>(canary: &str, mut texts: impl Iterator<Item = &'t str>) -> bool {
     let word = bare(canary.strip_prefix(CANARY).unwrap_or(canary));
     !word.is_empty() && texts.any(|text| bare(text).contains(&word))
 }
 
-/// The Latin letters and digits of `text`, in lower case and of ordinary width.
+/// Returns the Latin letters and digits of `text` in lower case, with full-width characters
+/// converted to ordinary ones.
 fn bare(text: &str) -> String {
     text.chars()
         .filter_map(|c| match c {

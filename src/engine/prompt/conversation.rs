@@ -1,4 +1,5 @@
-//! The first prompt: input, plan, conversation, and what is left out when it is too long.
+//! Builds the first prompt from the input, the plan and the conversation, and shortens it if
+//! necessary.
 
 use serde_json::json;
 
@@ -11,26 +12,26 @@ use crate::engine::say;
 use crate::formats::block;
 use crate::formats::command::without_commands;
 
-/// Longest single post, in characters, before its middle is left out.
+/// Maximum length of a single post, in characters, before its middle is left out.
 const POST_MOST: usize = 60_000;
-/// The last posts are what the command is about; so many are never left out.
+/// Number of last posts that are never left out, because the command is most likely about them.
 const LAST: usize = 5;
-/// A post is cut to no less than this.
+/// Minimum length that a post is truncated to, in characters.
 const POST_LEAST: usize = 200;
 
-/// What is said above several plans.
+/// The text above several plans.
 const WHICH: &str = "Several plans were found, and only one of them is meant. Decide from the conversation which one: \
      what people agreed on last counts. Take that one as the plan, keep its text, and leave the others out. Where the \
      conversation does not say which one is meant, ask.";
 
-/// One post as data.
+/// A post formatted as data.
 struct Told {
-    /// Who, in which role, when.
+    /// The author, their role and the time.
     head: String,
     body: String,
 }
 
-/// The prompt with at most `most` characters.
+/// Returns the prompt with at most `most` characters.
 pub(super) fn write(given: &Given<'_>, most: usize) -> String {
     let (posts, older) = posts(given, most);
     let candidates: Vec<String> = given
@@ -56,7 +57,7 @@ pub(super) fn write(given: &Given<'_>, most: usize) -> String {
         }
         if left_out < droppable {
             let mut over = length - most;
-            // The line that says it.
+            // Room for the line about the posts that are left out.
             over += 80;
             while left_out < droppable && over > 0 {
                 left_out += 1;
@@ -130,7 +131,8 @@ fn render(
             post.head,
             data::cut(post.body.trim(), cap)
         ));
-        // The last of the oldest ones may be left out, and this must not be.
+        // The bait follows the middle post, or the first one after those that are left out, so that
+        // it is always included.
         if at == decoy.max(left_out + 1).min(posts.len() - 1) {
             talk.push_str(&data::bait(given.canary));
         }
@@ -150,7 +152,7 @@ fn render(
     )
 }
 
-/// What is wanted, and what is known of the place.
+/// Returns the request and the facts about the place as JSON.
 fn input(given: &Given<'_>, found: usize) -> String {
     let trigger = given.trigger;
     let place = &trigger.place;
@@ -182,13 +184,14 @@ fn input(given: &Given<'_>, found: usize) -> String {
             "bot": "a program",
         },
     });
-    // Plain data with string keys: serialisation has no failing case.
+    // Plain data with string keys always serialises.
     serde_json::to_string_pretty(&value).unwrap_or_default()
 }
 
-/// The posts that the search reads too, and of the bot's own the plans in them; the command's own comment last. And how
-/// many between the opening text and the others were not even cleaned, as the newer ones fill the prompt of `most`
-/// characters: cleaning takes time.
+/// Formats the posts that the search for plans reads, and the plans in the bot's own posts; the
+/// comment with the command comes last. Also returns how many posts between the opening text and
+/// the others were skipped without formatting, because newer posts already fill the prompt of
+/// `most` characters and formatting takes time.
 fn posts(given: &Given<'_>, most: usize) -> (Vec<Told>, usize) {
     let trigger = given.trigger;
     let own_comment = match &trigger.origin {
@@ -205,8 +208,8 @@ fn posts(given: &Given<'_>, most: usize) -> (Vec<Told>, usize) {
         if own_comment.is_some_and(|(id, _)| post.id == Some(id)) {
             continue;
         }
-        // The agent could take a plan from there that nobody has confirmed. The opening text says
-        // what all is about.
+        // The agent could take an unconfirmed plan from this comment. The opening text is always
+        // included, because the conversation is about it.
         let ignored = |it: &Unconfirmed| it.post.is_some() && it.post == post.id;
         if given.unconfirmed.iter().any(ignored) {
             continue;
@@ -288,7 +291,7 @@ fn head(post: &Post, given: &Given<'_>) -> String {
     format!("{what} by {who}, {}", say::one_line(&post.created.iso()))
 }
 
-/// GitHub's association in a word; the legend is in the input.
+/// Returns a word for GitHub's author association. The input explains these words.
 fn role(association: &str) -> &'static str {
     match association {
         "OWNER" => "owner",

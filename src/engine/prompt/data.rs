@@ -1,13 +1,13 @@
-//! What others wrote, made into data.
+//! Formats text written by other people as data.
 
 use crate::engine::say::one_line;
 use crate::formats::hidden;
 
-/// Stands for what cannot be in data: the nonce.
+/// The replacement of a nonce in data.
 const REMOVED: &str = "[removed]";
 
-/// `text` as data: without hidden text, without the nonce (nobody can know it, so this never happens by chance), and
-/// with `＠` for every `@`.
+/// Formats `text` as data: hidden text is removed, every `@` is replaced by `＠`, and the nonce is
+/// removed. The nonce is unguessable, so text contains it only if it leaked.
 pub(super) fn text(text: &str, nonce: &str) -> String {
     let mut text = hidden::visible(text).text.replace('@', "＠");
     if !nonce.is_empty() {
@@ -16,22 +16,22 @@ pub(super) fn text(text: &str, nonce: &str) -> String {
     text
 }
 
-/// The same on one line.
+/// Formats `text` as data on one line.
 pub(super) fn line(text: &str, nonce: &str) -> String {
     one_line(&self::text(text, nonce))
 }
 
-/// The line that begins data.
+/// Returns the line that begins data.
 pub(super) fn begin(nonce: &str, name: &str) -> String {
     format!("===== DATA {nonce} BEGIN {name} =====\n")
 }
 
-/// The line that ends it.
+/// Returns the line that ends data.
 pub(super) fn end(nonce: &str, name: &str) -> String {
     format!("===== DATA {nonce} END {name} =====\n")
 }
 
-/// Text that already is data, between its lines.
+/// Encloses text that is already formatted as data in delimiter lines.
 pub(super) fn between(nonce: &str, name: &str, text: &str) -> String {
     let break_ = if text.is_empty() || text.ends_with('\n') {
         ""
@@ -41,7 +41,8 @@ pub(super) fn between(nonce: &str, name: &str, text: &str) -> String {
     format!("{}{text}{break_}{}\n", begin(nonce, name), end(nonce, name))
 }
 
-/// `text` with at most `most` characters: the middle is left out, and a mark says how much.
+/// Truncates `text` to at most `most` characters. The middle is replaced by a mark with the number
+/// of omitted characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
@@ -59,11 +60,13 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     format!("{}{}{}", &text[..start], mark(length - keep), &text[end..])
 }
 
-/// A line in the data that asks for a word nobody can know; nothing where there is no word.
+/// Returns a line for the data that asks the agent to write the canary `word`; empty if `word` is
+/// empty.
 ///
-/// The instructions forbid to follow data. An answer that holds the word shows that its agent does follow data, and then
-/// other lines of the same conversation may have been followed too, ones that somebody wrote for it: the run is held for
-/// a person. The line has to look like what such people write, or it would show nothing.
+/// The instructions forbid following instructions in the data. An answer with the canary shows that
+/// the agent does so anyway and may also have followed injected text in the conversation, so the
+/// run is held for a person. The line resembles real prompt injections, because it would detect
+/// nothing otherwise.
 pub(super) fn bait(word: &str) -> String {
     if word.is_empty() {
         return String::new();

@@ -1,4 +1,5 @@
-//! What the planner is told: the specification, guidance, what research found, and what there is to read.
+//! Builds the planner's prompts from the specification, the guidance, the research reports and the
+//! documents.
 
 use super::research::{Around, documents};
 use super::{Answered, Form, begun_anew, data, filled, listed};
@@ -6,27 +7,27 @@ use crate::engine::model::research::Handed;
 
 const PLAN: &str = include_str!("../prompts/plan.md");
 
-/// What a plan is written for.
+/// The inputs of a planner's prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Specified<'a> {
-    /// Title of the specification.
+    /// The title of the specification.
     pub title: &'a str,
-    /// Its text, without placeholders.
+    /// The text of the specification without placeholders.
     pub text: &'a str,
-    /// What stands behind the command.
+    /// The text after the command.
     pub guidance: &'a str,
-    /// What research found.
+    /// The reports of research.
     pub reports: &'a [Handed],
-    /// What there is to read.
+    /// The documents and the project folder.
     pub around: Around<'a>,
-    /// How many rounds of questions may be asked.
+    /// Number of rounds of questions that may be asked.
     pub rounds: u32,
-    /// Most characters of the whole prompt.
+    /// Maximum length of the whole prompt, in characters.
     pub most: usize,
 }
 
 impl Specified<'_> {
-    /// In which form the plan comes.
+    /// Returns the form in which the agent returns the plan.
     pub fn form(&self) -> Form {
         if self.around.writes {
             Form::Files
@@ -36,7 +37,8 @@ impl Specified<'_> {
     }
 }
 
-/// The first prompt of a session, or of one that begins anew after the rounds `earlier`.
+/// Returns the first prompt of a session, or of a session that replaces a lost one after the rounds
+/// `earlier`.
 pub fn plan(given: &Specified<'_>, earlier: &[Answered]) -> String {
     if earlier.is_empty() {
         return first(given, given.most);
@@ -47,7 +49,7 @@ pub fn plan(given: &Specified<'_>, earlier: &[Answered]) -> String {
     })
 }
 
-/// Asks to put right what was wrong with the plan.
+/// Returns the prompt that asks the agent to correct its plan.
 pub fn corrected(form: Form, complaints: &[String], strict: bool) -> String {
     let named = listed(complaints.iter().cloned());
     let last = if strict {
@@ -68,7 +70,8 @@ pub fn corrected(form: Form, complaints: &[String], strict: bool) -> String {
     format!("Your plan was not accepted:\n\n{named}{last}\n{how}\n")
 }
 
-/// With at most `most` characters: of what is inline, the documents are cut first, then the specification.
+/// Returns the first prompt with at most `most` characters. Inline documents are truncated first,
+/// then the specification.
 fn first(given: &Specified<'_>, most: usize) -> String {
     let whole = write(given, given.around.inline, given.text);
     let over = whole.chars().count().saturating_sub(most);
@@ -76,7 +79,7 @@ fn first(given: &Specified<'_>, most: usize) -> String {
         return whole;
     }
     let length = given.around.inline.chars().count();
-    // A cut says how much is gone; the line takes some room.
+    // Leave room for the line about the omitted characters.
     let inline = data::cut(given.around.inline, length.saturating_sub(over + 100));
     let shorter = write(given, &inline, given.text);
     let over = shorter.chars().count().saturating_sub(most);

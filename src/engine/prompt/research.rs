@@ -1,4 +1,5 @@
-//! What a research agent is told: one topic, in words that get stricter.
+//! Builds the prompts of a research agent: one topic, with instructions that get stricter with each
+//! try.
 
 use super::{data, filled, listed};
 use crate::engine::model::research::Indexed;
@@ -7,56 +8,58 @@ const REPORT: &str = include_str!("../prompts/report.md");
 const EXPLICIT: &str = include_str!("../prompts/report-explicit.md");
 const STEPS: &str = include_str!("../prompts/report-steps.md");
 
-/// What is known around a topic or a specification.
+/// The documents and other facts that accompany a topic or a specification.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Around<'a> {
-    /// Unguessable word that the delimiters of data carry.
+    /// An unguessable word in the delimiters of data.
     pub nonce: &'a str,
-    /// Unguessable word that an instruction hidden in the data asks for.
+    /// An unguessable word requested by an instruction in the data.
     pub canary: &'a str,
-    /// Documents in the working directory.
+    /// The documents in the working directory.
     pub documents: &'a [Indexed],
-    /// The same as text, for an agent that has no tools to read files with.
+    /// The same documents as text, for an agent that has no tools to read files.
     pub inline: &'a str,
-    /// Folder of the project, where the agent may read it: an absolute path.
+    /// The absolute path of the project folder; `None` if the agent may not read it.
     pub project: Option<&'a str>,
-    /// The agent has tools to write files with.
+    /// Whether the agent has tools to write files.
     pub writes: bool,
 }
 
-/// One try at a topic.
+/// The inputs of one try at a topic.
 #[derive(Debug, Clone, Copy)]
 pub struct Try<'a> {
     /// The topic.
     pub topic: &'a str,
-    /// The other topics, which others work on.
+    /// The other topics, which other agents work on.
     pub others: &'a [String],
-    /// Title and text of the place it comes from, where there is one.
+    /// Title and text of the issue or pull request that the topic comes from; `None` if there is
+    /// none.
     pub place: Option<(&'a str, &'a str)>,
-    /// The file to write: a name of ours.
+    /// The name of the file to write, chosen by the bot.
     pub file: &'a str,
-    /// 0 standard, 1 ultra explicit, 2 step by step.
+    /// The wording of the instructions: 0 standard, 1 explicit, 2 and above step by step.
     pub wording: u32,
-    /// What was wrong with the last try.
+    /// The problems found in the last try.
     pub complaints: &'a [String],
 }
 
-/// Longest text of the place, in characters, that a research agent is told.
+/// Maximum length of the place's text that a research agent is given, in characters.
 const PLACE_MOST: usize = 20_000;
 
-/// The text of a place as it is told, of any length: kept, so that all tries are told the same.
+/// Truncates the text of a place for the prompt. The result is stored, so that all tries are given
+/// the same text.
 pub fn place(text: &str) -> String {
     data::cut(text, PLACE_MOST)
 }
 
-/// The prompt of one try, with at most `most` characters: documents that stand in it are cut.
+/// Returns the prompt of one try, truncating inline documents to keep it within `most` characters.
 pub fn report(attempt: &Try<'_>, around: &Around<'_>, most: usize) -> String {
     let whole = write(attempt, around);
     let over = whole.chars().count().saturating_sub(most);
     if over == 0 || around.inline.is_empty() {
         return whole;
     }
-    // A cut says how much is gone; the line takes some room.
+    // Leave room for the line about the omitted characters.
     let length = around.inline.chars().count();
     let inline = data::cut(around.inline, length.saturating_sub(over + 100));
     let around = Around {
@@ -134,7 +137,7 @@ fn write(attempt: &Try<'_>, around: &Around<'_>) -> String {
     )
 }
 
-/// What there is to read, for a prompt.
+/// Formats the documents and the project folder for a prompt.
 pub(super) fn documents(around: &Around<'_>) -> String {
     let mut told = String::new();
     if let Some(project) = around.project {
@@ -170,7 +173,7 @@ pub(super) fn documents(around: &Around<'_>) -> String {
     told
 }
 
-/// A document of the repository as an agent finds it.
+/// Formats a document of the repository for an agent.
 pub fn document(path: &str, text: &str, nonce: &str) -> String {
     format!(
         "Source: {}\n\n{}\n",

@@ -1,4 +1,5 @@
-//! What one try came to. What is there counts; what is said does not.
+//! Evaluates the result of one try: only text that actually exists counts, not what the agent
+//! claims to have done.
 
 use crate::engine::model::agent::{Ending, Limit, Report, Wrote};
 use crate::engine::model::research::{State, Topic};
@@ -10,39 +11,40 @@ use crate::formats::agent_stream::{ErrorClass, classify};
 use crate::formats::plan::enriched;
 use crate::formats::report;
 
-/// A text that stands for the report, with what is wrong with it.
+/// A candidate for the report, with the problems found in it.
 struct Text {
     text: String,
     complaints: Vec<report::DocumentProblem>,
 }
 
-/// What a try is judged with.
+/// The inputs for judging a try.
 pub(super) struct Judging {
-    /// The word that only an agent writes that obeys data.
+    /// The canary of the prompt. An agent that writes it follows instructions in the data.
     pub(super) canary: String,
-    /// Tries and waits.
+    /// The limits on tries and the backoff.
     pub(super) settings: ResearchSettings,
-    /// The time.
+    /// The current time.
     pub(super) now: Millis,
-    /// From 0 to 1: moves the wait after a passing fault.
+    /// A random number between 0 and 1 that determines the jitter of the backoff.
     pub(super) chance: f64,
-    /// Who worked on it, for a document that stands in for a report.
+    /// The name of the agent, for a document that replaces a missing report.
     pub(super) agent: String,
 }
 
 impl Judging {
-    /// The topic after a try that came to this.
+    /// Returns the topic updated with the result of a try.
     pub(super) fn take(&self, mut topic: Topic, came: &Report) -> Topic {
         topic.at_work = false;
         topic.reserved = 0;
         topic.spent.add(&came.spent);
         topic.redacted = topic.redacted.saturating_add(came.redacted);
         if matches!(came.ending, Ending::Cancelled) {
-            // The run was stopped, not the topic: whoever goes on begins this try again.
+            // The run was stopped, not the topic: this try is repeated when the run continues.
             return topic;
         }
         if planner::obeyed(&self.canary, came, &[]) {
-            // Nothing of it is used: whoever wrote the data may have written it.
+            // Use nothing of the result, because it may have been written by the author of the
+            // injected text.
             topic.draft = None;
             fail(&mut topic, sentences::OBEYED.to_owned());
             return topic;
@@ -86,7 +88,8 @@ impl Judging {
         topic
     }
 
-    /// The topic has no report and gets none: what the agent said stands in for it, where that is anything.
+    /// Finishes a topic that gets no report. The agent's text replaces the report if it is long
+    /// enough; otherwise the topic fails.
     fn stand_in(&self, topic: &mut Topic, why: String) {
         const LEAST: usize = 40;
         let draft = topic.draft.take().unwrap_or_default();
@@ -109,7 +112,8 @@ impl Judging {
     }
 }
 
-/// Looks for the report where it may be; true when there is one. Else the complaints say what was found.
+/// Looks for the report in all places where it may be, and returns whether it was found. If not,
+/// the topic's complaints describe the problems.
 fn look(topic: &mut Topic, came: &Report) -> bool {
     let own = came.files.iter().find(|file| file.path == topic.file);
     if let Some(file) = own {
@@ -126,7 +130,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
             .map(report::DocumentProblem::description)
             .collect();
     }
-    // What is far too long is no report, and need not be read.
+    // A text far above the size limit cannot be a report, so it is not parsed.
     let may_be = |text: &str| text.len() <= 8 * report::MAX_REPORT_CHARS;
     let elsewhere = came
         .files
@@ -167,7 +171,7 @@ fn checked(text: &str) -> Text {
     }
 }
 
-/// Why the last try came to nothing: one sentence for the agent and for people.
+/// Records one sentence about why the last try failed, for the agent and for people.
 fn say(topic: &mut Topic, why: String) {
     topic.wrong = vec![why.clone()];
     topic.complaints = vec![why];
@@ -187,7 +191,7 @@ fn accept(topic: &mut Topic, state: State, text: String, note: Option<String>) {
     topic.draft = None;
 }
 
-/// Why there is no file, as far as what happened tells.
+/// Returns the most likely reason why the file does not exist.
 fn missing(topic: &Topic, came: &Report) -> String {
     let denials = match &came.ending {
         Ending::Success { denials, .. } => *denials,
@@ -209,10 +213,10 @@ fn missing(topic: &Topic, came: &Report) -> String {
     sentences::missing(&topic.file, &why)
 }
 
-/// Keeps the longest text there is, for the day on which nothing better comes.
+/// Keeps the longest text found so far as a draft, for the case that no report is written.
 fn keep_draft(topic: &mut Topic, came: &Report) {
     let files = came.files.iter().map(|file| file.text.as_str());
-    // The final text, or all of it where the work was cut short.
+    // The final text, or all texts if the turn was cut short.
     let said = match &came.ending {
         Ending::Success { text, .. } => text.clone(),
         _ => came.texts.join("\n\n"),
@@ -224,7 +228,7 @@ fn keep_draft(topic: &mut Topic, came: &Report) {
     topic.draft = draft;
 }
 
-/// The longer text, up to as much as is ever shown of it.
+/// Returns the longer of both texts, truncated to the maximum size of a report.
 fn longer(known: Option<String>, text: &str) -> Option<String> {
     let text = text.trim();
     let end = text
@@ -246,13 +250,14 @@ fn fail(topic: &mut Topic, why: String) {
     topic.not_before = None;
 }
 
-/// Whether trying the same again can help.
+/// Classifies how a turn ended: whether repeating it unchanged can help.
 fn class(ending: &Ending) -> ErrorClass {
     match ending {
         Ending::AgentError {
             message, status, ..
         } => classify(message, *status),
-        // Two of twelve hang when several run at once (anthropics/claude-code#39700).
+        // In one report, two of twelve agents hung when several ran in parallel
+        // (anthropics/claude-code#39700).
         Ending::Limited(Limit::Silence) | Ending::ProcessError { .. } => ErrorClass::Transient,
         _ => ErrorClass::Fatal,
     }

@@ -1,4 +1,5 @@
-//! The agents at work: who begins when, and what is remembered before anything else happens.
+//! Runs the agents of a research run: starts their turns, and records each start and end before
+//! continuing.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,40 +20,42 @@ use crate::engine::say::failures;
 use crate::engine::settings::ResearchSettings;
 use crate::engine::stop::StopFlag;
 
-/// How long a run waits before it looks again whether an agent is free. Meanwhile it holds no worker.
+/// Time after which a run that waits for a free agent checks again. It holds no worker meanwhile.
 const PLACE: Duration = Duration::from_secs(5);
 
-/// Who works, and under which rules.
+/// The agent with the clock and the settings for using it.
 #[derive(Clone)]
 pub struct Team {
-    /// The agents.
+    /// The agent that executes all turns.
     pub agent: Arc<dyn Agent>,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Rules.
+    /// The settings.
     pub settings: ResearchSettings,
 }
 
-/// Where research is remembered and shown.
+/// Stores the progress of research and shows it to people.
 #[async_trait]
 pub trait Desk: Send {
-    /// A turn on topic `at` is about to begin: whether it may, and the task for it. Its beginning is in `research` and is to
-    /// be remembered before this returns. Nothing is shown here: agents do not wait for that.
+    /// Prepares a turn on topic `at` and returns its task, or an error if the turn may not start.
+    /// `research` already includes the start, and must be saved before this returns. This must not
+    /// update the display, so that agents do not wait for it.
     async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, Stop>;
 
-    /// A turn on topic `at` has ended: to be remembered. Nothing is shown here: what others finish meanwhile is not
-    /// remembered yet.
+    /// Saves the result of a turn on topic `at`. This must not update the display, because the
+    /// results of other turns that end meanwhile are not saved yet.
     async fn ended(&mut self, research: &Research, at: usize, spent: &Spent) -> Result<(), Stop>;
 
-    /// Shows where these topics stand, while the agents go on. What cannot be shown now is shown at the end.
+    /// Shows the state of these topics while the agents continue. An update that fails is made up
+    /// for by the final report.
     fn show(&mut self, research: &Research, topics: &BTreeSet<usize>) -> BoxFuture<'static, ()>;
 }
 
-/// Whether nothing can be done at the moment: a fault is waited out, or all agents are at work for others. To be asked
-/// before anything is read for the agents.
+/// Checks whether a turn can start now. Call it before reading anything for the agents.
 ///
 /// # Errors
-/// [`Stop::Wait`].
+/// Returns [`Stop::Wait`] while the backoff after a fault lasts, or if all agents are busy with
+/// other runs.
 pub fn ready(research: &Research, team: &Team) -> Result<(), Stop> {
     let now = team.clock.now();
     match research.next(now) {
@@ -69,11 +72,12 @@ pub fn ready(research: &Research, team: &Team) -> Result<(), Stop> {
     }
 }
 
-/// Works until every topic has come to an end. Topics that have are left alone.
+/// Works until every topic is finished. Finished topics are not changed.
 ///
 /// # Errors
-/// [`Stop::Wait`] as [`ready`] says, [`Stop::Cancelled`], and what the desk says. Turns under way are waited for (and told
-/// to end where the run is to stop), and what they came to is remembered: it is paid for.
+/// Returns [`Stop::Wait`] as [`ready`] does, [`Stop::Cancelled`], and errors of the desk. Running
+/// turns are awaited first (and cancelled if the run was asked to stop), and their results are
+/// saved, because they have been paid for.
 pub async fn work(
     research: &mut Research,
     team: &Team,
@@ -82,7 +86,7 @@ pub async fn work(
 ) -> Result<(), Stop> {
     research.end_impossible_waits(team.clock.now(), team.settings.longest_wait());
     for topic in &mut research.topics {
-        // Turns of an attempt that was cut short.
+        // Reset the turns of an interrupted attempt.
         topic.at_work = false;
         topic.reserved = 0;
     }
@@ -104,14 +108,15 @@ pub async fn work(
         let worked = crew.side_by_side(topics).await;
         crew.running.shutdown().await;
         if let Some(showing) = crew.showing.take() {
-            // An edit that was begun is finished, or it could arrive after the final one.
+            // Complete an edit that was started, since it could otherwise arrive after the final
+            // one.
             showing.await;
         }
         worked?;
     }
 }
 
-/// Agents at work side by side.
+/// The state of a set of parallel turns.
 struct Crew<'w> {
     research: &'w mut Research,
     team: &'w Team,
@@ -119,13 +124,13 @@ struct Crew<'w> {
     stop: &'w StopFlag,
     running: JoinSet<(usize, Report)>,
     showing: Option<BoxFuture<'static, ()>>,
-    /// Topics that have changed since they were shown.
+    /// The topics that have changed since they were last shown.
     changed: BTreeSet<usize>,
 }
 
 impl Crew<'_> {
-    /// Works on `topics`, so many at once as the settings allow; returns when all of these turns have ended, also where no
-    /// further one may begin.
+    /// Works on `topics` with at most as many parallel turns as the settings allow. Returns when
+    /// all of these turns have ended, even if no further one may start.
     async fn side_by_side(&mut self, topics: Vec<usize>) -> Result<(), Stop> {
         let mut waiting = topics.into_iter();
         let mut over = Ok(());
@@ -165,7 +170,7 @@ impl Crew<'_> {
         }
     }
 
-    /// Judges and remembers what came of a turn.
+    /// Judges the result of a turn and saves it.
     async fn take(&mut self, at: usize, came: Report) -> Result<(), Stop> {
         let Some(topic) = self.research.topics.get(at).cloned() else {
             return Ok(());
@@ -178,7 +183,7 @@ impl Crew<'_> {
             chance: f64::from(rand::random::<u16>()) / f64::from(u16::MAX),
             agent: self.team.agent.about().name,
         };
-        // Files of a million bytes are read: on a thread of its own.
+        // Judging can read files of a million bytes, so it runs on a blocking thread.
         let judged = tokio::task::spawn_blocking(move || judging.take(topic, &came)).await;
         let judged = judged.map_err(|error| {
             let why = format!("A report could not be judged: {error}");
@@ -202,7 +207,7 @@ impl Crew<'_> {
         let task = match self.desk.begin(self.research, at).await {
             Ok(task) => task,
             Err(stop) => {
-                // It has not begun.
+                // The turn has not started, so restore the topic.
                 self.research.topics[at] = before;
                 return Err(stop);
             }

@@ -1,4 +1,4 @@
-//! What the bot says about its agent: progress, and what a reader should know of the result.
+//! Texts about the agent: its progress, and notes on the result.
 
 mod asking;
 mod failures;
@@ -20,16 +20,16 @@ use crate::formats::block::quiet;
 use crate::formats::command::Command;
 use crate::formats::question::{Question, boxes};
 
-/// Most of what an agent wrote that a message quotes.
+/// Maximum length of a quotation of the agent's text, in characters.
 const QUOTED: usize = 300;
 
-/// At most `most` characters of what an agent wrote, on one line, shown as they are: a picture in them would make
-/// everybody who reads the message fetch an address of the agent's choice.
+/// Quotes the agent's text on one line of at most `most` characters with its markup escaped.
+/// Otherwise an image in it would make every reader of the message fetch a URL chosen by the agent.
 fn quoted(text: &str, most: usize) -> String {
     boxes::shown(&super::failures::shorten(text, most))
 }
 
-/// Turns, tool calls, cost and time in a few words; nothing where nothing was used.
+/// Formats the usage of an agent (turns, tool calls, cost and time); empty if nothing was used.
 pub fn spent(spent: &Spent) -> String {
     let count = |n: u32, one: &str| match n {
         1 => format!("1 {one}"),
@@ -51,13 +51,13 @@ pub fn spent(spent: &Spent) -> String {
     parts.join(", ")
 }
 
-/// An amount in US dollars, never rounded to nothing.
+/// Formats an amount in US dollars, rounded up to whole cents.
 pub fn dollars(micros: Micros) -> String {
     let cents = micros.div_ceil(10_000);
     format!("${}.{:02}", cents / 100, cents % 100)
 }
 
-/// Step of the status comment while the agent works.
+/// Returns the current step of the status comment while the agent works.
 pub fn at_work(command: Command, name: &str, so_far: &Spent) -> String {
     let used = spent(so_far);
     let name = quiet(name);
@@ -71,7 +71,7 @@ pub fn at_work(command: Command, name: &str, so_far: &Spent) -> String {
     format!("{name} is at work ({used} so far)")
 }
 
-/// The agent says that there is no plan, and there is one.
+/// Returns the complaint that the agent reports a missing plan although there is one.
 pub fn claims_error(code: &str) -> Fault {
     let what = format!(
         "The answer is the error `{}`, but the input holds a plan",
@@ -83,7 +83,7 @@ pub fn claims_error(code: &str) -> Fault {
     }
 }
 
-/// Why the agent's answer is not used.
+/// Returns the reason why the agent's answer is not used.
 pub fn does_not_hold(faults: &[Fault]) -> String {
     let what: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
     format!(
@@ -92,20 +92,20 @@ pub fn does_not_hold(faults: &[Fault]) -> String {
     )
 }
 
-/// A decision of a person over a held run.
+/// Returns the reason why a held run continues without the agent, by decision of `by`.
 pub fn held_as_found(by: &str) -> String {
     format!(
         "the agent followed an instruction in the conversation, and {by} decided to go on without it"
     )
 }
 
-/// Why a run that an agent had begun goes on without one.
+/// The reason why a run that started with an agent continues without one.
 pub const AGENT_GONE: &str = "no agent is configured any more";
 
-/// Where a plan comes from that was written for a specification.
+/// The source of a plan that was written for a specification.
 pub const PLANNED: &str = "written by the agent for the specification in this issue";
 
-/// Note: this is no full success.
+/// Returns a note that the plan is a fallback.
 pub fn fallback(why: &str, own: bool) -> String {
     let what = if own {
         "the agent's own text, unchecked"
@@ -115,7 +115,7 @@ pub fn fallback(why: &str, own: bool) -> String {
     format!("Fallback, not enriched: this is {what}, because {why}.")
 }
 
-/// Note: claims of the agent that were put right.
+/// Returns a note on claims of the agent that were corrected.
 pub fn recomputed(what: &[String]) -> String {
     format!(
         "The agent's account of its work was corrected: it {}.",
@@ -123,7 +123,7 @@ pub fn recomputed(what: &[String]) -> String {
     )
 }
 
-/// Note: what the agent wanted to ask and nobody was asked, a sentence each.
+/// Returns a note on questions of the agent that nobody was asked. `lost` has a sentence for each.
 pub fn unasked(lost: &[String]) -> Option<String> {
     (!lost.is_empty()).then(|| {
         format!(
@@ -133,10 +133,10 @@ pub fn unasked(lost: &[String]) -> Option<String> {
     })
 }
 
-/// Most characters of the note on questions that were not asked.
+/// Maximum length of the note on questions that were not asked, in characters.
 const MAX_UNASKED: usize = 1_000;
 
-/// Note: credentials were taken out.
+/// Returns a note on credentials that were removed.
 pub fn redacted(count: u32) -> Option<String> {
     match count {
         0 => None,
@@ -149,7 +149,7 @@ pub fn redacted(count: u32) -> Option<String> {
     }
 }
 
-/// Note: questions that nobody answered.
+/// Returns a note on questions that nobody answered.
 pub fn unanswered(open: usize, within: Duration) -> String {
     let hours = within.as_secs() / 3600;
     let time = if hours >= 48 {
@@ -165,7 +165,7 @@ pub fn unanswered(open: usize, within: Duration) -> String {
     format!("{what} within {time}; see “Open Questions” at the end of the plan.")
 }
 
-/// Note: questions that people left to the agent.
+/// Returns a note on questions that people left to the agent.
 pub fn left_to_agent(left: usize) -> String {
     let what = if left == 1 {
         "1 question was left to the agent".to_owned()
@@ -175,7 +175,7 @@ pub fn left_to_agent(left: usize) -> String {
     format!("{what}; see “Open Questions” at the end of the plan.")
 }
 
-/// Note in a terminal: questions that the agent decided, because nobody answered them.
+/// Returns a note for a terminal on questions that the agent decided because nobody answered them.
 pub fn decided_by_agent(open: &[(&Question, bool)]) -> Option<String> {
     let asked: Vec<String> = open
         .iter()
@@ -189,7 +189,8 @@ pub fn decided_by_agent(open: &[(&Question, bool)]) -> Option<String> {
     })
 }
 
-/// The part of the plan that lists questions without an answer, and whether each was left to the agent.
+/// Returns the section of the plan that lists questions without an answer. The flag says whether a
+/// question was left to the agent.
 pub fn open_questions(open: &[(&Question, bool)]) -> String {
     let mut text = String::from("\n\n## Open Questions\n");
     for (question, left) in open {

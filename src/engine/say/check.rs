@@ -1,4 +1,4 @@
-//! What the bot says about action plans.
+//! Texts about action plans.
 
 use serde_json::{Map, json};
 
@@ -10,15 +10,16 @@ use crate::formats::action_plan::{self, ActionPlan, is_action_plan};
 use crate::formats::block::render_yaml;
 use crate::formats::plan::document::plan_text;
 
-/// Most bytes of all particulars, and of the list of plans, in one text. GitHub takes 65,536 characters of a comment, and making
-/// a text harmless can double its length.
+/// Maximum size of all details and of the list of plans in one text, in bytes. GitHub allows 65,536
+/// characters in a comment, and escaping can double the length of a text.
 const DETAILS_MAX: usize = 20_000;
 const SUMMARY_MAX: usize = 8_000;
 
-/// Most bytes of the table in the body of a plan issue, beside the header and the next steps.
+/// Maximum size of the table in the body of a plan issue, in bytes. The body also contains the
+/// header and the next steps.
 const TABLE_MAX: usize = 30_000;
 
-/// One sentence about a plan that is right.
+/// Returns one sentence about a valid plan.
 pub fn good(plan: &ActionPlan, with_files: bool) -> String {
     let actions = match plan.actions.len() {
         1 => "1 action".to_owned(),
@@ -32,11 +33,11 @@ pub fn good(plan: &ActionPlan, with_files: bool) -> String {
     format!("{actions}, structure valid, {files}")
 }
 
-/// What is said about a plan that was not checked.
+/// The sentence about a plan that was not checked.
 pub const SKIPPED: &str =
     "Not checked: the check has made as many requests to GitHub as one check may.";
 
-/// The check is limited because of who pushed the commits.
+/// Returns a note that the check is limited because of the person who pushed the commits.
 pub fn pushed_by_outsider(login: &str, most: usize) -> String {
     format!(
         "{login}, who pushed these commits, has no triage permission: the check may make {most} requests to GitHub. \
@@ -44,7 +45,7 @@ pub fn pushed_by_outsider(login: &str, most: usize) -> String {
     )
 }
 
-/// One line for the check run.
+/// Returns the title of the check run.
 pub fn title(checked: &Checked) -> String {
     let skipped = checked.skipped();
     if skipped > 0 && checked.good() + skipped == checked.plans.len() {
@@ -62,7 +63,7 @@ pub fn title(checked: &Checked) -> String {
     }
 }
 
-/// Each plan in a line, as many as have room, then the notes.
+/// Returns one line for each plan, followed by the notes; truncated if too long.
 pub fn summary(checked: &Checked) -> String {
     let lines = checked.plans.iter().map(|plan| {
         let mark = match (plan.good, plan.skipped) {
@@ -76,14 +77,14 @@ pub fn summary(checked: &Checked) -> String {
     format!("{text}{}", notes(checked))
 }
 
-/// What the reader should know of the check, as many notes as have room.
+/// Returns the notes on the check; truncated if too long.
 pub(super) fn notes(checked: &Checked) -> String {
     let notes = checked.notes.iter();
     let notes = notes.map(|note| format!("\n> [!NOTE]\n> {}\n", quiet(note)));
     with_room(notes, SUMMARY_MAX, "\n> … and more notes\n")
 }
 
-/// The particulars of each plan below a heading, as many as have room.
+/// Returns the details of each plan below a heading; truncated if too long.
 pub fn details<'p>(plans: impl Iterator<Item = &'p Judged>) -> String {
     let parts = plans.map(|plan| format!("### {}\n\n{}\n\n", name(plan), plan.details.trim_end()));
     with_room(
@@ -93,7 +94,7 @@ pub fn details<'p>(plans: impl Iterator<Item = &'p Judged>) -> String {
     )
 }
 
-/// The first of `parts` that have room together; `more` where there are others.
+/// Concatenates `parts` up to `most` bytes. If some do not fit, `more` is appended.
 fn with_room(parts: impl Iterator<Item = String>, most: usize, more: &str) -> String {
     let mut text = String::new();
     for part in parts {
@@ -106,7 +107,7 @@ fn with_room(parts: impl Iterator<Item = String>, most: usize, more: &str) -> St
     text
 }
 
-/// The path of a plan, or the place where it stands.
+/// Returns the path of a plan, or the name of its place.
 pub(super) fn name(plan: &Judged) -> String {
     match &plan.path {
         Some(path) => quiet(&code_span(path)),
@@ -114,7 +115,7 @@ pub(super) fn name(plan: &Judged) -> String {
     }
 }
 
-/// The final status of plans that are right, or of a place without any.
+/// Returns the final status if all plans are valid, or there is none.
 pub fn passed(trigger: &Trigger, run: &RunId, checked: &Checked) -> String {
     let mark = if checked.plans.is_empty() {
         "ℹ️"
@@ -143,7 +144,7 @@ pub fn passed(trigger: &Trigger, run: &RunId, checked: &Checked) -> String {
     text
 }
 
-/// ` at abc1234` for the files of a commit.
+/// Returns ` at abc1234` if the plans are files of a commit.
 pub(super) fn at(checked: &Checked) -> String {
     match &checked.head {
         Some(head) => format!(" at {}", code_span(super::short(head))),
@@ -151,7 +152,8 @@ pub(super) fn at(checked: &Checked) -> String {
     }
 }
 
-/// The table of a saved plan's actions where it is an action plan; a sentence for people where it only looks like one.
+/// Returns the table of actions if the saved plan is an action plan, or an error message for people
+/// if it only looks like one.
 pub fn actions(document: &str) -> Option<Result<String, String>> {
     let plan = [plan_text(document), document]
         .into_iter()
@@ -164,8 +166,9 @@ pub fn actions(document: &str) -> Option<Result<String, String>> {
     })
 }
 
-/// The table of a plan's actions, the rows that have room. A comment of HTML in a code span is text to GitHub, but not to
-/// readers of blocks that know no Markdown.
+/// Returns the table of a plan's actions; truncated if too long. GitHub shows an HTML comment in a
+/// code span as text, but programs that read blocks do not parse Markdown, so rows that contain one
+/// are escaped.
 pub fn table(plan: &ActionPlan) -> String {
     let mut text = String::new();
     for row in action_plan::table(plan).lines() {
@@ -184,25 +187,26 @@ pub fn table(plan: &ActionPlan) -> String {
     text
 }
 
-/// GitHub does not list all changed files.
+/// Returns a note that GitHub does not list all changed files.
 pub fn not_all_listed(all: usize) -> String {
     format!(
         "The pull request changes {all} files; GitHub lists 3,000, and plans among the others were not checked."
     )
 }
 
-/// More plan files than are checked.
+/// Returns a note that not all plan files are checked.
 pub fn not_all_checked(all: usize, most: usize) -> String {
     format!("The pull request changes {all} plan files; the first {most} were checked.")
 }
 
-/// No changed file is a plan.
+/// Returns a note that no changed file has the name of a plan.
 pub fn no_plan_files(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| code_span(name)).collect();
     format!("No changed file is called {}.", names.join(" or "))
 }
 
-/// A plan, `name` as people are shown it, names more files than are read.
+/// Returns a note that a plan names more files than are read. `name` is the plan's name as shown to
+/// people.
 pub fn not_all_looked_at(name: &str, all: usize, most: usize) -> String {
     format!("{name} names {all} files and folders; the first {most} were looked at.")
 }

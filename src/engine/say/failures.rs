@@ -1,4 +1,4 @@
-//! The failures a run can decide on, each with its sentence, particulars and remedy.
+//! Failures of runs, each with its message, details and remedy.
 
 use super::check;
 use crate::engine::forge::ForgeError;
@@ -10,7 +10,8 @@ use crate::formats::plan::gate::TitleError;
 const RETRY: &str =
     "Mend the cause, then comment `/retry` here to go on from the step that failed.";
 
-/// Nothing in the conversation looks like a plan. `looked_at` says where the bot looked.
+/// Returns the failure if no plan was found in the conversation. `looked_at` lists where the bot
+/// looked.
 pub fn no_plan_found(looked_at: Vec<String>) -> Failure {
     Failure {
         code: Code::NoPlanFound,
@@ -22,7 +23,7 @@ pub fn no_plan_found(looked_at: Vec<String>) -> Failure {
     }
 }
 
-/// There is guidance, but no plan to apply it to.
+/// Returns the failure if there is guidance, but no plan to apply it to.
 pub fn guidance_without_plan(guidance: &str, looked_at: Vec<String>) -> Failure {
     let mut details = vec![format!("Guidance: “{}”", shorten(guidance, 200))];
     details.extend(looked_at);
@@ -35,7 +36,8 @@ pub fn guidance_without_plan(guidance: &str, looked_at: Vec<String>) -> Failure 
     }
 }
 
-/// The plan does not pass a gate. `feedback` tells a person what to change.
+/// Returns the failure of a plan that does not pass its checks. `feedback` tells a person what to
+/// change.
 pub fn validation_failed(reason: &str, feedback: &str) -> Failure {
     Failure {
         code: Code::ValidationFailed,
@@ -49,7 +51,7 @@ pub fn validation_failed(reason: &str, feedback: &str) -> Failure {
     }
 }
 
-/// The plan's own title does not pass the gate, and there is no other one to take.
+/// Returns the failure if the plan's title is invalid and there is no other title.
 pub fn title_refused(title: &str, fault: &TitleError) -> Failure {
     let why = fault.to_string();
     let reason = if *fault == TitleError::Empty {
@@ -61,7 +63,7 @@ pub fn title_refused(title: &str, fault: &TitleError) -> Failure {
     validation_failed(&reason, fault.feedback())
 }
 
-/// Plans that cannot be executed, each with what is wrong.
+/// Returns the failure of plans that cannot be executed, with the problems of each.
 pub fn not_executable(checked: &Checked) -> Failure {
     let bad = checked.plans.iter().filter(|plan| !plan.good);
     let mut message = check::title(checked);
@@ -69,7 +71,7 @@ pub fn not_executable(checked: &Checked) -> Failure {
         message = format!("{message}: {}", shorten(&first.sentence, 500));
     }
     let mut details = vec![match checked.plans.as_slice() {
-        // What is wrong with the only plan is said above, and in full below.
+        // The message already contains the problem of the only plan, and the details follow below.
         [only] => format!(
             "Checked: {}{}\n{}",
             check::name(only),
@@ -104,7 +106,7 @@ pub fn not_executable(checked: &Checked) -> Failure {
     }
 }
 
-/// A sentence with a full stop at its end.
+/// Appends a full stop unless the sentence ends with punctuation.
 pub(in crate::engine::say) fn with_full_stop(mut sentence: String) -> String {
     if !sentence.ends_with(['.', '!', '?', '…']) {
         sentence.push('.');
@@ -112,7 +114,7 @@ pub(in crate::engine::say) fn with_full_stop(mut sentence: String) -> String {
     sentence
 }
 
-/// There is no action plan to check.
+/// Returns the failure if there is no action plan to check.
 pub fn no_action_plan() -> Failure {
     Failure {
         code: Code::NoPlanFound,
@@ -124,7 +126,7 @@ pub fn no_action_plan() -> Failure {
     }
 }
 
-/// More text than the bot posts.
+/// Returns the failure of a plan that needs more comments than allowed.
 pub fn plan_too_large(parts: usize, most: usize) -> Failure {
     Failure {
         code: Code::PlanTooLarge,
@@ -134,7 +136,7 @@ pub fn plan_too_large(parts: usize, most: usize) -> Failure {
     }
 }
 
-/// Somebody stopped the run.
+/// Returns the failure of a run that a user stopped.
 pub fn cancelled(by: &str) -> Failure {
     Failure {
         code: Code::Cancelled,
@@ -144,7 +146,7 @@ pub fn cancelled(by: &str) -> Failure {
     }
 }
 
-/// The state of a run cannot be used, or it crashed the process too often.
+/// Returns the failure of a run whose state is invalid, or that crashed the process too often.
 pub fn internal(what: &str) -> Failure {
     Failure {
         code: Code::Internal,
@@ -154,7 +156,7 @@ pub fn internal(what: &str) -> Failure {
     }
 }
 
-/// A note on a conversation that is too long to be searched as a whole.
+/// Returns a note on a conversation that is too long to be searched completely.
 pub fn unsearched(older: usize) -> String {
     let comments = if older == 1 {
         "comment was"
@@ -167,7 +169,7 @@ pub fn unsearched(older: usize) -> String {
     )
 }
 
-/// GitHub did not do it for so long that the run gives up.
+/// Returns the failure of a run that gives up because requests to GitHub kept failing.
 pub fn gave_up(error: &ForgeError, hours: u64) -> Failure {
     Failure {
         code: Code::GithubUnavailable,
@@ -177,7 +179,7 @@ pub fn gave_up(error: &ForgeError, hours: u64) -> Failure {
     }
 }
 
-/// A refusal of GitHub that trying again will not change.
+/// Returns the failure for a rejected request that would be rejected again.
 pub fn refused(error: &ForgeError, place: &Place) -> Failure {
     let repo = place.repo.full_name();
     let (code, message, remedy) = match error {
@@ -239,7 +241,7 @@ pub fn refused(error: &ForgeError, place: &Place) -> Failure {
     }
 }
 
-/// Somebody deleted the plan issue while it was being written.
+/// Returns the failure if the plan issue was deleted while it was being written.
 pub fn plan_issue_deleted(url: &str) -> Failure {
     Failure {
         code: Code::LocationGone,
@@ -249,7 +251,8 @@ pub fn plan_issue_deleted(url: &str) -> Failure {
     }
 }
 
-/// Somebody transferred the plan issue to another repository while it was being written.
+/// Returns the failure if the plan issue was transferred to another repository while it was being
+/// written.
 pub fn plan_issue_moved(url: &str, now: &Place) -> Failure {
     Failure {
         code: Code::LocationGone,
@@ -265,8 +268,8 @@ pub fn plan_issue_moved(url: &str, now: &Place) -> Failure {
     }
 }
 
-/// A path that an agent named, as everybody may read it: of an absolute one the name alone, as the folders are those of the
-/// bot's computer.
+/// Returns a path named by an agent in a form that may be published. An absolute path is reduced to
+/// its last component, because its folders are those of the bot's host.
 pub fn public(path: &str) -> &str {
     let drive = path.as_bytes().get(1) == Some(&b':');
     if drive || path.starts_with(['/', '\\', '~']) {
@@ -278,7 +281,7 @@ pub fn public(path: &str) -> &str {
     }
 }
 
-/// At most `most` characters, with `…` when cut.
+/// Truncates text to one line of at most `most` characters, which ends with `…` if truncated.
 pub fn shorten(text: &str, most: usize) -> String {
     let text = super::one_line(text);
     if text.chars().count() <= most {

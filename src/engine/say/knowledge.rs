@@ -1,21 +1,21 @@
-//! What is said about a repository's knowledge.
+//! Texts about a repository's knowledge.
 
 use super::failures::shorten;
 use super::{code_span, plain};
 use crate::engine::knowledge::{LeftOut, Why};
 
-/// How many files are named for each reason.
+/// Maximum number of files named for each reason.
 const NAMED: usize = 3;
 
-/// Longest name, in characters.
+/// Maximum length of a file name, in characters.
 const LONGEST: usize = 60;
 
-/// Describes the files that were left out, by reason, in one sentence of Markdown under 10,000 bytes; `None` when no
-/// content is missing.
+/// Describes the files that were left out, by reason, in one sentence of Markdown under 10,000
+/// bytes. Returns `None` if no content is missing.
 pub fn left_out(files: &[LeftOut]) -> Option<String> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     let mut sorted: Vec<_> = files.iter().filter_map(reason).collect();
-    // The order within a reason stays.
+    // The sort is stable, so the order within a reason is kept.
     sorted.sort_by_key(|(rank, ..)| *rank);
     for (_, reason, path) in sorted {
         match groups.last_mut() {
@@ -36,7 +36,8 @@ pub fn left_out(files: &[LeftOut]) -> Option<String> {
     )))
 }
 
-/// Rank and words of the reason, what matters most first, and the path.
+/// Returns the rank of the reason (most important first), its description and the path; `None` for
+/// duplicates.
 fn reason(one: &LeftOut) -> Option<(u8, String, &str)> {
     let (rank, words) = match &one.why {
         Why::SameAs(_) => return None,
@@ -57,7 +58,7 @@ fn reason(one: &LeftOut) -> Option<(u8, String, &str)> {
     Some((rank, words.to_owned(), &one.path))
 }
 
-/// The first few, and how many more there are.
+/// Lists the first few files and the number of the others.
 fn names(paths: &[&str]) -> String {
     let shown: Vec<String> = paths
         .iter()

@@ -1,4 +1,4 @@
-//! What the bot says when a plan is asked for that is saved already, and when one replaces another.
+//! Texts about plans that are already saved, and about plans that replace another one.
 
 use serde_json::{Map, json};
 
@@ -8,12 +8,12 @@ use crate::engine::model::run::RunId;
 use crate::engine::model::trigger::Trigger;
 use crate::formats::block::render_yaml;
 
-/// `#2`, as a link.
+/// Formats an issue number as a link, e.g. `#2`.
 pub fn link(issue: &PlanIssue) -> String {
     format!("[#{}]({})", issue.number, issue.url)
 }
 
-/// Final status of a run whose plan an open issue holds already.
+/// Returns the final status of a run whose plan is already saved in an open issue.
 pub fn already_saved(trigger: &Trigger, run: &RunId, known: &Known) -> String {
     let mut text = format!(
         "✅ Already saved as {}: the plan here has not changed since, so it was not saved a second time.\n\n",
@@ -50,7 +50,7 @@ pub fn already_saved(trigger: &Trigger, run: &RunId, known: &Known) -> String {
     text
 }
 
-/// In the new plan issue and its report: which one it replaces.
+/// Returns the sentence in a new plan issue and its report that names the issue it replaces.
 pub fn replaces(old: &PlanIssue) -> String {
     format!(
         "It replaces {}, which was saved from here before.",
@@ -58,7 +58,7 @@ pub fn replaces(old: &PlanIssue) -> String {
     )
 }
 
-/// Comment on the plan issue that is replaced.
+/// Returns the comment on a plan issue that was replaced.
 pub fn replaced(trigger: &Trigger, run: &RunId, saved: &Saved) -> String {
     let place = &trigger.place;
     let source = format!("{}#{}", place.repo.full_name(), place.number);

@@ -1,4 +1,4 @@
-//! What the bot says about specifications and the plans for them.
+//! Texts about specifications and the plans for them.
 
 use super::code_span;
 use super::failures::{public, shorten};
@@ -8,11 +8,11 @@ use crate::formats::command::Command;
 use crate::formats::question::boxes::shown;
 use crate::formats::specification::{Specification, template};
 
-/// What the operator has to do.
+/// The remedy if the operator has to act.
 pub const OPERATOR: &str =
     "Let the operator look at the agent's settings, then comment `/retry` here.";
 
-/// The specification says nothing.
+/// Returns the failure of an empty specification.
 pub fn empty_specification(read: &Specification) -> Failure {
     let mut details = Vec::new();
     if !read.placeholders.is_empty() {
@@ -34,7 +34,7 @@ pub fn empty_specification(read: &Specification) -> Failure {
     }
 }
 
-/// Somebody changed the specification after the command.
+/// Returns the failure if the specification was changed after the command.
 pub fn changed_since() -> Failure {
     Failure {
         code: Code::InvalidInput,
@@ -45,7 +45,7 @@ pub fn changed_since() -> Failure {
     }
 }
 
-/// No agent is configured, and the command needs one.
+/// Returns the failure of a command that needs an agent if none is configured.
 pub fn needs_agent(command: Command) -> Failure {
     Failure {
         code: Code::AgentUnavailable,
@@ -60,7 +60,7 @@ pub fn needs_agent(command: Command) -> Failure {
     }
 }
 
-/// Note: parts of the template that nobody filled in.
+/// Returns a note on parts of the template that were not filled in.
 pub fn placeholders(found: &[String]) -> Option<String> {
     (!found.is_empty()).then(|| {
         format!(
@@ -84,10 +84,11 @@ fn listed(texts: &[String], most: usize) -> String {
     }
 }
 
-/// The documents cannot be put where the agent finds them. The reason concerns the bot's computer and is in its log.
+/// The message if the documents cannot be put into the agent's working directory. The reason is
+/// only logged, because it concerns the bot's host.
 pub const NOT_GIVEN: &str = "The agent could not be given the documents that it works on.";
 
-/// Complaint: a file was written, and another one was asked for.
+/// Returns the complaint that a different file was written than requested.
 pub fn wrote_another(path: &str) -> String {
     format!(
         "The file `plan.md` does not exist; {} was written, which is no plan or is not there.",
@@ -95,7 +96,7 @@ pub fn wrote_another(path: &str) -> String {
     )
 }
 
-/// Complaint: the tool said no.
+/// Returns the complaint that the write of the file failed.
 pub fn write_failed(path: &str) -> String {
     format!(
         "The file `plan.md` does not exist: the Write of {} failed.",
@@ -103,18 +104,18 @@ pub fn write_failed(path: &str) -> String {
     )
 }
 
-/// Complaint: nothing was written.
+/// The complaint that no file was written.
 pub const NOT_WRITTEN: &str = "The file `plan.md` does not exist: what is said is not the plan.";
 
-/// Complaint: too little.
+/// The complaint that the plan is too short.
 pub const TOO_SHORT: &str = "The plan is too short to be carried out: it needs phases with steps.";
 
-/// Complaint: the title.
+/// Returns the complaint that the title is invalid.
 pub fn title(fault: &str) -> String {
     format!("The title is refused: {}.", fault.trim_end_matches('.'))
 }
 
-/// Note: a file was found where it should not be.
+/// Returns a note that a file was found at an unexpected path.
 pub fn elsewhere(name: &str, path: &str) -> String {
     format!(
         "The agent wrote {name} to {} and not where it was told to.",
@@ -122,7 +123,7 @@ pub fn elsewhere(name: &str, path: &str) -> String {
     )
 }
 
-/// Heading of a document that comes with a plan.
+/// Returns the heading of a document that accompanies a plan.
 pub fn attached(name: &str) -> String {
     match name {
         "context" => "**Context**: what to know before carrying out the plan".to_owned(),
@@ -131,14 +132,14 @@ pub fn attached(name: &str) -> String {
     }
 }
 
-/// Note: pictures became links.
+/// Returns a note on images that were replaced by links.
 pub fn pictures(count: usize) -> Option<String> {
     (count > 0).then(|| {
         format!("Pictures in the agent's text were made into links ({count}): who looks at one fetches its address.")
     })
 }
 
-/// The agent wrote no plan that can be saved.
+/// Returns the failure if the agent wrote no plan that can be saved.
 pub fn no_plan_written(why: &str) -> Failure {
     Failure {
         code: Code::AgentFailed,
@@ -149,12 +150,12 @@ pub fn no_plan_written(why: &str) -> Failure {
     }
 }
 
-/// Note: this is no full success.
+/// Returns a note that the plan did not pass its checks.
 pub fn incomplete(why: &str) -> String {
     format!("Fallback: this plan did not pass the checks, because {why}.")
 }
 
-/// Note: the turn that wrote the plan was ended.
+/// Returns a note that the turn was stopped after the plan was written.
 pub fn cut_short(why: &str) -> String {
     format!(
         "Fallback: the agent was stopped after it had written this plan. {}",
@@ -162,7 +163,7 @@ pub fn cut_short(why: &str) -> String {
     )
 }
 
-/// Note: a document has no room.
+/// Returns a note that a document was left out because it does not fit.
 pub fn no_room(name: &str, most: usize) -> String {
     format!(
         "The planner's {name} document was left out: plan and documents may take {most} comments together."

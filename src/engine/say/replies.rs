@@ -1,10 +1,10 @@
-//! One-comment answers: refusals, `/plan-help`, `/plan-status`, `/cancel`, `/retry`.
+//! Replies of a single comment, e.g. refusals.
 
 use super::{asked, person};
 use crate::engine::model::trigger::Trigger;
 use crate::formats::command::Permission;
 
-/// A refusal: one line, starts nothing.
+/// Returns the refusal of a command, one line. No run is started.
 pub fn refusal(trigger: &Trigger, has: Option<Permission>) -> String {
     let needs = permission_name(trigger.command.spec().permission);
     let has = has.map_or("no access", permission_name);
@@ -16,7 +16,7 @@ pub fn refusal(trigger: &Trigger, has: Option<Permission>) -> String {
     )
 }
 
-/// A role's name as GitHub shows it.
+/// Returns the name of a role as GitHub shows it.
 pub fn permission_name(permission: Permission) -> &'static str {
     match permission {
         Permission::Read => "read",

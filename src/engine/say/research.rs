@@ -1,4 +1,5 @@
-//! What the bot says about research: the summary that is edited in place, a comment for each report, and what went wrong.
+//! Texts about research: the summary that is edited in place, a comment for each report, and
+//! failures.
 
 mod failures;
 
@@ -17,35 +18,35 @@ use crate::formats::question::boxes::shown;
 use crate::formats::report::{self, Reduction};
 use crate::formats::text::truncate_chars;
 
-/// Block that holds a report.
+/// The key of the block that contains a report.
 pub const REPORT_BLOCK: &str = "planwright-report";
 
-/// Longest text of a report that one comment shows, in characters, and in bytes. Reports have at most 50,000 characters;
-/// neutralising makes them longer.
+/// Maximum size of a report in a comment, in characters and in bytes. Reports have at most 50,000
+/// characters, but escaping makes them longer.
 const MOST: (usize, usize) = (60_000, 250_000);
 
-/// Why nothing of a topic is used.
+/// The reason why nothing of a topic's result is used.
 pub const OBEYED: &str = "The agent followed an instruction that stands in the data. Nothing it wrote is used: look for a text here or among \
                           the repository's documents that talks to agents.";
 
-/// Why there is no file.
+/// The reason why a report's file does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing<'a> {
-    /// The tool said no.
+    /// The write to this path failed.
     WriteFailed(&'a str),
-    /// It wrote, but nothing that can be used is there.
+    /// The agent wrote to this path, but there is no usable report.
     WroteAway(&'a str),
-    /// It was not allowed to.
+    /// This number of tool calls was denied.
     Denied(u32),
-    /// It says it did.
+    /// The agent claimed to have written the file.
     ClaimedOnly,
-    /// It did nothing at all.
+    /// The agent used no tools.
     NoToolUsed,
-    /// It did other things.
+    /// The agent used tools, but not to write a file.
     NeverWritten,
 }
 
-/// Complaint: the report is not there. For the agent and for people.
+/// Returns the complaint that the report does not exist, for the agent and for people.
 pub fn missing(file: &str, why: &Missing<'_>) -> String {
     let path = |path: &str| code_span(&shorten(public(path), 200));
     let why = match why {
@@ -65,7 +66,7 @@ pub fn missing(file: &str, why: &Missing<'_>) -> String {
     format!("The file `{file}` does not exist: {why}.")
 }
 
-/// Note: the report was found where it should not be.
+/// Returns a note that the report was found at an unexpected path.
 pub fn elsewhere(path: &str) -> String {
     format!(
         "Recovered: the agent wrote it to {} and not where it was told to.",
@@ -73,7 +74,7 @@ pub fn elsewhere(path: &str) -> String {
     )
 }
 
-/// Why a topic gets no report, by how the last turn ended.
+/// Returns why a topic gets no report, from the ending of its last turn.
 pub fn ended(ending: &Ending) -> String {
     match ending {
         Ending::Limited(Limit::Silence) => {
@@ -83,7 +84,7 @@ pub fn ended(ending: &Ending) -> String {
     }
 }
 
-/// What came of a topic, in a word or two with its mark.
+/// Returns the state of a topic in a few words, with an emoji.
 fn state(research: &Research, topic: &Topic) -> String {
     match topic.state {
         State::Open if research.stopped => "⏹️ not done, the run ended before".to_owned(),
@@ -102,7 +103,7 @@ fn state(research: &Research, topic: &Topic) -> String {
     }
 }
 
-/// The topics and where they stand, one row each, in the order they were asked for.
+/// Returns a table of the topics and their states, in the order of the command.
 pub fn table(research: &Research) -> String {
     let mut text = String::from("| # | Topic | State | Report |\n|---|---|---|---|\n");
     for (at, topic) in research.topics.iter().enumerate() {
@@ -121,12 +122,12 @@ pub fn table(research: &Research) -> String {
     text
 }
 
-/// A text of others in a cell of a table.
+/// Formats text of other people for a table cell.
 fn cell(text: &str) -> String {
     quiet(&shown(&one_line(text)))
 }
 
-/// Step of the status comment, with the table below it.
+/// Returns the status of running research, with the table of topics.
 pub fn working(trigger: &Trigger, run: &RunId, research: &Research) -> String {
     let done = research
         .topics
@@ -143,7 +144,7 @@ pub fn working(trigger: &Trigger, run: &RunId, research: &Research) -> String {
     )
 }
 
-/// Final status of research.
+/// Returns the final status of research.
 pub fn done(trigger: &Trigger, run: &RunId, research: &Research, seconds: f64) -> String {
     let tally = research.tally();
     let mut text = format!(
@@ -197,7 +198,7 @@ pub fn done(trigger: &Trigger, run: &RunId, research: &Research, seconds: f64) -
     text
 }
 
-/// The state, for programs.
+/// Returns the state of a topic for programs.
 fn word(topic: &Topic) -> &'static str {
     match topic.state {
         State::Open => "open",
@@ -208,7 +209,8 @@ fn word(topic: &Topic) -> &'static str {
     }
 }
 
-/// What the planner gets of a report: its metadata, or all of it where that is not longer.
+/// Returns the part of a report that the planner is given: its digest, or the whole report if that
+/// is not longer.
 pub fn handed(file: &str, text: &str, metadata: &report::ReportMetadata) -> String {
     let short = report::render_digest(file, metadata);
     if Reduction::of(text, &short).keeps_full() {
@@ -217,7 +219,7 @@ pub fn handed(file: &str, text: &str, metadata: &report::ReportMetadata) -> Stri
     short
 }
 
-/// How much of the reports a planner is given at first.
+/// Returns how much of the reports the planner is given at first.
 pub fn reduced(research: &Research) -> String {
     let (mut full, mut short) = (String::new(), String::new());
     for topic in &research.topics {
@@ -245,7 +247,7 @@ pub fn reduced(research: &Research) -> String {
     )
 }
 
-/// Note in a plan that was written with research.
+/// Returns a note in a plan that was written with research.
 pub fn used(research: &Research) -> String {
     let tally = research.tally();
     let links = links(research);
@@ -255,7 +257,7 @@ pub fn used(research: &Research) -> String {
     )
 }
 
-/// What a run that ended early has left; `None` where it left no report.
+/// Describes the reports of a run that ended early; `None` if there are none.
 pub fn left(research: &Research) -> Option<String> {
     let tally = research.tally();
     let links = links(research);
@@ -267,7 +269,7 @@ pub fn left(research: &Research) -> Option<String> {
     })
 }
 
-/// Where the reports are, behind a colon; nothing where there are none.
+/// Returns links to the reports after a colon; empty if there are none.
 fn links(research: &Research) -> String {
     let links: Vec<String> = research
         .topics
@@ -289,7 +291,7 @@ fn links(research: &Research) -> String {
     format!(": {}", links.join(", "))
 }
 
-/// The comment of one topic.
+/// Returns the comment for one topic.
 pub fn comment(trigger: &Trigger, run: &RunId, research: &Research, at: usize) -> String {
     let Some(topic) = research.topics.get(at) else {
         return String::new();
@@ -331,7 +333,7 @@ pub fn comment(trigger: &Trigger, run: &RunId, research: &Research, at: usize) -
     text
 }
 
-/// What the report says in short.
+/// Returns the summary and the recommendations of a report.
 fn summary(report: &str) -> String {
     let metadata = report::metadata(report);
     let mut text = String::new();
@@ -347,8 +349,8 @@ fn summary(report: &str) -> String {
     text
 }
 
-/// The report in its block, cut where it does not fit: reports that long are not accepted from agents, but what stands in
-/// for one may be.
+/// Returns the report in its block, truncated if too long. Reports of agents are shorter, but a
+/// degraded report may need truncation.
 fn framed(report: &str) -> String {
     let bytes = report.len();
     let title = format!("<strong>The whole report</strong> ({bytes} bytes)");

@@ -1,4 +1,4 @@
-//! What is said about session logs: failures, notes, and where a plan came from.
+//! Texts about session logs: failures, notes, and the origin of a plan.
 
 use super::code_span;
 use crate::engine::forge::ReadError;
@@ -7,21 +7,21 @@ use crate::engine::model::progress::LogPlan;
 use crate::formats::command::{CommandSpec, OptionError, RepositoryFile};
 use crate::formats::session::ScanResult;
 
-/// How to name a log.
+/// The command for naming a log.
 const NAME_IT: &str = "`/save-plan session=PATH@REF`";
 
-/// A log that was named.
+/// A log that the command names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Log {
-    /// Path or file name.
+    /// The path or file name.
     pub name: String,
-    /// Where it was looked for, one phrase.
+    /// The place where it was searched, as a phrase.
     pub place: String,
-    /// Where people can look at it.
+    /// The URL at which people can view it.
     pub url: Option<String>,
 }
 
-/// Where a file of the repository `full_name` is looked for.
+/// Returns where a file of the repository `full_name` is searched.
 pub fn place(full_name: &str, file: &RepositoryFile) -> String {
     let at = file.reference.as_ref().map_or_else(
         || "on the default branch".to_owned(),
@@ -30,7 +30,7 @@ pub fn place(full_name: &str, file: &RepositoryFile) -> String {
     format!("{} {at} of {full_name}", code_span(&file.path))
 }
 
-/// Where an attachment is looked for.
+/// Returns where an attachment is searched.
 pub fn attached(name: &str, full_name: &str) -> String {
     format!(
         "{}, attached to the command's comment in {full_name}",
@@ -38,7 +38,7 @@ pub fn attached(name: &str, full_name: &str) -> String {
     )
 }
 
-/// An option of the command cannot be used.
+/// Returns the failure of a command with an invalid option.
 pub fn invalid_option(command: &CommandSpec, error: &OptionError) -> Failure {
     let typed = format!("{}={}", error.given.name, error.given.value);
     Failure {
@@ -68,7 +68,7 @@ pub fn invalid_option(command: &CommandSpec, error: &OptionError) -> Failure {
     }
 }
 
-/// `session-id=` without a log.
+/// Returns the failure if `session-id=` is given without a log.
 pub fn session_id_alone() -> Failure {
     Failure {
         code: Code::InvalidInput,
@@ -81,7 +81,7 @@ pub fn session_id_alone() -> Failure {
     }
 }
 
-/// More attached logs than are read.
+/// Returns the failure if too many logs are attached.
 pub fn too_many_attached(found: usize, most: usize) -> Failure {
     Failure {
         code: Code::InvalidInput,
@@ -93,7 +93,7 @@ pub fn too_many_attached(found: usize, most: usize) -> Failure {
     }
 }
 
-/// A log that was named cannot be read.
+/// Returns the failure if a named log cannot be read.
 pub fn unreadable(log: &Log, error: &ReadError) -> Failure {
     let remedy = match error {
         ReadError::NoReference => format!(
@@ -119,7 +119,7 @@ pub fn unreadable(log: &Log, error: &ReadError) -> Failure {
     not_found(log, &error.to_string(), remedy)
 }
 
-/// A pointer of Git LFS stands where the log should be.
+/// Returns the failure if the log's file is a Git LFS pointer.
 pub fn pointer(log: &Log) -> Failure {
     not_found(
         log,
@@ -149,7 +149,7 @@ fn looked(log: &Log) -> String {
     }
 }
 
-/// Logs were read, but hold no plan. `session` is the one that was asked for.
+/// Returns the failure if the logs contain no plan. `session` is the requested session.
 pub fn no_plan(read: &[(Log, ScanResult)], session: Option<&str>) -> Failure {
     let mut details = Vec::new();
     for (log, scanned) in read {
@@ -233,7 +233,7 @@ fn counts(scanned: &ScanResult) -> String {
     text
 }
 
-/// Notes on logs that were named and left alone.
+/// Returns notes on named logs that were not read.
 pub fn unread(names: &[&str], why: &str) -> Vec<String> {
     names
         .iter()
@@ -241,7 +241,7 @@ pub fn unread(names: &[&str], why: &str) -> Vec<String> {
         .collect()
 }
 
-/// Note on an attachment that may be a log and cannot be read.
+/// Returns a note on an attachment that may be a log, but cannot be read.
 pub fn perhaps_unreadable(name: &str, error: &ReadError) -> String {
     format!(
         "The attachment {} was not searched for a plan: {error}.",
@@ -249,12 +249,12 @@ pub fn perhaps_unreadable(name: &str, error: &ReadError) -> String {
     )
 }
 
-/// Note on a plan that was not agreed to.
+/// Returns a note on a plan that was not approved in its session.
 pub fn not_approved() -> String {
     "The session log says that this plan was not approved when it was shown.".to_owned()
 }
 
-/// Note on a plan file that was changed in a way the log does not tell.
+/// Returns a note on a plan file with changes that cannot be reconstructed from the log.
 pub fn stale(edits: u32) -> String {
     format!(
         "{edits} later {} of the plan file could not be followed, because the log does not hold the text they changed: the \
@@ -263,7 +263,7 @@ pub fn stale(edits: u32) -> String {
     )
 }
 
-/// Where a plan from a log stands, one phrase with a link, for people.
+/// Returns the position of a plan in a log, as a phrase with a link.
 pub fn origin(plan: &LogPlan) -> String {
     let name = format!("the session log {}", code_span(&plan.name));
     let mut text = match &plan.url {
@@ -274,7 +274,7 @@ pub fn origin(plan: &LogPlan) -> String {
     text
 }
 
-/// The same with all that is known, for the saved plan itself.
+/// Returns the complete origin of a plan from a log, for the saved plan.
 pub fn provenance(plan: &LogPlan) -> String {
     let mut text = format!("The plan comes from the session log {}", plan.name);
     if let Some(commit) = &plan.commit {

@@ -1,14 +1,14 @@
-//! The "Next steps" below a saved plan: one command a line, with the real number of its issue.
+//! The "Next steps" below a saved plan: one command per line, with the number of its issue.
 
 use crate::engine::model::progress::Saved;
 use crate::engine::model::trigger::Place;
 use crate::engine::settings::{NextSteps, Settings};
 use crate::formats::erk::Version;
 
-/// The next steps, or nothing where the operator wants none.
+/// Returns the next steps; empty if the operator disabled them.
 ///
-/// A plan in several comments has no command of erk: erk would read its first comment and take that
-/// for the plan.
+/// For a plan in several comments, no erk commands are listed, because erk would read only the
+/// first comment and treat that as the plan.
 pub fn next_steps(settings: &Settings, place: &Place, saved: &Saved) -> String {
     let repo = place.repo.full_name();
     let number = saved.number;
@@ -37,7 +37,8 @@ pub fn next_steps(settings: &Settings, place: &Place, saved: &Saved) -> String {
     }
 }
 
-/// The next steps behind a click; nothing where there are none. It ends with an empty line.
+/// Returns the next steps in a collapsed section that ends with an empty line; empty if there are
+/// none.
 pub(super) fn folded(next_steps: &str) -> String {
     if next_steps.is_empty() {
         return String::new();
@@ -45,7 +46,7 @@ pub(super) fn folded(next_steps: &str) -> String {
     format!("<details>\n<summary>Next steps</summary>\n\n{next_steps}\n\n</details>\n\n")
 }
 
-/// What `version` of erk does with a plan issue.
+/// Returns the commands of this version of erk for a plan issue.
 fn of_erk(version: Version, number: u64, repo: &str) -> Vec<(&'static str, String)> {
     match version {
         Version::November2025 | Version::December2025 | Version::January2026 => {
@@ -93,7 +94,8 @@ fn of_erk(version: Version, number: u64, repo: &str) -> Vec<(&'static str, Strin
     }
 }
 
-/// `template` with its placeholders filled in, once: a name that holds one of them stays as it is.
+/// Replaces the placeholders of `template` in a single pass, so that placeholders in inserted
+/// values are not replaced.
 fn filled(template: &str, number: u64, repo: &str, url: &str) -> String {
     let values = [number.to_string(), repo.to_owned(), url.to_owned()];
     let mut text = String::with_capacity(template.len());

@@ -1,4 +1,4 @@
-//! What the bot says about posts that do not count, and about text that people do not see.
+//! Texts about posts that are not considered, and about text that is hidden on GitHub.
 
 use super::code_span;
 use super::failures::shorten;
@@ -9,13 +9,13 @@ use crate::formats::action_plan::fences;
 use crate::formats::block::quiet;
 use crate::formats::command::Command;
 
-/// Most authors that are named.
+/// Maximum number of authors that are named.
 const MAX_NAMED: usize = 5;
 
-/// Longest hidden text that is shown, in characters; the conversation has all of it.
+/// Maximum length of hidden text that is shown, in characters. The conversation has all of it.
 const MAX_SHOWN: usize = 4_000;
 
-/// One note for each author whose plans were not considered, and one for those beyond
+/// Returns one note for each author whose plans were not considered, and one for the authors beyond
 /// `MAX_NAMED`.
 pub fn not_considered(unconfirmed: &[Unconfirmed]) -> Vec<String> {
     let authors = by_author(unconfirmed);
@@ -39,7 +39,7 @@ pub fn not_considered(unconfirmed: &[Unconfirmed]) -> Vec<String> {
     notes
 }
 
-/// The only plans here were posted by people without write permission.
+/// Returns the failure if all plans were posted by people without write permission.
 pub fn only_unconfirmed(
     command: Command,
     unconfirmed: &[Unconfirmed],
@@ -64,8 +64,8 @@ pub fn only_unconfirmed(
     }
 }
 
-/// The plan holds text that people do not see, and somebody has to decide. `raw`: the command
-/// changes nothing by itself.
+/// Returns the failure of a plan with hidden text that a person has to decide about. `raw` says
+/// whether the command saves plans exactly as found.
 pub fn hidden(command: Command, parts: &[String], raw: bool) -> Failure {
     let name = command.name();
     let why = if raw {
@@ -87,7 +87,7 @@ pub fn hidden(command: Command, parts: &[String], raw: bool) -> Failure {
     }
 }
 
-/// A note on the plan's hidden text, and the text itself behind a click.
+/// Returns a note on the plan's hidden text, with the text in a collapsed section.
 pub fn hidden_text(text: &HiddenText) -> String {
     let parts = count(text.parts.len(), "part");
     let (note, summary) = if text.kept {
@@ -110,7 +110,7 @@ pub fn hidden_text(text: &HiddenText) -> String {
     )
 }
 
-/// The parts in a fence, made harmless, as many characters as have room.
+/// Returns the parts in a fenced code block, escaped and truncated to `MAX_SHOWN` characters.
 fn block(parts: &[String]) -> String {
     let whole = parts.join("\n");
     let mut text: String = whole.chars().take(MAX_SHOWN).collect();
@@ -121,7 +121,7 @@ fn block(parts: &[String]) -> String {
     quiet(&format!("{fence}text\n{}\n{fence}", text.trim_end()))
 }
 
-/// Authors in the order of their first posts, with the number of posts.
+/// Returns the authors in the order of their first posts, with their number of posts.
 fn by_author(unconfirmed: &[Unconfirmed]) -> Vec<(String, usize)> {
     let mut authors: Vec<(String, usize)> = Vec::new();
     for post in unconfirmed {

@@ -1,4 +1,4 @@
-//! What the bot says when it cannot tell which of several plans is meant.
+//! Texts for the case that it is unclear which of several plans is meant.
 
 use super::failures::shorten;
 use super::{asked, code_span, person};
@@ -13,12 +13,12 @@ use crate::formats::question::{Choice, Question};
 /// The last option of the question.
 const NONE: &str = "None of these";
 
-/// Longest title of an option, in characters.
+/// Maximum length of an option's title, in characters.
 const MAX_TITLE: usize = 100;
-/// Longest beginning of a plan that is shown, in characters.
+/// Maximum length of the beginning of a plan that is shown, in characters.
 const MAX_BEGINNING: usize = 160;
 
-/// The question with an option for each plan, and one for none of them.
+/// Returns the question, with an option for each plan and one for none of them.
 pub fn question(unclear: &Unclear) -> Question {
     let mut options: Vec<Choice> = unclear.among.iter().map(option).collect();
     options.push(Choice {
@@ -44,7 +44,7 @@ fn option(candidate: &Candidate) -> Choice {
     }
 }
 
-/// Who wrote it, and what it is called.
+/// Returns the title and the author of a plan.
 fn label(candidate: &Candidate) -> String {
     let author = candidate.author.as_deref().unwrap_or("somebody");
     match &candidate.title {
@@ -53,14 +53,14 @@ fn label(candidate: &Candidate) -> String {
     }
 }
 
-/// The first lines of its text below the headings, in one.
+/// Returns the beginning of the plan's text without headings, on one line.
 fn beginning(candidate: &Candidate) -> String {
     let lines = candidate.text.lines().filter(|line| !line.starts_with('#'));
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     shorten(&words.join(" "), MAX_BEGINNING)
 }
 
-/// The comment that asks; `boxes` are the options.
+/// Returns the comment that asks which plan is meant. `boxes` are the options.
 pub fn asks(trigger: &Trigger, until: Millis, boxes: &str) -> String {
     format!(
         "❓ {}, there is more than one plan here, and it is not clear which one {} is about. Tick one box \
@@ -72,7 +72,7 @@ pub fn asks(trigger: &Trigger, until: Millis, boxes: &str) -> String {
     )
 }
 
-/// A note on a plan that somebody has chosen among several.
+/// Returns a note on a plan that somebody chose among several.
 pub fn chosen(by: &str) -> String {
     format!(
         "There was more than one plan; {} chose this one.",
@@ -80,7 +80,7 @@ pub fn chosen(by: &str) -> String {
     )
 }
 
-/// A note on a plan that the agent has chosen among several.
+/// Returns a note on a plan that the agent chose among several.
 pub fn by_agent(candidate: &Candidate) -> String {
     format!(
         "There was more than one plan; the agent took {}.",
@@ -88,7 +88,7 @@ pub fn by_agent(candidate: &Candidate) -> String {
     )
 }
 
-/// A note on a plan that was taken although others are about equally likely.
+/// Returns a note on a plan that was chosen although others are about equally likely.
 pub fn taken(unclear: &Unclear) -> Option<String> {
     let other = unclear.among.get(1)?;
     Some(format!(
@@ -99,7 +99,7 @@ pub fn taken(unclear: &Unclear) -> Option<String> {
     ))
 }
 
-/// The value of `from=` for a candidate.
+/// Returns the value of the option `from=` for a candidate.
 fn pointer(candidate: &Candidate) -> String {
     let post = match &candidate.source {
         Source::Block { post } | Source::Section { post, .. } | Source::Whole { post } => *post,
@@ -109,7 +109,7 @@ fn pointer(candidate: &Candidate) -> String {
     post.map_or_else(|| "opening".to_owned(), |id| id.to_string())
 }
 
-/// A note on later comments that may change the plan; `urls` are their addresses.
+/// Returns a note on later comments that may change the plan. `urls` are their addresses.
 pub fn later(urls: &[String]) -> Option<String> {
     let mut links: Vec<String> = Vec::new();
     for url in urls.iter().filter(|url| url.starts_with("http")) {
@@ -130,7 +130,8 @@ pub fn later(urls: &[String]) -> Option<String> {
     })
 }
 
-/// The post that the command points to cannot be read; `why` names it and says why.
+/// Returns the failure if the post that the command points to cannot be read. `why` names the post
+/// and the reason.
 pub fn unreadable(command: Command, why: &str) -> Failure {
     let name = command.name();
     Failure {
@@ -144,7 +145,7 @@ pub fn unreadable(command: Command, why: &str) -> Failure {
     }
 }
 
-/// Several plans, where the operator wants none to be asked for.
+/// Returns the failure if there are several plans and the operator has disabled the question.
 pub fn refused(command: Command, unclear: &Unclear) -> Failure {
     let name = command.name();
     let choices: Vec<String> = unclear
@@ -166,7 +167,7 @@ pub fn refused(command: Command, unclear: &Unclear) -> Failure {
     }
 }
 
-/// Somebody answered that none of the plans is meant.
+/// Returns the failure if somebody answered that none of the plans is meant.
 pub fn none_of_these(command: Command) -> Failure {
     let name = command.name();
     Failure {
@@ -180,7 +181,7 @@ pub fn none_of_these(command: Command) -> Failure {
     }
 }
 
-/// Nobody said which plan is meant.
+/// Returns the failure if nobody answered which plan is meant.
 pub fn nobody_chose(command: Command, url: &str) -> Failure {
     let name = command.name();
     Failure {

@@ -1,4 +1,4 @@
-//! Asking people on behalf of the agent, and what they are told when they answer.
+//! Texts for asking people on behalf of the agent, and replies to their answers.
 
 use super::spent;
 use crate::engine::model::agent::Spent;
@@ -11,7 +11,7 @@ use crate::formats::block::quiet;
 use crate::formats::question::answer::AnswerError;
 use crate::formats::question::boxes;
 
-/// What can be chosen where a run is held: label and what it means.
+/// The options for a held run, each with its label and description.
 pub const DECISIONS: [(&str, &str); 3] = [
     (
         "Ask the agent again",
@@ -21,7 +21,7 @@ pub const DECISIONS: [(&str, &str); 3] = [
     ("Stop", "nothing is saved"),
 ];
 
-/// The comment that asks a round of questions.
+/// Returns the comment that asks a round of questions.
 pub fn questions(
     trigger: &Trigger,
     run: &RunId,
@@ -63,7 +63,7 @@ pub fn questions(
     )
 }
 
-/// What the comment that asked says once nothing more is waited for: what was answered, and by whom.
+/// Returns the final text of the comment that asked: the answers and who gave them.
 pub fn concluded(trigger: &Trigger, round: &Round) -> String {
     let open = round.open();
     let by = || quiet(&round.by.join(", "));
@@ -96,7 +96,7 @@ pub fn concluded(trigger: &Trigger, round: &Round) -> String {
     )
 }
 
-/// The status comment while people are asked.
+/// Returns the status while a run waits for answers.
 pub fn waiting(
     trigger: &Trigger,
     run: &RunId,
@@ -131,7 +131,7 @@ pub fn waiting(
     )
 }
 
-/// The same for `/plan-status`, one phrase.
+/// Returns the reason for waiting as one phrase, for `/plan-status`.
 pub fn waits(round: &Round, until: Millis) -> String {
     if round.hold {
         return format!(
@@ -149,7 +149,7 @@ fn open(round: &Round) -> String {
     }
 }
 
-/// The reminder. A comment of its own: an edit tells nobody.
+/// Returns the reminder. It is a separate comment, because edits do not notify anybody.
 pub fn reminder(round: &Round, until: Millis) -> String {
     let what = if round.hold {
         "A run is still held and waits for a decision".to_owned()
@@ -169,7 +169,7 @@ pub fn reminder(round: &Round, until: Millis) -> String {
     )
 }
 
-/// `/answer` where nothing is asked.
+/// Returns the reply to `/answer` if no question is open.
 pub fn nothing_asked(trigger: &Trigger) -> String {
     format!(
         "😕 {}: no question of the bot is open here.",
@@ -177,7 +177,7 @@ pub fn nothing_asked(trigger: &Trigger) -> String {
     )
 }
 
-/// `/answer` by somebody who may not.
+/// Returns the reply to `/answer` by somebody who may not answer.
 pub fn may_not_answer(trigger: &Trigger, hold: bool) -> String {
     let who = if hold {
         "whether a held run goes on is for people with `write` permission"
@@ -187,7 +187,7 @@ pub fn may_not_answer(trigger: &Trigger, hold: bool) -> String {
     format!("😕 {}: {who}.", person(trigger))
 }
 
-/// `/answer` that cannot be read.
+/// Returns the reply to an `/answer` that cannot be parsed.
 pub fn bad_answer(trigger: &Trigger, error: &AnswerError) -> String {
     format!(
         "😕 {}: {}{}",
@@ -197,7 +197,7 @@ pub fn bad_answer(trigger: &Trigger, error: &AnswerError) -> String {
     )
 }
 
-/// How ticks are sent once more; nothing for answers in a comment.
+/// Returns how to send ticked boxes again; empty for answers in a comment.
 fn sent_again(trigger: &Trigger) -> &'static str {
     match trigger.origin {
         Origin::Boxes { .. } => {
@@ -207,7 +207,7 @@ fn sent_again(trigger: &Trigger) -> &'static str {
     }
 }
 
-/// An answer to a held run that chooses nothing.
+/// Returns the reply to an answer that does not choose an option of a held run.
 pub fn no_decision(trigger: &Trigger) -> String {
     format!(
         "😕 {}: a held run needs one of its options, not words. Comment `/answer 1: a`, for example, or tick one box \
@@ -216,7 +216,7 @@ pub fn no_decision(trigger: &Trigger) -> String {
     )
 }
 
-/// Some questions are answered, others are not.
+/// Returns the reply to an answer that leaves questions open.
 pub fn partly_answered(trigger: &Trigger, round: &Round) -> String {
     let open: Vec<String> = round.open().iter().map(|at| (at + 1).to_string()).collect();
     let (noun, verb) = if open.len() == 1 {

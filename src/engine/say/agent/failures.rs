@@ -1,4 +1,4 @@
-//! Why a run with an agent failed, and what to do about it.
+//! Failures of runs with an agent, and their remedies.
 
 use super::{QUOTED, dollars, quoted, spent};
 use crate::engine::model::agent::{Ending, Limit, Micros, Report, Spent};
@@ -11,7 +11,8 @@ use crate::formats::agent_stream::{ErrorCause, cause};
 use crate::formats::command::Command;
 use crate::formats::plan::document::ErrorDocument;
 
-/// A limit of actor, repository or day is reached; nothing was spent.
+/// Returns the failure if a budget of the actor, the repository or the day is used up. Nothing was
+/// spent.
 pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
     let (what, until) = budget(which, repo);
     Failure {
@@ -25,7 +26,8 @@ pub fn exceeded(command: Command, which: &Exceeded, repo: &str) -> Failure {
     }
 }
 
-/// The limit that is reached, as a clause, and when there is room again.
+/// Describes the budget that is used up as a clause, and returns the time at which it allows
+/// another run.
 fn budget(which: &Exceeded, repo: &str) -> (String, Millis) {
     let (what, until) = match which {
         Exceeded::ActorHourRuns { limit, until } => (
@@ -68,7 +70,8 @@ fn runs(limit: u64) -> String {
     }
 }
 
-/// Why a plan is saved without the agent where a limit of actor, repository or day is reached.
+/// Returns why a plan is saved without the agent if a budget of the actor, the repository or the
+/// day is used up.
 pub fn why_exceeded(which: &Exceeded, repo: &str) -> String {
     let (what, until) = budget(which, repo);
     format!(
@@ -77,7 +80,7 @@ pub fn why_exceeded(which: &Exceeded, repo: &str) -> String {
     )
 }
 
-/// Why a plan is saved without the agent where the run has cost what one run may cost.
+/// Returns why a plan is saved without the agent if the run has reached its cost limit.
 pub fn why_run_cost(most: Micros) -> String {
     format!(
         "the agent reached the cost limit of a run ({})",
@@ -85,7 +88,7 @@ pub fn why_run_cost(most: Micros) -> String {
     )
 }
 
-/// Why a plan is saved without the agent after a turn that ended like this.
+/// Returns why a plan is saved without the agent after a turn that ended like this.
 pub fn why_ended(ending: &Ending) -> String {
     match ending {
         Ending::NotStarted(_) => {
@@ -131,7 +134,7 @@ pub fn why_ended(ending: &Ending) -> String {
     .to_owned()
 }
 
-/// The run has cost what one run may cost.
+/// Returns the failure of a run that has reached its cost limit.
 pub fn run_cost(command: Command, most: Micros) -> Failure {
     Failure {
         code: Code::AgentLimit,
@@ -144,21 +147,23 @@ pub fn run_cost(command: Command, most: Micros) -> Failure {
     }
 }
 
-/// Who can do something about it.
+/// The kind of remedy for a failure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Remedy {
-    /// Whoever asked: again.
+    /// The requester can retry the run.
     Again,
-    /// The same, as a new run: a retry is the same run, and that may not cost more.
+    /// The requester can start a new run. A retry would continue the same run, which has reached
+    /// its cost limit.
     Anew,
-    /// The operator.
+    /// The operator has to act.
     Operator,
-    /// Somebody asked the agent for secrets.
+    /// The conversation may ask agents for secrets: it has to be checked, and the operator has to
+    /// replace the secret.
     Secret,
 }
 
-/// The agent failed, and another try would not help or has been made. Everybody reads this: what the agent printed to standard
-/// error, and what concerns the computer that it runs on, is in the bot's log only.
+/// Returns the failure of the agent after which no further try is made. The message is public, so
+/// the agent's standard error and details of the bot's host are only logged.
 pub fn failed(command: Command, report: &Report, used: &Spent) -> Failure {
     let (code, message) = ended(&report.ending);
     let remedy = remedy(command, who(&report.ending));
@@ -193,7 +198,8 @@ fn who(ending: &Ending) -> Remedy {
     }
 }
 
-/// What to do; `/save-plan` fails with its agent only where it has found no plan.
+/// Appends the alternative of posting a plan, if the command is `/save-plan`. It fails because of
+/// its agent only if it found no plan.
 fn or_post(command: Command, text: &str) -> String {
     if command == Command::SavePlan {
         format!("{text}; or post the plan as a comment here, then comment `/save-plan` again.")
@@ -226,7 +232,7 @@ fn remedy(command: Command, who: Remedy) -> String {
     }
 }
 
-/// The same failure where no plan was found that could be saved without the agent.
+/// Adds to a failure that no plan was found that could be saved without the agent.
 pub fn and_no_plan(mut failure: Failure, looked: Vec<String>) -> Failure {
     failure.message = format!(
         "{} No plan was found here that could be saved without the agent.",
@@ -236,10 +242,10 @@ pub fn and_no_plan(mut failure: Failure, looked: Vec<String>) -> Failure {
     failure
 }
 
-/// How a turn ended that did not end well: the code, and one sentence.
+/// Returns the error code and one sentence for a turn that did not succeed.
 pub fn ended(ending: &Ending) -> (Code, String) {
     match ending {
-        // Why names files and folders of the computer.
+        // The reason contains paths of the host, so it is not shown.
         Ending::NotStarted(_) => (
             Code::AgentUnavailable,
             "The agent could not be started.".to_owned(),
@@ -307,7 +313,7 @@ fn of_limit(limit: Limit) -> (Code, String) {
     (code, message.to_owned())
 }
 
-/// The agent says that there is no plan, and the bot has found none either.
+/// Returns the failure if neither the agent nor the bot found a plan.
 pub fn no_plan(trigger: &Trigger, error: &ErrorDocument, mut looked: Vec<String>) -> Failure {
     let message = quoted(&error.message, QUOTED);
     let code = quoted(&error.code, 40);
@@ -322,7 +328,8 @@ pub fn no_plan(trigger: &Trigger, error: &ErrorDocument, mut looked: Vec<String>
     guidance_without_plan(&trigger.guidance, looked)
 }
 
-/// The answer was not a plan that holds, twice corrected; and there is nothing else to save.
+/// Returns the failure if the agent's answer is not a valid plan after all corrections, and no
+/// other plan was found.
 pub fn nothing_holds(why: &str) -> Failure {
     Failure {
         code: Code::ValidationFailed,
@@ -334,7 +341,7 @@ pub fn nothing_holds(why: &str) -> Failure {
     }
 }
 
-/// Nobody decided over a held run.
+/// Returns the failure of a held run that nobody decided about.
 pub fn held_for_good(command: Command, url: &str) -> Failure {
     Failure {
         code: Code::QuestionsUnanswered,

@@ -1,4 +1,4 @@
-//! Why research is refused, or came to too little.
+//! Failures of research.
 
 use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::research::{Research, State, TOPIC_MAX};
@@ -6,7 +6,7 @@ use crate::engine::say::agent;
 use crate::engine::say::failures::shorten;
 use crate::formats::question::boxes::shown;
 
-/// There are no topics.
+/// Returns the failure if there are no topics.
 pub fn no_topics() -> Failure {
     Failure {
         code: Code::InvalidInput,
@@ -18,7 +18,7 @@ pub fn no_topics() -> Failure {
     }
 }
 
-/// There are too many.
+/// Returns the failure if there are too many topics.
 pub fn too_many_topics(found: usize, most: usize) -> Failure {
     Failure {
         code: Code::InvalidInput,
@@ -33,7 +33,7 @@ pub fn too_many_topics(found: usize, most: usize) -> Failure {
     }
 }
 
-/// One is too long.
+/// Returns the failure if a topic is too long.
 pub fn long_topic(topic: &str) -> Failure {
     Failure {
         code: Code::InvalidInput,
@@ -47,7 +47,7 @@ pub fn long_topic(topic: &str) -> Failure {
     }
 }
 
-/// Too few topics have a report.
+/// Returns the failure if too few topics have a report.
 pub fn too_few(research: &Research) -> Failure {
     let tally = research.tally();
     let mut details: Vec<String> = research
