@@ -1,4 +1,5 @@
-//! The layers: defaults < file < environment < flags, each value with its origin.
+//! Merges the configuration layers, each overriding the one before: defaults, file, environment,
+//! flags. Each value keeps its origin.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,31 +13,35 @@ use super::error::ConfigError;
 use super::{token, values};
 use crate::regular_file;
 
-/// Longest configuration file, in bytes: 1 MiB. The documented defaults take some twenty thousand.
+/// Maximum size of a configuration file, in bytes (1 MiB). The documented defaults take about 20
+/// KB.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The file read when none is named.
+/// The file that is read if no other is named.
 const FILE: &str = "planwright.toml";
 
-/// Where the configuration is taken from. No `Debug`: the environment holds secrets.
+/// The inputs of the configuration. There is no `Debug` implementation because the environment
+/// holds secrets.
 #[derive(Clone, Default)]
 pub struct Sources {
-    /// Path and text of the file.
+    /// Path and text of the configuration file.
     pub file: Option<(String, String)>,
-    /// Somebody named the file. Otherwise it is whatever lies in the working directory, perhaps of a cloned repository.
+    /// Whether the user named the file. Otherwise it was found in the working directory, which may
+    /// be an untrusted cloned repository.
     pub file_named: bool,
-    /// Environment variables. Looked at are those with `PLANWRIGHT_`, `GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_API_URL`, `PATH`,
-    /// and what `agent.environment` names.
+    /// Environment variables. Only those with the prefix `PLANWRIGHT_`, `GITHUB_TOKEN`, `GH_TOKEN`,
+    /// `GITHUB_API_URL`, `PATH` and those listed in `agent.environment` are used.
     pub environment: BTreeMap<String, String>,
-    /// `KEY=VALUE` of each `--set`.
+    /// The `KEY=VALUE` arguments of `--set`.
     pub flags: Vec<String>,
 }
 
 impl Sources {
-    /// The file `named` (or `planwright.toml` where it is there), this process's environment, and `flags`.
+    /// Reads the file `named` (by default `planwright.toml`, if it exists) and the environment of
+    /// this process, and adds `flags`.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn gather(named: Option<&Path>, flags: Vec<String>) -> Result<Self, ConfigError> {
         let path = named.unwrap_or_else(|| Path::new(FILE));
         let file = match read(path, named.is_some()) {
@@ -61,7 +66,8 @@ impl Sources {
     }
 }
 
-/// The text of a configuration file. One that nobody has named may lie in a cloned repository.
+/// Reads a configuration file. A file that the user did not name may come from a cloned repository,
+/// so it must be a regular file.
 fn read(path: &Path, named: bool) -> io::Result<String> {
     let file = if named {
         regular_file::open_named(path)
@@ -72,21 +78,21 @@ fn read(path: &Path, named: bool) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// `config/default.toml`.
+    /// The compiled-in `config/default.toml`.
     Default,
-    /// A file and its 1-based line.
+    /// A configuration file.
     File {
         /// Path as given.
         path: String,
-        /// Line.
+        /// Line, 1-based.
         line: usize,
     },
-    /// An environment variable.
+    /// An environment variable, by name.
     Variable(String),
-    /// `--set`.
+    /// A `--set` flag.
     Flag,
 }
 
@@ -103,14 +109,16 @@ impl fmt::Display for Origin {
 
 pub(super) const PREFIX: &str = "PLANWRIGHT_";
 
-/// The variables that hold secrets; everything else with the prefix belongs to a key.
+/// The variables that hold secrets. Variables with the prefix that are not listed here set a key,
+/// except [`token::OWN`].
 pub(super) const SECRET_VARIABLES: [&str; 3] = [
     "PLANWRIGHT_WEBHOOK_SECRETS",
     "PLANWRIGHT_GITHUB_PRIVATE_KEY",
     "PLANWRIGHT_AGENT_API_KEY",
 ];
 
-/// Keys that people try to put secrets under: key, variable, key of the file.
+/// Keys under which users might try to set a secret. Each entry is the key, the variable to use
+/// instead and the key of the secret file to use instead.
 const SECRET_KEYS: [(&str, &str, &str); 8] = [
     (
         "webhook.secret",
@@ -146,7 +154,7 @@ const SECRET_KEYS: [(&str, &str, &str); 8] = [
     ("agent.key", SECRET_VARIABLES[2], "agent.api_key_file"),
 ];
 
-/// One key with its effective value.
+/// A key with its effective value.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) key: String,
@@ -154,7 +162,7 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
 }
 
-/// Every key in the order of the default file.
+/// All keys, in the order of the default file.
 #[derive(Debug, Clone)]
 pub(super) struct Merged(pub(super) Vec<Entry>);
 
@@ -163,7 +171,7 @@ impl Merged {
         self.0.iter().find(|entry| entry.key == key)
     }
 
-    /// As nested tables.
+    /// Returns the values as nested tables.
     pub(super) fn table(&self) -> toml::Table {
         let mut table = toml::Table::new();
         for entry in &self.0 {
@@ -178,7 +186,7 @@ impl Merged {
         table
     }
 
-    /// The entry that `key` sets, when it may.
+    /// Returns the entry of `key`, or an error if the key is unknown or would hold a secret.
     fn known(&mut self, key: &str, origin: &Origin) -> Result<&mut Entry, ConfigError> {
         let nearest = nearest(key, self.0.iter().map(|entry| entry.key.as_str()));
         if let Some((_, variable, file_key)) = SECRET_KEYS.iter().find(|(name, ..)| *name == key) {
@@ -216,7 +224,7 @@ impl Merged {
         Ok(())
     }
 
-    /// Sets from text, which takes the type of the default.
+    /// Sets a key from text, parsed as the type of the default.
     fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let entry = self.known(key, &origin)?;
         let value = values::read(key, &entry.value, text);
@@ -233,7 +241,7 @@ impl Merged {
     }
 }
 
-/// Puts all layers together.
+/// Merges all layers.
 pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     let mut merged = Merged(
         entries("config/default.toml", DEFAULT)?
@@ -258,7 +266,7 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     }
     for flag in &sources.flags {
         let (key, text) = flag.split_once('=').ok_or_else(|| ConfigError::Flag {
-            // A secret may be what was given by mistake.
+            // Truncated, because the argument may be a secret given by mistake.
             given: flag.chars().take(40).collect(),
         })?;
         merged.set_text(key.trim(), text, Origin::Flag)?;
@@ -266,7 +274,8 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     Ok(merged)
 }
 
-/// `PLANWRIGHT_` variables that set nothing. Only a warning: orchestrators make variables from service names.
+/// Returns a warning for each `PLANWRIGHT_` variable that sets nothing. These are not errors,
+/// because orchestrators derive variables from service names.
 pub(super) fn unknown_variables(sources: &Sources) -> Vec<String> {
     let Ok(defaults) = entries("config/default.toml", DEFAULT) else {
         return Vec::new();
@@ -289,12 +298,12 @@ pub(super) fn unknown_variables(sources: &Sources) -> Vec<String> {
         .collect()
 }
 
-/// The environment variable of a key.
+/// Returns the name of the environment variable that sets `key`.
 pub(super) fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "_").to_uppercase())
 }
 
-/// The keys of a TOML text in the order of the text.
+/// Returns the keys of a TOML text, in the order of the text.
 fn entries(path: &str, text: &str) -> Result<Vec<Entry>, ConfigError> {
     let line_at = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
     let syntax = |error: &toml::de::Error| ConfigError::Syntax {
@@ -335,7 +344,7 @@ fn entries(path: &str, text: &str) -> Result<Vec<Entry>, ConfigError> {
         .collect())
 }
 
-/// The known name that looks most like `wrong`, when it looks like it at all.
+/// Returns the known name most similar to `wrong`, if any is similar enough.
 pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     known
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
