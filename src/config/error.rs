@@ -95,7 +95,7 @@ pub enum ConfigError {
         /// The argument, truncated.
         given: String,
     },
-    /// The merged layers cannot be deserialized.
+    /// The merged layers cannot be deserialised.
     #[error("the configuration cannot be put together: {why}")]
     Unreadable {
         /// The cause.

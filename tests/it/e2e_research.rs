@@ -1,5 +1,5 @@
 //! `/research` end to end with the real Claude Code client and a stub of the model's API, which
-//! recognizes each topic by the file it requests: the results, their order, and that after a kill
+//! recognises each topic by the file it requests: the results, their order, and that after a kill
 //! the bot completes the rest without repeating anything.
 
 mod killed;

@@ -34,7 +34,7 @@ pub(crate) enum Client {
     Other,
 }
 
-/// Operations that need no authorization.
+/// Operations that need no authorisation.
 const ANONYMOUS: [&str; 4] = [
     "/",
     "/app-manifests/{code}/conversions",
