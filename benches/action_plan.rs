@@ -1,7 +1,9 @@
-//! Benchmark of reading action plans: beside comrak's parse of the same text, long plans, hostile texts.
+//! Benchmark of reading action plans, compared with comrak's parse of the same text: typical, long
+//! and hostile plans.
 //!
-//! `cargo bench --bench action_plan`. Each figure is the median of rounds in one process; beside it stands its bar. What
-//! is measured and how: `benches/README.md`. Exit code 1: a bar was missed.
+//! Run with `cargo bench --bench action_plan`. Each figure is the median of several rounds in one
+//! process, shown beside its bar. `benches/README.md` explains what is measured and how. The exit
+//! code is 1 if a bar is missed.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
@@ -16,10 +18,10 @@ use comrak::{Arena, parse_document};
 use planwright::formats::{action_plan, markdown};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Rounds of one measurement; the median counts.
+/// Number of rounds of one measurement; the median counts.
 const ROUNDS: usize = 15;
 
-/// A round repeats its work until it takes this long.
+/// Duration that a round approaches by repeating its work.
 const ROUND: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
@@ -68,7 +70,7 @@ fn main() -> ExitCode {
                 || action_plan::parse(&text).map_err(|it| it.diff().to_string().len()),
                 || comrak(&text),
             );
-            // What comrak itself takes is not ours. Below a nanosecond it is noise.
+            // comrak's own time is subtracted. Values below one nanosecond are noise.
             let each = ((refused - comrak) / text.len() as f64 * 1e9).max(1.0);
             let size = bytes / 1000;
             row(
@@ -94,7 +96,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Seconds of the thread on a processor that `work` takes.
+/// Returns the processor time that `work` takes, in seconds.
 fn time<T>(work: impl FnMut() -> T) -> f64 {
     in_turn(work, || ()).0
 }
@@ -104,7 +106,7 @@ fn in_turn<T, U>(ours: impl FnMut() -> T, theirs: impl FnMut() -> U) -> (f64, f6
     (median(ours), median(theirs))
 }
 
-/// Seconds of the thread on a processor that `ours` and `theirs` take, measured in turn.
+/// Returns the processor times of `ours` and `theirs`, measured alternately, in seconds.
 fn rounds<T, U>(
     mut ours: impl FnMut() -> T,
     mut theirs: impl FnMut() -> U,
@@ -120,7 +122,7 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// How often `work` fits into a round.
+/// Returns how often `work` fits into a round, at least once.
 fn times<T>(work: &mut impl FnMut() -> T) -> u32 {
     let start = Instant::now();
     black_box(work());
@@ -136,14 +138,14 @@ fn round<T>(times: u32, work: &mut impl FnMut() -> T) -> f64 {
     (processor_time() - start) / f64::from(times)
 }
 
-/// Seconds that this thread has been on a processor, to the nanosecond; what `/proc` says is only as fine as the
-/// scheduler's tick.
+/// Returns the processor time used by this thread, in seconds with nanosecond resolution. `/proc`
+/// has only the resolution of the scheduler's tick.
 fn processor_time() -> f64 {
     let spent = clock_gettime(ClockId::ThreadCPUTime);
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
-/// The limit: the same text, the same options, nothing looked at.
+/// The baseline: parses the same text with the same options and ignores the result.
 fn comrak(text: &str) -> usize {
     let arena = Arena::new();
     parse_document(&arena, text, &markdown::options())
@@ -154,7 +156,7 @@ fn comrak(text: &str) -> usize {
 const HEAD: &str = "# Export reports\n\n- **Status:** Green\n- **Agent:** Developer\n\n## Rationale\n\n````text\nWhy.\n````\n\n\
                     ## Action Plan\n";
 
-/// A plan of `actions` of six kinds, some `bytes` long.
+/// Returns a plan of `actions` actions of four kinds, about `bytes` long.
 fn plan(actions: usize, bytes: usize) -> String {
     let mut text = HEAD.to_owned();
     let share = (bytes / actions).saturating_sub(170) * 3 / 4;

@@ -1,7 +1,8 @@
-//! Benchmark of what an agent costs beside its own time: processor time of the bot and its helper for each run.
+//! Benchmark of the overhead of an agent: the processor time that the bot and its helper processes
+//! use per run, in addition to the agent's own.
 //!
-//! `cargo bench --bench agent`. What is measured and how: `benches/README.md`. Linux only. Exit code 1: the bar was
-//! missed, or something did not work.
+//! Run with `cargo bench --bench agent`, on Linux only. `benches/README.md` explains what is
+//! measured and how. The exit code is 1 if the bar is missed or an error occurs.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and ticks of a benchmark are far below 2^52"
@@ -17,20 +18,20 @@ use github_simulator::model::Role;
 use github_simulator::{AppKeys, Simulator, SimulatorOptions};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Whatever went wrong; the text is all that matters.
+/// Any error; only its message is used.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const SECRET: &str = "a webhook secret of good length";
 const REPOSITORY: &str = "acme/search";
-/// Runs of one measurement.
+/// Number of runs in one measurement.
 const RUNS: usize = 40;
 const ROUNDS: usize = 5;
-/// The most processor time of one run beside its agent's own, in milliseconds.
+/// Maximum processor time of one run in addition to its agent's own, in milliseconds.
 const BAR: f64 = 20.0;
-/// Longest time for the runs of one measurement.
+/// Timeout for the runs of one measurement.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A plan, and the same as an agent completes it.
+/// The plan in the issues, which the agent returns in completed form.
 const PLAN: &str = include_str!("../fixtures/plans/session-store.md");
 
 fn main() -> ExitCode {
@@ -81,7 +82,7 @@ async fn measure() -> Result<bool, Failure> {
     Ok(held)
 }
 
-/// The plan as an agent gives it back, complete.
+/// Returns the plan as the agent completes it.
 fn completed() -> Result<String, Failure> {
     let (_, body) = PLAN.split_once('\n').ok_or("the plan has no title")?;
     Ok(format!(
@@ -91,7 +92,8 @@ fn completed() -> Result<String, Failure> {
     ))
 }
 
-/// Milliseconds for each run of a fresh bot, start and end of the bot left out.
+/// Measures a new bot, without its start and end. Returns the processor time of one run, in
+/// milliseconds.
 async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
     let keys = AppKeys::generate()?;
     let options = SimulatorOptions::new(
@@ -106,7 +108,7 @@ async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
     simulator.install(&[REPOSITORY])?;
     let folder = tempfile::tempdir()?;
     let bot = Bot::start(&simulator, &keys, folder.path(), answer)?;
-    // One run first: what is made once is made then.
+    // The first run is not measured, because it pays for one-time initialisation.
     one(&simulator, 1).await?;
     let before = bot.ticks()?;
     one(&simulator, RUNS).await?;
@@ -116,7 +118,7 @@ async fn runs(answer: Option<&Path>) -> Result<f64, Failure> {
     Ok(ticks as f64 * 1000.0 / ticks_a_second()? / RUNS as f64)
 }
 
-/// Opens so many issues with a plan, asks for each to be saved, and returns when all are.
+/// Opens `count` issues with a plan, requests that each is saved, and waits until all are saved.
 async fn one(simulator: &Simulator, count: usize) -> Result<(), Failure> {
     let saved = |simulator: &Simulator| -> Result<usize, Failure> {
         let issues = simulator.issues(REPOSITORY)?;
@@ -154,7 +156,7 @@ async fn one(simulator: &Simulator, count: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The bot as a process of its own.
+/// The bot as a child process.
 struct Bot(Child);
 
 impl Bot {
@@ -210,7 +212,8 @@ impl Bot {
         Ok(bot)
     }
 
-    /// Clock ticks that it and those of its processes that have ended were on a processor (`proc_pid_stat(5)`).
+    /// Returns the processor time of the bot and of its children that have ended, in clock ticks
+    /// (`proc_pid_stat(5)`).
     fn ticks(&self) -> Result<u64, Failure> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
         let (_, fields) = stat.rsplit_once(')').ok_or("an unknown form of stat")?;
@@ -232,7 +235,7 @@ impl Drop for Bot {
     }
 }
 
-/// Milliseconds that the agent takes when nobody watches it.
+/// Returns the processor time of one agent run without the bot, in milliseconds.
 fn alone(answer: &Path) -> Result<f64, Failure> {
     let before = children()?;
     for _ in 0..RUNS {
@@ -244,7 +247,7 @@ fn alone(answer: &Path) -> Result<f64, Failure> {
     Ok((children()? - before) as f64 * 1000.0 / ticks_a_second()? / RUNS as f64)
 }
 
-/// Clock ticks of ended children.
+/// Returns the processor time of this process's ended children, in clock ticks.
 fn children() -> Result<u64, Failure> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let (_, fields) = stat.rsplit_once(')').ok_or("an unknown form of stat")?;

@@ -1,7 +1,9 @@
-//! Benchmark of reading metadata blocks: the texts of real issues, long texts without blocks, hostile texts.
+//! Benchmark of reading metadata blocks: texts of real issues, long texts without blocks, and
+//! hostile texts.
 //!
-//! `cargo bench --bench blocks`. Each figure is the median of rounds in one process; beside it stands its bar. What is
-//! measured and how: `benches/README.md`. Exit code 1: a bar was missed.
+//! Run with `cargo bench --bench blocks`. Each figure is the median of several rounds in one
+//! process, shown beside its bar. `benches/README.md` explains what is measured and how. The exit
+//! code is 1 if a bar is missed.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
@@ -15,10 +17,10 @@ use std::time::{Duration, Instant};
 use planwright::formats::block::{self, Content};
 use serde_json::{Map, Value, json};
 
-/// Rounds of one measurement; the median counts.
+/// Number of rounds of one measurement; the median counts.
 const ROUNDS: usize = 15;
 
-/// A round repeats its work until it takes this long.
+/// Minimum duration of a round; the work is repeated until it is reached.
 const ROUND: Duration = Duration::from_millis(20);
 
 fn main() -> ExitCode {
@@ -34,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Seconds that `work` takes.
+/// Returns the time that `work` takes, in seconds.
 fn time<T>(mut work: impl FnMut() -> T) -> f64 {
     let start = Instant::now();
     black_box(work());
@@ -57,7 +59,7 @@ fn time<T>(mut work: impl FnMut() -> T) -> f64 {
     rounds[ROUNDS / 2]
 }
 
-/// What a figure must be.
+/// The target of a figure.
 enum Bar {
     Under(f64),
     AtLeast(f64),
@@ -86,7 +88,7 @@ impl Table {
     }
 }
 
-/// A header as erk writes it in April 2026.
+/// Returns a header as erk wrote it in April 2026.
 fn header() -> Map<String, Value> {
     let fields = json!({
         "schema_version": "2", "created_at": "2026-02-22T21:41:52.854678+00:00", "created_by": "octo-cat",
@@ -110,7 +112,8 @@ fn event(number: u32) -> Map<String, Value> {
     fields.as_object().cloned().unwrap_or_default()
 }
 
-/// Prose with what plans have in them: headings, lists, fences in and outside of lists, code in the line.
+/// Returns prose of at least `least` bytes with the elements that plans contain: headings, lists,
+/// fences inside and outside of lists, and inline code.
 fn prose(least: usize) -> String {
     let mut text = String::new();
     let mut step = 1;
@@ -129,7 +132,7 @@ fn prose(least: usize) -> String {
     text
 }
 
-/// 60 KB, mostly prose: a header, three events, a plan of some KB.
+/// Returns 60 KB of mostly prose: a header, three events and a plan of 6 KB.
 fn mostly_prose() -> String {
     let mut text = block::render_yaml("plan-header", &header());
     for number in 1..=3 {
@@ -142,7 +145,7 @@ fn mostly_prose() -> String {
     text
 }
 
-/// 60 KB that are one plan, and its header.
+/// Returns 60 KB that consist of a header and one plan.
 fn one_plan() -> String {
     [
         block::render_yaml("plan-header", &header()),
@@ -151,7 +154,7 @@ fn one_plan() -> String {
     .join("\n\n")
 }
 
-/// The least that any reader must do: find the markers, read the YAML between them.
+/// The minimum work of any reader: finds the markers and parses the YAML between them.
 fn plain_scan(text: &str) -> usize {
     const OPENS: &str = "<!-- erk:metadata-block:";
     let mut found = 0;
@@ -229,7 +232,8 @@ fn hostile(table: &mut Table) {
             let byte = seconds * 1e9 / text.len() as f64;
             least = least.min(byte);
             if count > 160 {
-                // Linear work costs the same for each byte; memory and busy machines take their part.
+                // Linear work has a constant cost per byte; the factor allows for caches and other
+                // load on the machine.
                 table.row(
                     "  for each byte, times the least",
                     byte / least,

@@ -1,6 +1,8 @@
-//! Benchmark of reading hostile texts: what a comment asks for, and a conversation of 500 long comments.
+//! Benchmark of reading hostile texts: deciding what a comment asks for, and searching a
+//! conversation of 500 long comments for a plan.
 //!
-//! `cargo bench --bench decide`. What is measured and how: `benches/README.md`. Exit code 1: a bar was missed.
+//! Run with `cargo bench --bench decide`. `benches/README.md` explains what is measured and how.
+//! The exit code is 1 if a performance bar is missed.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
@@ -28,29 +30,33 @@ use planwright::formats::markdown;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
-/// Most characters of a comment on GitHub.
+/// Maximum length of a comment on GitHub, in characters.
 const COMMENT: usize = 65_536;
 
-/// Comments of the conversation, all of them of [`COMMENT`] characters.
+/// Number of comments in the conversation, each of [`COMMENT`] characters.
 const COMMENTS: usize = 500;
 
-/// So many shapes are tried as a conversation, those whose text takes longest to parse.
+/// Number of shapes that are tried as a conversation: those that are slowest to parse.
 const SLOWEST: usize = 30;
 
-/// Bars: milliseconds for one comment, seconds and mebibytes for the conversation, milliseconds for an opening text.
+/// Maximum processor time for one comment, in milliseconds.
 const DECIDE_BAR: f64 = 50.0;
+/// Maximum processor time for the conversation, in seconds.
 const THREAD_BAR: f64 = 3.0;
+/// Maximum memory for the conversation, in MiB.
 const MEMORY_BAR: f64 = 200.0;
+/// Maximum processor time for the opening text of headings, in milliseconds.
 const HEADINGS_BAR: f64 = 500.0;
 
-/// What stands before each shape: commands of each kind.
+/// Commands that are put before each shape.
 const HEADS: [&str; 3] = [
     "/plan-help\n\n",
     "/save-plan\n\n# Plan: x\n\n",
     "/save-raw-plan\n\n",
 ];
 
-/// The least of so many measurements counts where the first is near the bar: other work on the machine only adds.
+/// Number of measurements if the first one is near the bar. The minimum counts, because other work
+/// on the machine only adds time.
 const ROUNDS: usize = 3;
 
 fn main() -> ExitCode {
@@ -140,7 +146,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Milliseconds of this thread on a processor.
+/// Returns the processor time used by this thread, in milliseconds.
 fn processor() -> f64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6
@@ -190,7 +196,8 @@ fn edited(before: &str, after: &str) -> Vec<u8> {
     serde_json::to_vec(&payload).unwrap()
 }
 
-/// Seconds of a processor and peak of memory of a process that judges a conversation of one shape.
+/// Measures a conversation of one shape in a separate process. Returns the processor time in
+/// seconds and the peak memory in MiB.
 fn thread(shape: usize) -> (f64, f64) {
     let program = std::env::current_exe().unwrap();
     let output = Process::new(program)
@@ -204,7 +211,8 @@ fn thread(shape: usize) -> (f64, f64) {
     (figures.next().unwrap(), figures.next().unwrap())
 }
 
-/// What is kept of the conversation is made here as the client keeps it: comment by comment, up to the limit.
+/// Prints the processor time and the peak memory of judging a conversation of one shape. As in the
+/// GitHub client, comments are added one by one and dropped above the size limit.
 fn thread_child(shape: &str) -> ExitCode {
     let (_, text) = hostile::shapes(COMMENT).swap_remove(shape.parse().unwrap());
     let (mut thread, trigger) = conversation();
@@ -235,7 +243,7 @@ fn thread_child(shape: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whether there is a plan in the conversation.
+/// Returns whether the conversation contains a plan.
 fn judged(thread: &Thread, trigger: &Trigger) -> bool {
     let search = extract::scan(thread, trigger).search(thread, trigger, &Trust::Everybody);
     verify::find(trigger, thread, search, &Logs::default())
@@ -303,7 +311,8 @@ fn conversation() -> (Thread, Trigger) {
     (thread, trigger)
 }
 
-/// Looks for slow comments for so many seconds of a processor: texts at random, and variations of the slowest.
+/// Searches for slow comments for `seconds` of processor time, among random texts and variations of
+/// the slowest ones so far.
 fn explore(seconds: f64) {
     let mut numbers = hostile::Numbers(std::process::id().into());
     let mut best: Vec<(f64, &str, hostile::Recipe)> = Vec::new();
@@ -324,7 +333,7 @@ fn explore(seconds: f64) {
         if !slow {
             continue;
         }
-        // Noise only adds.
+        // The minimum of both, because noise only adds time.
         best.push((decided(&payload).min(first), head, recipe));
         best.sort_by(|a, b| b.0.total_cmp(&a.0));
         best.dedup_by(|a, b| a.2 == b.2);

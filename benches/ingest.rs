@@ -1,9 +1,12 @@
-//! Ingest benchmark: how fast the receiver takes signed deliveries, as ratios to the same HTTP stack without a store.
+//! Benchmark of the receiver: how fast it accepts signed deliveries, relative to the same HTTP
+//! stack without a store.
 //!
-//! `cargo bench --bench ingest -- [--quick] [--json] [--check]`. What is measured and how: `benches/README.md`.
+//! Run with `cargo bench --bench ingest -- [--quick] [--json] [--check]`. `benches/README.md`
+//! explains what is measured and how.
 //!
-//! This process makes the load, pinned to core 0; the servers are children of it, pinned to core 1. Exit code 1: an
-//! acknowledged delivery is missing after a kill (or, with `--check`, a bar was missed).
+//! This process generates the load, pinned to core 0; the servers are its children, pinned to core
+//! 1. The exit code is 1 if an acknowledged delivery is missing after a kill or, with `--check`, a
+//! bar is missed.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
@@ -27,10 +30,10 @@ mod server;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Whatever went wrong; the text is all that matters.
+/// A result with any error; only its message is used.
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// How long and how often.
+/// Number and duration of the rounds.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     rounds: usize,
@@ -70,7 +73,7 @@ fn measure(arguments: &[String]) -> Outcome<ExitCode> {
             "--quick" => plan = Plan::QUICK,
             "--json" => json = true,
             "--check" => check = true,
-            // cargo bench says so itself.
+            // `cargo bench` passes this argument.
             "--bench" => {}
             other => {
                 return Err(

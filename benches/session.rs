@@ -1,8 +1,10 @@
-//! Session log benchmark: how fast a log is read, and that memory does not grow with it.
+//! Benchmark of reading session logs: speed, and that memory does not grow with the size of the
+//! log.
 //!
-//! `cargo bench --bench session -- [--quick] [--check]`. What is measured and how: `benches/README.md`.
+//! Run with `cargo bench --bench session -- [--quick] [--check]`. `benches/README.md` explains what
+//! is measured and how.
 //!
-//! Exit code 1: with `--check`, a bar was missed; without, something did not work.
+//! The exit code is 1 if an error occurs or, with `--check`, a bar is missed.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
@@ -21,15 +23,15 @@ use planwright::formats::session::{ScanResult, Scanner};
 
 use log::{Kind, Log};
 
-/// Whatever went wrong; the text is all that matters.
+/// A result with any error; only its message is used.
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const MIB: usize = 1024 * 1024;
-/// The least speed, in MB/s (10^6 bytes).
+/// Minimum speed, in MB/s (10^6 bytes).
 const SPEED_BAR: f64 = 300.0;
-/// The most that memory may grow from the small log to the large one, in MiB.
+/// Maximum growth of memory from the small log to the large one, in MiB.
 const GROWTH_BAR: f64 = 2.0;
-/// As files are read.
+/// Chunk size in which files are read, in bytes.
 const CHUNK: usize = 64 * 1024;
 
 fn main() -> ExitCode {
@@ -54,7 +56,7 @@ fn measure(arguments: &[String]) -> Outcome<bool> {
         match argument.as_str() {
             "--quick" => (rounds, size) = (3, 16 * MIB),
             "--check" => check = true,
-            // cargo bench says so itself.
+            // `cargo bench` passes this argument.
             "--bench" => {}
             other => {
                 return Err(format!("unknown argument {other}; known: --quick, --check").into());
@@ -114,14 +116,15 @@ fn measure(arguments: &[String]) -> Outcome<bool> {
     Ok(good || !check)
 }
 
-/// Reads a log as a file is read.
+/// Reads a log in chunks, like a file.
 fn read(log: &[u8]) -> ScanResult {
     let mut feed = Scanner::new(None);
     log.chunks(CHUNK).for_each(|chunk| feed.push(chunk));
     feed.finish()
 }
 
-/// The median speed, in MB for each second of this thread on a processor: other work on the machine does not count.
+/// Returns the median speed in MB per second of processor time of this thread, which other work on
+/// the machine does not affect.
 fn speed(rounds: usize, log: &[u8], work: impl Fn(&[u8])) -> Outcome<f64> {
     let mut times = Vec::with_capacity(rounds);
     for _ in 0..rounds {
@@ -133,7 +136,7 @@ fn speed(rounds: usize, log: &[u8], work: impl Fn(&[u8])) -> Outcome<f64> {
     Ok(log.len() as f64 / 1e6 / Duration::from_nanos(times[rounds / 2]).as_secs_f64())
 }
 
-/// Nanoseconds that this thread has been on a processor.
+/// Returns the processor time used by this thread, in nanoseconds.
 fn processor_time() -> Outcome<u64> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(stat.split(' ').next().unwrap_or_default().parse()?)

@@ -1,7 +1,8 @@
-//! Benchmark of reading what agents print: speed, and that memory does not grow with the output.
+//! Benchmark of reading agent output: speed, and that memory does not grow with the size of the
+//! output.
 //!
-//! `cargo bench --bench stream`. What is measured and how: `benches/README.md`. Exit code 1: a bar was missed, or
-//! something did not work.
+//! Run with `cargo bench --bench stream`. `benches/README.md` explains what is measured and how.
+//! The exit code is 1 if a bar is missed or an error occurs.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"
@@ -19,19 +20,20 @@ use serde::de::IgnoredAny;
 
 use output::{Kind, Output};
 
-/// Whatever went wrong; the text is all that matters.
+/// Any error; only its message is used.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const MIB: usize = 1024 * 1024;
-/// Bytes of the output whose speed is measured.
+/// Size of the output whose speed is measured, in bytes.
 const SIZE: usize = 10_000_000;
-/// The least speed, in MB/s (10^6 bytes).
+/// Minimum speed, in MB/s (10^6 bytes).
 const SPEED_BAR: f64 = 200.0;
-/// How much larger the large output is, for memory.
+/// Ratio of the sizes of the large and the small output, for memory.
 const TIMES: usize = 16;
-/// The most that memory may grow from the small output to the large one, in MiB, beside the texts that are kept.
+/// Maximum growth of memory from the small output to the large one, in MiB, without the texts that
+/// are kept.
 const GROWTH_BAR: f64 = 2.0;
-/// As pipes are read.
+/// Chunk size in which pipes are read, in bytes.
 const CHUNK: usize = 64 * 1024;
 const ROUNDS: usize = 15;
 /// First argument of the process whose memory is measured.
@@ -111,7 +113,7 @@ fn measure() -> Result<bool, Failure> {
     Ok(good)
 }
 
-/// Reads output as a pipe is read.
+/// Reads output in chunks, like a pipe.
 fn read(bytes: &[u8]) -> Summary {
     let mut stream = Stream::new();
     for chunk in bytes.chunks(CHUNK) {
@@ -124,7 +126,8 @@ fn read(bytes: &[u8]) -> Summary {
     })
 }
 
-/// The median speed, in MB for each second of this thread on a processor: other work on the machine does not count.
+/// Returns the median speed in MB per second of processor time of this thread, which other work on
+/// the machine does not affect.
 fn speed(bytes: &[u8], work: impl Fn(&[u8])) -> Result<f64, Failure> {
     let mut times = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
@@ -136,13 +139,13 @@ fn speed(bytes: &[u8], work: impl Fn(&[u8])) -> Result<f64, Failure> {
     Ok(bytes.len() as f64 / 1e6 / Duration::from_nanos(times[ROUNDS / 2]).as_secs_f64())
 }
 
-/// Nanoseconds that this thread has been on a processor.
+/// Returns the processor time used by this thread, in nanoseconds.
 fn processor_time() -> Result<u64, Failure> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(stat.split(' ').next().unwrap_or_default().parse()?)
 }
 
-/// Peak of resident memory, in MiB, of a process that reads `size` MiB.
+/// Returns the peak resident memory, in MiB, of a process that reads `size` MiB.
 fn peak(kind: Kind, size: usize) -> Result<f64, Failure> {
     let read = Command::new(std::env::current_exe()?)
         .args([READ, &format!("{kind:?}"), &size.to_string()])
@@ -155,7 +158,8 @@ fn peak(kind: Kind, size: usize) -> Result<f64, Failure> {
     Ok(kib / 1024.0)
 }
 
-/// Reads so many MiB, made as they are read, and prints the peak of resident memory in KiB.
+/// Reads `size` MiB of output that is generated while it is read, and prints the peak of resident
+/// memory, in KiB.
 fn peak_of_this(kind: &str, size: &str) -> Result<(), Failure> {
     let kind = if kind == "Talk" {
         Kind::Talk

@@ -1,7 +1,9 @@
-//! Configuration: one documented source, `config/default.toml`, compiled in. File, environment and flags on top.
+//! Loads and checks the operator's configuration.
 //!
-//! The default file is also the schema: a key is known when it is there, and has the type it has there. So the
-//! documentation cannot drift from the code.
+//! Defaults come from `config/default.toml`, which is compiled in. A configuration file,
+//! environment variables and `--set` flags override them, in this order. The default file is also
+//! the schema: it lists every known key and its type, so the documentation of the keys cannot drift
+//! from the code.
 
 pub mod agent;
 mod check;
@@ -42,22 +44,22 @@ pub use token::{UserToken, user_token};
 /// The default configuration with its documentation.
 pub const DEFAULT: &str = include_str!("config/default.toml");
 
-/// The effective configuration, where each value came from, and the secrets.
+/// The effective configuration, the origin of each value, and the secrets.
 #[derive(Debug)]
 pub struct Loaded {
-    /// Values.
+    /// The effective values.
     pub config: Config,
-    /// Secrets; their `Debug` shows nothing.
+    /// The secrets; their `Debug` output is redacted.
     pub secrets: Secrets,
-    /// Things that are allowed and probably not meant.
+    /// Warnings about settings that are allowed but probably unintended.
     pub warnings: Vec<String>,
     merged: layers::Merged,
 }
 
-/// Puts the layers together and checks them.
+/// Merges and validates all layers.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place, key and remedy.
+/// Returns the first error, with its place, its key and how to fix it.
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     let merged = layers::merge(sources)?;
     rules::check(&merged)?;
@@ -83,20 +85,21 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
 }
 
 impl Loaded {
-    /// The effective configuration as TOML: readable as a configuration file, secrets masked, origins as comments.
+    /// Returns the effective configuration as a valid TOML configuration file, with secrets masked
+    /// and origins as comments.
     pub fn show(&self) -> String {
         show::show(&self.merged, &self.secrets)
     }
 
-    /// Where the value of `key` came from; `None` when there is no such key.
+    /// Returns where the value of `key` came from, or `None` if there is no such key.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         self.merged.get(key).map(|entry| &entry.origin)
     }
 
-    /// Everything that `serve` needs and that has no default, and the agent's program.
+    /// Checks that every setting that `serve` needs is set and that the agent's program can be run.
     ///
     /// # Errors
-    /// One error that lists all that is missing.
+    /// Returns one error that lists everything that is missing.
     pub fn ready_to_serve(&self) -> Result<(), Missing> {
         let mut missing = Vec::new();
         if self.secrets.webhook.is_empty() {
@@ -123,201 +126,201 @@ impl Loaded {
     }
 }
 
-/// All settings. `config/default.toml` says what each means and which values it takes.
+/// The whole configuration. `config/default.toml` documents each key and its allowed values.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// `[server]`
+    /// The `[server]` section.
     pub server: Server,
-    /// `[webhook]`
+    /// The `[webhook]` section.
     pub webhook: Webhook,
-    /// `[github]`
+    /// The `[github]` section.
     pub github: GitHub,
-    /// `[store]`
+    /// The `[store]` section.
     pub store: Store,
-    /// `[worker]`
+    /// The `[worker]` section.
     pub worker: Worker,
-    /// `[labels]`
+    /// The `[labels]` section.
     pub labels: Labels,
-    /// `[check]`
+    /// The `[check]` section.
     pub check: check::Check,
-    /// `[extract]`
+    /// The `[extract]` section.
     pub extract: extract::Extract,
-    /// `[outsiders]`
+    /// The `[outsiders]` section.
     pub outsiders: outsiders::Outsiders,
-    /// `[research]`
+    /// The `[research]` section.
     pub research: research::Research,
-    /// `[source]`
+    /// The `[source]` section.
     pub source: Source,
-    /// `[publish]`
+    /// The `[publish]` section.
     pub publish: Publish,
-    /// `[erk]`
+    /// The `[erk]` section.
     pub erk: erk::Erk,
-    /// `[report]`
+    /// The `[report]` section.
     pub report: erk::Report,
-    /// `[agent]`
+    /// The `[agent]` section.
     pub agent: Agent,
-    /// `[log]`
+    /// The `[log]` section.
     pub log: Log,
 }
 
-/// `[server]`
+/// The `[server]` section: the HTTP listener.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// Address and port.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
-    /// Path of the webhook, with its leading slash.
+    /// Path of the webhook endpoint, with a leading slash.
     pub webhook_path: String,
-    /// Most connections at once.
+    /// Maximum number of concurrent connections.
     pub max_connections: usize,
-    /// Time that running work gets after a signal.
+    /// Time that running work gets to finish after a termination signal.
     #[serde(rename = "shutdown_grace_seconds", deserialize_with = "seconds")]
     pub shutdown_grace: Duration,
 }
 
-/// `[webhook]`
+/// The `[webhook]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// File with one secret a line.
+    /// File with one webhook secret per line.
     #[serde(deserialize_with = "optional")]
     pub secrets_file: Option<PathBuf>,
 }
 
-/// `[github]`
+/// The `[github]` section: the GitHub App and how its API is called.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GitHub {
-    /// Base of the REST API.
+    /// Base URL of the REST API.
     #[serde(deserialize_with = "url")]
     pub api_url: Url,
-    /// App id; 0 for not set.
+    /// App ID; 0 if it is not set.
     pub app_id: u64,
-    /// App slug, where it is known.
+    /// App slug; `None` to ask GitHub for it.
     #[serde(deserialize_with = "optional")]
     pub app_slug: Option<String>,
-    /// File with the private key.
+    /// File with the App's private key, in PEM form.
     #[serde(deserialize_with = "optional")]
     pub private_key_file: Option<PathBuf>,
-    /// Least time between two writes of one installation.
+    /// Minimum time between two writes of one installation.
     #[serde(rename = "write_gap_ms", deserialize_with = "milliseconds")]
     pub write_gap: Duration,
-    /// The same for writes that notify.
+    /// Minimum time between two writes of one installation that notify people.
     #[serde(rename = "notify_gap_ms", deserialize_with = "milliseconds")]
     pub notify_gap: Duration,
-    /// Longest time for one request.
+    /// Timeout of one request.
     #[serde(rename = "request_timeout_seconds", deserialize_with = "seconds")]
     pub request_timeout: Duration,
-    /// Ids of bots that may command.
+    /// Account IDs of bots that may use commands.
     pub allowed_bots: Vec<u64>,
 }
 
-/// `[store]`
+/// The `[store]` section: the database.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Store {
-    /// SQLite file.
+    /// Path of the SQLite file.
     pub path: PathBuf,
-    /// Most deliveries waiting to be written.
+    /// Maximum number of deliveries that wait to be written.
     pub queue_depth: usize,
-    /// Keep raw bodies.
+    /// Whether the raw bodies of deliveries with commands are kept.
     pub keep_payloads: bool,
-    /// How long finished runs are kept.
+    /// How long finished runs and their deliveries are kept.
     #[serde(rename = "retention_days", deserialize_with = "days")]
     pub retention: Duration,
 }
 
-/// `[worker]`
+/// The `[worker]` section: concurrency, leases and retries of runs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Worker {
-    /// Runs at once.
+    /// Maximum number of concurrent runs.
     pub concurrency: usize,
-    /// How long a claim holds.
+    /// How long a claim is valid without a heartbeat.
     #[serde(rename = "lease_seconds", deserialize_with = "seconds")]
     pub lease: Duration,
-    /// Claims of one run before it fails.
+    /// Maximum number of claims of one run before it fails.
     pub max_attempts: u32,
-    /// First wait after a fault.
+    /// Wait before the first retry after an external fault.
     #[serde(rename = "backoff_seconds", deserialize_with = "seconds")]
     pub backoff: Duration,
-    /// Longest wait between tries.
+    /// Maximum wait between two tries.
     #[serde(rename = "backoff_most_seconds", deserialize_with = "seconds")]
     pub backoff_most: Duration,
-    /// Faults for longer than this fail a run.
+    /// How long external faults may last before the run fails.
     #[serde(rename = "give_up_after_hours", deserialize_with = "hours")]
     pub give_up_after: Duration,
-    /// How long a write of unknown outcome may still be at work.
+    /// How long a write of unknown outcome may still be in progress at GitHub.
     #[serde(rename = "settle_seconds", deserialize_with = "seconds")]
     pub settle: Duration,
 }
 
-/// `[labels]`
+/// The `[labels]` section: labels that act as commands.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
-    /// Means `/save-plan`.
+    /// Label that acts as `/save-plan`.
     #[serde(deserialize_with = "optional")]
     pub save_plan: Option<String>,
-    /// Means `/save-raw-plan`.
+    /// Label that acts as `/save-raw-plan`.
     #[serde(deserialize_with = "optional")]
     pub save_raw_plan: Option<String>,
-    /// Means `/plan`.
+    /// Label that acts as `/plan`.
     #[serde(deserialize_with = "optional")]
     pub plan: Option<String>,
-    /// Means `/check-plan`.
+    /// Label that acts as `/check-plan`.
     #[serde(deserialize_with = "optional")]
     pub check_plan: Option<String>,
 }
 
-/// `[source]`
+/// The `[source]` section: limits of session logs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Longest session log, in bytes.
+    /// Maximum size of a session log, in bytes.
     #[serde(rename = "most_log_mb", deserialize_with = "megabytes")]
     pub most_log: u64,
-    /// Longest time for one session log.
+    /// Timeout for reading one session log.
     #[serde(rename = "timeout_seconds", deserialize_with = "seconds")]
     pub timeout: Duration,
-    /// Where downloads of attachments may be sent on to.
+    /// Hosts that the download of an attachment may be redirected to, besides GitHub's own.
     #[serde(deserialize_with = "list")]
     pub redirect_hosts: Vec<String>,
 }
 
-/// `[publish]`
+/// The `[publish]` section: the form of saved plans.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publish {
-    /// Put before every title.
+    /// Text put before every plan title.
     pub title_prefix: String,
-    /// Most comments one plan may take.
+    /// Maximum number of comments that one plan may take.
     pub most_parts: usize,
 }
 
-/// `[log]`
+/// The `[log]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
-    /// How lines look.
+    /// Format of the log lines.
     pub format: LogFormat,
-    /// `tracing` directives.
+    /// `tracing` filter directives.
     pub level: String,
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 impl Config {
-    /// What the engine has to know of the operator's wishes.
+    /// Returns the settings that the engine uses.
     pub fn engine(&self) -> Settings {
         let worker = &self.worker;
         Settings {
@@ -355,7 +358,7 @@ impl Config {
         .collect()
     }
 
-    /// What the decision has to know of us.
+    /// Returns what [`crate::engine::decide`] needs to know about this App.
     pub fn facts(&self) -> Facts {
         Facts {
             app_id: self.github.app_id,
@@ -378,7 +381,7 @@ fn megabytes<'de, D: Deserializer<'de>>(value: D) -> Result<u64, D::Error> {
     u64::deserialize(value).map(|megabytes| megabytes.saturating_mul(1024 * 1024))
 }
 
-/// Names between commas; the empty text is none.
+/// Parses a comma-separated list; the empty string is the empty list.
 fn list<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<String>, D::Error> {
     let text = String::deserialize(value)?;
     let names = text.split(',').map(str::trim);
@@ -401,7 +404,7 @@ fn url<'de, D: Deserializer<'de>>(value: D) -> Result<Url, D::Error> {
     Url::parse(&text).map_err(de::Error::custom)
 }
 
-/// TOML has no null: the empty text stands for "not set".
+/// Parses an optional string. TOML has no null, so the empty string means "not set".
 fn optional<'de, D: Deserializer<'de>, T: From<String>>(value: D) -> Result<Option<T>, D::Error> {
     let text = String::deserialize(value)?;
     Ok((!text.is_empty()).then(|| text.into()))

@@ -1,7 +1,7 @@
 //! Reads regular files up to a size limit, at paths that others control: in a cloned repository, or
 //! in an agent's directory.
 //!
-//! Such a path can lead to a pipe, which blocks for ever, or to a device, which never ends. Neither
+//! Such a path can lead to a pipe, which blocks forever, or to a device, which never ends. Neither
 //! is opened.
 
 use std::fs::{self, File, OpenOptions};
@@ -11,16 +11,16 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file, also through symbolic links.
+/// Opens a regular file, following symbolic links.
 ///
 /// # Errors
-/// It cannot be opened, or is not a regular file.
+/// Returns an error if the file cannot be opened or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Checked before opening, because opening some devices has effects.
+    // Checked before opening, because opening some devices has side effects.
     check(&fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
-    // In case it has become a pipe in the meantime.
+    // Does not block if the file has been replaced by a pipe since the check.
     options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let file = options.open(path)?;
     check(&file.metadata()?)?;
@@ -28,10 +28,10 @@ pub fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Opens a regular file, or a file descriptor that the shell has passed on (standard input, process
-/// substitution), which can be a pipe. For paths given on the command line.
+/// substitution), which can be a pipe. Use it for paths given on the command line.
 ///
 /// # Errors
-/// As [`open`].
+/// Same as [`open`].
 pub fn open_named(path: &Path) -> io::Result<File> {
     let descriptors = ["/dev/stdin", "/dev/fd", "/proc/self/fd"];
     if descriptors.iter().any(|name| path.starts_with(name)) {
@@ -43,7 +43,7 @@ pub fn open_named(path: &Path) -> io::Result<File> {
 /// Reads a regular file.
 ///
 /// # Errors
-/// As [`open`]; it is longer than `max_bytes`; it cannot be read.
+/// Same as [`open`], and if the file is longer than `max_bytes` or cannot be read.
 pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     read_all(open(path)?, max_bytes)
 }
@@ -51,7 +51,7 @@ pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
 /// Reads an open file.
 ///
 /// # Errors
-/// It is longer than `max_bytes`, or cannot be read.
+/// Returns an error if the file is longer than `max_bytes` or cannot be read.
 pub fn read_all(file: impl io::Read, max_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(max_bytes.saturating_add(1))

@@ -1,4 +1,4 @@
-//! Child processes: started pinned, looked at through `/proc`, ended by their id.
+//! Starts server processes pinned to a core, reads their statistics from `/proc`, and ends them.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -9,16 +9,16 @@ use std::process::{Child, Command, Stdio};
 use crate::Outcome;
 use crate::server::{FLAG, Mode};
 
-/// Core of the load.
+/// CPU core of the load generator.
 const LOAD_CORE: &str = "0";
-/// Core of the servers.
+/// CPU core of the servers.
 const SERVER_CORE: &str = "1";
 
-/// Clock ticks of `/proc/<pid>/stat` per second: 100 on every Linux that runs on servers.
+/// Clock ticks per second in `/proc/<pid>/stat`; 100 on common Linux systems.
 const TICKS: f64 = 100.0;
 
-/// Pins this thread, and all that it starts, to the load's core. False where that cannot be done: then load and server
-/// share the cores, and the figures say less.
+/// Pins this thread and all its children to the core of the load generator. Returns false if that
+/// is impossible; load and server then share the cores, and the figures are less reliable.
 pub(crate) fn pin_myself() -> bool {
     std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
         && Command::new("taskset")
@@ -29,7 +29,7 @@ pub(crate) fn pin_myself() -> bool {
             .is_ok_and(|status| status.success())
 }
 
-/// A server. It is killed when dropped.
+/// A server process. It is killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
@@ -41,7 +41,7 @@ pub(crate) struct Server {
 pub(crate) const DATABASE: &str = "planwright.db";
 
 impl Server {
-    /// Starts one with its files in `folder`.
+    /// Starts a server with its files in `folder`.
     pub(crate) fn start(mode: Mode, folder: &Path, pinned: bool) -> Outcome<Self> {
         let program = std::env::current_exe()?;
         let mut command = if pinned {
@@ -60,7 +60,7 @@ impl Server {
             .spawn()?;
         let mut line = String::new();
         let said = child.stdout.take().map(BufReader::new);
-        // Made first, so that a child that says nothing useful is ended as well.
+        // Created before the output is read, so that the child is killed if that fails.
         let mut server = Self {
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             child,
@@ -75,17 +75,18 @@ impl Server {
         Ok(server)
     }
 
-    /// SIGKILL, now.
+    /// Kills the server with SIGKILL and waits for its end.
     pub(crate) fn kill(&mut self) {
-        // It fails only when the child has ended already.
+        // This fails only if the child has already ended.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 
-    /// Processor seconds used so far, in user and kernel mode.
+    /// Returns the processor time used so far, in user and kernel mode, in seconds.
     pub(crate) fn cpu_seconds(&self) -> Outcome<f64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The name in parentheses may hold anything; field 14 and 15 follow (proc_pid_stat(5)).
+        // The name in parentheses may contain anything, so fields are counted from its end. Fields
+        // 14 and 15 are user and kernel time (`proc_pid_stat(5)`).
         let (_, fields) = stat
             .rsplit_once(')')
             .ok_or("/proc/<pid>/stat without a name")?;
@@ -98,7 +99,7 @@ impl Server {
         Ok(ticks.iter().sum::<f64>() / TICKS)
     }
 
-    /// Resident memory in MiB: at present, and the most so far.
+    /// Returns the current and the peak resident memory, in MiB.
     pub(crate) fn memory(&self) -> Outcome<(f64, f64)> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let mebibytes = |name: &str| {
@@ -111,7 +112,7 @@ impl Server {
         Ok((mebibytes("VmRSS:")?, mebibytes("VmHWM:")?))
     }
 
-    /// Lines in its log.
+    /// Returns the number of lines in the server's log.
     pub(crate) fn log_lines(&self) -> Outcome<usize> {
         Ok(BufReader::new(File::open(self.folder.join("log"))?)
             .lines()

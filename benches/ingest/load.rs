@@ -1,4 +1,5 @@
-//! A closed-loop HTTP/1.1 load generator: N keep-alive connections, each sends the next request when the last is answered.
+//! A closed-loop HTTP/1.1 load generator: each of N keep-alive connections sends its next request
+//! when the last one is answered.
 
 use std::collections::BTreeMap;
 use std::io::IoSlice;
@@ -15,35 +16,35 @@ use tokio::net::TcpStream;
 
 use crate::Outcome;
 
-/// Bodies, and the secret they are signed with; every request gets a delivery id and a comment id of its own.
+/// Bodies and the secret to sign them. Every request gets its own delivery ID and comment ID.
 pub(crate) struct Mix {
     pub(crate) event: &'static str,
-    /// Each with the place of its comment id, which has [`COMMENT_DIGITS`] digits.
+    /// Each body with the offset of its comment ID, which has [`COMMENT_DIGITS`] digits.
     pub(crate) bodies: Vec<(Vec<u8>, usize)>,
     pub(crate) secret: SecretString,
 }
 
-/// Digits of a comment id.
+/// Number of digits of a comment ID.
 pub(crate) const COMMENT_DIGITS: usize = 10;
 
-/// What came back.
+/// The answers to the requests.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Microseconds of every answer that was counted.
+    /// Response times of all counted answers, in microseconds.
     micros: Vec<u32>,
-    /// Counted answers by status.
+    /// Number of counted answers by status.
     pub(crate) statuses: BTreeMap<u16, u64>,
-    /// Numbers of all deliveries (see [`guid`]) that were answered with 2xx.
+    /// Numbers (see [`guid`]) of all deliveries that were answered with 2xx.
     pub(crate) acknowledged: Vec<u64>,
 }
 
 impl Answers {
-    /// How many were counted.
+    /// Returns the number of counted answers.
     pub(crate) fn count(&self) -> usize {
         self.micros.len()
     }
 
-    /// This share of the answers came within that many milliseconds.
+    /// Returns a quantile of the response times, in milliseconds.
     pub(crate) fn quantile_ms(&mut self, share: f64) -> f64 {
         self.micros.sort_unstable();
         #[expect(
@@ -61,8 +62,9 @@ impl Answers {
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The delivery id with this number. GUIDs are random, and a store feels that: neighbours in time are no neighbours in
-/// an index. So the number is mixed (splitmix64, a bijection: no two are the same).
+/// Returns the delivery ID for a number. The number is scrambled (splitmix64, a bijection, so IDs
+/// are unique) because GUIDs are random, and consecutive IDs would make the store's index faster
+/// than it is in practice.
 pub(crate) fn guid(number: u64) -> String {
     let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -77,8 +79,9 @@ pub(crate) fn guid(number: u64) -> String {
     )
 }
 
-/// Loads `address` for `warm` (not counted) and `time`. `started` runs when counting starts. A connection that breaks
-/// is made again; when nobody listens any more, the run ends early.
+/// Sends requests to `address` for `warm`, which is not counted, and then for `time`. Calls
+/// `started` when counting starts. Broken connections are reopened; the run ends early if the
+/// server no longer listens.
 pub(crate) fn run(
     address: SocketAddr,
     mix: &Arc<Mix>,
@@ -129,7 +132,8 @@ async fn connection(
             let Ok(new) = TcpStream::connect(address).await else {
                 break;
             };
-            // Without it a small segment may wait, which would be measured; nothing else depends on it.
+            // Otherwise Nagle's algorithm may delay small segments. Failure only affects the
+            // measured time.
             drop(new.set_nodelay(true));
             stream = Some(new);
             continue;
@@ -165,7 +169,7 @@ async fn connection(
     answers
 }
 
-/// The headers GitHub sends.
+/// Returns the request head, with the headers that GitHub sends.
 fn head(event: &str, number: u64, signature: &str, length: usize) -> String {
     format!(
         "POST /webhook HTTP/1.1\r\nHost: localhost\r\nUser-Agent: GitHub-Hookshot/044aadd\r\nAccept: */*\r\n\
@@ -178,7 +182,7 @@ fn head(event: &str, number: u64, signature: &str, length: usize) -> String {
     )
 }
 
-/// Head and body in one segment where the socket takes it; the body is not copied.
+/// Sends head and body, in one segment if the socket accepts it. The body is not copied.
 async fn send(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> std::io::Result<()> {
     let mut sent = 0;
     while sent < head.len() {
@@ -189,7 +193,7 @@ async fn send(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> std::io::Resu
     stream.write_all(&body[sent - head.len()..]).await
 }
 
-/// Reads one answer; its status and whether the server closes the connection.
+/// Reads one answer. Returns its status and whether the server closes the connection.
 async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> Option<(u16, bool)> {
     let mut filled = 0;
     loop {

@@ -1,5 +1,6 @@
-//! SIGKILL in the middle of the load, once with the usual queue and once past saturation: every delivery that was
-//! acknowledged is in the database afterwards, with its run and its text.
+//! Kills the server (SIGKILL) in the middle of the load, once with the default queue and once
+//! beyond saturation. Every acknowledged delivery must be in the database afterwards, with its run
+//! and its text.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,26 +17,27 @@ use crate::rounds::folder;
 use crate::server::Mode;
 use crate::{Outcome, Plan, load};
 
-/// Past saturation: more connections than there is room in line and in a batch.
+/// Queue depth for a load beyond saturation.
 const TINY_QUEUE: usize = 4;
+/// Number of connections beyond saturation: more than fit into the queue and a batch.
 const MANY: usize = 128;
 
-/// What one kill left.
+/// The result of one kill.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Loss {
     pub(crate) queue_depth: usize,
     pub(crate) connections: usize,
-    /// Answered with 2xx.
+    /// Number of deliveries answered with 2xx.
     pub(crate) acknowledged: usize,
-    /// Acknowledged and not in the database.
+    /// Number of acknowledged deliveries that are not in the database.
     pub(crate) missing: usize,
-    /// Answered with 503.
+    /// Number of deliveries answered with 503.
     pub(crate) busy: u64,
-    /// By how much the server grew, in MiB.
+    /// Growth of the server's memory, in MiB.
     pub(crate) growth: f64,
 }
 
-/// Both kills.
+/// Performs both kills.
 pub(crate) fn run(plan: &Plan, pinned: bool) -> Outcome<Vec<Loss>> {
     Ok(vec![
         kill(plan, pinned, 1024, 64)?,
@@ -78,7 +80,7 @@ fn kill(plan: &Plan, pinned: bool, queue_depth: usize, connections: usize) -> Ou
     })
 }
 
-/// The deliveries that have a run with a text.
+/// Returns the IDs of the deliveries that have a run with a text.
 fn stored(folder: &Path) -> Outcome<HashSet<String>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

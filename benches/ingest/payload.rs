@@ -1,4 +1,4 @@
-//! What is sent: `issue_comment` deliveries of the size GitHub sends.
+//! Generates `issue_comment` deliveries of realistic size.
 
 use secrecy::SecretString;
 use serde_json::Value;
@@ -6,34 +6,35 @@ use serde_json::Value;
 use crate::Outcome;
 use crate::load::{COMMENT_DIGITS, Mix};
 
-/// The secret both sides know.
+/// The webhook secret.
 pub(crate) const SECRET: &str = "the secret of this benchmark";
 
-/// Stands for the comment's id, which differs in each request.
+/// Placeholder for the comment ID, which differs in each request.
 const COMMENT: &str = "8888888888";
 const _: () = assert!(COMMENT.len() == COMMENT_DIGITS);
 
-/// Distinct bodies: enough that no cache holds the answer to one of them.
+/// Number of distinct bodies, enough to defeat caching.
 const BODIES: u64 = 64;
 
-/// A usual delivery for a comment on an issue of 5 kB is about this long.
+/// Typical size of a delivery for a comment on an issue of 5 kB, in bytes.
 const SIZE: usize = 19_000;
 
-/// Bytes of the plan in the issue, or in the comment.
+/// Size of the plan in the issue or in the comment, in bytes.
 const PLAN: usize = 5_000;
 
-/// What the comments say.
+/// The content of the comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comment {
-    /// A command with a line of guidance: one run.
+    /// A command with a line of guidance, which starts one run.
     Command,
-    /// A command with a plan of 5 kB: one run that keeps it.
+    /// A command with a plan of 5 kB, which starts one run that keeps the plan.
     Plan,
-    /// Talk with a path in it, so that the cheapest test does not already settle it.
+    /// Talk that contains a path, so that the cheapest test for commands does not settle it.
     Talk,
 }
 
-/// Bodies with `comment`, to be signed, with our secret or one that is not ours.
+/// Returns bodies with `comment`, and a secret to sign them: the right one, or a wrong one if
+/// `forged`.
 pub(crate) fn mix(comment: Comment, forged: bool) -> Outcome<Mix> {
     let base: Value = serde_json::from_str(include_str!(
         "../../fixtures/payloads/issue_comment.created.json"
@@ -69,7 +70,8 @@ fn body(mut payload: Value, comment: Comment, n: u64) -> Outcome<Vec<u8>> {
         }
     }
     .into();
-    // GitHub describes people, the repository and the App with dozens of links; the fixture has fewer.
+    // GitHub describes people, the repository and the App with dozens of links; the fixture has
+    // fewer.
     let missing = SIZE.saturating_sub(serde_json::to_vec(&payload)?.len());
     let links: Vec<Value> = (0..missing / 64)
         .map(|i| format!("https://api.github.com/repos/harbour/tidewatch/{i:04}/{{/other}}").into())

@@ -14,26 +14,26 @@ struct Row {
     connections: usize,
     #[serde(flatten)]
     figures: Figures,
-    /// Rate as a share of the limit's for the same deliveries.
+    /// Rate divided by the limit's rate for the same deliveries.
     rate_ratio: f64,
-    /// The limit's processor time per answer as a share of this one's.
+    /// The limit's processor time per answer divided by that of this case.
     cpu_ratio: f64,
 }
 
-/// One demand and what came of it.
+/// A performance bar and whether it was met.
 #[derive(Debug, Serialize)]
 struct Bar {
     what: String,
     found: f64,
-    /// As text: `≥ 0.6`.
+    /// The bar as text, such as `≥ 0.6`.
     wanted: String,
     met: bool,
 }
 
-/// Everything.
+/// The complete report.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    /// Load and server each had a core of their own.
+    /// Whether load and server each had a core of their own.
     pinned: bool,
     rows: Vec<Row>,
     memory: Memory,
@@ -54,14 +54,15 @@ impl Report {
         report
     }
 
-    /// An acknowledged delivery is not in the database.
+    /// Returns whether acknowledged deliveries are missing from the database, or none were
+    /// acknowledged.
     pub(crate) fn lost(&self) -> bool {
         self.losses
             .iter()
             .any(|loss| loss.missing > 0 || loss.acknowledged == 0)
     }
 
-    /// A bar was missed.
+    /// Returns whether a bar was missed.
     pub(crate) fn missed(&self) -> bool {
         self.bars.iter().any(|bar| !bar.met)
     }
@@ -80,7 +81,8 @@ impl Report {
             .row(Case::Durable, 64)
             .map_or(f64::MAX, |row| row.figures.p99_ms);
         let mut bars = Vec::new();
-        // One connection measures one flush and one wake-up, not the receiver.
+        // With one connection, the latency of a single flush and wake-up would be measured, not the
+        // receiver.
         for connections in [16, 64] {
             let at = format!("at {connections} connections");
             bars.push(at_least(

@@ -1,5 +1,5 @@
-//! The measurements: every round starts fresh servers and goes through all cases, so that what the machine does
-//! meanwhile hits all of them alike.
+//! Runs the measurements. Every round starts new servers and measures all cases, so that other load
+//! on the machine affects all cases alike.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::payload::{Comment, mix};
 use crate::server::Mode;
 use crate::{Outcome, Plan};
 
-/// Connections.
+/// Numbers of concurrent connections that are measured.
 pub(crate) const CONNECTIONS: [usize; 3] = [1, 16, 64];
 
-/// What is measured.
+/// The cases that are measured. "Limit" is the server without a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Case {
     /// Commands to the server without a store.
     LimitCommand,
-    /// Commands to the bot: durable before they are answered.
+    /// Commands to the bot, which stores them durably before it answers.
     Durable,
-    /// Talk to the server without a store.
+    /// Comments without commands to the server without a store.
     LimitTalk,
-    /// Talk to the bot.
+    /// Comments without commands to the bot.
     Ignored,
-    /// Commands that carry a plan, to the server without a store.
+    /// Commands with a plan to the server without a store.
     LimitPlan,
-    /// Commands that carry a plan of 5 kB, which the run keeps, to the bot.
+    /// Commands with a plan of 5 kB, which the run keeps, to the bot.
     DurablePlan,
     /// Commands with a wrong signature to the bot.
     Forged,
@@ -45,40 +45,40 @@ impl Case {
     }
 }
 
-/// One measurement, or the medians of several.
+/// The figures of one measurement, or the medians of several.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Figures {
     /// Answers per second.
     pub(crate) rate: f64,
-    /// Half of the answers came within this.
+    /// Median response time, in milliseconds.
     pub(crate) p50_ms: f64,
-    /// 99 of 100 came within this.
+    /// 99th percentile of the response time, in milliseconds.
     pub(crate) p99_ms: f64,
-    /// Processor time of the server per answer.
+    /// Processor time of the server per answer, in microseconds.
     pub(crate) cpu_micros: f64,
 }
 
-/// Memory of the bot in MiB and lines of its log.
+/// Memory of the bot, in MiB, and number of lines in its log.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Memory {
-    /// After the start.
+    /// Memory after the start.
     pub(crate) idle: f64,
-    /// The most under signed load.
+    /// Peak memory under signed load.
     pub(crate) loaded: f64,
-    /// By how much the flood of wrong signatures made a fresh one grow.
+    /// Growth of a new bot's memory by the flood of wrong signatures.
     pub(crate) forged_growth: f64,
-    /// Log lines the flood brought.
+    /// Number of log lines that the flood caused.
     pub(crate) forged_lines: usize,
 }
 
-/// Everything measured, as medians over the rounds; of the memory the most.
+/// All results: medians of the figures, maxima of the memory.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) figures: BTreeMap<(Case, usize), Figures>,
     pub(crate) memory: Memory,
 }
 
-/// What is sent.
+/// The deliveries that are sent.
 struct Mixes {
     command: Arc<Mix>,
     plan: Arc<Mix>,
@@ -86,7 +86,7 @@ struct Mixes {
     forged: Arc<Mix>,
 }
 
-/// Runs the rounds.
+/// Runs all rounds.
 pub(crate) fn run(plan: &Plan, pinned: bool) -> Outcome<Measured> {
     let mixes = Mixes {
         command: Arc::new(mix(Comment::Command, false)?),
@@ -145,7 +145,8 @@ fn round(
     Ok(memory)
 }
 
-/// Where a server keeps its database: below the target folder, which is on a disk, as `/tmp` often is not.
+/// Creates a folder for a server's database. It is below the target folder because `/tmp` is often
+/// not on a disk.
 pub(crate) fn folder() -> Outcome<tempfile::TempDir> {
     Ok(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?)
 }

@@ -1,4 +1,4 @@
-//! The child process: a server on a free port of 127.0.0.1 until its standard input ends.
+//! The server process. It listens on a free port of 127.0.0.1 until its standard input ends.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -27,29 +27,30 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Outcome, payload};
 
-/// First argument of a child.
+/// First argument of a server process.
 pub(crate) const FLAG: &str = "--serve";
 
-/// What the bot takes for its own id.
+/// App ID in the configuration of the bot.
 pub(crate) const APP_ID: u64 = 424_242;
 
-/// Which server.
+/// The kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// The same HTTP stack, signature check and decision, and no store: what is left when storing costs nothing.
+    /// The same HTTP stack, signature check and decision, without a store. It is the limit that the
+    /// bot would reach if storing cost nothing.
     Limit,
-    /// The product's receiver on the product's store. No workers: they would share the core.
+    /// The bot's receiver with its real store, but without workers, which would share the core.
     Bot {
-        /// As `store.queue_depth`.
+        /// Same as `store.queue_depth`.
         queue_depth: usize,
     },
 }
 
 impl Mode {
-    /// As `store.queue_depth` by default.
+    /// The bot with the default of `store.queue_depth`.
     pub(crate) const BOT: Self = Self::Bot { queue_depth: 1024 };
 
-    /// For the command line of the child.
+    /// Returns the queue depth as an argument of the server process.
     pub(crate) fn queue_depth(self) -> String {
         match self {
             Self::Limit => "0".to_owned(),
@@ -58,7 +59,8 @@ impl Mode {
     }
 }
 
-/// `FLAG <queue depth, 0 for the limit> <database>`.
+/// Runs the server process. The arguments are the queue depth (0 for [`Mode::Limit`]) and the path
+/// of the database.
 pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
     let [queue_depth, database] = arguments else {
         return Err("a child takes a queue depth and a database".into());
@@ -67,7 +69,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
         0 => Mode::Limit,
         queue_depth => Mode::Bot { queue_depth },
     };
-    // As the product does by default: its log lines are a part of its costs.
+    // The product's default, because writing log lines is part of its cost.
     telemetry::init("info", LineFormat::Text);
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -85,7 +87,7 @@ async fn serve(mode: Mode, database: PathBuf) -> Outcome<()> {
     let stop = CancellationToken::new();
     let parent = stop.clone();
     std::thread::spawn(move || {
-        // It ends when the parent does, however that comes about.
+        // Standard input ends when the parent process ends, for whatever reason.
         drop(std::io::stdin().read_to_end(&mut Vec::new()));
         parent.cancel();
     });

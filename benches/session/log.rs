@@ -1,4 +1,5 @@
-//! Session logs made up with a seed: the shapes and sizes of real entries, words of nobody.
+//! Generates session logs from a seed. Entries have the shapes and sizes of real ones, with
+//! invented text.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -6,7 +7,8 @@ use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 
 const SEED: u64 = 20_260_102;
-/// What texts are made of: words, code, line ends, things JSON escapes, and one in twenty beyond ASCII.
+/// The building blocks of texts: words, code, line breaks, characters that JSON escapes, and some
+/// non-ASCII text.
 const WORDS: [&str; 40] = [
     "the",
     "cache",
@@ -50,16 +52,17 @@ const WORDS: [&str; 40] = [
     "//",
 ];
 
-/// What a log is like.
+/// The content of a log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// As sessions are: talk, calls, long results; a plan now and then.
+    /// Typical sessions: talk, tool calls, long results, and occasionally a plan.
     Usual,
-    /// Every message mentions plans and plan files, and no call of plan mode is answered.
+    /// The worst case: every message mentions plans and plan files, and no call of plan mode is
+    /// answered.
     Dense,
 }
 
-/// A log without end.
+/// An endless log.
 pub(crate) struct Log {
     kind: Kind,
     random: StdRng,
@@ -75,7 +78,7 @@ impl Log {
         }
     }
 
-    /// The next lines, until there are `size` bytes of them.
+    /// Returns the next lines, at least `size` bytes in total.
     pub(crate) fn take(&mut self, size: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(size + size / 8);
         while bytes.len() < size {
@@ -120,7 +123,7 @@ impl Log {
                     json!({ "type": "tool_use", "id": id, "name": "ExitPlanMode", "input": input }),
                 );
             }
-            // Answers to the two.
+            // Results of the two calls above.
             3 | 4 if !dense => {
                 let content = self.text(10);
                 let id = format!("toolu_{}", n - 2);

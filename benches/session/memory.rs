@@ -1,4 +1,4 @@
-//! Peak memory of reading a log, in a process of its own for each size.
+//! Measures the peak memory of reading a log, in a separate process for each size.
 
 use std::process::Command;
 
@@ -10,10 +10,11 @@ use super::{CHUNK, GROWTH_BAR, MIB, Outcome, verdict};
 /// First argument of the process that reads.
 pub(crate) const FLAG: &str = "--read";
 
-/// How much larger the large log is.
+/// Ratio of the sizes of the large and the small log.
 const TIMES: usize = 8;
 
-/// Reads a log of so many MiB, made as it is read, and prints the peak of resident memory in KiB.
+/// Reads a log that is generated while it is read, and prints the peak of resident memory, in KiB.
+/// The first argument is the size of the log in MiB.
 pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
     let size: usize = arguments.first().ok_or("the size is missing")?.parse()?;
     let mut log = Log::new(Kind::Usual);
@@ -36,7 +37,8 @@ pub(crate) fn main(arguments: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-/// Prints the peaks of a log of `size` MiB and one [`TIMES`] as large; whether the bar held.
+/// Prints the peaks for a log of `size` MiB and one [`TIMES`] as large. Returns whether the bar was
+/// held.
 pub(crate) fn report(size: usize) -> Outcome<bool> {
     let [small, large] = [peak(size)?, peak(size * TIMES)?];
     let growth = large - small;

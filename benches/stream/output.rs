@@ -1,4 +1,5 @@
-//! What agents print, made up with a seed: the shapes and sizes of real events, words of nobody.
+//! Generates agent output from a seed. Events have the shapes and sizes of real ones, with invented
+//! text.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -7,7 +8,8 @@ use serde_json::{Value, json};
 
 const SEED: u64 = 20_261_121;
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
-/// What texts are made of: words, code, line ends, things JSON escapes, and some beyond ASCII.
+/// The building blocks of texts: words, code, line breaks, characters that JSON escapes, and some
+/// non-ASCII text.
 const WORDS: [&str; 24] = [
     "the",
     "cache",
@@ -35,18 +37,18 @@ const WORDS: [&str; 24] = [
     "not",
 ];
 
-/// What the output is like.
+/// The content of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// As agents work: a few words, a call, what the tool answers, twice.
+    /// Typical work: a few words, a tool call and the tool's answer, repeated.
     Work,
-    /// Calls and answers without a word.
+    /// Tool calls and answers without text.
     Tools,
-    /// Nothing but long answers of the model, all of which must be kept.
+    /// Only long answers of the model, all of which must be kept.
     Talk,
 }
 
-/// Output without end.
+/// Endless output.
 pub(crate) struct Output {
     kind: Kind,
     random: StdRng,
@@ -62,7 +64,7 @@ impl Output {
         }
     }
 
-    /// The next lines, until there are `size` bytes of them.
+    /// Returns the next lines, at least `size` bytes in total.
     pub(crate) fn take(&mut self, size: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(size + size / 8);
         while bytes.len() < size {
@@ -72,7 +74,7 @@ impl Output {
         bytes
     }
 
-    /// The last line.
+    /// Returns the last line, which is the result event.
     pub(crate) fn result() -> Vec<u8> {
         let result = json!({
             "duration_api_ms": 900, "is_error": false, "num_turns": 2, "result": "Done.", "session_id": SESSION,

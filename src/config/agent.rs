@@ -1,4 +1,4 @@
-//! `[agent]`: which agent, how it is run, what it may spend.
+//! The `[agent]` section: which agent runs, how it is run, and how much it may cost.
 
 use crate::engine::settings::Prompts;
 use std::path::{Path, PathBuf};
@@ -18,103 +18,106 @@ use crate::engine::settings::{OutputFormat, SandboxMode};
 use crate::engine::settings::AgentSettings;
 use crate::engine::store::Budget;
 
-/// What Claude Code is called in `PATH`.
+/// Name of Claude Code's program in `PATH`.
 const CLAUDE: &str = "claude";
 
-/// More tokens for GitHub that programs look for.
+/// Other variables in which programs look for a GitHub token.
 const TOKENS: [&str; 2] = ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"];
 
-/// Variables that the runner sets itself: an agent with the operator's own home could read what is there.
+/// Variables that the runner sets itself. With the operator's own `HOME`, an agent could read the
+/// operator's files.
 const PRIVATE: [&str; 2] = ["HOME", "TMPDIR"];
 
-/// `[agent]`
+/// The `[agent]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
-    /// Which kind of agent.
+    /// The kind of agent.
     pub kind: Kind,
-    /// Path or name of its program; `None` for [`Kind::Claude`]'s usual name.
+    /// Path or name of the program; `None` for `claude` in `PATH` ([`Kind::Claude`]).
     #[serde(deserialize_with = "optional")]
     pub path: Option<PathBuf>,
     /// Arguments, for [`Kind::Command`].
     pub args: Vec<String>,
-    /// What it prints, for [`Kind::Command`].
+    /// Output format of the program, for [`Kind::Command`].
     pub output: OutputFormat,
-    /// Names of variables that it gets; their values are [`super::Secrets::agent_environment`].
+    /// Names of the environment variables that are passed to the agent;
+    /// [`super::Secrets::agent_environment`] holds their values.
     pub environment: Vec<String>,
-    /// Files and folders that it reads besides its own folder and the system's libraries.
+    /// Absolute paths that the agent may read besides its own folder and the system's libraries.
     pub reads: Vec<PathBuf>,
     /// File with the key for the model's API.
     #[serde(deserialize_with = "optional")]
     pub api_key_file: Option<PathBuf>,
-    /// Model, for [`Kind::Claude`].
+    /// Model name, for [`Kind::Claude`].
     #[serde(deserialize_with = "optional")]
     pub model: Option<String>,
-    /// Base of the model's API, for [`Kind::Claude`].
+    /// Base URL of the model's API, for [`Kind::Claude`].
     #[serde(deserialize_with = "maybe_url")]
     pub api_url: Option<Url>,
-    /// Ask the program for questions in a form of their own, for [`Kind::Claude`].
+    /// Whether structured output is requested for questions, for [`Kind::Claude`].
     pub structured: bool,
-    /// Where runs have their private folders.
+    /// Folder that holds the private folders of the runs.
     pub folder: PathBuf,
     /// Whether agents run in a sandbox.
     pub sandbox: SandboxMode,
-    /// Agents at once.
+    /// Maximum number of concurrent agents.
     pub concurrency: usize,
-    /// Longest time of one turn.
+    /// Maximum duration of one agent turn.
     #[serde(rename = "deadline_seconds", deserialize_with = "seconds")]
     pub deadline: Duration,
-    /// Longest time without output.
+    /// Maximum time without output.
     #[serde(rename = "silence_seconds", deserialize_with = "seconds")]
     pub silence: Duration,
-    /// Most model turns in one go.
+    /// Maximum number of model responses in one agent turn.
     pub max_turns: u32,
-    /// Most that one run may cost; `None` for no limit.
+    /// Maximum cost of one run; `None` for no limit.
     #[serde(rename = "max_cost_usd", deserialize_with = "dollars")]
     pub max_cost: Option<Micros>,
-    /// Tries of one turn.
+    /// Maximum number of tries of one agent turn.
     pub tries: u32,
-    /// Most characters of a prompt.
+    /// Maximum length of a prompt, in characters.
     #[serde(rename = "most_prompt_chars")]
     pub most_prompt: usize,
-    /// It may ask people.
+    /// Whether the agent may ask people questions.
     pub ask: bool,
-    /// Most rounds of questions in one run.
+    /// Maximum number of rounds of questions in one run.
     pub question_rounds: u32,
-    /// When people are reminded; zero for never.
+    /// Time without an answer after which people are reminded; zero for never.
     #[serde(rename = "remind_hours", deserialize_with = "hours")]
     pub remind_after: Duration,
-    /// When nobody's answer is waited for any longer.
+    /// Time without an answer after which the plan is saved with its questions open.
     #[serde(rename = "answer_hours", deserialize_with = "hours")]
     pub answer_within: Duration,
-    /// Runs of one person in an hour; `None` for no limit.
+    /// Maximum number of runs that one person may start per hour; `None` for no limit.
     #[serde(deserialize_with = "limit")]
     pub runs_per_actor_hour: Option<u64>,
-    /// Runs of one repository in 24 hours; `None` for no limit.
+    /// Maximum number of runs in one repository per 24 hours; `None` for no limit.
     #[serde(deserialize_with = "limit")]
     pub runs_per_repository_day: Option<u64>,
-    /// Cost of one repository in 24 hours; `None` for no limit.
+    /// Maximum cost of one repository per 24 hours; `None` for no limit.
     #[serde(rename = "cost_per_repository_day_usd", deserialize_with = "dollars")]
     pub cost_per_repository_day: Option<Micros>,
-    /// Runs in 24 hours; `None` for no limit.
+    /// Maximum number of runs per 24 hours; `None` for no limit.
     #[serde(deserialize_with = "limit")]
     pub runs_per_day: Option<u64>,
-    /// Cost in 24 hours; `None` for no limit.
+    /// Maximum total cost per 24 hours; `None` for no limit.
     #[serde(rename = "cost_per_day_usd", deserialize_with = "dollars")]
     pub cost_per_day: Option<Micros>,
     /// Folder with the operator's own instructions.
     #[serde(deserialize_with = "optional")]
     pub prompts: Option<PathBuf>,
-    /// The instructions in [`Agent::prompts`], read when the configuration was loaded.
+    /// The instructions in [`Agent::prompts`], read when the configuration is loaded.
     #[serde(skip)]
     pub own: Prompts,
-    /// The program, an absolute path: what [`Agent::path`] names, or what was found in `PATH`. `None` for
-    /// [`Kind::None`], and when nothing was found. [`super::Loaded::ready_to_serve`] says whether it can be run.
+    /// Absolute path of the program: [`Agent::path`], or what was found in `PATH`. `None` for
+    /// [`Kind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`] checks that it
+    /// can be run.
     #[serde(skip)]
     pub program: Option<PathBuf>,
 }
 
-/// Which kind of agent.
+/// The kind of agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -127,7 +130,7 @@ pub enum Kind {
 }
 
 impl Agent {
-    /// What the engine has to know of it.
+    /// Returns the agent settings that the engine uses.
     pub fn engine(&self) -> AgentSettings {
         AgentSettings {
             limits: Limits {
@@ -154,7 +157,7 @@ impl Agent {
         }
     }
 
-    /// Where the program is, as an absolute path; nothing is said of whether it can be run.
+    /// Returns the absolute path of the program, without checking that it can be run.
     pub(super) fn locate(&self, sources: &Sources) -> Option<PathBuf> {
         let name = match (self.kind, &self.path) {
             (Kind::None, _) | (Kind::Command, None) => return None,
@@ -171,7 +174,7 @@ impl Agent {
             .find(|file| is_program(file))
     }
 
-    /// Why the program cannot be run, and the remedy.
+    /// Returns why the program cannot be run and how to fix it, or `None` if it can be run.
     pub(super) fn not_runnable(&self) -> Option<String> {
         if self.kind == Kind::None {
             return None;
@@ -196,7 +199,8 @@ impl Agent {
         }
     }
 
-    /// Things that are allowed and probably not meant. `key`: there is a key for the model's API.
+    /// Returns warnings about settings that are allowed but probably unintended. `key` is whether a
+    /// key for the model's API is set.
     pub(super) fn odd(&self, key: bool, sources: &Sources) -> Vec<String> {
         if self.kind == Kind::None {
             return Vec::new();
@@ -222,7 +226,7 @@ impl Agent {
     }
 }
 
-/// A file that may be run.
+/// Returns whether `path` is an executable file.
 pub(crate) fn is_program(path: &Path) -> bool {
     let Ok(found) = path.metadata() else {
         return false;
@@ -234,7 +238,7 @@ pub(crate) fn is_program(path: &Path) -> bool {
     found.is_file() && may
 }
 
-/// What the keys of `[agent]` must be to one another.
+/// Checks the rules that involve several keys of `[agent]`.
 pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     let kind = merged
         .get("agent.kind")
@@ -249,14 +253,14 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// What the arguments must be, when they are not.
+/// Returns an error text unless `value` is a list of valid arguments.
 pub(super) fn wrong_argument(value: &Value) -> Option<String> {
     let good = |arg: &Value| arg.as_str().is_some_and(|arg| !arg.contains('\0'));
     let all = value.as_array().is_some_and(|args| args.iter().all(good));
     (!all).then(|| "it must be a list of texts, e.g. [\"run\", \"--quiet\"]".to_owned())
 }
 
-/// What the paths must be, when they are not.
+/// Returns an error text unless `value` is a list of absolute paths.
 pub(super) fn wrong_path(value: &Value) -> Option<String> {
     let good = |path: &Value| {
         path.as_str()
@@ -266,7 +270,7 @@ pub(super) fn wrong_path(value: &Value) -> Option<String> {
     (!all).then(|| "it must be a list of absolute paths, e.g. [\"/opt/python\"]".to_owned())
 }
 
-/// What the names of variables must be, when they are not.
+/// Returns an error text unless `value` is a list of variable names that may be passed to agents.
 pub(super) fn wrong_variable(value: &Value) -> Option<String> {
     let names = value.as_array().map_or(&[][..], Vec::as_slice);
     names.iter().find_map(|name| {
@@ -295,7 +299,8 @@ pub(super) fn wrong_variable(value: &Value) -> Option<String> {
     })
 }
 
-/// The list as an error shows it: whoever wrote `NAME=VALUE` may have written a secret.
+/// Formats the list of names for an error message. Values after `=` are masked, because someone who
+/// wrote `NAME=VALUE` may have written a secret.
 pub(super) fn names_only(value: &Value) -> String {
     let names = value.as_array().map_or(&[][..], Vec::as_slice);
     let shown = names.iter().map(|name| match name.as_str() {
@@ -312,19 +317,19 @@ fn name_of(text: &str) -> String {
     }
 }
 
-/// Zero stands for no limit.
+/// Parses a limit; zero means no limit.
 fn limit<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u64>, D::Error> {
     Ok(Some(u64::deserialize(value)?).filter(|limit| *limit > 0))
 }
 
-/// US dollars as millionths; zero, also after rounding, stands for no limit.
+/// Converts US dollars to millionths. Zero, also after rounding, means no limit.
 pub(super) fn dollars<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Micros>, D::Error> {
     let digits = format!("{:.6}", f64::deserialize(value)?).replace('.', "");
     let micros: Micros = digits.parse().map_err(serde::de::Error::custom)?;
     Ok(Some(micros).filter(|micros| *micros > 0))
 }
 
-/// The empty text stands for "not set".
+/// Parses an optional URL; the empty string means "not set".
 fn maybe_url<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Url>, D::Error> {
     let text: Option<String> = optional(value)?;
     text.map(|text| Url::parse(&text).map_err(serde::de::Error::custom))

@@ -1,22 +1,22 @@
-//! `[check]`: how action plans are checked.
+//! The `[check]` section: how action plans are checked.
 
 use serde::Deserialize;
 
 use super::list;
 use crate::engine::settings::CheckSettings;
 
-/// `[check]`
+/// The `[check]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// Names of plan files.
+    /// Name patterns of plan files.
     #[serde(deserialize_with = "list")]
     pub files: Vec<String>,
-    /// Look at the files of the repository.
+    /// Whether plans are compared with the files of the repository.
     pub repository: bool,
-    /// Most of them for one plan.
+    /// Maximum number of repository files that one plan is compared with.
     pub most_looks: usize,
-    /// Most requests for files that one run may cost.
+    /// Maximum number of file requests of one run.
     pub most_requests: usize,
 }
 
@@ -31,7 +31,7 @@ impl Check {
     }
 }
 
-/// What is wrong with the names of plan files.
+/// Returns an error text if the name patterns of plan files are invalid.
 pub(super) fn wrong_names(text: &str) -> Option<String> {
     let names = || {
         text.split(',')

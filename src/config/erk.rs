@@ -1,5 +1,5 @@
-//! `[erk]` and `[report]`: the erk that plans are written for, and the next steps below a saved
-//! plan.
+//! The `[erk]` and `[report]` sections: the version of erk that plans are written for, and the next
+//! steps below a saved plan.
 
 use serde::Deserialize;
 
@@ -9,30 +9,31 @@ use crate::engine::settings::{ErkSettings, NextSteps};
 use crate::formats::erk::Version;
 use crate::formats::markdown::{self, Kind};
 
-/// Longest template of next steps, in characters: it is part of every plan issue and every report.
+/// Maximum length of a next-steps template, in characters. It is part of every plan issue and every
+/// report.
 const MAX_TEMPLATE: usize = 4_000;
 
-/// `[erk]`
+/// The `[erk]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erk {
     /// `latest`, or the month of a release.
     pub version: String,
-    /// Show plans unfolded.
+    /// Whether plans are shown unfolded.
     pub details_open: bool,
 }
 
 impl Erk {
     pub(super) fn engine(&self) -> ErkSettings {
         ErkSettings {
-            // [`wrong_version`] has refused every other name.
+            // [`wrong_version`] has refused all other names.
             version: Version::from_name(&self.version).unwrap_or_default(),
             details_open: self.details_open,
         }
     }
 }
 
-/// `[report]`
+/// The `[report]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -46,14 +47,14 @@ impl Report {
     }
 }
 
-/// What the version must be, when it is not.
+/// Returns an error text if `name` is not a valid version.
 pub(super) fn wrong_version(name: &str) -> Option<String> {
     Version::from_name(name).is_none().then(|| {
         "it must be latest, or the month of your erk as YYYY-MM, 2025-11 or later".to_owned()
     })
 }
 
-/// What is wrong with the next steps.
+/// Returns an error text if the next steps are invalid.
 pub(super) fn wrong_next_steps(text: &str) -> Option<String> {
     let NextSteps::Template(template) = NextSteps::of(text) else {
         return None;
@@ -79,7 +80,7 @@ pub(super) fn wrong_next_steps(text: &str) -> Option<String> {
     ))
 }
 
-/// Words in braces, such as `{number}`.
+/// Returns words in braces, such as `{number}`.
 fn braced(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('{').filter_map(|(at, _)| {
         let end = at + 1 + text[at + 1..].find('}')?;
@@ -89,7 +90,7 @@ fn braced(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Refuses unfolded plans for an erk that does not find them.
+/// Refuses unfolded plans for a version of erk that does not find them.
 pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     const OPEN: &str = "erk.details_open";
     let value = |key| merged.get(key).map(|entry| &entry.value);

@@ -1,10 +1,10 @@
-//! What can be wrong with a configuration. Each message names the place, the key and the remedy.
+//! Errors of the configuration. Each message names the place, the key and how to fix it.
 
 use std::fmt;
 
 use super::origin::Origin;
 
-/// Why the configuration cannot be used.
+/// The reason why the configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -12,7 +12,7 @@ pub enum ConfigError {
     File {
         /// Path as given.
         path: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// The file is not TOML.
@@ -20,65 +20,65 @@ pub enum ConfigError {
     Syntax {
         /// Path as given.
         path: String,
-        /// 1-based.
+        /// Line, 1-based.
         line: usize,
         /// The parser's message.
         why: String,
     },
-    /// A key nobody knows.
+    /// A key is unknown.
     #[error("{origin}: unknown key `{key}`{}; `planwright config` prints every key", nearest.as_ref().map(|key| format!(", did you mean `{key}`?")).unwrap_or_default())]
     UnknownKey {
-        /// Where.
+        /// Where the key was set.
         origin: Origin,
-        /// The key.
+        /// The unknown key.
         key: String,
-        /// The known key that looks most like it.
+        /// The most similar known key.
         nearest: Option<String>,
     },
-    /// A value of another type.
+    /// A value has the wrong type.
     #[error("{origin}: `{key}` must be {expected}, not {found}")]
     WrongType {
-        /// Where.
+        /// Where the value was set.
         origin: Origin,
         /// The key.
         key: String,
-        /// Type and example.
+        /// The expected type.
         expected: String,
-        /// What is there.
+        /// Description of the value found.
         found: String,
     },
-    /// A value that cannot be.
+    /// A value is out of range or otherwise invalid.
     #[error("{origin}: `{key}` is {value}; {why}")]
     Impossible {
-        /// Where.
+        /// Where the value was set.
         origin: Origin,
         /// The key.
         key: String,
         /// The value as TOML.
         value: String,
-        /// What it must be.
+        /// What the value must be.
         why: String,
     },
-    /// A secret where everybody can read it.
+    /// A secret is in the configuration file, where others could read it.
     #[error(
         "{origin}: `{key}` is a secret and must not stand in the configuration; put it into {variable} or into a file named by `{file_key}`"
     )]
     SecretInFile {
-        /// Where.
+        /// Where the key was set.
         origin: Origin,
         /// The key.
         key: String,
-        /// Environment variable for it.
+        /// Environment variable to use instead.
         variable: &'static str,
-        /// Key for a file with it.
+        /// Key that names a file with the secret, to use instead.
         file_key: &'static str,
     },
-    /// A secret that cannot be used. The message never holds it.
+    /// A secret cannot be used. The message never contains it.
     #[error("{place}: {why}")]
     Secret {
         /// Environment variable or file.
         place: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// The agent's instructions cannot be used.
@@ -86,24 +86,24 @@ pub enum ConfigError {
     Prompt {
         /// Folder or file.
         path: String,
-        /// Why, and what to do.
+        /// The cause, and how to fix it.
         why: String,
     },
-    /// A flag of the wrong form.
+    /// A `--set` flag is malformed.
     #[error("--set {given}: must have the form KEY=VALUE, e.g. --set worker.concurrency=4")]
     Flag {
-        /// What was given.
+        /// The argument, truncated.
         given: String,
     },
-    /// The layers do not make a configuration.
+    /// The merged layers cannot be deserialised.
     #[error("the configuration cannot be put together: {why}")]
     Unreadable {
-        /// Why.
+        /// The cause.
         why: String,
     },
 }
 
-/// What has no default and is not set.
+/// Required settings that are not set, one description each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing(pub Vec<String>);
 

@@ -1,14 +1,14 @@
-//! `[extract]`: how the plan of a conversation is chosen.
+//! The `[extract]` section: how the plan of a conversation is chosen.
 
 use serde::Deserialize;
 
 use crate::engine::settings::WhenUnclear;
 
-/// `[extract]`
+/// The `[extract]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extract {
-    /// What is done where it is not clear which plan is meant: `ask`, `best` or `refuse`.
+    /// What to do when it is not clear which plan is meant: `ask`, `best` or `refuse`.
     pub when_unclear: String,
 }
 

@@ -1,4 +1,5 @@
-//! The layers: defaults < file < environment < flags, each value with its origin.
+//! Merges the configuration layers, each overriding the one before: defaults, file, environment,
+//! flags. Each value keeps its origin.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,34 +14,39 @@ use super::origin::Origin;
 use super::values;
 use crate::regular_file;
 
-/// Environment variable with the token of the person at a terminal.
+/// Environment variable with Planwright's own user token. The token is sent to `github.api_url`,
+/// unless that address is set only in a file that the user did not name.
 pub(super) const USER_TOKEN_VARIABLE: &str = "PLANWRIGHT_TOKEN";
 
-/// Longest configuration file, in bytes: 1 MiB. The documented defaults take some twenty thousand.
+/// Maximum size of a configuration file, in bytes (1 MiB). The documented defaults take about 20
+/// KB.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The file read when none is named.
+/// The file that is read if no other is named.
 const FILE: &str = "planwright.toml";
 
-/// Where the configuration is taken from. No `Debug`: the environment holds secrets.
+/// The inputs of the configuration. There is no `Debug` implementation because the environment
+/// holds secrets.
 #[derive(Clone, Default)]
 pub struct Sources {
-    /// Path and text of the file.
+    /// Path and text of the configuration file.
     pub file: Option<(String, String)>,
-    /// Somebody named the file. Otherwise it is whatever lies in the working directory, perhaps of a cloned repository.
+    /// Whether the user named the file. Otherwise it was found in the working directory, which may
+    /// be an untrusted cloned repository.
     pub file_named: bool,
-    /// Environment variables. Looked at are those with `PLANWRIGHT_`, `GITHUB_TOKEN`, `GH_TOKEN`, `GITHUB_API_URL`, `PATH`,
-    /// and what `agent.environment` names.
+    /// Environment variables. Only those with the prefix `PLANWRIGHT_`, `GITHUB_TOKEN`, `GH_TOKEN`,
+    /// `GITHUB_API_URL`, `PATH` and those listed in `agent.environment` are used.
     pub environment: BTreeMap<String, String>,
-    /// `KEY=VALUE` of each `--set`.
+    /// The `KEY=VALUE` arguments of `--set`.
     pub flags: Vec<String>,
 }
 
 impl Sources {
-    /// The file `named` (or `planwright.toml` where it is there), this process's environment, and `flags`.
+    /// Reads the file `named` (by default `planwright.toml`, if it exists) and the environment of
+    /// this process, and adds `flags`.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn gather(named: Option<&Path>, flags: Vec<String>) -> Result<Self, ConfigError> {
         let path = named.unwrap_or_else(|| Path::new(FILE));
         let file = match read(path, named.is_some()) {
@@ -65,7 +71,8 @@ impl Sources {
     }
 }
 
-/// The text of a configuration file. One that nobody has named may lie in a cloned repository.
+/// Reads a configuration file. A file that the user did not name may come from a cloned repository,
+/// so it must be a regular file.
 fn read(path: &Path, named: bool) -> io::Result<String> {
     let file = if named {
         regular_file::open_named(path)
@@ -78,14 +85,16 @@ fn read(path: &Path, named: bool) -> io::Result<String> {
 
 pub(super) const PREFIX: &str = "PLANWRIGHT_";
 
-/// The variables that hold secrets; everything else with the prefix belongs to a key.
+/// The variables that hold secrets. Variables with the prefix that are not listed here set a key,
+/// except [`token::OWN`].
 pub(super) const SECRET_VARIABLES: [&str; 3] = [
     "PLANWRIGHT_WEBHOOK_SECRETS",
     "PLANWRIGHT_GITHUB_PRIVATE_KEY",
     "PLANWRIGHT_AGENT_API_KEY",
 ];
 
-/// Keys that people try to put secrets under: key, variable, key of the file.
+/// Keys under which users might try to set a secret. Each entry is the key, the variable to use
+/// instead and the key of the secret file to use instead.
 const SECRET_KEYS: [(&str, &str, &str); 8] = [
     (
         "webhook.secret",
@@ -121,7 +130,7 @@ const SECRET_KEYS: [(&str, &str, &str); 8] = [
     ("agent.key", SECRET_VARIABLES[2], "agent.api_key_file"),
 ];
 
-/// One key with its effective value.
+/// A key with its effective value.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) key: String,
@@ -129,7 +138,7 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
 }
 
-/// Every key in the order of the default file.
+/// All keys, in the order of the default file.
 #[derive(Debug, Clone)]
 pub(super) struct Merged(pub(super) Vec<Entry>);
 
@@ -153,7 +162,7 @@ impl Merged {
         self.0.iter().find(|entry| entry.key == key)
     }
 
-    /// As nested tables.
+    /// Returns the values as nested tables.
     pub(super) fn table(&self) -> toml::Table {
         let mut table = toml::Table::new();
         for entry in &self.0 {
@@ -168,7 +177,7 @@ impl Merged {
         table
     }
 
-    /// The entry that `key` sets, when it may.
+    /// Returns the entry of `key`, or an error if the key is unknown or would hold a secret.
     fn known(&mut self, key: &str, origin: &Origin) -> Result<&mut Entry, ConfigError> {
         let nearest = nearest(key, self.0.iter().map(|entry| entry.key.as_str()));
         if let Some((_, variable, file_key)) = SECRET_KEYS.iter().find(|(name, ..)| *name == key) {
@@ -206,7 +215,7 @@ impl Merged {
         Ok(())
     }
 
-    /// Sets from text, which takes the type of the default.
+    /// Sets a key from text, parsed as the type of the default.
     fn set_text(&mut self, key: &str, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let entry = self.known(key, &origin)?;
         let value = values::read(key, &entry.value, text);
@@ -223,7 +232,7 @@ impl Merged {
     }
 }
 
-/// Puts all layers together.
+/// Merges all layers.
 pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     let mut merged = Merged(
         entries("config/default.toml", DEFAULT)?
@@ -248,7 +257,7 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     }
     for flag in &sources.flags {
         let (key, text) = flag.split_once('=').ok_or_else(|| ConfigError::Flag {
-            // A secret may be what was given by mistake.
+            // Truncated, because the argument may be a secret given by mistake.
             given: flag.chars().take(40).collect(),
         })?;
         merged.set_text(key.trim(), text, Origin::Flag)?;
@@ -256,7 +265,8 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     Ok(merged)
 }
 
-/// `PLANWRIGHT_` variables that set nothing. Only a warning: orchestrators make variables from service names.
+/// Returns a warning for each `PLANWRIGHT_` variable that sets nothing. These are not errors,
+/// because orchestrators derive variables from service names.
 pub(super) fn unknown_variables(sources: &Sources) -> Vec<String> {
     let Ok(defaults) = entries("config/default.toml", DEFAULT) else {
         return Vec::new();
@@ -279,12 +289,12 @@ pub(super) fn unknown_variables(sources: &Sources) -> Vec<String> {
         .collect()
 }
 
-/// The environment variable of a key.
+/// Returns the name of the environment variable that sets `key`.
 pub(super) fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "_").to_uppercase())
 }
 
-/// The keys of a TOML text in the order of the text.
+/// Returns the keys of a TOML text, in the order of the text.
 fn entries(path: &str, text: &str) -> Result<Vec<Entry>, ConfigError> {
     let line_at = |offset: usize| text.get(..offset).unwrap_or(text).matches('\n').count() + 1;
     let syntax = |error: &toml::de::Error| ConfigError::Syntax {
@@ -325,7 +335,7 @@ fn entries(path: &str, text: &str) -> Result<Vec<Entry>, ConfigError> {
         .collect())
 }
 
-/// The known name that looks most like `wrong`, when it looks like it at all.
+/// Returns the known name most similar to `wrong`, if any is similar enough.
 pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     known
         .map(|name| (strsim::jaro_winkler(wrong, name), name))

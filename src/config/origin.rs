@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// `config/default.toml`.

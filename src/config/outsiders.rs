@@ -1,4 +1,4 @@
-//! `[outsiders]`: what people without triage permission get.
+//! The `[outsiders]` section: limits for people without triage permission.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use serde::Deserialize;
 use crate::engine::settings::OutsiderSettings;
 use crate::engine::store::AnswerLimits;
 
-/// `[outsiders]`
+/// The `[outsiders]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outsiders {
-    /// Answers to one person in the window.
+    /// Maximum number of answers to one person in the window.
     pub answers_per_person: u64,
-    /// Answers on one issue or pull request.
+    /// Maximum number of answers on one issue or pull request in the window.
     pub answers_per_issue: u64,
-    /// Answers in one installation.
+    /// Maximum number of answers in one installation in the window.
     pub answers_per_installation: u64,
-    /// The window, in minutes.
+    /// Length of the window, in minutes.
     pub window_minutes: u64,
-    /// Most requests for files that a check of their commits may cost.
+    /// Maximum number of file requests when checking the commits of such a person.
     pub check_requests: usize,
 }
 

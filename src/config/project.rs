@@ -1,8 +1,9 @@
-//! A project's own settings: `.planwright/config.toml`, or what an older `.spektacular/config.yaml` says.
+//! The settings of a project: `.planwright/config.toml`, or the older `.spektacular/config.yaml`.
 //!
-//! They come with a cloned repository. So nothing in them may start a program, pass on a secret, or write outside the
-//! project unless somebody said so: [`ProjectConfig::needs_trust`] names what asks for that, and folders that lead out
-//! are errors. `project.default.toml` documents every key; it is compiled in and written by `planwright init`.
+//! Both files may come from an untrusted cloned repository. Settings that start programs, pass on
+//! environment variables or raise the cost limit therefore need the user's consent
+//! ([`ProjectConfig::needs_trust`]), and folders outside of the project are errors.
+//! `project.default.toml` documents every key; it is compiled in and written by `planwright init`.
 
 mod error;
 mod load;
@@ -29,45 +30,45 @@ pub use migrate::{Migrated, NotCarried, migrate};
 pub use text::Text;
 pub use write::render;
 
-/// The default settings with their documentation.
+/// The documented default settings.
 pub const DEFAULT: &str = include_str!("project.default.toml");
 
-/// Tools that can read the project, and write what the agent's sandbox lets it write.
+/// Tools that can only read the project and write where the agent's sandbox permits.
 const HARMLESS_TOOLS: [&str; 5] = ["Read", "Grep", "Glob", "Write", "TodoWrite"];
 
-/// What a plan may cost when nothing is set, in millionths of a US dollar.
+/// Default cost limit of a plan, in millionths of a US dollar.
 const DEFAULT_COST: Micros = 5_000_000;
 
-/// A project's settings. `project.default.toml` says what each means and which values it takes. `Debug` shows texts as
-/// they were written, `${NAME}` and not what it stands for.
+/// The settings of a project. `project.default.toml` documents each key and its allowed values.
+/// `Debug` prints `${NAME}` as written, not the value of the variable.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProjectConfig {
-    /// `[agent]`
+    /// The `[agent]` section.
     pub agent: Agent,
-    /// `[models]`
+    /// The `[models]` section.
     pub models: Models,
-    /// `[limits]`
+    /// The `[limits]` section.
     pub limits: Limits,
-    /// `[output]`
+    /// The `[output]` section.
     pub output: Folders,
 }
 
-/// `[agent]`
+/// The `[agent]` section: the agent's program and its permissions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agent {
     /// Path or name of the program.
     pub command: Text,
-    /// Which kind of agent it is.
+    /// The kind of agent.
     pub kind: Kind,
     /// Arguments, for [`Kind::Command`].
     pub args: Vec<Text>,
-    /// Tools that it may use, for [`Kind::Claude`]; never empty.
+    /// Tools that the agent may use, for [`Kind::Claude`]; never empty.
     pub tools: Vec<Text>,
-    /// Names of variables that it gets.
+    /// Names of the environment variables that are passed to the agent.
     pub environment: Vec<Text>,
-    /// What it prints, for [`Kind::Command`].
+    /// Output format of the program, for [`Kind::Command`].
     pub output: OutputFormat,
 }
 
@@ -84,7 +85,7 @@ impl Default for Agent {
     }
 }
 
-/// Which kind of agent.
+/// The kind of agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -94,29 +95,29 @@ pub enum Kind {
     Command,
 }
 
-/// `[models]`; an empty text for no choice.
+/// The `[models]` section. An empty name selects no model.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Models {
-    /// For every specification.
+    /// Model for tiers without a model of their own.
     pub default: Text,
-    /// For simple ones.
+    /// Model for simple specifications.
     pub simple: Text,
-    /// For those between.
+    /// Model for specifications of medium complexity.
     pub medium: Text,
-    /// For complex ones.
+    /// Model for complex specifications.
     pub complex: Text,
-    /// `[models.thresholds]`
+    /// The `[models.thresholds]` section.
     pub thresholds: Thresholds,
 }
 
-/// `[models.thresholds]`, each 0 to 1, in order.
+/// The `[models.thresholds]` section: complexity scores from 0 to 1, `simple` not above `medium`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Thresholds {
-    /// Below it: simple.
+    /// Scores below this are simple.
     pub simple: f64,
-    /// Below it: medium.
+    /// Scores below this and not simple are medium.
     pub medium: f64,
 }
 
@@ -129,19 +130,19 @@ impl Default for Thresholds {
     }
 }
 
-/// How complex a specification is.
+/// The complexity of a specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     /// Below the first threshold.
     Simple,
-    /// Below the second.
+    /// Below the second threshold.
     Medium,
-    /// All others.
+    /// At or above the second threshold.
     Complex,
 }
 
 impl Tier {
-    /// As in the settings.
+    /// Returns the name of the tier in the settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Simple => "simple",
@@ -152,7 +153,7 @@ impl Tier {
 }
 
 impl Models {
-    /// The tier of a complexity between 0 and 1.
+    /// Returns the tier of a complexity score between 0 and 1.
     pub fn tier(&self, score: f64) -> Tier {
         if score < self.thresholds.simple {
             Tier::Simple
@@ -163,7 +164,8 @@ impl Models {
         }
     }
 
-    /// The model for a tier: its own, else the default; `None` for the client's own choice.
+    /// Returns the model for a tier, falling back to the default model. `None` means that the
+    /// client chooses.
     pub fn model(&self, tier: Tier) -> Option<&str> {
         let own = match tier {
             Tier::Simple => &self.simple,
@@ -177,26 +179,26 @@ impl Models {
     }
 }
 
-/// `[limits]`
+/// The `[limits]` section: time, cost and number of agent turns.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Longest time of one turn.
+    /// Maximum duration of one agent turn.
     #[serde(rename = "deadline_seconds", deserialize_with = "seconds")]
     pub deadline: Duration,
-    /// Longest time without output.
+    /// Maximum time without output.
     #[serde(rename = "silence_seconds", deserialize_with = "seconds")]
     pub silence: Duration,
-    /// Most model turns in one go.
+    /// Maximum number of model responses in one agent turn.
     pub max_turns: u32,
-    /// Most that one plan or report may cost; `None` for no limit.
+    /// Maximum cost of one plan or report; `None` for no limit.
     #[serde(rename = "max_cost_usd", deserialize_with = "dollars")]
     pub max_cost: Option<Micros>,
-    /// Most rounds of questions.
+    /// Maximum number of rounds of questions.
     pub question_rounds: u32,
-    /// Agents that research side by side.
+    /// Maximum number of concurrent research agents.
     pub concurrency: usize,
-    /// Tries of one turn.
+    /// Maximum number of tries of one agent turn.
     pub tries: u32,
 }
 
@@ -214,15 +216,16 @@ impl Default for Limits {
     }
 }
 
-/// `[output]`: folders below the project's, which they never leave (symbolic links aside).
+/// The `[output]` section: folders below the project's root. Symbolic links are not resolved when
+/// these paths are checked.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Folders {
-    /// Plans, one folder each.
+    /// Folder for plans; each plan has its own subfolder.
     pub plans: Text,
-    /// Specifications.
+    /// Folder for specifications.
     pub specs: Text,
-    /// What agents should know of the project.
+    /// Folders with knowledge about the project, for agents.
     pub knowledge: Vec<Text>,
 }
 
@@ -239,8 +242,9 @@ impl Default for Folders {
 }
 
 impl ProjectConfig {
-    /// Keys that would let the project start programs, pass on what is in the environment, or spend more than by default,
-    /// in the order of the file. Empty: the settings can be used without asking.
+    /// Returns the keys whose values need the user's consent, in the order of the file: those that
+    /// start another program, pass on environment variables, allow more tools, or raise the cost
+    /// limit above its default. If the list is empty, the settings can be used without asking.
     pub fn needs_trust(&self) -> Vec<String> {
         let agent = &self.agent;
         let asks = |key: &str| match key {
@@ -266,7 +270,7 @@ impl ProjectConfig {
             .collect()
     }
 
-    /// Every text with its key.
+    /// Returns every key that holds text, with its texts.
     fn texts(&self) -> [(&'static str, &[Text]); 11] {
         let (agent, models, output) = (&self.agent, &self.models, &self.output);
         let one = std::slice::from_ref::<Text>;

@@ -1,4 +1,4 @@
-//! The operator's own instructions for agents, read from a folder.
+//! Reads the operator's own instructions for agents from a folder.
 
 use crate::engine::settings::{OwnPrompts, Prompts, Role};
 use std::borrow::Cow;
@@ -9,17 +9,17 @@ use std::sync::Arc;
 
 use super::error::ConfigError;
 
-/// What is looked for, for an error.
+/// The file names that are looked for, for error messages.
 const FILES: &str = "plan-extractor.md, planner.md or researcher.md";
 
-/// Longest instructions, in bytes. Every turn repeats them.
+/// Maximum size of one instructions file, in bytes. Every turn repeats the instructions.
 const MOST: u64 = 200 * 1024;
 
-/// The instructions in `folder`.
+/// Reads the instructions in `folder` and in its `OWNER/NAME` subfolders.
 pub(super) fn read(folder: &Path) -> Result<Prompts, ConfigError> {
     let mut own = Vec::new();
     own.extend(instructions(folder)?.map(|found| (None, found)));
-    // What has a dot in front (`.git`, `..data` of a mounted volume) is no owner.
+    // Folders whose name starts with a dot (`.git`, `..data` of a mounted volume) are not owners.
     let owners = folders(folder)?.into_iter();
     for owner in owners.filter(|owner| !last(owner).starts_with('.')) {
         for repository in folders(&owner)? {
@@ -49,7 +49,7 @@ pub(super) fn read(folder: &Path) -> Result<Prompts, ConfigError> {
     Ok(Prompts { own: Arc::new(own) })
 }
 
-/// `owner/name` in lower case.
+/// Returns `owner/name` in lower case.
 fn name(owner: &Path, repository: &Path) -> String {
     format!("{}/{}", last(owner), last(repository)).to_lowercase()
 }
@@ -58,7 +58,7 @@ fn last(path: &Path) -> Cow<'_, str> {
     path.file_name().unwrap_or_default().to_string_lossy()
 }
 
-/// The folders in `folder`, sorted.
+/// Returns the subfolders of `folder`, sorted.
 fn folders(folder: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     let cannot = |error: std::io::Error| {
         wrong(
@@ -80,7 +80,7 @@ fn folders(folder: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     Ok(found)
 }
 
-/// The instructions in one folder; `None` when there are none.
+/// Reads the instructions in one folder, or returns `None` if there are none.
 fn instructions(folder: &Path) -> Result<Option<OwnPrompts>, ConfigError> {
     let mut own = Vec::new();
     for role in Role::ALL {
@@ -89,7 +89,7 @@ fn instructions(folder: &Path) -> Result<Option<OwnPrompts>, ConfigError> {
     Ok((!own.is_empty()).then_some(OwnPrompts(own)))
 }
 
-/// The instructions in one file; `None` when it is not there.
+/// Reads one instructions file, or returns `None` if it does not exist.
 fn text(path: &Path) -> Result<Option<String>, ConfigError> {
     let text = match open(path) {
         Ok(text) => text,
@@ -115,9 +115,9 @@ fn text(path: &Path) -> Result<Option<String>, ConfigError> {
     Ok(Some(text))
 }
 
-/// The text of a file, one byte over [`MOST`] at the most.
+/// Reads a file, but at most one byte more than [`MOST`].
 fn open(path: &Path) -> std::io::Result<String> {
-    // Opening a pipe would wait for somebody who writes to it.
+    // Opening a pipe would block until another process writes to it.
     if !fs::metadata(path)?.is_file() {
         return Err(std::io::Error::other("it is no file"));
     }
@@ -126,7 +126,7 @@ fn open(path: &Path) -> std::io::Result<String> {
         .take(MOST + 1)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST {
-        // Perhaps cut within a character, and refused anyway.
+        // The limit may have cut a character in half. The caller refuses the text anyway.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8"))

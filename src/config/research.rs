@@ -1,4 +1,4 @@
-//! `[research]`: how topics are researched.
+//! The `[research]` section: how topics are researched.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use serde::Deserialize;
 
 use crate::engine::settings::ResearchSettings;
 
-/// `[research]`
+/// The `[research]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Research {
-    /// Agents at once for one command.
+    /// Maximum number of concurrent agents for one command.
     pub concurrency: usize,
-    /// Most topics of one command.
+    /// Maximum number of topics of one command.
     pub most_topics: usize,
-    /// Tries of one topic.
+    /// Maximum number of tries of one topic.
     pub tries: u32,
-    /// Faults of one topic that may pass.
+    /// Maximum number of transient faults of one topic.
     pub faults: u32,
 }
 
 impl Research {
-    /// With the waits of the worker.
+    /// Returns the settings that the engine uses. The backoff is that of the worker.
     pub(super) fn engine(&self, backoff: Duration, backoff_most: Duration) -> ResearchSettings {
         ResearchSettings {
             concurrency: self.concurrency,

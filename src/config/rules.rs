@@ -1,4 +1,4 @@
-//! Which values each key takes.
+//! The allowed values of each key.
 
 use std::net::SocketAddr;
 
@@ -12,31 +12,31 @@ use super::token::is_this_machine;
 use super::{agent, check, erk};
 
 enum Rule {
-    /// From, to, unit.
+    /// An integer: minimum, maximum, unit.
     Whole(i64, i64, &'static str),
     Address,
     Route,
     Base,
-    /// A value that stands behind an option on a command line: most characters.
+    /// A value that is passed after a command-line option: maximum length in characters.
     Argument(usize),
-    /// The model's API; may be empty.
+    /// Base URL of the model's API; may be empty.
     ModelApi,
-    /// From nothing to so many US dollars.
+    /// An amount of US dollars from 0 to this maximum.
     Dollars(f64),
     /// Arguments of a program.
     Arguments,
     /// Absolute paths.
     Paths,
-    /// Names of variables that an agent may have.
+    /// Names of variables that may be passed to agents.
     Variables,
     OneOf(&'static [&'static str]),
     Directives,
     Ids,
-    /// Host names between commas, perhaps with `*.` in front.
+    /// Comma-separated host names, optionally with a leading `*.`.
     Hosts,
-    /// Names of files between commas, perhaps with `*` in front.
+    /// Comma-separated file names, optionally with a leading `*`.
     FileNames,
-    /// Most characters.
+    /// One line of text: maximum length in characters.
     Text(usize),
     /// A version of erk.
     Erk,
@@ -51,7 +51,7 @@ use Rule::{
     ModelApi, NotEmpty, OneOf, Paths, Route, Steps, Text, Variables, Whole,
 };
 
-/// One rule for each key of `default.toml`.
+/// The rule of each key of `default.toml`.
 const RULES: &[(&str, Rule)] = &[
     ("server.listen", Address),
     ("server.webhook_path", Route),
@@ -77,7 +77,7 @@ const RULES: &[(&str, Rule)] = &[
     ("worker.backoff_most_seconds", Whole(1, 86_400, "seconds")),
     ("worker.give_up_after_hours", Whole(1, 168, "hours")),
     ("worker.settle_seconds", Whole(0, 600, "seconds")),
-    // GitHub's limit for a label's name.
+    // 50 characters is GitHub's limit for label names.
     ("labels.save_plan", Text(50)),
     ("labels.save_raw_plan", Text(50)),
     ("labels.plan", Text(50)),
@@ -143,7 +143,7 @@ const RULES: &[(&str, Rule)] = &[
     ("log.level", Directives),
 ];
 
-/// The first value that cannot be, in the order of the default file.
+/// Returns an error for the first invalid value, in the order of the default file.
 pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     for (key, rule) in RULES {
         let Some(entry) = merged.get(key) else {
@@ -187,8 +187,8 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     agent::check(merged)
 }
 
-/// An address without what people put into it to be let in: user name, password and query. It cannot be used and may not
-/// even be an address, so everything up to the last `@` goes.
+/// Removes credentials from an address: user name, password and query. The value is invalid and may
+/// not even be a URL, so everything up to the last `@` is removed.
 fn without_secrets(value: &str) -> String {
     let shown = match value.rsplit_once('@') {
         Some((before, host)) => {
@@ -203,7 +203,8 @@ fn without_secrets(value: &str) -> String {
     }
 }
 
-/// A name with at least two labels, perhaps behind `*.`; no scheme, no port, no address.
+/// Returns whether `name` is a host name of at least two labels, optionally after `*.`, without
+/// scheme and port, and not an IP address.
 fn host(name: &str) -> bool {
     let labels: Vec<&str> = name.strip_prefix("*.").unwrap_or(name).split('.').collect();
     let plain = |label: &&str| {
@@ -218,7 +219,7 @@ fn host(name: &str) -> bool {
     labels.len() > 1 && labels.iter().all(plain) && labels.last().is_some_and(letters)
 }
 
-/// An address that others are made from.
+/// Returns whether an address can be used as the base of other addresses.
 fn is_base(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
         && url.has_host()
@@ -227,7 +228,7 @@ fn is_base(url: &Url) -> bool {
         && url.query().is_none()
 }
 
-/// What the value must be, when it is not.
+/// Returns an error text if the value breaks the rule.
 fn broken(rule: &Rule, value: &Value) -> Option<String> {
     let text = value.as_str().unwrap_or_default();
     match rule {

@@ -1,4 +1,5 @@
-//! Secrets: from the environment or from files of their own, never from the configuration file.
+//! Loads secrets from environment variables or from separate files, never from the configuration
+//! file.
 
 use std::path::Path;
 
@@ -9,29 +10,32 @@ use super::error::ConfigError;
 use super::layers::{SECRET_VARIABLES, Sources};
 use crate::regular_file;
 
-/// A shorter webhook secret can be guessed from one recorded delivery.
+/// Minimum recommended length of a webhook secret, in characters. A shorter one can be guessed
+/// offline from one recorded delivery.
 const SHORT: usize = 16;
 
-/// Longest file with a secret, in bytes: 64 KiB. A private key of 16,384 bits takes 13.
+/// Maximum size of a file with a secret, in bytes (64 KiB). A private key of 16,384 bits takes 13
+/// KiB.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 
-/// Secrets and where they came from.
+/// The secrets and their origins.
 #[derive(Debug, Default)]
 pub struct Secrets {
-    /// Webhook secrets; the first one signs (`replay`), any of them verifies.
+    /// Webhook secrets. The first one signs (`replay`); any of them verifies.
     pub webhook: Vec<SecretString>,
-    /// Private key of the App, PEM.
+    /// Private key of the App, in PEM form.
     pub private_key: Option<SecretString>,
     /// Key for the model's API.
     pub agent_key: Option<SecretString>,
-    /// What the agent may see of this process's environment, by name. Any of them may be a secret.
+    /// Environment variables of this process that are passed to the agent. Any of them may be a
+    /// secret.
     pub agent_environment: Vec<(String, SecretString)>,
     pub(super) webhook_origin: String,
     pub(super) private_key_origin: String,
     pub(super) agent_key_origin: String,
 }
 
-/// The secrets, and what is odd about them.
+/// Loads the secrets and returns them with warnings.
 pub(super) fn load(
     config: &Config,
     sources: &Sources,
@@ -62,7 +66,7 @@ pub(super) fn load(
     }
     let key_file = config.github.private_key_file.as_deref();
     if let Some((text, origin)) = one(sources, key, key_file, "github.private_key_file")? {
-        // Environments that cannot hold line breaks hold `\n`.
+        // Some environments cannot hold line breaks; they are written as `\n` there.
         let pem = text.expose_secret().trim().replace("\\n", "\n");
         if !pem.starts_with("-----BEGIN ") {
             return Err(ConfigError::Secret {
@@ -121,7 +125,8 @@ pub(super) fn load(
     Ok((secrets, warnings))
 }
 
-/// The text of a secret from its variable or its file; both at once leave open which one is meant.
+/// Reads a secret from its variable or its file, with its origin. It is an error if both are set,
+/// because the intended one is unknown.
 fn one(
     sources: &Sources,
     variable: &str,
@@ -156,7 +161,8 @@ fn read(path: &Path) -> std::io::Result<SecretString> {
         .map_err(|_| std::io::Error::other("it is not UTF-8"))
 }
 
-/// Warns of a file that every user of this computer can read. Folders on the way may keep them out.
+/// Returns a warning if every user of this computer can read the file. Only the "others" permission
+/// bits of the file and of all parent directories are considered.
 #[cfg(unix)]
 fn readable_by_everybody(path: &Path, file_key: &str) -> Option<String> {
     use std::os::unix::fs::PermissionsExt;
@@ -175,7 +181,7 @@ fn readable_by_everybody(path: &Path, file_key: &str) -> Option<String> {
     })
 }
 
-/// Nothing is known of the rights of others here.
+/// Permissions of other users are not checked on this platform.
 #[cfg(not(unix))]
 fn readable_by_everybody(_path: &Path, _file_key: &str) -> Option<String> {
     None

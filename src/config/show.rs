@@ -1,11 +1,11 @@
-//! The effective configuration as a configuration file, with origins.
+//! Formats the effective configuration as a configuration file with origins.
 
 use std::fmt::Write;
 
 use super::layers::{Merged, SECRET_VARIABLES};
 use super::secrets::Secrets;
 
-/// Column where the origins begin, where the values leave room.
+/// Minimum column at which the origins begin.
 const COLUMN: usize = 48;
 
 pub(super) fn show(merged: &Merged, secrets: &Secrets) -> String {

@@ -1,4 +1,5 @@
-//! The token of a person who reads plans: from the environment only, and only for where it belongs.
+//! Selects a person's GitHub token. It is read only from the environment and sent only to the
+//! server that it belongs to.
 
 use std::net::IpAddr;
 
@@ -10,28 +11,31 @@ use super::error::ConfigError;
 use super::layers::{Sources, USER_TOKEN_VARIABLE};
 use super::origin::Origin;
 
-/// Variables of GitHub Actions and of `gh`, in this order. Their tokens are meant for [`GITHUB_API`], or for the API that
-/// [`ACTIONS_API`] names.
+/// Variables of GitHub Actions and of `gh`, in order of precedence. Their tokens are meant for
+/// [`GITHUB_API`] or for the API in [`ACTIONS_API`].
 pub(super) const COMMON: [&str; 2] = ["GITHUB_TOKEN", "GH_TOKEN"];
-/// Set by GitHub Actions, also on GitHub Enterprise Server.
+/// The API's address, set by GitHub Actions, also on GitHub Enterprise Server.
 const ACTIONS_API: &str = "GITHUB_API_URL";
 const GITHUB_API: &str = "https://api.github.com";
 
-/// A token, or why there is none.
+/// A token, or the reason why there is none.
 #[derive(Debug, Default)]
 pub struct UserToken {
-    /// The token and the variable it came from.
+    /// The token and the variable that it came from.
     pub token: Option<(SecretString, &'static str)>,
-    /// Something that is probably not meant.
+    /// A warning that the token is not sent.
     pub warning: Option<String>,
 }
 
-/// The token for `github.api_url`: `PLANWRIGHT_TOKEN`, else `GITHUB_TOKEN`, else `GH_TOKEN`. The last two are not sent
-/// anywhere but to the GitHub they belong to. None is sent to another address that stands in the `planwright.toml` of the
-/// working directory: that one comes with a cloned repository, and must not be able to collect tokens.
+/// Returns the token for `github.api_url`: `PLANWRIGHT_TOKEN`, else `GITHUB_TOKEN`, else
+/// `GH_TOKEN`.
+///
+/// The last two are sent only to the GitHub instance that they belong to. No token is sent to a
+/// different address that is set in the `planwright.toml` of the working directory: that file may
+/// come from a cloned repository, which must not be able to collect tokens.
 ///
 /// # Errors
-/// The token would be sent in the clear.
+/// Returns an error if the token would be sent unencrypted.
 pub fn user_token(sources: &Sources, loaded: &Loaded) -> Result<UserToken, ConfigError> {
     let api_url = &loaded.config.github.api_url;
     let value = |name: &str| {
@@ -72,7 +76,7 @@ pub fn user_token(sources: &Sources, loaded: &Loaded) -> Result<UserToken, Confi
     })
 }
 
-/// Path and line of the address, when it stands in a file that nobody named.
+/// Returns path and origin of the address if it is set in a file that the user did not name.
 fn found_file<'a>(sources: &Sources, loaded: &'a Loaded) -> Option<(&'a str, &'a Origin)> {
     match loaded.origin("github.api_url") {
         Some(origin @ Origin::File { path, .. }) if !sources.file_named => Some((path, origin)),
@@ -80,8 +84,9 @@ fn found_file<'a>(sources: &Sources, loaded: &'a Loaded) -> Option<(&'a str, &'a
     }
 }
 
-/// Why the token in `name` stays here, and how to send it all the same. `file` is what [`found_file`] gives. The remedy
-/// does not repeat the address: it would be typed into a shell.
+/// Returns why the token in `name` is not sent, and how to allow it. `file` is the result of
+/// [`found_file`]. The advice does not repeat the address, because users would paste it into a
+/// shell.
 fn withheld(name: &str, api_url: &Url, file: Option<(&str, &Origin)>) -> Option<String> {
     match (file, name == USER_TOKEN_VARIABLE) {
         (None, true) => None,
@@ -104,7 +109,7 @@ fn same(one: &Url, other: &Url) -> bool {
         && one.path().trim_end_matches('/') == other.path().trim_end_matches('/')
 }
 
-/// The address is on the loopback interface.
+/// Returns whether the address is on the loopback interface.
 pub(super) fn is_this_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
@@ -143,7 +148,7 @@ mod tests {
         judge(&sources)
     }
 
-    /// Variable, token and warning.
+    /// Returns the variable, the token and the warning.
     fn found(
         environment: &[(&str, &str)],
         api_url: &str,
@@ -203,7 +208,7 @@ mod tests {
         );
     }
 
-    /// The variables, and a file of the working directory, or one that was named, that says where GitHub is.
+    /// Returns sources with the variables and with a `planwright.toml` that sets `github.api_url`.
     fn with_file(variables: &[(&str, &str)], api_url: &str, named: bool) -> Sources {
         let text = format!("[github]\napi_url = \"{api_url}\"\n");
         Sources {
@@ -268,13 +273,13 @@ mod tests {
         let name = "PLANWRIGHT_GITHUB_API_URL".to_owned();
         variable.environment.insert(name, server.to_owned());
         assert!(own(&variable));
-        // The file says what holds without it.
+        // The file repeats the default.
         assert!(own(&with_file(&ALL, GITHUB_API, false)));
         let mut actions = with_file(&ALL[1..2], server, false);
         let name = ACTIONS_API.to_owned();
         actions.environment.insert(name, server.to_owned());
         assert!(judge(&actions).unwrap().token.is_some());
-        // A file that is there and does not say where GitHub is changes nothing.
+        // A file that does not set `github.api_url` changes nothing.
         let mut silent = environment(&ALL);
         silent.file = Some((
             "planwright.toml".to_owned(),

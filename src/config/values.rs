@@ -1,11 +1,14 @@
-//! Values and their types: a key takes the type of its default.
+//! Types of configuration values. Each key has the type of its default.
 
 use toml::Value;
 
-/// Lists of texts; every other list is one of whole numbers.
+/// Keys that hold lists of strings; all other lists hold integers.
 const TEXTS: [&str; 3] = ["agent.args", "agent.environment", "agent.reads"];
 
-/// The value as the default's type, or the value itself when it has another. Whole numbers are numbers too.
+/// Converts `value` to the type of `default`; integers are accepted for floats.
+///
+/// # Errors
+/// Returns `value` unchanged if it has another type.
 pub(super) fn fitted(default: &Value, value: Value) -> Result<Value, Value> {
     match (default, &value) {
         (Value::Float(_), Value::Integer(whole)) => whole
@@ -18,7 +21,7 @@ pub(super) fn fitted(default: &Value, value: Value) -> Result<Value, Value> {
     }
 }
 
-/// The value in a text of the environment or of `--set`, which takes the type of the default.
+/// Parses the text of an environment variable or of `--set` as the type of the default.
 pub(super) fn read(key: &str, default: &Value, text: &str) -> Option<Value> {
     let trimmed = text.trim();
     match default {
@@ -39,7 +42,7 @@ pub(super) fn read(key: &str, default: &Value, text: &str) -> Option<Value> {
     }
 }
 
-/// A list as TOML writes it, or texts between commas.
+/// Parses a TOML list or a comma-separated list of strings.
 fn texts(text: &str) -> Option<Value> {
     if text.starts_with('[') {
         let mut table: toml::Table = format!("list = {text}").parse().ok()?;
@@ -52,7 +55,7 @@ fn texts(text: &str) -> Option<Value> {
     ))
 }
 
-/// What the key takes, for people.
+/// Describes the type of the key, for error messages.
 pub(super) fn expected(key: &str, default: &Value) -> &'static str {
     match default {
         Value::Integer(_) => "a whole number",
@@ -64,7 +67,7 @@ pub(super) fn expected(key: &str, default: &Value) -> &'static str {
     }
 }
 
-/// A value of another type, for people.
+/// Describes a value of the wrong type, for error messages.
 pub(super) fn found(value: &Value) -> String {
     let kind = value.type_str();
     let vowel = kind.starts_with(['a', 'e', 'i', 'o', 'u']);

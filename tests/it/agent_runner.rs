@@ -1,4 +1,5 @@
-//! The process runner, with shell scripts as agents: how turns end, and that nothing of them is left.
+//! Tests of the process runner with shell scripts as agents: how turns end, and that no process of
+//! a turn survives.
 #![cfg(target_os = "linux")]
 
 mod endings;

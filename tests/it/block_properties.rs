@@ -1,4 +1,5 @@
-//! Laws of metadata blocks for any text: what every era of erk reads of ours, and that an edit changes nothing else.
+//! Property tests of metadata blocks: every version of erk reads the blocks that Planwright writes,
+//! and an edit changes nothing else in the text.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::sync::LazyLock;

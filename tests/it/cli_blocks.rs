@@ -1,4 +1,4 @@
-//! `planwright blocks`, as a program.
+//! Tests of the command `planwright blocks`.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};

@@ -1,4 +1,5 @@
-//! `planwright check`: the built program on good plans, refused ones, and what cannot be checked.
+//! Tests of the command `planwright check` on valid plans, refused plans, and input that cannot be
+//! checked.
 
 mod documented;
 mod sarif;

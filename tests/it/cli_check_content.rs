@@ -1,4 +1,5 @@
-//! `planwright check-content`: the built program on good plans, bad plans and what is no plan.
+//! Tests of the command `planwright check-content` on good plans, bad plans, and texts that are not
+//! plans.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

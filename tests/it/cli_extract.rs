@@ -1,4 +1,4 @@
-//! `planwright extract`: the built program.
+//! Tests of the command `planwright extract`.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -1,4 +1,4 @@
-//! `planwright init` and `planwright new`: the built program in folders of all kinds.
+//! Tests of the commands `planwright init` and `planwright new` in folders of all kinds.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `planwright metadata`, as a program.
+//! Tests of the command `planwright metadata`.
 
 use std::io::Write as _;
 use std::path::Path;

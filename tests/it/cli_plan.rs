@@ -1,4 +1,5 @@
-//! `planwright plan`, as a program, against the simulator: what the bot has saved comes back byte for byte.
+//! Tests of the command `planwright plan` against the GitHub simulator: a saved plan is returned
+//! byte for byte.
 
 use github_simulator::Clock as _;
 use std::process::Output;

@@ -1,4 +1,4 @@
-//! `planwright plan SPEC` at a terminal: progress, questions, and Ctrl-C.
+//! Tests of the command `planwright plan SPEC` on a terminal: progress, questions, and Ctrl-C.
 #![cfg(target_os = "linux")]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! `planwright plan SPEC`: the built program in a project whose agent is a script.
+//! Tests of the command `planwright plan SPEC` in a project whose agent is a script.
 #![cfg(unix)]
 
 use std::fs;

@@ -1,4 +1,5 @@
-//! The built program: help, exit codes, what goes to which stream.
+//! Tests of the program as a whole: help, exit codes, and the use of standard output and standard
+//! error.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! `planwright save`, as a program, against the simulator.
+//! Tests of the command `planwright save` against the GitHub simulator.
 
 use std::path::Path;
 use std::process::{Command, Output};

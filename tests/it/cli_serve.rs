@@ -1,4 +1,5 @@
-//! `planwright serve` as a program: what it says when it cannot start, and what it logs while it runs.
+//! Tests of the command `planwright serve`: error messages if it cannot start, and its log while it
+//! runs.
 
 use std::path::Path;
 use std::process::{Output, Stdio};

@@ -1,4 +1,4 @@
-//! `planwright session`: what goes to which stream, exit codes, JSON.
+//! Tests of the command `planwright session`: output streams, exit codes, and JSON.
 
 use std::fs;
 use std::path::Path;

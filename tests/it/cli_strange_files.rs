@@ -1,4 +1,4 @@
-//! Files that a cloned repository brings along and that are no ordinary files: links out of it, pipes, devices.
+//! Special files in a cloned repository: links that lead out of it, pipes, and devices.
 #![cfg(unix)]
 
 use std::fs;

@@ -1,4 +1,5 @@
-//! Where a person's token goes, as a program: a configuration that lies in a cloned repository collects none.
+//! Tests of the program with a person's token: a configuration file in a cloned repository cannot
+//! collect it.
 
 use std::process::Output;
 

@@ -1,4 +1,4 @@
-//! `planwright session transcript`, the built program.
+//! Tests of the command `planwright session transcript`.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `planwright try`: the built program.
+//! Tests of the command `planwright try`.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;

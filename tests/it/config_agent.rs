@@ -1,4 +1,4 @@
-//! `[agent]` in the configuration: what it means, and what it can get wrong, word for word.
+//! The `[agent]` section of the configuration: its meaning, and the exact error messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! The version of erk and the next steps, as they are set.
+//! The configuration of the erk version and of the next steps.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::engine::settings::{ErkSettings, NextSteps};

@@ -1,4 +1,4 @@
-//! What a configuration can get wrong, word for word, and how its layers stack.
+//! Errors in the configuration with their exact messages, and the precedence of its layers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

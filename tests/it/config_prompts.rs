@@ -1,4 +1,5 @@
-//! The operator's own instructions for agents: where they are looked for, and what is refused.
+//! The operator's own instructions for agents: where they are looked for, and what is
+//! refused.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use planwright::engine::settings::{OwnPrompts, Role};

@@ -1,7 +1,7 @@
 //! How often the right plan is chosen in the labelled conversations of `fixtures/conversations`.
 //!
-//! The figures here are floors: what has been reached and must not get worse. A change that raises them
-//! raises the floors.
+//! The figures here are lower bounds that must not be undercut. A change that improves the figures
+//! raises the bounds.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! What `deploy/` promises: exactly the permissions and events needed, only settings that exist, least privilege.
+//! Tests of the files in `deploy/`: exactly the required permissions and events, only existing
+//! settings, and least privilege.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeSet;

@@ -1,5 +1,6 @@
-//! The whole way with the real Claude Code client: GitHub's simulator, the bot as a process, the client in its sandbox, and
-//! a stub of the model's API. Each exchange with GitHub is judged by its published description.
+//! End-to-end tests with the real Claude Code client: the GitHub simulator, the bot as a process,
+//! the client in its sandbox, and a stub of the model's API. All exchanges with GitHub are checked
+//! against its published API description.
 
 use github_simulator::model::Issue;
 use planwright::engine::model::run::State;

@@ -1,4 +1,4 @@
-//! Boxes of the bot's question comment, from a person's click to the run.
+//! Checkboxes in the bot's question comment, from a person's click to the run.
 
 use planwright::engine::model::trigger::Origin;
 

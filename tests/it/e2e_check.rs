@@ -1,5 +1,5 @@
-//! `/check-plan` over real HTTP: plans in texts, plans in the files of pull requests, and new commits. Each exchange is
-//! judged by GitHub's published description.
+//! `/check-plan` over real HTTP: plans in comments, plans in the files of pull requests, and new
+//! commits. All exchanges are checked against GitHub's published API description.
 
 use github_simulator::NewPullRequest;
 use github_simulator::model::{CheckRun, Role, TreeEntry};

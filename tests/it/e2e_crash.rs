@@ -1,5 +1,5 @@
-//! The crash matrix: the bot's process is killed at every write of a save, or GitHub's answer is lost there, and in the
-//! end there is exactly one plan.
+//! The crash matrix: the bot's process is killed, or GitHub's response is lost, at every write of a
+//! save. In the end there is exactly one plan.
 
 use std::time::Instant;
 

@@ -1,4 +1,5 @@
-//! A flood of comments by people without permissions, over real HTTP and through the bot's real queue of writes.
+//! A flood of comments by people without permissions, over real HTTP and through the bot's real
+//! write queue.
 
 use http::Method;
 use planwright::engine::model::run::State;

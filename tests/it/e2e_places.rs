@@ -1,5 +1,5 @@
-//! GitHub as it sometimes is, over real HTTP: lagging lists, temporary refusals, wrong clocks, and conversations that cannot be
-//! written to or are not there any more.
+//! Difficult states of GitHub, over real HTTP: lagging lists, temporary errors, wrong clocks, and
+//! conversations that are read-only or no longer exist.
 
 use std::time::Duration;
 

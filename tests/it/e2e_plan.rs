@@ -1,5 +1,6 @@
-//! `/plan` the whole way with the real Claude Code client on a stub of the model's API, from the specification to the plan
-//! issue. Each exchange with GitHub is judged by its published description.
+//! `/plan` end to end with the real Claude Code client and a stub of the model's API, from the
+//! specification to the plan issue. All exchanges with GitHub are checked against its published API
+//! description.
 
 mod killed;
 mod large;

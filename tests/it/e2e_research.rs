@@ -1,5 +1,6 @@
-//! `/research` the whole way with the real Claude Code client on a stub of the model's API that knows each topic by the file it
-//! asks for: what comes of it, in which order, and that a killed bot finishes the rest and nothing twice.
+//! `/research` end to end with the real Claude Code client and a stub of the model's API, which
+//! recognises each topic by the file it requests: the results, their order, and that after a kill
+//! the bot completes the rest without repeating anything.
 
 mod killed;
 pub(crate) mod shell;

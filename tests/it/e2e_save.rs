@@ -1,5 +1,5 @@
-//! Saving over real HTTP: every way to ask, every place to ask in, and what GitHub holds afterwards. Each exchange is judged
-//! by GitHub's published description.
+//! Saving over real HTTP: every kind of request, every place to post it, and the resulting state of
+//! GitHub. All exchanges are checked against GitHub's published API description.
 
 use github_simulator::model::{Role, TokenFormat};
 use planwright::engine::model::run::State;

@@ -1,4 +1,4 @@
-//! Plans that people wrote: saved from a conversation and read back, byte for byte.
+//! Plans written by people: saved from a conversation and read back byte for byte.
 
 use std::path::PathBuf;
 

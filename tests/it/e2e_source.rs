@@ -1,5 +1,6 @@
-//! Plans from session logs over real HTTP: the bot as a process, our GitHub with files and attachments. Each exchange is
-//! judged by GitHub's published description; attachments, which it does not describe, must come without credentials.
+//! Plans from session logs over real HTTP: the bot as a process, and the GitHub simulator with
+//! files and attachments. All exchanges are checked against GitHub's published API description.
+//! Attachments are not part of it; their requests must carry no credentials.
 
 use github_simulator::{Fault, FaultKind};
 use planwright::engine::model::run::State;

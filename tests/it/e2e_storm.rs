@@ -1,5 +1,5 @@
-//! A storm of commands on many issues while the bot is killed again and again: every command that was acknowledged is
-//! reported on exactly once, in order.
+//! A storm of commands on many issues while the bot is killed repeatedly. Every acknowledged
+//! command is reported exactly once, in order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;

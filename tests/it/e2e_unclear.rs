@@ -1,5 +1,6 @@
-//! Several plans over real HTTP: asking which one is meant, pointing at one, parts, hidden comments. Each
-//! exchange is judged by GitHub's published description.
+//! Conversations with several plans, over real HTTP: the question which one is meant, references to
+//! one plan, parts, and hidden comments. All exchanges are checked against GitHub's published API
+//! description.
 
 use github_simulator::model::Role;
 use planwright::engine::model::run::State;

@@ -1,4 +1,5 @@
-//! The same plan asked for again: answered with the issue that exists; changed text; `again=yes`.
+//! Repeated requests for the same plan: the answer names the existing issue, unless the text has
+//! changed or `again=yes` is given.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! A run with an agent: what it is asked, what is believed, what happens when it fails.
+//! Runs with an agent: what the agent is asked, which answers are accepted, and what happens if it
+//! fails.
 
 use planwright::engine::model::failure::Code;
 use std::time::Duration;

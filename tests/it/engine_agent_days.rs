@@ -1,5 +1,5 @@
-//! What can go wrong with a run and its agent over days: crashes between two writes, hiccups, settings that change, answers
-//! that come in part, and retries.
+//! Failures of a run with an agent over several days: crashes between two writes, short outages,
+//! changed settings, partial answers, and retries.
 
 use planwright::engine::model::failure::Code;
 use std::time::Duration;

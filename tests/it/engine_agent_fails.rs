@@ -1,4 +1,4 @@
-//! An agent that fails for good costs nobody the plan: what was found is saved as it was found, with the reason.
+//! Runs whose agent fails permanently: the plan is saved as found, with the reason.
 
 use planwright::engine::model::failure::Code;
 use std::io;

@@ -1,4 +1,5 @@
-//! `/check-plan` on many files: requests, what is kept when a run is interrupted, and who has pushed.
+//! `/check-plan` on many files: the number of requests, what is kept if a run is interrupted, and
+//! who pushed the commits.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

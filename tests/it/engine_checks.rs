@@ -1,4 +1,5 @@
-//! Check runs as effects: one run, each annotation once, whatever happens to the requests.
+//! Check runs as effects: whatever happens to the requests, there is one check run, and each
+//! annotation exists once.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Clocks that are set while the bot is down: nothing waits a day for it, nothing fails for it.
+//! Clocks that are set while the bot is down: no run is delayed by a day or fails because of it.
 
 use planwright::adapters::store::MAX_WAIT_AFTER_START;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Order per place, `/cancel`, `/plan-status`, `/plan-help`, acknowledgement of runs that wait.
+//! Order of runs per place, `/cancel`, `/plan-status`, `/plan-help`, and acknowledgement of waiting
+//! runs.
 
 use planwright::engine::model::run::State;
 use planwright::engine::worker::Outcome;

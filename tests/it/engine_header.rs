@@ -1,4 +1,5 @@
-//! The header of a saved plan at every moment at which a save can end, and the one that must not be written.
+//! The header of a saved plan at every point at which a save can end, and a header that must not be
+//! written.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::engine::model::run::State;

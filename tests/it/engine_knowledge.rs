@@ -1,4 +1,5 @@
-//! A repository's knowledge, gathered from a fake GitHub, and through the simulator with the client of the bot.
+//! Gathering a repository's knowledge, from a fake GitHub, and from the simulator with the bot's
+//! GitHub client.
 
 use github_simulator::model::TreeEntry as GitEntry;
 use github_simulator::{Fault, FaultKind};

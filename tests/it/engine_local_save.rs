@@ -1,4 +1,4 @@
-//! Saving from a terminal: once per plan, completed after every kind of interruption.
+//! Saving from a terminal: once per plan, and completed after every kind of interruption.
 
 use std::sync::Arc;
 use std::time::Duration;

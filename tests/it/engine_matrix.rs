@@ -1,5 +1,6 @@
-//! The fault matrix of a save: at every write something happens on GitHub, or GitHub answers as it sometimes does, and in the
-//! end there is exactly one plan issue or none, a truthful report where one can be posted, and a run state that matches.
+//! The fault matrix of a save: at every write an event happens on GitHub or GitHub responds with a
+//! fault. In the end there is one plan issue or none, a correct report wherever one can be posted,
+//! and a matching run state.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! `/plan`: the specification, what the planner is given, what counts as its plan, and what is saved.
+//! `/plan`: the specification, the input of the planner, which output counts as its plan, and what
+//! is saved.
 
 use planwright::engine::agent::Task;
 use planwright::engine::model::agent::{Document, Wrote};

@@ -1,4 +1,5 @@
-//! The comment that asks: ticks that do not answer yet, what it says once it is answered, questions that stay open.
+//! The question comment: ticks that do not yet answer, its text once it is answered, and questions
+//! that stay open.
 
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::Origin;

@@ -1,4 +1,4 @@
-//! `/research`: what counts as a report, what is tried again, and what is shown in which order.
+//! `/research`: which output counts as a report, what is retried, and the order of what is posted.
 
 use planwright::engine::model::failure::Code;
 use std::sync::Mutex;

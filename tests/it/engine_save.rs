@@ -1,4 +1,4 @@
-//! A save from the trigger to the final report, and everything that can go wrong on the way.
+//! A save from the trigger to the final report, with all its failures.
 
 use std::time::Duration;
 

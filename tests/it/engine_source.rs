@@ -1,4 +1,5 @@
-//! Plans from session logs: named with an option or attached, in logs of every era, and everything that can be wrong.
+//! Plans from session logs: logs named by an option or attached, logs of all versions, and all
+//! errors.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The status comment after a crash: whatever it said before, in the end it says how the run ended.
+//! The status comment after a crash: whatever it showed before, in the end it shows how the run
+//! ended.
 
 use planwright::engine::clock::Clock;
 use planwright::engine::model::run::State;

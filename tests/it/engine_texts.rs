@@ -1,4 +1,4 @@
-//! What people read when a command is refused, waits, or holds more than one meaning.
+//! Messages to people: refused commands, waiting commands, and comments with more than one meaning.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Whose posts may be saved as the plan, and text that people do not see.
+//! Whose posts may be saved as the plan, and text that is invisible on GitHub.
 
 use planwright::engine::model::run::State;
 use planwright::engine::model::trigger::{Actor, Trigger};

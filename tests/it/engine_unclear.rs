@@ -1,4 +1,4 @@
-//! Several plans, pointing at one, and asking which one is meant.
+//! Conversations with several plans: references to one plan, and the question which one is meant.
 
 use planwright::engine::model::agent::Ending;
 use planwright::engine::model::run::{RunId, State};

@@ -1,6 +1,6 @@
 //! What each version of erk reads of a saved plan, and whether it can update the header.
 //!
-//! The readers here are written from the regular expressions of erk's source, not from planwright's
+//! The readers here are written from the regular expressions in erk's source, not from Planwright's
 //! own readers.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Blocks against what erk's own readers do.
+//! Metadata blocks, compared with the behaviour of erk's own readers.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::block::{self, Content};

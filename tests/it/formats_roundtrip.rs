@@ -1,4 +1,5 @@
-//! The whole way of a plan through the formats: wrapped, cut, framed, read again, joined — the source, byte for byte.
+//! Round trip of a plan through the formats: wrapped, split, framed, read and joined, the result is
+//! the source byte for byte.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::engine::steps::publish::comments;

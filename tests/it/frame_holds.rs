@@ -1,4 +1,5 @@
-//! The frame holds, whatever is in it: what follows it on the page is outside of it, and the plan comes back as it was.
+//! The frame is closed whatever it contains: text after it is outside of it, and the plan is read
+//! back unchanged.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::block::{

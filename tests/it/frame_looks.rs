@@ -1,4 +1,4 @@
-//! A neutralised text looks like the original on GitHub, and notifies and closes nothing.
+//! Neutralised text looks like the original on GitHub, but mentions nobody and closes nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! erk's own readers of every era get the whole plan out of our frame.
+//! The readers of every version of erk extract the whole plan from Planwright's frame.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::block::{neutralise, plan_body};

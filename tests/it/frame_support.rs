@@ -1,4 +1,4 @@
-//! Hostile texts for the frame, and the page that GitHub would make of a text.
+//! Hostile texts for the frame, and a renderer for the page that GitHub would make of a text.
 
 use std::sync::LazyLock;
 

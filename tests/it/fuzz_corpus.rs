@@ -1,5 +1,5 @@
-//! The texts that fuzzing begins from keep the promises of the formats. What fuzzing found is in named tests beside the
-//! code.
+//! The seed texts of the fuzzers satisfy the properties of the formats. Regressions found by
+//! fuzzing have named tests beside the code.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The GitHub client against a scripted server on the loopback interface.
+//! Tests of the GitHub client against a scripted server on the loopback interface.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 #![allow(
     clippy::unnecessary_wraps,

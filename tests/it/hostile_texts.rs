@@ -1,4 +1,5 @@
-//! The work on a text is in proportion to its length, however it is made. Nothing is timed here: `benches/decide.rs` does.
+//! The work on a text is proportional to its length, whatever the text is. Time is measured in
+//! `benches/decide.rs`, not here.
 
 use comrak::Arena;
 use comrak::nodes::NodeValue;

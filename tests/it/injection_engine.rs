@@ -1,8 +1,9 @@
-//! Attempts at injection, driven through whole runs: whatever a conversation says and whatever an agent that was taken
-//! over answers, on GitHub there is what the bot writes in any run, and it has no power.
+//! Injection attempts in whole runs. Whatever a conversation or a compromised agent says, the bot
+//! writes only what it writes in every run, and nothing in it has an effect on GitHub.
 //!
-//! The fake GitHub shows what the engine writes. Credentials are taken out before, by the agent's adapter
-//! (`agent_runner/secrecy.rs`), and once more behind it, by the client of GitHub (`github_client`).
+//! The fake GitHub receives what the engine writes. Credentials are redacted before that by the
+//! agent adapter (tested in `agent_runner/secrets.rs`), and after it by the GitHub client (tested
+//! in `github_client`).
 
 mod agent;
 mod attempts;

@@ -1,5 +1,6 @@
-//! Attempts to turn the agent, or its answer, against the people it works for. Here each one goes through the texts alone:
-//! what the agent is told, how its answer is checked, what is posted. The table is there for others to drive further.
+//! Injection attempts against the agent or through its answer. Each one is tested on the texts
+//! alone: what the agent is told, how its answer is checked, and what is posted. Other tests use
+//! the same table.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::engine::model::conversation::{Post, Reactions, Thread};

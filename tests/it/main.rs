@@ -1,4 +1,4 @@
-//! The integration tests: one binary, so that everything is linked once.
+//! The integration tests. They form a single binary so that dependencies are linked only once.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod agent_runner;

@@ -1,7 +1,9 @@
-//! The agent runner against the real Claude Code client, in its sandbox, with a stub of the model's API behind it: what
-//! the flags hold back, what a turn ends as, what a session remembers, and that no process is left.
+//! Tests of the agent runner with the real Claude Code client in its sandbox and a stub of the
+//! model's API: what the flags prevent, how turns end, what a session remembers, and that no
+//! process survives.
 //!
-//! What the stub cannot show is how a real model behaves. The client is pinned in `tests/peers/claude`.
+//! The stub cannot show how a real model behaves. The version of the client is pinned in
+//! `tests/peers/claude`.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Octokit, GitHub's own client.
+//! Tests of the simulator with Octokit, GitHub's own client.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The checker on GitHub's OpenAPI description is itself checked: it finds the right operation, accepts
-//! GitHub's own examples, and notices nearly every misspelt member in them.
+//! Tests of the checker on GitHub's OpenAPI description: it finds the right operation, accepts
+//! GitHub's own examples, and detects nearly every misspelt member in them.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod answers;

@@ -1,4 +1,5 @@
-//! Probot, GitHub's framework for Apps, as the receiver: what it accepts is signed and framed as GitHub does it.
+//! Tests with Probot, GitHub's framework for Apps, as the receiver: it accepts deliveries only if
+//! they are signed and framed as by GitHub.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeSet;

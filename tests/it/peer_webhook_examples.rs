@@ -1,4 +1,4 @@
-//! GitHub's published webhook examples: complete, and accepted by the receiver.
+//! GitHub's published webhook examples: the set is complete, and the receiver accepts all of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::collections::BTreeMap;

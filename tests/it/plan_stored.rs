@@ -1,4 +1,4 @@
-//! Plans of every era, as they were saved and after people have edited them.
+//! Saved plans of all versions, as saved and after people have edited them.
 
 use planwright::engine::steps::publish::comments;
 use planwright::formats::block::PlanForm;

@@ -1,4 +1,4 @@
-//! Sizes, floods, slow senders, health and the orderly end.
+//! Limits of the receiver: sizes, floods, slow senders, health checks, and orderly shutdown.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

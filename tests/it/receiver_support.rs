@@ -1,4 +1,4 @@
-//! A receiver on a loopback port with a store in memory, and a client that signs.
+//! A receiver on a loopback port with a store in memory, and a client that signs its requests.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

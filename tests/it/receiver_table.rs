@@ -1,4 +1,4 @@
-//! Every row of the table in `adapters::webhook`, over real HTTP.
+//! Tests of every row of the table in `adapters::webhook`, over real HTTP.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! The endpoints, over HTTP.
+//! The simulator's endpoints, over HTTP.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The simulator lets in whom GitHub lets in.
+//! The simulator accepts the same credentials as GitHub.
 
 use github_simulator::Clock as _;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Commits, pull requests and check runs of the simulator: over HTTP, and as the bot's own client uses them.
+//! Commits, pull requests and check runs of the simulator, over HTTP and through the bot's GitHub
+//! client.
 
 use std::sync::Arc;
 use std::time::Duration;

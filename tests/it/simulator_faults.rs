@@ -1,4 +1,4 @@
-//! Faults have the effects that were requested.
+//! The simulator's faults have the requested effects.
 
 use github_simulator::Clock as _;
 use std::time::Duration;

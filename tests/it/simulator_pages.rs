@@ -1,4 +1,4 @@
-//! The simulator's pages show what is there, safely.
+//! The simulator's web pages show its state, and escape it.
 
 use github_simulator::model::UserKind;
 use http::{Method, Request, StatusCode};

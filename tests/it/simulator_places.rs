@@ -1,4 +1,4 @@
-//! Places that cannot be written to, and lists that lag: the simulator answers as GitHub does.
+//! Conversations that are read-only, and lists that lag: the simulator responds as GitHub does.
 
 use std::time::Duration;
 

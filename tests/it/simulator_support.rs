@@ -1,4 +1,4 @@
-//! A simulator with one repository, and an HTTP client that speaks to it as the App.
+//! A simulator with one repository, and an HTTP client that authenticates as the App.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};

@@ -1,4 +1,4 @@
-//! The simulator sends what GitHub would send, signed, in order.
+//! The simulator sends the webhooks that GitHub would send, signed and in order.
 
 use http::{Method, StatusCode};
 use planwright::adapters::signature::{SignatureError, verify};

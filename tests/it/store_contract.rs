@@ -1,5 +1,7 @@
-//! What every store keeps, whichever database is behind it: one function per rule, over `&dyn Store`.
-//! A backend's test file calls [`for_each_rule`] with a macro that opens a fresh store for each.
+//! The contract of every store, independent of the database: one function per rule, over `&dyn
+//! Store`.
+//!
+//! A backend's test file calls [`for_each_rule`] with a macro that opens a new store for each rule.
 
 pub(crate) mod accept;
 pub(crate) mod asks;

@@ -1,4 +1,5 @@
-//! kill -9 in the middle of accepting: whatever was acknowledged is there afterwards.
+//! The store's process is killed (SIGKILL) while it accepts deliveries. Every acknowledged delivery
+//! is stored afterwards.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Old databases: every schema ever released opens with its rows; a newer one is refused untouched.
+//! Old databases: every released schema opens with its rows, and a newer schema is refused and left
+//! unchanged.
 
 use std::path::Path;
 

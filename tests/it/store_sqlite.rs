@@ -1,4 +1,4 @@
-//! The store on SQLite: every rule of the contract, then what only a file can do.
+//! The SQLite store: every rule of the contract, and properties of database files.
 
 use std::path::Path;
 use std::time::Duration;

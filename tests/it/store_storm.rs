@@ -1,4 +1,5 @@
-//! Several workers that end, fail, park and crash: every run ends once, in order at its place, never two at once.
+//! Several workers that end, fail, park and crash: every run ends once, in order at its place, and
+//! no two runs of a place are active at once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};

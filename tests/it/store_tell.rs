@@ -1,4 +1,5 @@
-//! Workers that park while others tell: every message is worked on although no park ever ends.
+//! Workers that park runs while messages arrive: every message is read, because it wakes its run
+//! before the end of the park.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
-//! What the tests share: the engine's rig, and GitHub's published description as a judge with the peers nobody here wrote.
+//! Shared test support: the engine's test rig, checks against GitHub's published API description,
+//! and third-party peers.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 pub(crate) mod clock;

@@ -1,7 +1,9 @@
-//! Recorded test vectors, where they are at hand: every case runs, and every difference is listed with its reason.
+//! Recorded test vectors, if available: every case is run, and every difference is listed with its
+//! reason.
 //!
-//! `PLANWRIGHT_VECTORS` names the directory with `erk.json`, `agent-and-reports.json` and `action-plan.json`; recorded outputs of the real
-//! client lie beside it, in `../claude-streams`. Without it each test says `skipped`.
+//! `PLANWRIGHT_VECTORS` names the directory with `erk.json`, `agent-and-reports.json` and
+//! `action-plan.json`. Recorded outputs of the real client are beside it, in `../claude-streams`.
+//! If the variable is not set, each test prints `skipped`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

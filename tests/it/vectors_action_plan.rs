@@ -1,5 +1,5 @@
-//! The strict parser against recorded plans: what a parser of the seed's rules on a CommonMark tree says about each, and
-//! where ours differs on purpose, by the number of the rule in the checklist for ports.
+//! The strict parser against recorded plans: what a parser of the seed's rules on a CommonMark tree
+//! says about each. Intended differences give the number of the rule in the checklist for ports.
 
 use planwright::formats::action_plan::{self, Action, ActionPlan, ErrorKind, Rejected, fences};
 use serde_json::{Value, json};

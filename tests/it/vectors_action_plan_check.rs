@@ -1,6 +1,6 @@
-//! The validator of action plans against recorded verdicts: what the seed's validator says about each plan and its files,
-//! how it applies pairs, and what a later matcher finds. Where ours differs on purpose, the number of the rule in the
-//! checklist for ports says why.
+//! The validator of action plans against recorded verdicts: what the seed's validator says about
+//! each plan and its files, how it applies pairs, and what a later matcher finds. Intended
+//! differences give the number of the rule in the checklist for ports.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How older runners called their agents, and how long an argument may be.
+//! How older runners called their agents, and the maximum length of an argument.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 

@@ -1,4 +1,5 @@
-//! Metadata blocks against erk's recorded test vectors: what it rendered and read, and where ours is better on purpose.
+//! Metadata blocks against erk's recorded test vectors: what erk rendered and read, and intended
+//! differences.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::block::{self, Content, Parsed};

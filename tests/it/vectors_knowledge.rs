@@ -1,4 +1,5 @@
-//! Which documents an older runner loaded, and in which order, where its recorded vectors are at hand.
+//! The documents that an older runner loaded, and their order, if its recorded vectors are
+//! available.
 
 use planwright::adapters::working_copy::knowledge;
 use planwright::engine::knowledge::Limits;

@@ -1,4 +1,5 @@
-//! The vectors for what becomes a plan: files that the agent has left, and never what it says.
+//! Test vectors for plan output: only files that the agent has left count as a plan, never its
+//! messages.
 #![cfg(unix)]
 
 use serde_json::{Value, json};

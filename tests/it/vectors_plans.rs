@@ -1,4 +1,5 @@
-//! erk's vectors for plans: titles, gates, names, references, error messages, and the flows that come down to these.
+//! erk's test vectors for plans: titles, gates, names, references, error messages, and the flows
+//! that consist of these.
 
 use planwright::formats::plan::check::{check, format_error};
 use planwright::formats::plan::gate::{

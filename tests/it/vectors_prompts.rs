@@ -1,5 +1,5 @@
-//! The recorded prompt layouts of an older runner, where they are at hand: what of them holds for ours, and why the rest
-//! cannot.
+//! The recorded prompt layouts of an older runner, if available: what also holds for Planwright's
+//! prompts, and why the rest cannot.
 
 use serde_json::Value;
 

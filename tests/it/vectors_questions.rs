@@ -1,4 +1,4 @@
-//! The agent's vectors for questions: marks, answers, and what follows from a turn.
+//! The agent's test vectors for questions: marks, answers, and what follows from a turn.
 
 use planwright::formats::agent_stream::{Stream, StreamOutcome, Summary, outcome};
 use planwright::formats::question::turn::{self, NextStep, TurnEnd};

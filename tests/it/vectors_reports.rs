@@ -1,4 +1,4 @@
-//! The agent's vectors for reports and plans as documents.
+//! The agent's test vectors for reports and plans as documents.
 
 use planwright::formats::front_matter::{self, FrontMatterError};
 use planwright::formats::markdown::{Kind, blocks};

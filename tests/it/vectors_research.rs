@@ -1,4 +1,4 @@
-//! The agent's vectors for research: what counts as a report, and what is tried again.
+//! The agent's test vectors for research: which output counts as a report, and what is retried.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Schemas, headers and event comments against erk's recorded vectors, where they are at hand.
+//! Schemas, headers and event comments against erk's recorded test vectors, if available.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::block::schema::{

@@ -1,4 +1,5 @@
-//! erk's vectors for session logs: plans in entries, in projects, by slug, by time; project names; timestamps.
+//! erk's test vectors for session logs: plans in entries, in projects, by slug and by time; project
+//! names; timestamps.
 
 use std::fs;
 use std::path::{Path, PathBuf};

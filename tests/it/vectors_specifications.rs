@@ -1,4 +1,5 @@
-//! The vectors for specifications: the template, names, where they are looked for; and for the settings of old.
+//! Test vectors for specifications (the template, names, and search paths) and for the settings of
+//! older programs.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! What agents print: the recorded outputs of the real client, and the vectors for streams, events and errors.
+//! Agent output: recorded outputs of the real client, and test vectors for streams, events and
+//! errors.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::agent_stream::{

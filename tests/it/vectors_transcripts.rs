@@ -1,4 +1,4 @@
-//! erk's vectors for transcripts, their parts, and chunks.
+//! erk's test vectors for transcripts, their parts, and chunks.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::session::content::{MAX_CHUNK_BYTES, chunks};

@@ -1,6 +1,7 @@
-//! What can be wrong with a project's settings. Values are shown as they were written, never with variables put in.
+//! Errors of a project's settings. Values are shown as written, never with variables expanded.
 
-/// Why a project's settings cannot be used. Each message names the file, the key and the remedy.
+/// The reason why a project's settings cannot be used. Each message names the file, the key and how
+/// to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
     /// The file cannot be read.
@@ -8,10 +9,10 @@ pub enum ProjectError {
     File {
         /// Path in the project.
         path: String,
-        /// Why, and what to do.
+        /// The cause, and how to fix it.
         why: String,
     },
-    /// The file is longer than settings are.
+    /// The file is longer than the limit.
     #[error(
         "{path} is longer than 64 KB; take out what are no settings, or start anew with `planwright init --force`"
     )]
@@ -19,78 +20,78 @@ pub enum ProjectError {
         /// Path in the project.
         path: String,
     },
-    /// The file is no TOML or no YAML.
+    /// The file is not valid TOML or YAML.
     #[error("{place}: not valid {format}: {why}; correct it there")]
     Syntax {
-        /// File, and line where it is known.
+        /// File, and line if it is known.
         place: String,
         /// `TOML` or `YAML`.
         format: &'static str,
         /// The parser's message.
         why: String,
     },
-    /// A key nobody knows.
+    /// A key is unknown.
     #[error("{place}: unknown key `{key}`{}; take it out; `planwright init --print` prints every key", nearest.as_ref().map(|key| format!(", did you mean `{key}`?")).unwrap_or_default())]
     UnknownKey {
         /// File and line.
         place: String,
-        /// The key.
+        /// The unknown key.
         key: String,
-        /// The known key that looks most like it.
+        /// The most similar known key.
         nearest: Option<String>,
     },
-    /// A value of another type.
+    /// A value has the wrong type.
     #[error("{place}: `{key}` must be {expected}, not {found}")]
     WrongType {
-        /// File, and line where it is known.
+        /// File, and line if it is known.
         place: String,
-        /// The key; empty for the whole file.
+        /// The key.
         key: String,
-        /// Type.
+        /// The expected type.
         expected: String,
-        /// What is there.
+        /// Description of the value found.
         found: String,
     },
-    /// The file holds no settings at all.
+    /// The file is not a mapping.
     #[error(
         "{place}: not a mapping of keys to values but {found}; write e.g. `agent:` and below it `  command: claude`"
     )]
     NoMapping {
-        /// File.
+        /// The file.
         place: String,
-        /// What is there.
+        /// Description of the value found.
         found: String,
     },
-    /// A value that cannot be.
+    /// A value is out of range or otherwise invalid.
     #[error("{place}: `{key}` is {value}; {why}")]
     Impossible {
-        /// File, and line where it is known.
+        /// File, and line if it is known.
         place: String,
         /// The key.
         key: String,
-        /// The value as it was written.
+        /// The value as written.
         value: String,
-        /// What it must be.
+        /// What the value must be.
         why: String,
     },
-    /// An environment variable that is not set.
+    /// An environment variable is not set.
     #[error(
         "{place}: `{key}` needs the environment variable {variable}, which is not set; set it, or write the value instead of ${{{variable}}}"
     )]
     Unset {
-        /// File, and line where it is known.
+        /// File, and line if it is known.
         place: String,
         /// The key.
         key: String,
         /// Name of the variable.
         variable: String,
     },
-    /// Other settings of old that cannot be.
+    /// Another error in the old settings.
     #[error("{place}: {why}")]
     Old {
-        /// File.
+        /// The file.
         place: String,
-        /// Key, what is wrong, and the remedy.
+        /// The key, what is wrong, and how to fix it.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The settings of the project in a folder, read without leaving it.
+//! Reads the settings of a project without leaving the project's folder.
 
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
@@ -9,40 +9,40 @@ use cap_std::fs::{Dir, OpenOptions};
 use super::error::ProjectError;
 use super::{Migrated, ProjectConfig, migrate, read, rules};
 
-/// The settings' file, from the project's folder.
+/// Path of the settings file, relative to the project's folder.
 pub const CONFIG: &str = ".planwright/config.toml";
-/// The settings of the program that was used before.
+/// Path of Spektacular's settings file, relative to the project's folder.
 pub const OLD_CONFIG: &str = ".spektacular/config.yaml";
 
-/// Longest file, in bytes: 64 KB. The documented defaults take five.
+/// Maximum size of a settings file, in bytes (64 KiB). The documented defaults take 5 KB.
 const MOST: u64 = 64 * 1024;
 
-/// Where settings came from.
+/// The origin of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// There is no file.
+    /// The defaults, because there is no settings file.
     Default,
-    /// [`CONFIG`].
+    /// The file [`CONFIG`].
     Planwright,
-    /// [`OLD_CONFIG`], as [`CONFIG`] is not there.
+    /// The file [`OLD_CONFIG`], because [`CONFIG`] does not exist.
     Spektacular,
 }
 
-/// A project's settings.
+/// The loaded settings of a project.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The settings, with variables put in.
+    /// The settings, with variables expanded.
     pub config: ProjectConfig,
-    /// Where they came from.
+    /// The origin of the settings.
     pub source: Source,
-    /// What was not taken over from [`OLD_CONFIG`], one sentence each.
+    /// What was not carried over from [`OLD_CONFIG`], one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Reads the settings of the project in `root`. `env` knows the environment variables.
+/// Reads the settings of the project in `root`. `env` returns the value of an environment variable.
 ///
 /// # Errors
-/// A file is there and cannot be used: nothing is ever ignored in silence.
+/// Returns an error if a settings file exists but cannot be used.
 pub fn load(root: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Loaded, ProjectError> {
     let folder = open(root)?;
     if let Some(text) = file(&folder, CONFIG)? {
@@ -74,10 +74,11 @@ pub fn load(root: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Loaded,
     })
 }
 
-/// What is made of [`OLD_CONFIG`] of the project in `root`, variables not put in; `None` when it is not there.
+/// Migrates [`OLD_CONFIG`] of the project in `root`, without expanding variables. Returns `None` if
+/// the file does not exist.
 ///
 /// # Errors
-/// It is there and cannot be used.
+/// Returns an error if the file exists but cannot be used.
 pub fn old_settings(root: &Path) -> Result<Option<Migrated>, ProjectError> {
     migrated(&open(root)?)
 }
@@ -94,7 +95,7 @@ fn migrated(folder: &Dir) -> Result<Option<Migrated>, ProjectError> {
     text.map(|text| migrate::migrate(&text)).transpose()
 }
 
-/// The text of a file; `None` when it is not there.
+/// Reads a text file, or returns `None` if it does not exist.
 fn file(folder: &Dir, path: &str) -> Result<Option<String>, ProjectError> {
     let failed = |why: String| ProjectError::File {
         path: path.to_owned(),
@@ -103,7 +104,8 @@ fn file(folder: &Dir, path: &str) -> Result<Option<String>, ProjectError> {
     let bytes = match bytes(folder, path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        // The kernel has refused nothing here: only cap-std gives this without a number of the system's.
+        // Without an OS error number, the error comes from cap-std, not from the kernel: the path
+        // leads out of the folder.
         Err(error)
             if error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none() =>
         {
@@ -129,14 +131,14 @@ fn file(folder: &Dir, path: &str) -> Result<Option<String>, ProjectError> {
     })
 }
 
-/// At most one byte more than [`MOST`].
+/// Reads a file, but at most one byte more than [`MOST`].
 fn bytes(folder: &Dir, path: &str) -> io::Result<Vec<u8>> {
     if !folder.metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
     }
     let mut options = OpenOptions::new();
     options.read(true);
-    // Without waiting, should it have become a pipe meanwhile.
+    // Does not block if the file has been replaced by a pipe since the check.
     #[cfg(unix)]
     {
         let nonblock = rustix::fs::OFlags::NONBLOCK.bits();

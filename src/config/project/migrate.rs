@@ -1,7 +1,8 @@
-//! The settings of Spektacular, the program that specifications and plans of this form come from, in each form they had.
+//! Migrates the settings of Spektacular, the program that specifications and plans of this form
+//! come from, in each format that it used.
 //!
-//! Nothing is left behind in silence: what has no place here is named with the reason, and a value that could never have
-//! been meant is an error, as in our own file.
+//! Nothing is dropped silently: each key without an equivalent is reported with the reason, and an
+//! invalid value is an error, as in Planwright's own file.
 
 mod keys;
 #[cfg(test)]
@@ -15,28 +16,28 @@ use super::{ProjectConfig, Text, rules};
 use crate::formats::yaml;
 use keys::{Fate, KEYS};
 
-/// What was made of old settings.
+/// The result of a migration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Migrated {
-    /// The settings; variables are not put in.
+    /// The migrated settings; variables are not expanded.
     pub config: ProjectConfig,
-    /// What has no place here.
+    /// Keys that were not carried over.
     pub not_carried: Vec<NotCarried>,
-    /// What was taken over in another form, one sentence each.
+    /// Settings that were carried over in another form, one sentence each.
     pub changed: Vec<String>,
 }
 
-/// A key of old, or a part of its value, that was not taken over.
+/// An old key, or a part of its value, that was not carried over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotCarried {
-    /// The key, as in `agent.args`.
+    /// The full key, such as `agent.args`.
     pub key: String,
-    /// Why, and what to do instead.
+    /// The reason, and what to do instead.
     pub why: String,
 }
 
 impl Migrated {
-    /// All that differs, one sentence each.
+    /// Returns all differences, one sentence each.
     pub fn notes(&self) -> Vec<String> {
         let left = self
             .not_carried
@@ -46,10 +47,12 @@ impl Migrated {
     }
 }
 
-/// Reads the text of a `.spektacular/config.yaml` of any age. An empty one means the defaults.
+/// Migrates the text of a `.spektacular/config.yaml` of any version. An empty text yields the
+/// defaults.
 ///
 /// # Errors
-/// It is no YAML, no mapping, or a value of a key that is known is of another type or impossible.
+/// Returns an error if the text is not YAML or not a mapping, or if a known key has an invalid
+/// value.
 pub fn migrate(yaml: &str) -> Result<Migrated, ProjectError> {
     let value = yaml::read(yaml).map_err(|why| ProjectError::Syntax {
         place: OLD_CONFIG.to_owned(),
@@ -77,7 +80,7 @@ pub fn migrate(yaml: &str) -> Result<Migrated, ProjectError> {
     Ok(migration.out)
 }
 
-/// File and old name of one of our keys, for errors.
+/// Returns the old file and the old name of a key of [`ProjectConfig`], for error messages.
 pub(super) fn place(key: &str) -> (String, String) {
     let old = match key {
         "agent.tools" => "agent.allowed_tools",
@@ -94,7 +97,7 @@ pub(super) fn place(key: &str) -> (String, String) {
     (OLD_CONFIG.to_owned(), old.to_owned())
 }
 
-/// A value for people; of lists and mappings only that they are some.
+/// Describes a value for error messages. The contents of lists and mappings are not shown.
 fn found(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
@@ -106,7 +109,7 @@ fn found(value: &Value) -> String {
     }
 }
 
-/// Why the old folder is not set.
+/// The reason why Spektacular's default folder is not carried over.
 const USUAL_FOLDER: &str =
     "what is in that folder is still found there, and new files go to the folder in [output]";
 
@@ -122,7 +125,7 @@ impl Migration {
         });
     }
 
-    /// Goes through a mapping, as deep as the known keys are.
+    /// Migrates a mapping. Nested mappings are visited only as deep as the known keys go.
     fn walk(&mut self, above: &str, fields: &Map<String, Value>) -> Result<(), ProjectError> {
         for (name, value) in fields {
             let key = if above.is_empty() {
@@ -130,7 +133,8 @@ impl Migration {
             } else {
                 format!("{above}.{name}")
             };
-            // The last form of the file has the agent's name where the others have its settings.
+            // The last format has the agent's name where earlier ones have a mapping with its
+            // settings.
             if let ("agent", Value::String(name)) = (key.as_str(), value) {
                 self.command("agent", name);
                 continue;
@@ -202,8 +206,8 @@ impl Migration {
         }
     }
 
-    /// A folder of old, which is looked in here as well and gets what is new. The usual one of old
-    /// is looked in anyway.
+    /// Keeps a custom folder of the old settings. Folders below `.spektacular/` are not carried
+    /// over because they are searched anyway.
     fn folder(&mut self, key: &str, folder: &str, of: impl Fn(&mut ProjectConfig) -> &mut Text) {
         let ours = of(&mut self.out.config);
         if folder.is_empty() || folder.starts_with(".spektacular/") {
@@ -213,7 +217,7 @@ impl Migration {
         }
     }
 
-    /// Folders with knowledge come behind those that are looked in by default.
+    /// Appends the knowledge folders to the default ones.
     fn knowledge(&mut self, sources: &Value) {
         for source in sources.as_array().map_or(&[][..], Vec::as_slice) {
             let location = source
@@ -244,7 +248,8 @@ impl Migration {
         }
     }
 
-    /// Arguments for Claude Code are ours alone. Only options are named: what stands behind them may be a secret.
+    /// Reports the arguments for Claude Code, which cannot be configured here. Only the names of
+    /// options are reported, because their values may be secrets.
     fn arguments(&mut self, args: &[&str]) {
         let mut others = Vec::new();
         let mut rest = args.iter();
@@ -278,7 +283,8 @@ impl Migration {
         }
     }
 
-    /// Tools that planning needs; others are for work on the project itself.
+    /// Keeps the tools that planning needs and reports the others, which are for changing the
+    /// project.
     fn tools(&mut self, tools: &[&str]) {
         let harmless = |tool: &&&str| super::HARMLESS_TOOLS.contains(*tool);
         let kept: Vec<Text> = tools
@@ -339,7 +345,7 @@ fn fraction(key: &str, value: &Value) -> Result<f64, ProjectError> {
     })
 }
 
-/// Repositories have names of their own.
+/// Returns an error if two repositories have the same name.
 fn different_names(repos: &Value) -> Result<(), ProjectError> {
     let repos = repos.as_array().map_or(&[][..], Vec::as_slice);
     let mut seen = std::collections::HashSet::new();

@@ -1,4 +1,4 @@
-//! The text of a `config.toml` becomes settings: known keys, types, numbers in their ranges.
+//! Parses a project's `config.toml` and checks its keys, types and numeric ranges.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{DEFAULT, ProjectConfig};
 use crate::config::layers::nearest;
 use crate::config::values;
 
-/// Whole numbers: from, to, unit.
+/// Ranges of integers: key, minimum, maximum, unit.
 const RANGES: [(&str, i64, i64, &str); 6] = [
     ("limits.deadline_seconds", 1, 86_400, "seconds"),
     ("limits.silence_seconds", 1, 86_400, "seconds"),
@@ -20,7 +20,7 @@ const RANGES: [(&str, i64, i64, &str); 6] = [
     ("limits.tries", 1, 10, "tries"),
 ];
 
-/// Other numbers: to, unit; from 0.
+/// Ranges of other numbers: key, maximum, unit. The minimum is 0.
 const FLOATS: [(&str, f64, &str); 3] = [
     ("models.thresholds.simple", 1.0, ""),
     ("models.thresholds.medium", 1.0, ""),
@@ -35,7 +35,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// `file:line`, or the file alone for a key that is not set.
+    /// Returns `file:line`, or only the file for a key that is not set.
     pub(super) fn of(&self, key: &str) -> String {
         match self.lines.get(key) {
             Some(line) => format!("{}:{line}", self.file),
@@ -44,7 +44,7 @@ impl Places {
     }
 }
 
-/// Reads settings; variables are not put in yet, texts not looked at.
+/// Parses the settings. Variables are not expanded and texts not checked yet.
 pub(super) fn read(file: &str, text: &str) -> Result<(ProjectConfig, Places), ProjectError> {
     let mut reader = Reader {
         text,
@@ -84,12 +84,12 @@ fn syntax(file: &str, text: &str, error: &toml::de::Error) -> ProjectError {
     }
 }
 
-/// 1-based.
+/// Returns the line of `offset`, 1-based.
 fn line_at(text: &str, offset: usize) -> usize {
     text.get(..offset).unwrap_or(text).matches('\n').count() + 1
 }
 
-/// The full names of all keys in a table.
+/// Collects the full names of all keys in a table.
 fn keys(above: &str, table: &toml::Table, found: &mut Vec<String>) {
     for (key, value) in table {
         let key = full(above, key);
@@ -116,7 +116,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Looks at each key of a table. It goes no deeper than the defaults do.
+    /// Checks each key of a table. Nested tables are checked only as deep as the defaults go.
     fn walk(
         &mut self,
         above: &str,
@@ -138,7 +138,8 @@ impl Reader<'_> {
                 (None, _) => {
                     let known = self.known.iter().map(String::as_str);
                     let last = |key: &str| key.rsplit('.').next().map(ToOwned::to_owned);
-                    // A section alone makes no likeness.
+                    // The last part of the key must be similar too; a common section alone is not
+                    // enough.
                     let alike = |other: &&str| match (last(&key), last(other)) {
                         (Some(key), Some(other)) => strsim::jaro_winkler(&key, &other) > 0.7,
                         _ => false,
@@ -162,7 +163,7 @@ impl Reader<'_> {
     }
 }
 
-/// Type and range of one value.
+/// Checks the type and the range of one value.
 fn check(place: String, key: &str, default: &Value, value: &Value) -> Result<(), ProjectError> {
     let texts = |items: &[Value]| items.iter().all(Value::is_str);
     let fits = match default {

@@ -1,4 +1,4 @@
-//! What texts of the settings must be, once the variables are in, and what keys must be to one another.
+//! Checks texts of the settings after variables are expanded, and rules that involve several keys.
 
 use std::path::{Component, Path};
 
@@ -8,7 +8,8 @@ use super::error::ProjectError;
 use super::{Kind, ProjectConfig, Text};
 use crate::config::agent;
 
-/// Puts the variables in and checks all texts. `place` names file (and line) and key as the file calls it.
+/// Expands the variables and checks all texts. `place` returns the file (and line) of a key and its
+/// name in that file.
 pub(super) fn finish(
     config: &mut ProjectConfig,
     env: &dyn Fn(&str) -> Option<String>,
@@ -29,7 +30,7 @@ pub(super) fn finish(
     check(config, place)
 }
 
-/// Checks all texts; one with a variable that is not put in is checked as it stands.
+/// Checks all texts. A text whose variables are not expanded is checked as written.
 pub(super) fn check(
     config: &ProjectConfig,
     place: &dyn Fn(&str) -> (String, String),
@@ -65,7 +66,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The value as it was written, in TOML. Whoever wrote `NAME=VALUE` may have written a secret.
+/// Formats the value as written, in TOML. Values of `agent.environment` after `=` are masked,
+/// because they may be secrets.
 fn shown(key: &str, config: &ProjectConfig) -> String {
     let value = config.values().into_iter().find(|(name, _)| *name == key);
     let value = value.map_or(Value::String(String::new()), |(_, value)| value);
@@ -76,7 +78,7 @@ fn shown(key: &str, config: &ProjectConfig) -> String {
     }
 }
 
-/// What the texts of a key must be, when they are not.
+/// Returns an error text if the texts of a key are invalid.
 fn broken(key: &str, texts: &[Text]) -> Option<String> {
     let texts: Vec<&str> = texts.iter().map(Text::as_str).collect();
     let any = |bad: &dyn Fn(&str) -> bool| texts.iter().any(|text| bad(text));
@@ -94,14 +96,14 @@ fn broken(key: &str, texts: &[Text]) -> Option<String> {
             let bad = |text: &str| {
                 text.trim() != text || text.is_empty() || text.starts_with('-') || controls(text)
             };
-            // With none, the client would take its own, which are more.
+            // With an empty list the client would use its default tools, which are more.
             (texts.is_empty() || any(&bad))
                 .then(|| "it must name at least one tool, e.g. [\"Read\", \"Write\"]".to_owned())
         }
         "agent.environment" => {
             let names = texts.iter().map(|name| Value::String((*name).to_owned()));
             let why = agent::wrong_variable(&Value::Array(names.collect()));
-            // What a variable held is not repeated.
+            // The error must not repeat the value of a variable.
             why.map(|why| match why.split_once(" is no name of a variable; ") {
                 Some((_, rest)) => rest.to_owned(),
                 None => why,
@@ -124,7 +126,7 @@ fn broken(key: &str, texts: &[Text]) -> Option<String> {
     }
 }
 
-/// A folder below the project's that no tool takes for its own.
+/// Returns whether a path is below the project's folder and not in `.git`.
 fn is_inside(path: &str) -> bool {
     let normal = |part: Component<'_>| match part {
         Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),

@@ -1,39 +1,39 @@
-//! A text of the settings: as it was written, and what became of it.
+//! Texts of the settings in which `${NAME}` is replaced by an environment variable.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// A text in which `${NAME}` may stand for an environment variable. What it stands for may be a secret: `Debug` shows
-/// what was written.
+/// A text in which `${NAME}` may stand for an environment variable. Because the variable may hold a
+/// secret, `Debug` prints the text as written.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub struct Text {
     written: String,
-    /// With the variables put in, where there are any.
+    /// The text with the variables expanded; `None` if there are none or they are not expanded yet.
     value: Option<String>,
 }
 
 impl Text {
-    /// The text, with the variables put in.
+    /// Returns the text with the variables expanded.
     pub fn as_str(&self) -> &str {
         self.value.as_deref().unwrap_or(&self.written)
     }
 
-    /// The text as it stands in the file.
+    /// Returns the text as written in the file.
     pub fn written(&self) -> &str {
         &self.written
     }
 
-    /// It holds a `${NAME}`.
+    /// Returns whether the text contains a `${NAME}`.
     pub(super) fn expands(&self) -> bool {
         variable(&self.written).is_some()
     }
 
-    /// Puts the variables in. What they hold is not looked through again.
+    /// Expands the variables. Their values are not expanded again.
     ///
     /// # Errors
-    /// The name of one that is not set.
+    /// Returns the name of the first variable that is not set.
     pub(super) fn expand(&mut self, env: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
         let mut value = String::new();
         let mut rest = self.written.as_str();
@@ -51,7 +51,8 @@ impl Text {
     }
 }
 
-/// The first `${NAME}`: what stands before it, the name, what stands behind. `${}` is none.
+/// Finds the first `${NAME}` and returns the text before it, the name and the text after it. `${}`
+/// is not a variable.
 fn variable(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {

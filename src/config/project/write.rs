@@ -1,4 +1,4 @@
-//! Settings as a file: the documented defaults with other values in their places.
+//! Writes settings as a file: the documented defaults with the values replaced.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use super::{DEFAULT, Kind, ProjectConfig, Text};
 use crate::engine::model::agent::Micros;
 use crate::engine::settings::OutputFormat;
 
-/// The text of a `config.toml` with all keys and their documentation. Variables stand in it as `${NAME}`.
+/// Returns the text of a `config.toml` with all keys and their documentation. Variables are written
+/// as `${NAME}`.
 pub fn render(config: &ProjectConfig) -> String {
     let values = config.values();
     let mut section = "";
@@ -30,7 +31,7 @@ pub fn render(config: &ProjectConfig) -> String {
 }
 
 impl ProjectConfig {
-    /// Every key with its value as it was written, in the order of the file.
+    /// Returns every key with its value as written, in the order of the file.
     pub(super) fn values(&self) -> Vec<(&'static str, Value)> {
         let (agent, models, limits, output) =
             (&self.agent, &self.models, &self.limits, &self.output);
@@ -85,7 +86,7 @@ fn whole(number: usize) -> Value {
     Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// Millionths become dollars; `None` is 0.
+/// Converts millionths to US dollars; `None` becomes 0.
 fn dollars(most: Option<Micros>) -> Value {
     let micros = most.unwrap_or_default();
     let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);

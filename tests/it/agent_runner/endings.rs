@@ -1,4 +1,4 @@
-//! How a turn ends, and what it counts.
+//! How a turn ends, and what it reports.
 
 use planwright::engine::model::agent::Limit;
 

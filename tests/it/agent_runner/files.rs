@@ -1,4 +1,4 @@
-//! Files that a client gives its program.
+//! Files that a client leaves for its program, and files that the program is asked to write.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

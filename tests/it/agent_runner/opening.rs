@@ -1,4 +1,4 @@
-//! What is checked before anything runs, and what is said about it.
+//! Checks before an agent starts, and their error messages.
 
 use super::*;
 

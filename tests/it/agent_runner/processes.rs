@@ -1,4 +1,4 @@
-//! Nothing of a turn is left, however it ends and whatever the agent did.
+//! No process of a turn survives, however the turn ends and whatever the agent did.
 
 use std::process::{Command as Process, Stdio};
 

@@ -1,4 +1,5 @@
-//! What an agent can reach. Where the kernel has no Landlock there is nothing to see.
+//! What an agent can access in the sandbox. Without Landlock in the kernel, these tests check
+//! nothing.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! What an agent gets to see of this process, and what of its output is given on.
+//! What an agent can see of this process, and which parts of its output are passed on.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The examples in docs/action-plans.md and the help of `check` do what they say.
+//! Tests that the examples in docs/action-plans.md and the help of `check` are correct.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! SARIF 2.1.0: what the standard and GitHub want of it, by hand and by the published schema.
+//! SARIF 2.1.0 output: requirements of the standard and of GitHub, checked directly and against the
+//! published schema.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The real client behind the real program, with a stub of the model's API.
+//! Tests of `planwright plan SPEC` with the real Claude Code client and a stub of the model's API.
 
 use serde_json::json;
 

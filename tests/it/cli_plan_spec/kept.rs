@@ -1,4 +1,5 @@
-//! What is remembered: runs that go on, that begin anew, that somebody else works on; research and its reports.
+//! What is kept between runs: resumed runs, restarted runs, runs locked by another process, and
+//! research reports.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! What is paid for is not lost, and what people wrote is not written over.
+//! Results that were paid for are not lost, and files written by people are not overwritten.
 
 use super::{GOOD, Shop, told};
 

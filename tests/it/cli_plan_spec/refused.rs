@@ -1,4 +1,4 @@
-//! What is refused before anything is started.
+//! Invocations that are refused before anything starts.
 
 use std::fs;
 

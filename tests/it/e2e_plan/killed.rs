@@ -1,5 +1,5 @@
-//! The bot's process is killed (SIGKILL) at every write of a plan with research before it: one plan issue, one comment for
-//! each topic, nothing paid for twice.
+//! The bot's process is killed (SIGKILL) at every write of a plan with preceding research. In the
+//! end there is one plan issue and one comment per topic, and nothing was paid for twice.
 
 use super::assert_planned;
 use crate::e2e_research::REPO;

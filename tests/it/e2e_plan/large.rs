@@ -1,4 +1,4 @@
-//! A specification as long as an issue may be, and three megabytes of knowledge.
+//! A specification of the maximum length of an issue, with three megabytes of knowledge.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! The bot's process is killed (SIGKILL) at every point of research: the next one does the rest, and nothing twice.
+//! The bot's process is killed (SIGKILL) at every point of research. The next process completes the
+//! rest without repeating anything.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,5 @@
-//! An agent that is quick and the same every time, for many kills: a shell script in place of the real client.
+//! A fast and deterministic agent for tests with many kills: a shell script in place of the real
+//! client.
 
 use std::fs;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Check runs: what is sent, what is made of the answer, what GitHub refuses.
+//! Check runs: the requests, the interpretation of the responses, and what GitHub refuses.
 
 use planwright::adapters::redact::Redactor;
 use planwright::engine::forge::{

@@ -1,4 +1,4 @@
-//! The App's JWT and installation tokens: minted once, renewed in time, never shown.
+//! The App's JWT and the installation tokens: minted once, renewed in time, and never shown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

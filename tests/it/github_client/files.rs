@@ -1,4 +1,5 @@
-//! Files of a repository, and attachments of comments: what is asked for, where the bot does not go, and how much it reads.
+//! Files of a repository and attachments of comments: the requests, redirects that are not
+//! followed, and size limits.
 
 use std::sync::Arc;
 use std::time::Duration;

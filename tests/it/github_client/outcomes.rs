@@ -1,4 +1,4 @@
-//! Sent once, and an error that says whether anything can have happened.
+//! Every request is sent once, and an error shows whether it can have had an effect.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

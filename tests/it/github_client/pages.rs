@@ -1,4 +1,4 @@
-//! Lists: every page, and never off the configured host.
+//! Lists: every page is read, and links to other hosts are not followed.
 
 use planwright::engine::forge::{Forge, ForgeError};
 use planwright::engine::model::time::Millis;

@@ -1,4 +1,4 @@
-//! What is sent for each operation, and what is made of the answer.
+//! The request of each operation, and the interpretation of the response.
 
 use planwright::adapters::redact::Redactor;
 use planwright::engine::forge::{Access, Forge, LabelSpec, ReactTo, Reaction};

@@ -1,4 +1,4 @@
-//! Bad settings are named, and no text ever holds a token or the key.
+//! Errors name bad settings, and no text contains a token or the key.
 
 use planwright::adapters::github::{GitHub, GitHubConfig, GitHubError};
 use planwright::engine::forge::Forge;

@@ -1,5 +1,5 @@
-//! A server that answers from a script and remembers what it was asked, a clock that only moves when somebody sleeps,
-//! and an App key.
+//! A server that answers from a script and records the requests, a clock that advances only in
+//! `sleep`, and an App key.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Folders and contents: what is asked for, and what GitHub's answers amount to.
+//! Folders and contents: the requests, and the interpretation of GitHub's responses.
 
 use planwright::adapters::github::GitHub;
 use planwright::engine::forge::{EntryKind, Forge, ForgeError, ReadError, Tree, TreeEntry};

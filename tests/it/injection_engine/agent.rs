@@ -1,4 +1,4 @@
-//! Answers of an agent that was taken over, and what becomes of them.
+//! Answers of a compromised agent, and their results.
 
 use planwright::engine::model::agent::Ending;
 use planwright::engine::model::failure::Code;

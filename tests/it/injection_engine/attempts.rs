@@ -1,4 +1,4 @@
-//! What an agent that was taken over answers, and what becomes of each.
+//! The answers of a compromised agent that are tried, with the expected result of each.
 
 use planwright::engine::agent::Task;
 use serde_json::{Value, json};

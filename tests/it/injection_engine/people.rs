@@ -1,4 +1,4 @@
-//! People who answer what they were not asked, or more than that.
+//! People who answer without permission, without being asked, or with more than was asked.
 
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::trigger::Origin;

@@ -1,4 +1,4 @@
-//! What may be on GitHub after a run, and that it is harmless.
+//! Checks that everything on GitHub after a run is expected and harmless.
 
 use std::collections::BTreeMap;
 

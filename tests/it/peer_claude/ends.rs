@@ -1,4 +1,4 @@
-//! Turns that we end, or that somebody else ends: no process is left, whatever it did.
+//! Turns that end early, by this program or by others: no process survives.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Turns that files are asked for in: what the client can read and write, what comes back, and what stays where it is.
+//! Turns that must produce files: what the client can read and write, and which files are returned.
 
 use planwright::adapters::agent::SandboxMode;
 use planwright::engine::agent::Task;

@@ -1,4 +1,4 @@
-//! Conversations and repositories that try to have power over the client.
+//! Conversations and repositories that try to control the client.
 
 use serde_json::json;
 

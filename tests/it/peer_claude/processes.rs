@@ -1,4 +1,4 @@
-//! Processes of this computer, as `/proc` tells them.
+//! Lists the processes of this computer, from `/proc`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

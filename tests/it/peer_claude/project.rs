@@ -1,4 +1,5 @@
-//! A project that the client may read: its tools reach it, nothing in it has power, and nothing is written there.
+//! Turns in a project that the client may read: its tools can access it, its contents cannot
+//! control the client, and nothing is written to it.
 
 use std::fs;
 use std::path::Path;

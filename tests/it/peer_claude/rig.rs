@@ -1,4 +1,4 @@
-//! One run with its own folders, its own stub of the model and the real client.
+//! A run with its own folders, its own stub of the model's API, and the real client.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

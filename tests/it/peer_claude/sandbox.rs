@@ -1,4 +1,5 @@
-//! What the sandbox holds back when a tool gets through: the client is given a shell, and the shell gets nothing.
+//! What the sandbox prevents if a tool is allowed by mistake: the client is given a shell, and the
+//! shell can access nothing outside its folders.
 
 use planwright::adapters::agent::SandboxMode;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Sessions: what goes on, what is repeated, what is counted once.
+//! Sessions: what is resumed, what is repeated, and what is counted only once.
 
 use planwright::engine::model::agent::{Ending, Session};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Turns that go well.
+//! Successful turns.
 
 use planwright::engine::model::agent::Ending;
 use serde_json::json;

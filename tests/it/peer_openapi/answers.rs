@@ -1,4 +1,4 @@
-//! Answers: described statuses, open objects, GitHub's error shapes.
+//! Responses: described statuses, open objects, and GitHub's error shapes.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! GitHub's published examples: they pass as they are, and misspelt they do not.
+//! GitHub's published examples: they pass unchanged, and fail with misspelt members.
 
 use serde_json::{Map, Value};
 

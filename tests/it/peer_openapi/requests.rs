@@ -1,4 +1,4 @@
-//! Requests: closed objects, described parameters, the rules that are prose.
+//! Requests: closed objects, described parameters, and the rules that are documented in prose.
 
 use http::HeaderValue;
 use serde_json::json;

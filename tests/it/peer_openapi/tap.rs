@@ -1,4 +1,4 @@
-//! The tap: what it records, what it leaves alone, how it fails a test.
+//! The tap: what it records, what it does not change, and how it fails a test.
 
 use std::panic::AssertUnwindSafe;
 

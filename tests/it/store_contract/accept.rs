@@ -1,4 +1,4 @@
-//! Deliveries come in once.
+//! Deliveries are accepted once.
 
 use futures_util::future::join_all;
 use planwright::engine::model::run::State;

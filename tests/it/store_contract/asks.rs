@@ -1,4 +1,4 @@
-//! Commands of people without permissions: what is answered, and when their runs are claimed.
+//! Commands of people without permissions: which are answered, and when their runs are claimed.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Who gets which run, and when.
+//! Which worker claims which run, and when.
 
 use futures_util::FutureExt;
 use planwright::engine::model::run::State;

@@ -1,4 +1,4 @@
-//! The right to work on a run, and how it is lost.
+//! The lease of a run, and how it is lost.
 
 use planwright::engine::model::run::State;
 use planwright::engine::store::{Lease, RunOutcome, Store, StoreError};

@@ -1,4 +1,4 @@
-//! Messages reach their run, and none is slept over.
+//! Messages reach their run, and none is missed.
 
 use futures_util::FutureExt;
 use planwright::engine::model::run::State;

@@ -1,4 +1,4 @@
-//! The line at a place: ends, cancels, retries, and what people see of it.
+//! The queue of a place: ends, cancellations, retries, and the queue position that people see.
 
 use planwright::engine::model::run::State;
 use planwright::engine::store::{QueueCounts, RunOutcome, Store};

@@ -1,4 +1,4 @@
-//! What runs leave behind: effects, progress, audit; and what pruning takes.
+//! Records of runs: effects, progress, and audit entries; and what pruning deletes.
 
 use planwright::engine::store::{
     Accepted, AuditEntry, Budget, EffectState, MAX_SAVED_PLANS, RunOutcome, SavedPlan, Store,

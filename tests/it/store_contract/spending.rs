@@ -1,4 +1,4 @@
-//! What agents may spend: by actor, by repository, in all.
+//! Budgets of agents: per actor, per repository, and in total.
 
 use planwright::adapters::store::SqliteStore;
 use planwright::engine::model::agent::Spent;

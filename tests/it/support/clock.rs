@@ -1,4 +1,4 @@
-//! A clock that stands still until the test moves it.
+//! A clock that advances only when the test moves it.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -7,21 +7,21 @@ use async_trait::async_trait;
 use planwright::engine::clock::Clock;
 use planwright::engine::model::time::Millis;
 
-/// Time owned by the test. `sleep` never returns: what waits is driven by steps, not by waking up.
+/// A manually controlled clock. `sleep` never returns, because tests drive waiting work by steps.
 pub(crate) struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock that begins at a fixed moment in 2026.
+    /// Creates a clock that starts at a fixed time in 2026.
     pub(crate) fn new() -> Self {
         Self(AtomicI64::new(1_780_000_000_000))
     }
 
-    /// Moves to `to` (never back).
+    /// Moves the clock forward to `to`; it never moves back.
     pub(crate) fn advance_to(&self, to: Millis) {
         self.0.fetch_max(to.0, Ordering::SeqCst);
     }
 
-    /// Sets it, also back, as an operator may while the bot is down.
+    /// Sets the clock, possibly back, as an operator may do while the bot is down.
     pub(crate) fn set_to(&self, to: Millis) {
         self.0.store(to.0, Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! An agent that says what the test wrote down for it.
+//! An agent that follows a script.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,24 +11,24 @@ use planwright::engine::model::run::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-/// The documents of a run.
+/// The documents given to a run.
 type Given = (RunId, Vec<Document>);
 
-/// What one turn does.
+/// The behaviour of one turn.
 pub(crate) enum Act {
     /// Succeeds with this text.
     Say(String),
-    /// The same, made from what it was asked.
+    /// Succeeds with a text computed from the task.
     Answer(Box<dyn Fn(&Task) -> String + Send + Sync>),
-    /// Leaves these files and says something.
+    /// Leaves these files and succeeds with a text.
     Write(Vec<(&'static str, String)>, String),
-    /// Says it has written this, which is nowhere to be found.
+    /// Succeeds with a text and reports a written file that does not exist.
     Claim(Wrote, String),
-    /// Leaves this file and runs into its deadline.
+    /// Leaves this file and exceeds its deadline.
     Cut(Document),
-    /// Ends like this.
+    /// Ends with this ending.
     End(Ending),
-    /// Works until it is told to stop; `begun` is told.
+    /// Works until it is cancelled, after notifying [`FakeAgent::begun`].
     Hang,
 }
 
@@ -38,15 +38,15 @@ type Decide = dyn Fn(&Task) -> Act + Send + Sync;
 pub(crate) struct FakeAgent {
     script: Arc<Mutex<VecDeque<Act>>>,
     decide: Option<Arc<Decide>>,
-    /// Documents that runs were given.
+    /// Documents that were given to runs.
     pub(crate) given: Arc<Mutex<Vec<Given>>>,
     pub(crate) tasks: Arc<Mutex<Vec<Task>>>,
     pub(crate) forgotten: Arc<Mutex<Vec<RunId>>>,
     pub(crate) begun: Arc<Notify>,
     resumes: bool,
-    /// Others use it.
+    /// Whether the agent has no free capacity.
     pub(crate) full: Arc<AtomicBool>,
-    /// Cost of one turn in millionths of a dollar.
+    /// Cost of one turn, in millionths of a US dollar.
     pub(crate) price: u64,
 }
 
@@ -65,7 +65,7 @@ impl FakeAgent {
         }
     }
 
-    /// Does what `decide` says, turn by turn.
+    /// Creates an agent that does what `decide` returns for each turn.
     pub(crate) fn deciding(decide: impl Fn(&Task) -> Act + Send + Sync + 'static) -> Self {
         Self {
             decide: Some(Arc::new(decide)),
@@ -73,7 +73,7 @@ impl FakeAgent {
         }
     }
 
-    /// The same without sessions.
+    /// Creates an agent that cannot resume sessions.
     pub(crate) fn forgetful(script: Vec<Act>) -> Self {
         Self {
             resumes: false,
@@ -81,7 +81,7 @@ impl FakeAgent {
         }
     }
 
-    /// What it was asked, one entry a turn.
+    /// Returns the prompts so far, one per turn.
     pub(crate) fn prompts(&self) -> Vec<String> {
         let tasks = self.tasks.lock().unwrap();
         tasks.iter().map(|task| task.prompt.clone()).collect()

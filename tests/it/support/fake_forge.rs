@@ -1,4 +1,4 @@
-//! GitHub as a small state machine behind `Forge`, with faults at chosen calls.
+//! A small state machine that implements `Forge`, with faults at chosen calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -17,40 +17,40 @@ use planwright::formats::command::Permission;
 
 use super::clock::ManualClock;
 
-/// What somebody does on GitHub, just before a write of the bot.
+/// An event on GitHub just before a write of the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Happening {
-    /// The conversation is locked: an App can neither comment nor react there.
+    /// The conversation is locked. An App can then neither comment nor react there.
     Lock,
-    /// The same, and its own comments there cannot be edited either.
+    /// The conversation is locked, and the App's comments there cannot be edited either.
     LockEdits,
     /// The repository is archived.
     Archive,
     /// The issue is deleted.
     Delete,
-    /// The issue is transferred to another repository, where its comments have new ids.
+    /// The issue is transferred to another repository, where its comments have new IDs.
     Transfer,
 }
 
-/// Which issue it happens to.
+/// The issue that an event happens to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Where {
     /// The issue with this number.
     Number(u64),
-    /// The App's first issue, where there is one by then.
+    /// The App's first issue, if it exists by then.
     Plan,
 }
 
-/// How GitHub answers writes to what was created moments ago.
+/// The response to writes to recently created objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unripe {
-    /// 404.
+    /// Status 404.
     NotFound,
-    /// 422.
+    /// Status 422.
     Unprocessable,
 }
 
-/// What a write is about.
+/// The target of a write.
 #[derive(Debug, Clone, Copy)]
 enum On {
     /// The repository.
@@ -61,29 +61,29 @@ enum On {
     NewComment(u64),
     /// A comment that is edited or deleted.
     Comment(u64),
-    /// A reaction, on an issue where it is known.
+    /// A reaction on an issue or one of its comments, with the number of the issue.
     Reaction(u64),
 }
 
-/// Repository that transferred issues go to.
+/// ID of the repository that issues are transferred to.
 pub(crate) const OTHER_REPOSITORY: u64 = 43;
 
-/// What goes wrong with a call.
+/// A fault of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// 502 and nothing happened.
+    /// Status 502; nothing happened.
     LostBefore,
-    /// It happened, the answer is lost.
+    /// The write happened, but the response is lost.
     LostAfter,
-    /// Rate limit for so long.
+    /// The rate limit is exceeded for this time.
     Limited(Duration),
-    /// The call never returns, and nothing happened: the process dies here.
+    /// The call never returns and nothing happened: the process dies at this point.
     DieBefore,
-    /// It happened, then the process dies.
+    /// The write happened, then the process dies.
     DieAfter,
-    /// Refused for good.
+    /// Refused permanently.
     Forbidden,
-    /// What the write is about is gone.
+    /// The target of the write does not exist any more.
     Missing,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Issue {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Comment {
-    /// Who wrote it, and the association that GitHub shows.
+    /// The author, and the association that GitHub shows.
     pub(crate) by: (Actor, &'static str),
     pub(crate) body: String,
     pub(crate) own: bool,
@@ -108,7 +108,7 @@ pub(crate) struct Comment {
     pub(crate) edits: u32,
 }
 
-/// A check run, with every annotation that was ever added in its report.
+/// A check run. Its report accumulates all annotations.
 #[derive(Debug, Clone)]
 pub(crate) struct Check {
     pub(crate) id: u64,
@@ -116,7 +116,7 @@ pub(crate) struct Check {
     pub(crate) head_sha: String,
     pub(crate) name: String,
     pub(crate) report: CheckReport,
-    /// How many requests said something of it.
+    /// Number of requests that created or updated it.
     pub(crate) requests: u32,
 }
 
@@ -148,44 +148,44 @@ pub(crate) struct World {
     pub(crate) faults: BTreeMap<u64, Fault>,
     /// Files by `path@ref`, contents by `blob ID`, and attachments by address.
     pub(crate) files: BTreeMap<String, Result<Vec<u8>, ReadError>>,
-    /// Every reading of one of them, in order.
+    /// Names of all files, blobs and attachments read, in order.
     pub(crate) read: Vec<String>,
-    /// Logins whose role was asked for, in order.
+    /// Logins whose role was requested, in order.
     pub(crate) roles_asked: Vec<String>,
-    /// What stands in the repository; `None` as long as it has no commit.
+    /// The files of the repository; `None` if it has no commit.
     pub(crate) tree: Option<Tree>,
     /// Pull requests by number.
     pub(crate) pulls: BTreeMap<u64, (PullRequest, Vec<ChangedFile>)>,
     /// The App's check runs.
     pub(crate) checks: Vec<Check>,
-    /// Every call fails as unreachable.
+    /// Whether every call fails as unreachable.
     pub(crate) down: bool,
     /// GitHub's time minus the bot's, in milliseconds.
     pub(crate) offset: i64,
-    /// Lists leave out what was created less than this ago.
+    /// Age below which objects are missing from lists.
     pub(crate) lag: Duration,
-    /// Writes to what was created less than this ago are answered so.
+    /// Age below which writes to an object are refused, and the response.
     pub(crate) unripe: Option<(Duration, Unripe)>,
-    /// Reactions are refused everywhere.
+    /// Whether reactions are refused everywhere.
     pub(crate) no_reactions: bool,
-    /// What happens before which write (from 1).
+    /// Events by the number of the write (from 1) that they precede.
     pub(crate) happenings: BTreeMap<u64, (Happening, Where)>,
-    /// Issues that are locked, and whether comments there can still be edited.
+    /// Locked issues, and whether comments there can still be edited.
     pub(crate) locked: BTreeMap<u64, bool>,
-    /// The repository is archived.
+    /// Whether the repository is archived.
     pub(crate) archived: bool,
-    /// Issues that were deleted.
+    /// Deleted issues.
     pub(crate) deleted: BTreeSet<u64>,
-    /// Issues that were transferred, and their new numbers.
+    /// Transferred issues and their new numbers.
     pub(crate) moved: BTreeMap<u64, u64>,
-    /// Comments that somebody hid.
+    /// Hidden comments.
     pub(crate) hidden: Vec<Hidden>,
-    /// The comment that gave the command exists, although it may not be listed.
+    /// Whether the comment with the command exists even if it is not listed.
     pub(crate) command_exists: bool,
     next: u64,
 }
 
-/// Who writes everything that nobody else is named for.
+/// The default author.
 fn ada() -> (Actor, &'static str) {
     let ada = Actor {
         id: 7,
@@ -199,7 +199,7 @@ fn ada() -> (Actor, &'static str) {
 pub(crate) struct FakeForge {
     pub(crate) world: Arc<Mutex<World>>,
     pub(crate) clock: Arc<ManualClock>,
-    /// Told when a call with a `Die…` fault was reached.
+    /// Notified when a call with a `Die…` fault is reached.
     pub(crate) died: Arc<tokio::sync::Notify>,
 }
 
@@ -216,7 +216,7 @@ impl FakeForge {
         }
     }
 
-    /// A conversation at `number`: opening text, then comments by people.
+    /// Creates a conversation at `number`: the opening text, then comments by people.
     pub(crate) fn open(&self, number: u64, title: &str, posts: &[&str]) {
         let created = self.clock.now().minus(Duration::from_hours(1));
         let mut world = self.world.lock().unwrap();
@@ -245,8 +245,8 @@ impl FakeForge {
         world.issues.insert(number, issue);
     }
 
-    /// Somebody comments at `number`, half an hour ago. The association is what GitHub shows beside
-    /// the name.
+    /// Adds a comment at `number`, written half an hour ago. `association` is what GitHub shows
+    /// beside the author's name.
     pub(crate) fn post(&self, number: u64, by: Actor, association: &'static str, body: &str) {
         let created = self.clock.now().minus(Duration::from_mins(30));
         let mut world = self.world.lock().unwrap();
@@ -270,12 +270,12 @@ impl FakeForge {
             .insert(login.to_owned(), (id, role));
     }
 
-    /// Lets write number `write` (from 1) go wrong.
+    /// Makes write number `write` (from 1) fail.
     pub(crate) fn fail(&self, write: u64, fault: Fault) {
         self.world.lock().unwrap().faults.insert(write, fault);
     }
 
-    /// Adds a comment of a person, written now.
+    /// Adds a person's comment, written now.
     pub(crate) fn comment(&self, number: u64, body: &str) -> u64 {
         let created = self.github_time();
         let mut world = self.world.lock().unwrap();
@@ -292,18 +292,19 @@ impl FakeForge {
         id
     }
 
-    /// Ids of the comments at `number`, in order.
+    /// Returns the IDs of the comments at `number`, in order.
     pub(crate) fn comments_of(&self, number: u64) -> Vec<u64> {
         self.world.lock().unwrap().issues[&number].comments.clone()
     }
 
-    /// GitHub's time.
+    /// Returns GitHub's time.
     pub(crate) fn github_time(&self) -> Millis {
         let offset = self.world.lock().unwrap().offset;
         Millis(self.clock.now().0 + offset)
     }
 
-    /// Lets GitHub's clock, by which everything there was written, differ by so many milliseconds from the bot's.
+    /// Shifts GitHub's clock, and all times recorded there, by `offset` milliseconds against the
+    /// bot's clock.
     pub(crate) fn shift(&self, offset: i64) {
         let mut world = self.world.lock().unwrap();
         world.offset = offset;
@@ -317,13 +318,13 @@ impl FakeForge {
         }
     }
 
-    /// Lets something happen before write number `write` (from 1).
+    /// Schedules an event before write number `write` (from 1).
     pub(crate) fn happen(&self, write: u64, happening: Happening, to: Where) {
         let mut world = self.world.lock().unwrap();
         world.happenings.insert(write, (happening, to));
     }
 
-    /// Issues the App made.
+    /// Returns the issues that the App created.
     pub(crate) fn plans(&self) -> Vec<(u64, Issue)> {
         let world = self.world.lock().unwrap();
         world
@@ -334,7 +335,7 @@ impl FakeForge {
             .collect()
     }
 
-    /// Somebody deletes the App's comments at `number`.
+    /// Deletes the App's comments at `number`.
     pub(crate) fn forget_own_comments(&self, number: u64) {
         let mut world = self.world.lock().unwrap();
         let World {
@@ -349,7 +350,7 @@ impl FakeForge {
         comments.retain(|id, _| kept.contains(id));
     }
 
-    /// Bodies of the App's comments at `number`, in order.
+    /// Returns the bodies of the App's comments at `number`, in order.
     pub(crate) fn own_bodies(&self, number: u64) -> Vec<String> {
         let world = self.world.lock().unwrap();
         world.issues[&number]
@@ -361,7 +362,7 @@ impl FakeForge {
             .collect()
     }
 
-    /// Hands out what [`World::files`] has, in small pieces.
+    /// Reads an entry of [`World::files`] in small pieces.
     fn pour(&self, name: &str, most: u64, take: &mut Take<'_>) -> Result<(), ReadError> {
         let found = self.read(|world| world.files.get(name).cloned())?;
         self.world.lock().unwrap().read.push(name.to_owned());
@@ -480,7 +481,7 @@ impl World {
         }
     }
 
-    /// What GitHub says about a write at this moment, if it refuses it.
+    /// Returns GitHub's error for a write at this moment, if it is refused.
     fn refusal(&self, on: On, now: Millis) -> Option<ForgeError> {
         let what = format!("{on:?}");
         let said = |message: &str| (what.clone(), message.to_owned());
@@ -537,7 +538,7 @@ impl World {
         }
     }
 
-    /// Where an issue is now.
+    /// Returns the current number of an issue.
     fn current(&self, number: u64) -> Result<u64, ForgeError> {
         let what = format!("issue #{number}");
         if self.deleted.contains(&number) {
@@ -552,7 +553,7 @@ impl World {
         }
     }
 
-    /// Whether a list has what was created then.
+    /// Returns whether lists contain an object that was created at `created`.
     fn listed(&self, created: Millis, now: Millis) -> bool {
         now.since(created) >= self.lag
     }

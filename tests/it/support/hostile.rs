@@ -1,8 +1,9 @@
-//! Texts made to be slow to read: every construct of Markdown repeated, nested, opened and never closed.
+//! Generates texts that are slow to read: every Markdown construct repeated, nested, and opened
+//! without being closed.
 //!
-//! Deterministic. Shared by tests and by `benches/decide.rs`.
+//! The texts are deterministic. Tests and `benches/decide.rs` share them.
 
-/// Short pieces that begin, continue or end a construct.
+/// Short pieces that begin, continue or end a Markdown construct.
 pub(crate) const PIECES: &[&str] = &[
     ">",
     "> ",
@@ -206,7 +207,7 @@ pub(crate) const PIECES: &[&str] = &[
     "a\n\n",
 ];
 
-/// Pieces that open something, with what closes or follows it.
+/// Pairs of a piece that opens a construct and a piece that closes or follows it.
 const PAIRS: &[(&str, &str)] = &[
     ("[", "]"),
     ("*a ", "b*"),
@@ -256,12 +257,12 @@ const PAIRS: &[(&str, &str)] = &[
     ("/save-raw-plan\n\n", "a\n\n"),
 ];
 
-/// `piece` as often as it fits into `length` characters.
+/// Repeats `piece` as often as it fits into `length` characters.
 pub(crate) fn repeated(piece: &str, length: usize) -> String {
     piece.repeat(length / piece.chars().count())
 }
 
-/// Pieces that grow with their number, as many as fit.
+/// Concatenates pieces made from increasing numbers, as many as fit into `length` bytes.
 fn growing(length: usize, piece: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     for number in 0.. {
@@ -274,7 +275,7 @@ fn growing(length: usize, piece: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// Every shape with its name, each of at most `length` characters.
+/// Returns all shapes with their names, each of at most `length` characters.
 pub(crate) fn shapes(length: usize) -> Vec<(String, String)> {
     let half = length / 2;
     let root = length.isqrt();
@@ -464,11 +465,11 @@ pub(crate) fn shapes(length: usize) -> Vec<(String, String)> {
     all
 }
 
-/// A small generator of numbers: the same for a seed everywhere (`SplitMix64`).
+/// A deterministic pseudorandom number generator (`SplitMix64`), with its state.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -478,10 +479,11 @@ impl Numbers {
     }
 }
 
-/// Pieces with their numbers: a text in short, which can be varied.
+/// A compact description of a text, which can be varied: pieces, each with its number of
+/// repetitions.
 pub(crate) type Recipe = Vec<(String, usize)>;
 
-/// A few pieces, each repeated, and the whole repeated.
+/// Returns a random recipe of up to five pieces.
 pub(crate) fn recipe(numbers: &mut Numbers) -> Recipe {
     (0..=numbers.below(5))
         .map(|_| {
@@ -495,7 +497,7 @@ pub(crate) fn recipe(numbers: &mut Numbers) -> Recipe {
 }
 
 #[allow(dead_code, reason = "only the benchmark explores")]
-/// A recipe that differs from `of` in one place.
+/// Returns a recipe that differs from `of` in one place.
 pub(crate) fn varied(of: &Recipe, numbers: &mut Numbers) -> Recipe {
     let mut next = of.clone();
     let at = numbers.below(next.len());
@@ -511,7 +513,7 @@ pub(crate) fn varied(of: &Recipe, numbers: &mut Numbers) -> Recipe {
     next
 }
 
-/// The text of `recipe` behind `head`, repeated up to `length` characters.
+/// Returns `head` followed by the text of `recipe`, repeated up to `length` characters in total.
 pub(crate) fn cooked(head: &str, recipe: &Recipe, length: usize) -> String {
     let mut text = head.to_owned();
     let mut count = head.chars().count();

@@ -1,7 +1,7 @@
-//! A stub of the model's API on the loopback: Anthropic's Messages API as a stream of events, answered from a script.
+//! A stub of Anthropic's Messages API on the loopback interface, which streams scripted answers.
 //!
-//! It answers `POST /v1/messages` only; whatever else is asked for gets 404 and is recorded like the rest. It ends with
-//! the runtime of its test.
+//! It answers only `POST /v1/messages`; all other requests get status 404. All requests are
+//! recorded. The stub ends with the runtime of its test.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -18,13 +18,13 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// Longest request that is read, in bytes.
+/// Maximum size of a request body, in bytes.
 const MOST_BODY: usize = 32 * 1024 * 1024;
-/// Most requests that are answered: a client that never stops asking is stopped.
+/// Maximum number of requests that are answered, so that a client in a loop is stopped.
 const MOST_REQUESTS: usize = 200;
-/// Longest wait for a request that a test expects.
+/// Timeout for a request that a test expects.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Longest piece of text in one event.
+/// Maximum length of the text in one event, in characters.
 const PIECE: usize = 16 * 1024;
 
 /// One answer of the model.
@@ -41,9 +41,9 @@ enum End {
     Well,
     /// The connection breaks after the blocks.
     Cut,
-    /// Nothing comes after the blocks, and the connection stays.
+    /// Nothing follows the blocks, and the connection stays open.
     Hang,
-    /// No message at all: a status and a body.
+    /// An error response instead of a message: status and body.
     Refusal(StatusCode, Value),
 }
 
@@ -56,19 +56,19 @@ impl Turn {
         }
     }
 
-    /// A text.
+    /// Creates an answer with a text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::new(vec![json!({ "type": "text", "text": text.into() })])
     }
 
-    /// A call of one tool.
+    /// Creates an answer with a call of one tool.
     pub(crate) fn tool(name: &str, input: &Value) -> Self {
         Self::new(vec![
             json!({ "type": "tool_use", "name": name, "input": input }),
         ])
     }
 
-    /// An error of the API: its HTTP status, its type, its text.
+    /// Creates an API error from its HTTP status, its type and its message.
     pub(crate) fn error(status: u16, kind: &str, message: &str) -> Self {
         let mut turn = Self::new(Vec::new());
         turn.end = End::Refusal(
@@ -78,25 +78,25 @@ impl Turn {
         turn
     }
 
-    /// The same, but the connection breaks before the message is complete.
+    /// Makes the connection break before the message is complete.
     pub(crate) fn cut(mut self) -> Self {
         self.end = End::Cut;
         self
     }
 
-    /// The same, but nothing comes after it and the message is never complete.
+    /// Makes the answer hang before the message is complete.
     pub(crate) fn hanging(mut self) -> Self {
         self.end = End::Hang;
         self
     }
 
-    /// The same, at the price of so many tokens of output.
+    /// Sets the number of output tokens.
     pub(crate) fn costing(mut self, tokens: u64) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// The events of the whole answer, as they are sent, up to its end.
+    /// Returns the events of the answer, in the form in which they are sent.
     fn events(&self, number: usize, model: &Value) -> Vec<String> {
         let mut events = vec![json!({ "type": "message_start", "message": {
             "id": format!("msg_{number:04}"), "type": "message", "role": "assistant", "model": model,
@@ -136,7 +136,7 @@ impl Turn {
     }
 }
 
-/// How a block begins, and what follows piece by piece.
+/// Splits a block into the content of its start event and its deltas.
 fn parts(block: &Value, number: usize, index: usize) -> (Value, Vec<Value>) {
     if block["type"] == "tool_use" {
         let start = json!({
@@ -155,24 +155,25 @@ fn parts(block: &Value, number: usize, index: usize) -> (Value, Vec<Value>) {
     (json!({ "type": "text", "text": "" }), pieces.collect())
 }
 
-/// What a client asked for.
+/// A request of a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    /// `POST /v1/messages?beta=true`.
+    /// Method and path, such as `POST /v1/messages?beta=true`.
     pub(crate) line: String,
-    /// Its headers.
+    /// The request headers.
     pub(crate) headers: HeaderMap,
-    /// Its body; null where it is not JSON.
+    /// The request body; null if it is not JSON.
     pub(crate) body: Value,
 }
 
 impl Asked {
-    /// All system texts, one after the other.
+    /// Returns all system texts, joined by line breaks.
     pub(crate) fn system(&self) -> String {
         text_of(&self.body["system"])
     }
 
-    /// The texts of what users said, attached files among them, one after the other.
+    /// Returns the texts of all user messages, including attached files and tool results, joined by
+    /// line breaks.
     pub(crate) fn said(&self) -> String {
         let messages = self.body["messages"].as_array().into_iter().flatten();
         let users = messages.filter(|message| message["role"] == "user");
@@ -180,7 +181,8 @@ impl Asked {
         texts.join("\n")
     }
 
-    /// How many results of tools it holds: how far the turns of the model have come.
+    /// Returns the number of tool results in the request, which shows how many tool calls of the
+    /// script are done.
     pub(crate) fn results(&self) -> usize {
         let messages = self.body["messages"].as_array().into_iter().flatten();
         let blocks = messages.filter_map(|message| message["content"].as_array());
@@ -190,7 +192,7 @@ impl Asked {
             .count()
     }
 
-    /// Names of the tools that the model may call, sorted.
+    /// Returns the sorted names of the tools that the model may call.
     pub(crate) fn tools(&self) -> Vec<&str> {
         let tools = self.body["tools"].as_array().into_iter().flatten();
         let mut names: Vec<_> = tools.filter_map(|tool| tool["name"].as_str()).collect();
@@ -213,7 +215,7 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-/// What is answered to a request.
+/// Computes the answer to a request.
 type Decision = Box<dyn Fn(&Asked) -> Turn + Send + Sync>;
 
 struct Shared {
@@ -237,17 +239,18 @@ impl Drop for Model {
 }
 
 impl Model {
-    /// Answers `turns` in order; whoever asks more often gets an error that is not worth another try.
+    /// Answers with `turns` in order. Further requests get an error that clients do not retry.
     pub(crate) async fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self::serve(turns.into_iter().collect(), None).await
     }
 
-    /// Gives every request the same answer.
+    /// Gives the same answer to every request.
     pub(crate) async fn always(turn: Turn) -> Self {
         Self::deciding(move |_| turn.clone()).await
     }
 
-    /// Answers each request as `decide` says: several clients at once are told apart by what they ask.
+    /// Answers each request with the result of `decide`, which can tell several concurrent clients
+    /// apart by their requests.
     pub(crate) async fn deciding(decide: impl Fn(&Asked) -> Turn + Send + Sync + 'static) -> Self {
         Self::serve(VecDeque::new(), Some(Box::new(decide))).await
     }
@@ -273,17 +276,17 @@ impl Model {
         }
     }
 
-    /// `http://127.0.0.1:PORT`, what a client takes as the root of the API.
+    /// Returns `http://127.0.0.1:PORT`, the base URL of the API for clients.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Everything that was asked for so far, in order.
+    /// Returns all requests so far, in order.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap().clone()
     }
 
-    /// Waits until `count` requests have come.
+    /// Waits until `count` requests have arrived.
     pub(crate) async fn wait_for(&self, count: usize) {
         let mut seen = self.shared.count.subscribe();
         let come = seen.wait_for(|now| *now >= count);

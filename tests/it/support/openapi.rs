@@ -1,9 +1,10 @@
-//! GitHub's own OpenAPI description as the judge of every request and every simulated answer.
+//! Checks all requests and all simulated responses against GitHub's OpenAPI description.
 //!
-//! The file is `generated/api.github.com.json` of the npm package `@octokit/openapi` (OpenAPI 3.0.3,
-//! API version 2022-11-28). Request bodies are checked against *closed* objects: a member that the
-//! description does not name is an error, because GitHub ignores such members silently. Answers are
-//! checked against open objects. What the description leaves to prose is in [`prose`].
+//! The file is `generated/api.github.com.json` of the npm package `@octokit/openapi` (OpenAPI
+//! 3.0.3, API version 2022-11-28). Request bodies are checked against *closed* objects: a member
+//! that the description does not name is an error, because GitHub ignores such members silently.
+//! Responses are checked against open objects. Rules that the description states only in prose are
+//! in [`prose`].
 
 mod closed;
 mod convert;
@@ -27,11 +28,11 @@ use route::Routes;
 /// Name under which the description is registered with the schema validator.
 const BASE: &str = "json-schema:///github.json";
 
-/// Statuses GitHub answers on any operation although the description rarely lists them; the redirects
-/// are those of a renamed repository.
+/// Statuses that GitHub returns for any operation although the description rarely lists them. The
+/// redirects are those of a renamed repository.
 const ANYWHERE: [u16; 10] = [301, 307, 400, 401, 403, 404, 410, 422, 429, 451];
 
-/// GitHub's description, ready to judge. Schemas are compiled when first needed.
+/// GitHub's description. Schemas are compiled when they are first needed.
 pub(crate) struct Description {
     doc: Arc<Value>,
     registry: Registry<'static>,
@@ -39,7 +40,8 @@ pub(crate) struct Description {
     compiled: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-/// The description of the installed peer, or `None` (after saying so) where peers cannot be installed.
+/// Returns the installed description, or `None` after printing `skipped` if the peers cannot be
+/// installed.
 pub(crate) fn github() -> Option<&'static Description> {
     static LOADED: OnceLock<Option<Description>> = OnceLock::new();
     LOADED
@@ -56,7 +58,7 @@ pub(crate) fn github() -> Option<&'static Description> {
 }
 
 impl Description {
-    /// Takes an OpenAPI 3.0.3 document as GitHub publishes it.
+    /// Creates a description from an OpenAPI 3.0.3 document as GitHub publishes it.
     pub(crate) fn new(mut doc: Value) -> Self {
         if let Some(members) = doc.as_object_mut() {
             members
@@ -76,12 +78,12 @@ impl Description {
         }
     }
 
-    /// The operation that answers `method path` (without query), with its path parameters.
+    /// Returns the operation of `method` and `path` (without query), with its path parameters.
     pub(crate) fn operation(&self, method: &str, path: &str) -> Option<Operation<'_>> {
         self.routes.find(method, path)
     }
 
-    /// All violations of one request; empty when GitHub would understand every part of it.
+    /// Returns all violations in a request; empty if GitHub would use every part of it.
     pub(crate) fn check_request(
         &self,
         client: Client,
@@ -102,7 +104,7 @@ impl Description {
         found
     }
 
-    /// All violations of one answer; empty when it is one that GitHub describes.
+    /// Returns all violations in a response; empty if it matches GitHub's description.
     pub(crate) fn check_response(
         &self,
         method: &str,
@@ -136,7 +138,7 @@ impl Description {
         if found.is_empty() || status < 400 {
             return found;
         }
-        // 422 comes in two shapes everywhere, whichever of them is listed.
+        // 422 has two shapes everywhere, whichever of them is listed.
         let other = "#/components/schemas/validation-error-simple";
         if status == 422 && self.errors(&self.open(other), &value).is_empty() {
             return Vec::new();
@@ -144,7 +146,7 @@ impl Description {
         found
     }
 
-    /// All violations of one webhook payload; empty when it is one that GitHub describes.
+    /// Returns all violations in a webhook payload; empty if it matches GitHub's description.
     pub(crate) fn check_delivery(&self, event: &str, payload: &Value) -> Vec<String> {
         let action = payload.get("action").and_then(Value::as_str);
         let name = [Some(event), action]
@@ -160,7 +162,7 @@ impl Description {
         self.errors(&self.open(&pointer), payload)
     }
 
-    /// An answer with a status that GitHub gives anywhere must have one of GitHub's error shapes.
+    /// Checks that a response with an unlisted status has one of GitHub's error shapes.
     fn check_error(&self, body: &[u8]) -> Vec<String> {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
             return vec!["error body is not JSON".to_owned()];
@@ -202,7 +204,8 @@ impl Description {
         }
     }
 
-    /// A value in a path or query is text: it is right when its JSON reading or the text itself is.
+    /// Checks a value in a path or query. It is valid if the text itself or its value as JSON is
+    /// valid.
     fn check_scalar(&self, schema: &str, name: &str, value: &str, found: &mut Vec<String>) {
         let validator = self.open(schema);
         let text = Value::String(value.to_owned());
@@ -244,7 +247,8 @@ impl Description {
         prose::body(operation.method(), operation.template(), &value, found);
     }
 
-    /// Declared parameters: `(in, name)` to `(required, pointer of the schema)`.
+    /// Returns the declared parameters as a map from `(in, name)` to `(required, pointer of the
+    /// schema)`.
     fn parameters(&self, operation: &Operation<'_>) -> HashMap<(String, String), (bool, String)> {
         let shared = operation.pointer().rsplit_once('/').map(|(path, _)| path);
         let mut all = HashMap::new();
@@ -263,7 +267,8 @@ impl Description {
         all
     }
 
-    /// Follows references from `#/…` until there is something, and says where it is.
+    /// Follows references from `#/…` and returns the first value that is not a reference, with its
+    /// pointer.
     fn resolve(&self, pointer: &str) -> Option<(String, &Value)> {
         let mut pointer = pointer.to_owned();
         for _ in 0..16 {
@@ -313,7 +318,7 @@ impl Description {
     }
 }
 
-/// Where, in a request body or response, the JSON schema is: `content/…/schema`.
+/// Returns the pointer to the JSON schema in a request body or response: `content/…/schema`.
 fn json_content(holder: &Value) -> Option<String> {
     let content = holder.get("content")?.as_object()?;
     let plain = content.keys().find(|name| *name == "application/json");

@@ -1,6 +1,7 @@
-//! The peers of `tests/peers`: installed once per target folder, found by the tests, run as processes.
+//! Installs the peers of `tests/peers` once per target folder, and runs them as processes.
 //!
-//! The Claude Code client is a package of its own, because it is large: who does not need it does not wait for it.
+//! The Claude Code client is a separate package because it is large; tests that do not need it do
+//! not wait for its installation.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,11 +14,11 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
 
-/// Longest a peer may take for everything it does.
+/// Timeout for each step of a peer.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// What is installed from.
+/// Files that determine the installation.
 const INSTALLED: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
-/// Where the packages and scripts are named and kept.
+/// Folder of the package manifests and scripts.
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 
 /// Packages that are installed together.
@@ -38,13 +39,13 @@ const CLAUDE: Packages = Packages {
     folder: "claude",
     scripts: &[],
 };
-/// Where the client is within its package folder.
+/// Path of the client in its package folder.
 const CLAUDE_PROGRAM: &str = "node_modules/@anthropic-ai/claude-code-linux-x64/claude";
 
-/// `node_modules` with the peers, installed on first use.
+/// Returns the `node_modules` folder with the peers, which are installed on first use.
 ///
-/// `None`, after a line that says `skipped` and the remedy, where Node.js or npm is missing; with `CI=true`
-/// in the environment that is a failure.
+/// If Node.js or npm is missing, prints a line with `skipped` and the remedy and returns `None`.
+/// With `CI=true` in the environment it panics instead.
 pub(crate) fn peers() -> Option<&'static Path> {
     static PEERS: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = PEERS.get_or_init(|| {
@@ -54,10 +55,11 @@ pub(crate) fn peers() -> Option<&'static Path> {
     found.as_deref()
 }
 
-/// The Claude Code client, a program that needs nothing else, installed on first use.
+/// Returns the path of the Claude Code client, which is installed on first use and has no other
+/// dependencies.
 ///
-/// `None`, after a line that says `skipped` and the remedy, where it cannot be installed or does not run; with
-/// `CI=true` in the environment that is a failure.
+/// If it cannot be installed or does not run here, prints a line with `skipped` and the remedy and
+/// returns `None`. With `CI=true` in the environment it panics instead.
 pub(crate) fn claude() -> Option<&'static Path> {
     static CLAUDE_PEER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let runs = cfg!(all(
@@ -78,7 +80,8 @@ pub(crate) fn claude() -> Option<&'static Path> {
     found.as_deref()
 }
 
-/// The folder of `packages` below the target folder, with everything installed. `None` where that `can`not be.
+/// Installs `packages` and returns their folder below the target folder. Returns `None` if `can` is
+/// an error.
 fn installed(packages: &Packages, can: Result<(), String>) -> Option<PathBuf> {
     if let Err(missing) = can {
         let text = format!("skipped: {missing}");
@@ -113,7 +116,8 @@ fn tools() -> Result<(), String> {
     Ok(())
 }
 
-/// Installs what the lock file names, unless the stamp says that it is there. Other processes wait.
+/// Installs the packages of the lock file unless the stamp shows that they are installed. A file
+/// lock makes other processes wait.
 fn install(packages: &Packages, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let guard = File::create(folder.join("lock"))?;
@@ -123,7 +127,7 @@ fn install(packages: &Packages, folder: &Path) -> io::Result<()> {
     for name in INSTALLED.iter().chain(packages.scripts).copied() {
         let content = fs::read(source.join(name))?;
         let copy = folder.join(name);
-        // A script that another process is reading must not be cut short.
+        // A script that another process is reading must not be truncated.
         if fs::read(&copy).ok().as_ref() != Some(&content) {
             fs::write(&copy, &content)?;
         }
@@ -136,7 +140,7 @@ fn install(packages: &Packages, folder: &Path) -> io::Result<()> {
     if fs::read_to_string(&stamp).is_ok_and(|text| text == hash) {
         return Ok(());
     }
-    // Whatever happens from here on, what is there now is not what the stamp says.
+    // Invalidated first, so that an interrupted installation does not leave a valid stamp.
     fs::write(&stamp, "installing")?;
     let output = Command::new("npm")
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
@@ -150,13 +154,14 @@ fn install(packages: &Packages, folder: &Path) -> io::Result<()> {
     fs::write(stamp, hash)
 }
 
-/// A running script of `tests/peers`. It is ended when dropped.
+/// A running script of `tests/peers`. It is killed when dropped.
 pub(crate) struct Script {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
-/// Starts `name` with `env` beside `node_modules`. `None` where peers are missing.
+/// Starts the script `name` with `env`, in the folder of `node_modules`. Returns `None` if the
+/// peers are missing.
 pub(crate) fn start(name: &str, env: &[(&str, &str)]) -> Option<Script> {
     let folder = peers()?.parent()?;
     let mut child = tokio::process::Command::new("node")
@@ -175,7 +180,7 @@ pub(crate) fn start(name: &str, env: &[(&str, &str)]) -> Option<Script> {
 }
 
 impl Script {
-    /// The next line that the script prints, read as JSON; `None` at the end of its output.
+    /// Returns the next line of output, parsed as JSON, or `None` at the end of the output.
     pub(crate) async fn next(&mut self) -> Option<serde_json::Value> {
         let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await;
         let line = line
@@ -184,7 +189,8 @@ impl Script {
         Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a JSON line: {line}")))
     }
 
-    /// Closes its input, waits for the end, and gives its remaining lines and whether it succeeded.
+    /// Closes the script's input and waits for its end. Returns the remaining lines and whether the
+    /// script succeeded.
     pub(crate) async fn finish(mut self) -> (Vec<serde_json::Value>, bool) {
         drop(self.child.stdin.take());
         let mut rest = Vec::new();

@@ -1,4 +1,4 @@
-//! The engine with a real store in a temporary folder, a fake GitHub and a clock of the test's own.
+//! The engine with a real store in a temporary folder, a fake GitHub and a manual clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(crate) struct Rig {
     pub(crate) parts: Services,
     _folder: tempfile::TempDir,
     deliveries: std::sync::atomic::AtomicU64,
-    /// Id of the next comment with a command.
+    /// ID of the next comment with a command.
     comments: std::sync::atomic::AtomicU64,
 }
 
@@ -110,13 +110,13 @@ impl Rig {
         }
     }
 
-    /// Id of a new comment with a command.
+    /// Returns the ID of a new comment with a command.
     pub(crate) fn next_comment(&self) -> u64 {
         self.comments
             .fetch_add(1, std::sync::atomic::Ordering::SeqCst)
     }
 
-    /// Delivers one command by `ada`, who may write.
+    /// Delivers a command by `ada`, who has write permission.
     pub(crate) async fn say(&self, command: Command) -> RunId {
         self.deliver(self.trigger(command, "ada", 7, HERE)).await
     }
@@ -155,7 +155,8 @@ impl Rig {
         Worker::new(self.parts.clone(), owner)
     }
 
-    /// Steps until nothing is left to do, moving the clock where a run waits. Bounded.
+    /// Performs steps until nothing is left to do, and advances the clock if a run waits. Panics
+    /// after 2,000 steps.
     pub(crate) async fn settle(&self) {
         let worker = self.worker("rig");
         for _ in 0..2_000 {
@@ -177,7 +178,7 @@ impl Rig {
     }
 }
 
-/// A store with default settings.
+/// Opens a store with default settings.
 pub(crate) async fn open(
     path: &std::path::Path,
     now: planwright::engine::model::time::Millis,

@@ -1,7 +1,9 @@
-//! The whole system: our GitHub in this process, the bot as a process of its own, real HTTP between them.
+//! The whole system: the GitHub simulator in this process and the bot as a child process, connected
+//! over real HTTP.
 //!
-//! Nothing waits by sleeping: requests that pass the gate and lines that the bot logs are the events. Whoever waits looks
-//! again at each of them, and gives up after [`PATIENCE`]. The end of a run is logged when it is in the database.
+//! Nothing waits by sleeping. Requests that pass the gate and lines of the bot's log are events;
+//! waiting code checks its condition again at each event and gives up after [`PATIENCE`]. The end
+//! of a run is logged after it is in the database.
 
 mod gate;
 
@@ -33,28 +35,28 @@ use super::openapi::tap::Tap;
 use crate::simulator_support::KEYS;
 pub(crate) use gate::{Gate, Moment};
 
-/// Longest that anything here may take; far more than it needs.
+/// Timeout of every wait, far longer than needed.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// Lines of the bot's log that a failed test shows.
+/// Number of log lines that a failed test shows.
 const SHOWN: usize = 60;
 const SECRET: &str = "a webhook secret of good length";
 
-/// How a system differs from the usual one.
+/// Differences from the default system.
 #[derive(Default)]
 pub(crate) struct Options {
-    /// The bot speaks to `/api/v3`.
+    /// Whether the bot uses the Enterprise Server API (`/api/v3`).
     pub(crate) enterprise: bool,
-    /// Shape of installation tokens.
+    /// Format of installation tokens.
     pub(crate) token_format: TokenFormat,
-    /// Every exchange is judged by GitHub's description.
+    /// Whether every exchange is checked against GitHub's description.
     pub(crate) judged: bool,
-    /// How many hours GitHub's clock is ahead of the bot's.
+    /// Number of hours by which GitHub's clock is ahead of the bot's.
     pub(crate) github_ahead_hours: i64,
-    /// Further environment of the bot.
+    /// Additional environment variables of the bot.
     pub(crate) environment: Vec<(&'static str, String)>,
 }
 
-/// A clock that is so many milliseconds ahead of the machine's.
+/// A clock that is ahead of the system clock by a number of milliseconds.
 struct OffClock(i64);
 
 #[async_trait::async_trait]
@@ -68,7 +70,7 @@ impl github_simulator::Clock for OffClock {
     }
 }
 
-/// A run as it stands in the bot's database.
+/// A run in the bot's database.
 #[derive(Debug, Clone)]
 pub(crate) struct RunRow {
     pub(crate) id: String,
@@ -79,7 +81,7 @@ pub(crate) struct RunRow {
 }
 
 impl RunRow {
-    /// The comment that asked for it.
+    /// Returns the ID of the comment that requested the run, if any.
     pub(crate) fn asked_in(&self) -> Option<u64> {
         match &self.trigger.origin {
             Origin::Comment { id, .. } | Origin::Boxes { id, .. } => Some(*id),
@@ -88,7 +90,7 @@ impl RunRow {
     }
 }
 
-/// Simulator and bot. The bot's process ends with it.
+/// The simulator and the bot. Dropping it kills the bot's process.
 pub(crate) struct System {
     pub(crate) sim: Simulator,
     pub(crate) gate: Gate,
@@ -102,12 +104,12 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// The usual system, the bot listening.
+    /// Starts the default system and waits until the bot listens.
     pub(crate) async fn start() -> Self {
         Self::with(Options::default()).await
     }
 
-    /// The same with differences.
+    /// Starts a system with `options`.
     pub(crate) async fn with(options: Options) -> Self {
         let gate = Gate::new();
         let tap = if options.judged {
@@ -145,7 +147,8 @@ impl System {
         system
     }
 
-    /// `owner/name` with writers called `ada` and `bob`, the App installed.
+    /// Adds the repository `owner/name` with the writers `ada` and `bob`, and installs the App
+    /// there.
     pub(crate) fn repository(&self, name: &str, private: bool) {
         self.sim.add_repository(name, private).unwrap();
         for login in ["ada", "bob"] {
@@ -158,7 +161,7 @@ impl System {
         self.folder.path().join("planwright.db")
     }
 
-    /// Starts the bot's process; returns when it listens and webhooks go there.
+    /// Starts the bot's process, waits until it listens and directs webhooks to it.
     pub(crate) async fn start_bot(&mut self) {
         assert!(self.child.is_none(), "the bot runs already");
         let environment = [
@@ -216,13 +219,13 @@ impl System {
             .set_targets(vec![format!("http://{address}/webhook")]);
     }
 
-    /// Ends the bot as a power cut would (SIGKILL).
+    /// Kills the bot abruptly with SIGKILL, as a power failure would.
     pub(crate) async fn kill(&mut self) {
         let mut child = self.child.take().expect("the bot runs");
         child.kill().await.unwrap();
     }
 
-    /// Ends the bot as an operator would (SIGTERM); it must end well.
+    /// Stops the bot with SIGTERM, as an operator would, and checks that it exits successfully.
     pub(crate) async fn stop(&mut self) {
         let mut child = self.child.take().expect("the bot runs");
         let id = child.id().expect("not awaited before").to_string();
@@ -233,7 +236,8 @@ impl System {
         assert!(ended.unwrap().success(), "the bot stops well");
     }
 
-    /// Returns when every webhook is answered and every accepted run has ended; gives all runs in order of acceptance.
+    /// Waits until every webhook is answered and every accepted run has ended. Returns all runs in
+    /// order of acceptance.
     pub(crate) async fn run_to_rest(&self) -> Vec<RunRow> {
         self.until("rest", |runs| {
             runs.iter().all(|run| run.state.is_terminal())
@@ -241,7 +245,8 @@ impl System {
         .await
     }
 
-    /// Returns when every webhook is answered and the runs are as `wanted`; looks again at every line that the bot logs.
+    /// Waits until every webhook is answered and `wanted` accepts the runs, which are checked at
+    /// every line of the bot's log.
     pub(crate) async fn until(
         &self,
         what: &str,
@@ -251,7 +256,7 @@ impl System {
             self.sim.settle().await;
             let mut lines = self.lines.subscribe();
             loop {
-                // Seen before the look, so that whatever comes after it wakes us.
+                // Marked as seen before the check, so that later changes wake this task.
                 lines.borrow_and_update();
                 let runs = self.runs().await;
                 if wanted(&runs) {
@@ -266,11 +271,12 @@ impl System {
         }
     }
 
-    /// Returns when what GitHub holds is as `wanted`; looks again at every request that is answered.
+    /// Waits until `wanted` accepts the state on GitHub, which is checked at every answered
+    /// request.
     pub(crate) async fn shown(&self, what: &str, wanted: impl Fn() -> bool) {
         let mut changes = self.gate.changes();
         let waiting = async {
-            // Seen before the look, so that whatever comes after it wakes us.
+            // Marked as seen before the check, so that later changes wake this task.
             changes.borrow_and_update();
             while !wanted() {
                 changes.changed().await.unwrap();
@@ -282,7 +288,7 @@ impl System {
         }
     }
 
-    /// Most memory that the bot's process has held so far, in bytes, as the kernel counts it; `None` where there is no
+    /// Returns the peak resident memory of the bot's process, in bytes, or `None` if there is no
     /// `/proc`.
     pub(crate) fn most_memory(&self) -> Option<u64> {
         let id = self.child.as_ref()?.id()?;
@@ -294,12 +300,12 @@ impl System {
         Some(kilobytes * 1024)
     }
 
-    /// Where the bot's agents have their folders; in the environment of each of their processes.
+    /// Returns the folder of the bot's agents. It occurs in the environment of all their processes.
     pub(crate) fn agents(&self) -> String {
         format!("{}/planwright-agent/", self.folder.path().display())
     }
 
-    /// Returns once `count` more requests have been answered, or every accepted run has ended.
+    /// Waits until `count` more requests have been answered or every accepted run has ended.
     pub(crate) async fn requests(&self, count: u64) {
         let wanted = self.gate.requests() + count;
         tokio::select! {
@@ -308,8 +314,8 @@ impl System {
         }
     }
 
-    /// Returns when the armed gate has caught its write, or all runs have ended without it: progress that is shown while
-    /// agents work takes no fixed number of writes. Whether it was caught.
+    /// Waits until the armed gate has caught its write or all runs have ended. Returns whether a
+    /// write was caught: the number of writes varies, because progress is shown while agents work.
     pub(crate) async fn caught_or_rest(&self) -> bool {
         tokio::select! {
             biased;
@@ -318,13 +324,14 @@ impl System {
         }
     }
 
-    /// Returns when the armed gate has caught its write.
+    /// Waits until the armed gate has caught its write.
     pub(crate) async fn caught(&self) {
         let caught = timeout(PATIENCE, self.gate.caught()).await;
         caught.unwrap_or_else(|_| self.give_up("the gate caught nothing"));
     }
 
-    /// Delivers again whatever never reached the bot, as an operator does from the App's delivery log.
+    /// Redelivers all deliveries that never reached the bot, as an operator does from the App's
+    /// delivery log.
     pub(crate) async fn redeliver_failed(&self) {
         self.sim.settle().await;
         let all = self.sim.deliveries();
@@ -342,7 +349,7 @@ impl System {
         self.sim.settle().await;
     }
 
-    /// A view of the bot's database beside the bot.
+    /// Opens a separate read-only connection to the bot's database.
     async fn look(&self) -> SqliteConnection {
         let options = SqliteConnectOptions::new()
             .filename(self.database())
@@ -350,7 +357,7 @@ impl System {
         options.connect().await.unwrap()
     }
 
-    /// All runs in order of acceptance.
+    /// Returns all runs in order of acceptance.
     pub(crate) async fn runs(&self) -> Vec<RunRow> {
         let mut connection = self.look().await;
         let rows: Vec<(String, String, String, Option<String>, String)> = sqlx::query_as(
@@ -373,7 +380,8 @@ impl System {
             .collect()
     }
 
-    /// Clicks `boxes` of a comment, counted from 0, and with `send` the last one, each as an edit of its own.
+    /// Clicks `boxes` of a comment, counted from 0, and if `send` is set also the last one. Each
+    /// click is a separate edit.
     pub(crate) fn tick(&self, comment: u64, login: &str, boxes: &[usize], send: bool) {
         let last = self.sim.checkboxes(comment).unwrap().len().checked_sub(1);
         let send = send.then(|| last.expect("a box that sends"));
@@ -382,7 +390,7 @@ impl System {
         }
     }
 
-    /// What the bot wrote on an issue.
+    /// Returns the bot's comments on an issue.
     pub(crate) fn said(&self, repository: &str, number: u64) -> Vec<Comment> {
         let bot = self.sim.bot();
         let mut comments = self.sim.comments(repository, number).unwrap();
@@ -390,7 +398,7 @@ impl System {
         comments
     }
 
-    /// The plan issues of a repository.
+    /// Returns the plan issues of a repository.
     pub(crate) fn plans(&self, repository: &str) -> Vec<Issue> {
         let bot = self.sim.bot();
         let mut issues = self.sim.issues(repository).unwrap();
@@ -398,7 +406,7 @@ impl System {
         issues
     }
 
-    /// The saved document of a plan issue: its comments' blocks, joined.
+    /// Returns the saved document of a plan issue, joined from the blocks in its comments.
     pub(crate) fn document(&self, repository: &str, number: u64) -> String {
         let texts: Vec<String> = self
             .said(repository, number)
@@ -416,7 +424,8 @@ impl System {
         split::join(&parts).expect("the parts belong together")
     }
 
-    /// Requests that concern a run or its report, one a line, for the message of a failed test.
+    /// Returns the requests that concern a run or its report, one per line, for the message of a
+    /// failed test.
     pub(crate) fn story(&self, run: &RunRow, report: u64) -> String {
         let report = format!("/{report}");
         let mut story = String::new();
@@ -449,7 +458,7 @@ fn keep(log: &Mutex<VecDeque<String>>, line: String) {
     log.push_back(line);
 }
 
-/// The address in the line that says where the bot listens.
+/// Returns the bot's address if the log line reports it.
 fn listening_at(line: &str) -> Option<String> {
     let line: serde_json::Value = serde_json::from_str(line).ok()?;
     (line["message"] == "listening").then(|| line["address"].as_str().map(str::to_owned))?

@@ -1,4 +1,5 @@
-//! GitHub's published webhook examples (npm `@octokit/webhooks-examples`), signed and posted to a receiver.
+//! Signs GitHub's published webhook examples (npm `@octokit/webhooks-examples`) and posts them to a
+//! receiver.
 
 use std::fs;
 
@@ -12,18 +13,18 @@ use sha2::Sha256;
 
 use super::peers::peers;
 
-/// One published payload.
+/// A published payload.
 #[derive(Debug, Clone)]
 pub(crate) struct Example {
     /// Event name, as in `X-GitHub-Event`.
     pub(crate) event: String,
-    /// The payload's `action`, where it has one.
+    /// The `action` of the payload, if it has one.
     pub(crate) action: Option<String>,
-    /// The payload as compact JSON, which is how GitHub sends it.
+    /// The payload as compact JSON, as GitHub sends it.
     pub(crate) payload: Vec<u8>,
 }
 
-/// All published examples in the order of the file; `None` where peers are missing.
+/// Returns all published examples in the order of the file, or `None` if the peers are missing.
 pub(crate) fn webhook_examples() -> Option<Vec<Example>> {
     let file = peers()?.join("@octokit/webhooks-examples/api.github.com/index.json");
     let events: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
@@ -40,14 +41,14 @@ pub(crate) fn webhook_examples() -> Option<Vec<Example>> {
     Some(all)
 }
 
-/// `sha256=…`, GitHub's signature of `payload`.
+/// Returns GitHub's signature of `payload`: `sha256=…`.
 fn signature(secret: &str, payload: &[u8]) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(payload);
     format!("sha256={}", hex::encode(mac.finalize().into_bytes()))
 }
 
-/// A delivery as GitHub sends it.
+/// Builds a delivery as GitHub sends it.
 fn delivery(url: &str, secret: &str, example: &Example) -> Request<Full<bytes::Bytes>> {
     Request::post(url)
         .header("content-type", "application/json")
@@ -62,14 +63,14 @@ fn delivery(url: &str, secret: &str, example: &Example) -> Request<Full<bytes::B
         .unwrap()
 }
 
-/// Sends one request and gives the status of the answer.
+/// Sends one request and returns the status of the response.
 async fn send(request: Request<Full<bytes::Bytes>>) -> u16 {
     let client = Client::builder(TokioExecutor::new()).build_http();
     client.request(request).await.unwrap().status().as_u16()
 }
 
-/// Posts what a receiver must refuse: name of the case and status of the answer. The receiver must also
-/// let nothing of it through.
+/// Posts requests that a receiver must refuse. Returns the name and the response status of each
+/// case. The caller must also check that the receiver accepted none of them.
 pub(crate) async fn post_forgeries(url: &str, secret: &str) -> Option<Vec<(String, u16)>> {
     let examples = webhook_examples()?;
     let (first, second) = (examples.first()?, examples.get(1)?);
@@ -103,7 +104,7 @@ pub(crate) async fn post_forgeries(url: &str, secret: &str) -> Option<Vec<(Strin
     Some(answers)
 }
 
-/// Posts every example, one after another, and gives `event.action` and status of each.
+/// Posts all examples in turn and returns `event.action` and the status of each.
 pub(crate) async fn post_all(url: &str, secret: &str) -> Option<Vec<(String, u16)>> {
     let client = Client::builder(TokioExecutor::new()).build_http();
     let mut all = Vec::new();

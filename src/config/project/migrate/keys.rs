@@ -1,11 +1,11 @@
-//! Every key that Spektacular ever had, its type, and what becomes of it.
+//! All keys that Spektacular ever had, with their types and what the migration does with them.
 
 use serde_json::Value;
 
 use super::wrong;
 use crate::config::project::ProjectError;
 
-/// Reasons that more than one key has.
+/// Reasons that several keys share.
 const NO_KEYS: &str = "keys do not belong into a project's files; the client uses its own login, or a variable that \
                        agent.environment names";
 const NEVER_USED: &str = "it never did anything";
@@ -16,19 +16,19 @@ pub(super) const ONE_PROJECT: &str =
     "plans are made for one repository, the one that they are asked for in";
 const FILES: &str = "specifications, plans and knowledge are always files here";
 
-/// A key of old.
+/// A key of the old settings.
 pub(super) struct Key {
-    /// With dots.
+    /// Full name with dots, such as `agent.args`.
     pub(super) name: &'static str,
     is: Type,
     pub(super) fate: Fate,
 }
 
-/// What becomes of a key.
+/// What the migration does with a key.
 pub(super) enum Fate {
-    /// It has a place here, or is looked at.
+    /// It is carried over, or handled by its own code.
     Taken,
-    /// It has none, for this reason.
+    /// It is not carried over, for this reason.
     Left(&'static str),
 }
 
@@ -104,7 +104,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 impl Key {
-    /// The value has the key's type.
+    /// Checks that the value has the type of the key.
     pub(super) fn check(&self, value: &Value) -> Result<(), ProjectError> {
         let (fits, expected) = match self.is {
             Text => (value.is_string(), "text"),

@@ -1,10 +1,10 @@
-//! Tests of `config::project::migrate`: each form the old settings had.
+//! Tests of the migration, for each format of the old settings.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
 use crate::config::project::Kind;
 
-/// As the first of the programs wrote it.
+/// A settings file as written by the first version of Spektacular.
 const PYTHON: &str = "\
 agent:
   allowed_tools: [Bash, Read, Write, Edit, Glob, Grep, WebFetch, WebSearch]

@@ -1,11 +1,13 @@
-//! Request schemas with their objects closed: a member that is not described becomes an error.
+//! Closes the objects in request schemas, so that a member that is not described is an error.
 
 use serde_json::{Map, Value, json};
 
-/// References nested deeper than this stay references, and open; request bodies are never that deep.
+/// Maximum nesting of references that are inlined. Deeper ones stay references and their objects
+/// open; request bodies are never nested that deeply.
 const DEPTH: usize = 12;
 
-/// The schema at `pointer` (`#/…`) of `doc`, closed and standing alone but for references into `base`.
+/// Returns the schema at `pointer` (`#/…`) of `doc` in closed form. References are inlined, except
+/// deep ones, which refer to `base`.
 pub(super) fn closed(doc: &Value, base: &str, pointer: &str) -> Value {
     let schema = doc.pointer(&pointer[1..]).unwrap_or(&Value::Null);
     Closing { doc, base }.close(schema, false, 0)
@@ -17,7 +19,8 @@ struct Closing<'a> {
 }
 
 impl Closing<'_> {
-    /// `part`: this schema is one part of a composition whose whole is closed already.
+    /// Closes a schema. `part` means that it is one part of a composition that is closed as a
+    /// whole.
     fn close(&self, schema: &Value, part: bool, depth: usize) -> Value {
         let Value::Object(map) = schema else {
             return schema.clone();
@@ -42,7 +45,7 @@ impl Closing<'_> {
             out.insert(key.clone(), closed);
         }
         if part || whole {
-            // In a part, `true` only repeats that the members of the other parts are welcome.
+            // In a part, `true` only means that the members of the other parts are allowed.
             out.shift_remove("additionalProperties");
         }
         if part {
@@ -57,7 +60,7 @@ impl Closing<'_> {
     }
 }
 
-/// Whether several parts of the schema describe members of the same object.
+/// Returns whether several parts of the schema describe members of the same object.
 fn composed(map: &Map<String, Value>) -> bool {
     let branches = |key: &str| map.get(key).and_then(Value::as_array);
     let describes = |schema: &Value| schema.get("properties").is_some();

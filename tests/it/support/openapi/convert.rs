@@ -1,8 +1,9 @@
-//! OpenAPI 3.0.3 schemas as JSON Schema 2020-12: the only difference that GitHub's file uses is `nullable`.
+//! Converts OpenAPI 3.0.3 schemas to JSON Schema 2020-12. The only difference that GitHub's file
+//! uses is `nullable`.
 
 use serde_json::{Map, Value, json};
 
-/// Keys below which there is data, not schemas.
+/// Keys whose values are data, not schemas.
 const DATA: [&str; 5] = [
     "example",
     "examples",
@@ -16,8 +17,8 @@ pub(super) fn to_json_schema(doc: &mut Value) {
     convert(doc, false);
 }
 
-/// `names`: the members of `value` are names that the author chose, such as those of `properties`;
-/// a property may well be called `enum` or `nullable`.
+/// Converts a value. `names` means that the members of `value` have names chosen by the author,
+/// such as those of `properties`; a property may be called `enum` or `nullable`.
 fn convert(value: &mut Value, names: bool) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| convert(item, false)),
@@ -51,7 +52,8 @@ fn allow_null(map: &mut Map<String, Value>) {
         let kinds = json!([kind, "null"]);
         map.insert("type".to_owned(), kinds);
     } else if composed {
-        // GitHub writes `nullable` beside a union or a reference too, where OpenAPI gives it no meaning.
+        // GitHub also writes `nullable` beside a union or a reference, where OpenAPI does not
+        // define it.
         let rest = std::mem::take(map);
         map.insert("anyOf".to_owned(), json!([rest, { "type": "null" }]));
     }

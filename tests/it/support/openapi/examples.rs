@@ -1,18 +1,18 @@
-//! The examples that GitHub publishes beside its schemas.
+//! Extracts the examples that GitHub publishes beside its schemas.
 
 use serde_json::Value;
 
 use super::{Description, Operation, json_content};
 
 impl Description {
-    /// Published examples of an operation: `(name, request body)`.
+    /// Returns the published request examples of an operation as `(name, body)`.
     pub(crate) fn request_examples(&self, operation: &Operation<'_>) -> Vec<(String, Value)> {
         let pointer = format!("{}/requestBody", operation.pointer());
         self.resolve(&pointer)
             .map_or_else(Vec::new, |(_, body)| self.examples(body))
     }
 
-    /// Published examples of an operation: `(name, status, answer body)`.
+    /// Returns the published response examples of an operation as `(name, status, body)`.
     pub(crate) fn response_examples(&self, operation: &Operation<'_>) -> Vec<(String, u16, Value)> {
         let pointer = format!("{}/responses", operation.pointer());
         let statuses = self.doc.pointer(&pointer[1..]).and_then(Value::as_object);

@@ -1,35 +1,36 @@
-//! Rules that GitHub states in prose only, so that no schema holds them.
+//! Checks rules that GitHub documents only in prose, not in its schemas.
 //!
 //! Sources: docs.github.com, "Getting started with the REST API" (headers), "API versions", the
-//! descriptions of the single operations (`per_page`, label colour and description), and the answers
-//! of the service itself for the lengths of titles and bodies.
+//! descriptions of the single operations (`per_page`, label colour and description), and responses
+//! of the live service for the maximum lengths of titles and bodies.
 
 use http::{HeaderMap, header};
 use serde_json::Value;
 
-/// API versions that GitHub serves.
+/// API versions that GitHub supports.
 const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
-/// Characters of an issue or comment body.
+/// Maximum length of an issue or comment body, in characters.
 const BODY_CHARS: usize = 65_536;
-/// Characters of an issue title.
+/// Maximum length of an issue title, in characters.
 const TITLE_CHARS: usize = 256;
-/// Bytes of an annotation's message and raw details.
+/// Maximum size of an annotation's message and of its raw details, in bytes.
 const ANNOTATION_BYTES: usize = 64 * 1024;
-/// Characters of an annotation's title.
+/// Maximum length of an annotation's title, in characters.
 const ANNOTATION_TITLE_CHARS: usize = 255;
-/// Characters of a label description.
+/// Maximum length of a label description, in characters.
 const LABEL_DESCRIPTION_CHARS: usize = 100;
-/// Items of one page.
+/// Maximum number of items per page.
 const PER_PAGE: u64 = 100;
 
-/// Who sends the requests, hence how much of the recommended headers is demanded.
+/// The client that sends the requests. It determines how strictly headers are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Client {
-    /// Planwright: media type and API version on every request, `Bearer`, the right kind of token.
+    /// Planwright: media type and API version on every request, `Bearer`, and the right kind of
+    /// token.
     Planwright,
-    /// Planwright with a person's own token.
+    /// Planwright with a person's token.
     Person,
-    /// Any client GitHub would serve.
+    /// Any client that GitHub would serve.
     Other,
 }
 
@@ -70,14 +71,14 @@ pub(super) fn headers(client: Client, template: &str, headers: &HeaderMap) -> Ve
     found
 }
 
-/// Operations that planwright also uses as a person who reads plans back, with a token of their own.
+/// Operations that Planwright also uses with a person's token, to read plans.
 const READABLE: [&str; 3] = [
     "/repos/{owner}/{repo}/issues",
     "/repos/{owner}/{repo}/issues/{issue_number}",
     "/repos/{owner}/{repo}/issues/{issue_number}/comments",
 ];
 
-/// Looks at the kind of the credential only, and never prints it.
+/// Checks only the kind of the credential, and never prints it.
 fn authorisation(client: Client, template: &str, value: Option<&str>) -> Option<String> {
     let strict = client != Client::Other;
     let Some((scheme, token)) = value.and_then(|value| value.split_once(' ')) else {
@@ -165,7 +166,7 @@ pub(super) fn body(method: &str, template: &str, value: &Value, found: &mut Vec<
     }
 }
 
-/// The descriptions of `checks/create` and `checks/update`.
+/// Checks the rules in the descriptions of `checks/create` and `checks/update`.
 fn check_run(value: &Value, found: &mut Vec<String>) {
     let ended = value["status"] == "completed" || value.get("completed_at").is_some();
     if ended && value.get("conclusion").is_none() {

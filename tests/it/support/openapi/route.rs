@@ -1,10 +1,10 @@
-//! From a method and a path to the operation that GitHub describes.
+//! Finds the operation in GitHub's description for a method and a path.
 
 use serde_json::Value;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// One piece of a path template. The order is the order of preference.
+/// One segment of a path template. The variants are in order of preference.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Segment {
     Literal(String),
@@ -30,27 +30,27 @@ pub(crate) struct Operation<'a> {
 }
 
 impl Operation<'_> {
-    /// Method in capitals and template, e.g. `GET /repos/{owner}/{repo}`.
+    /// Returns the method in upper case and the template, such as `GET /repos/{owner}/{repo}`.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method().to_uppercase(), self.template())
     }
 
-    /// Lower-case method.
+    /// Returns the method in lower case.
     pub(crate) fn method(&self) -> &'static str {
         self.route.method
     }
 
-    /// Path template.
+    /// Returns the path template.
     pub(crate) fn template(&self) -> &str {
         &self.route.template
     }
 
-    /// Where the operation is in the document: `#/paths/…`.
+    /// Returns the pointer to the operation in the document: `#/paths/…`.
     pub(super) fn pointer(&self) -> &str {
         &self.route.pointer
     }
 
-    /// Names and decoded values of the path parameters.
+    /// Returns the names and decoded values of the path parameters.
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values
             .iter()
@@ -74,7 +74,8 @@ impl Routes {
                 }
             }
         }
-        // Of two with the same start the longer comes first: a spanning variable would swallow the rest.
+        // If two templates have the same start, the longer one comes first, because a spanning
+        // variable would match the rest.
         routes.sort_by(|a, b| {
             let shared = a.segments.iter().zip(&b.segments);
             let order = shared.map(|(a, b)| a.cmp(b)).find(|order| order.is_ne());
@@ -83,7 +84,8 @@ impl Routes {
         Self(routes)
     }
 
-    /// `/api/v3` (Enterprise Server) is taken off; `/repositories/{id}` is `/repos/{owner}/{repo}`.
+    /// Finds an operation. The prefix `/api/v3` (Enterprise Server) is removed, and
+    /// `/repositories/{id}` is treated as `/repos/{owner}/{repo}`.
     pub(super) fn find(&self, method: &str, path: &str) -> Option<Operation<'_>> {
         let path = path.strip_prefix("/api/v3").unwrap_or(path);
         let mut parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
@@ -143,7 +145,7 @@ fn matches<'a>(
     }
 }
 
-/// Undoes percent encoding; `+` is itself in a path.
+/// Decodes percent encoding. In a path, `+` stands for itself.
 fn decoded(text: &str) -> String {
     let kept = text
         .replace('+', "%2B")

@@ -1,4 +1,4 @@
-//! A tap in a router: every exchange that passes is judged by GitHub's description.
+//! Router middleware that checks every exchange against GitHub's API description.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,12 +13,12 @@ use http_body_util::BodyExt;
 
 use super::{Client, Description, github};
 
-/// Where GitHub's pages have attachments, which are no part of the API.
+/// Paths of attachments, which GitHub serves outside of its API.
 const ATTACHMENTS: [&str; 2] = ["/user-attachments/", "/attachment-store/"];
 
-/// Records and judges the exchanges of the routers it was put into. Clones share the record.
+/// Records and checks the exchanges of the routers that it wraps. Clones share the record.
 ///
-/// Without an installed description it lets everything pass and says `skipped`.
+/// If the description is not installed, nothing is checked and `skipped` is printed.
 #[derive(Clone)]
 pub(crate) struct Tap {
     inner: Arc<Inner>,
@@ -30,30 +30,30 @@ struct Inner {
     seen: Mutex<Vec<Exchange>>,
 }
 
-/// One request and what became of it.
+/// A request and its response.
 #[derive(Debug, Clone)]
 pub(crate) struct Exchange {
     /// Method and path with query.
     pub(crate) request: String,
-    /// Name of the operation, if GitHub has one.
+    /// Name of the operation; `None` if GitHub describes none.
     pub(crate) operation: Option<String>,
-    /// Status, or `None` when the answer was cut off.
+    /// Status; `None` if the response was cut off.
     pub(crate) status: Option<u16>,
-    /// What GitHub's description says against it.
+    /// Differences from GitHub's description.
     pub(crate) violations: Vec<String>,
 }
 
-/// How often each operation gave each status; `Display` is a table.
+/// Number of responses by operation and status. `Display` prints a table.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Coverage(pub(crate) BTreeMap<String, BTreeMap<u16, usize>>);
 
 impl Tap {
-    /// A tap for the requests of `client`.
+    /// Creates a tap for the requests of `client`.
     pub(crate) fn new(client: Client) -> Self {
         Self::with(github(), client)
     }
 
-    /// A tap that judges by `description`.
+    /// Creates a tap that checks against `description`.
     pub(crate) fn with(description: Option<&'static Description>, client: Client) -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -64,17 +64,17 @@ impl Tap {
         }
     }
 
-    /// Puts the tap before every route of `router`, its fallback included.
+    /// Wraps every route of `router`, including its fallback.
     pub(crate) fn wrap(&self, router: Router) -> Router {
         router.layer(from_fn_with_state(self.clone(), pass))
     }
 
-    /// Everything seen so far, in the order in which answers were complete.
+    /// Returns all exchanges so far, in the order in which the responses were complete.
     pub(crate) fn exchanges(&self) -> Vec<Exchange> {
         self.inner.seen.lock().unwrap().clone()
     }
 
-    /// Operations and statuses seen so far.
+    /// Returns the operations and statuses seen so far.
     pub(crate) fn coverage(&self) -> Coverage {
         let mut all = Coverage::default();
         for exchange in self.exchanges() {
@@ -85,8 +85,8 @@ impl Tap {
         all
     }
 
-    /// What GitHub's description says against the answers alone, for tests whose requests are odd on purpose.
-    /// Exchanges for which `exempt` says true of method and path are left out.
+    /// Returns violations of responses only, for tests that send invalid requests on purpose.
+    /// Exchanges are left out if `exempt` returns true for their method and path.
     pub(crate) fn wrong_answers(&self, exempt: impl Fn(&str) -> bool) -> Vec<String> {
         let mut wrong = Vec::new();
         for mut exchange in self.exchanges() {
@@ -103,8 +103,7 @@ impl Tap {
         wrong
     }
 
-    /// Fails the test with a list when anything seen contradicts GitHub's description, and when
-    /// nothing was seen at all.
+    /// Fails the test if any exchange violates GitHub's description or if there was no exchange.
     #[track_caller]
     pub(crate) fn assert_clean(&self) {
         if self.inner.description.is_none() {
@@ -194,7 +193,7 @@ async fn pass(State(tap): State<Tap>, request: Request, next: Next) -> Response 
         Ok(whole) => {
             let bytes = whole.to_bytes();
             let status = parts.status.as_u16();
-            // A file as it is has no schema; pages have none either.
+            // Raw files and attachments have no schema.
             let found = if pages || (raw && status == 200) {
                 Vec::new()
             } else {

@@ -1,4 +1,4 @@
-//! The gate before the simulator: counts what passes, and stops one write at a chosen moment.
+//! A gate in front of the simulator, which counts requests and stops one write at a chosen moment.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -15,18 +15,18 @@ use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::{Notify, watch};
 
-/// When a write is caught.
+/// The moment at which a write is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// The simulator has not seen it, and never will.
+    /// Before the simulator sees it.
     Before,
-    /// The simulator has done it; the answer never comes.
+    /// After the simulator has performed it; the response is never sent.
     During,
-    /// The answer has just gone out.
+    /// Just after the response has been sent.
     After,
 }
 
-/// Clones are handles to the same gate.
+/// A shared handle to the gate; clones refer to the same gate.
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<Inner>);
 
@@ -51,29 +51,29 @@ impl Gate {
         router.layer(from_fn_with_state(self.clone(), pass))
     }
 
-    /// How many requests have been answered.
+    /// Returns the number of answered requests.
     pub(crate) fn requests(&self) -> u64 {
         *self.0.answered.borrow()
     }
 
-    /// Tells of every request that is answered.
+    /// Returns a receiver that is notified of every answered request.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.0.answered.subscribe()
     }
 
-    /// Returns when `count` requests have been answered since the start.
+    /// Waits until `count` requests have been answered since the start.
     pub(super) async fn answered(&self, count: u64) {
         let mut answered = self.0.answered.subscribe();
-        // The sending half lives as long as the gate.
+        // Cannot fail, because the gate owns the sender.
         let _ = answered.wait_for(|answered| *answered >= count).await;
     }
 
-    /// Methods of the writes to repositories so far, in order.
+    /// Returns the methods of the writes to repositories so far, in order.
     pub(crate) fn writes(&self) -> Vec<Method> {
         self.0.writes.lock().unwrap().clone()
     }
 
-    /// Catches the write with this index (from 0), once.
+    /// Stops the write with this index (from 0), once.
     pub(crate) fn arm(&self, write: usize, moment: Moment) {
         *self.0.armed.lock().unwrap() = Some((write, moment));
     }
@@ -82,7 +82,7 @@ impl Gate {
         self.0.caught.notified().await;
     }
 
-    /// Counts a request; says whether it is the one to be caught.
+    /// Counts a request. Returns the moment at which to stop it, if it is the chosen write.
     fn enter(&self, request: &Request) -> Option<Moment> {
         if request.method() == Method::GET || !request.uri().path().contains("/repos/") {
             return None;
@@ -122,14 +122,14 @@ async fn pass(State(gate): State<Gate>, request: Request, next: Next) -> Respons
         }
         Some(_) => {
             gate.0.caught.notify_one();
-            // Until the bot is dead and its connection with it.
+            // Never answered: the bot is killed and its connection with it.
             std::future::pending().await
         }
         None => response,
     }
 }
 
-/// A body that tells when the server is done with it.
+/// A body that signals when the server has sent and dropped it.
 struct Gone {
     bytes: Option<Bytes>,
     gate: Gate,
