@@ -4,9 +4,9 @@
 //! Run with `cargo bench --bench ingest -- [--quick] [--json] [--check]`. `benches/README.md`
 //! explains what is measured and how.
 //!
-//! This process generates the load, pinned to core 0; the servers are its children, pinned to core
-//! 1. The exit code is 1 if an acknowledged delivery is missing after a kill or, with `--check`, a
-//! bar is missed.
+//! This process generates the load, pinned to the first core; the servers are its children, pinned to
+//! the second. The exit code is 1 if an acknowledged delivery is missing after a kill or, with
+//! `--check`, a bar is missed.
 #![expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes of a benchmark are far below 2^52"

@@ -1,6 +1,6 @@
 //! Slash commands, one module each: behaviour and replies.
 //!
-//! [`handler`] is the only place where commands are dispatched. The syntax, required permission and
+//! `handler` is the only place where commands are dispatched. The syntax, required permission and
 //! label of each command are in `formats::command::REGISTRY`.
 
 mod answer;

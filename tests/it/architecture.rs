@@ -287,7 +287,7 @@ fn cycle(edges: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
             return None;
         }
         path.push(module.to_owned());
-        let targets = edges.get(module).into_iter().flatten();
+        let mut targets = edges.get(module).into_iter().flatten();
         let found = targets.find_map(|to| visit(to, edges, path, done));
         path.pop();
         done.insert(module.to_owned());

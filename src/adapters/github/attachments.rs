@@ -223,7 +223,10 @@ fn check_response(response: &Response<Incoming>, what: &str) -> Result<(), ReadE
         .get(CONTENT_ENCODING)
         .is_some_and(|coding| coding != "identity");
     if packed {
-        return Err(unreadable(what, "it is compressed although no compression was requested"));
+        return Err(unreadable(
+            what,
+            "it is compressed although no compression was requested",
+        ));
     }
     let page = has_content_type(response.headers(), "text/html")
         || has_content_type(response.headers(), "application/xhtml+xml");

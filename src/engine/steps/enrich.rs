@@ -39,7 +39,7 @@ enum Step {
 }
 
 /// Works with the agent until there is a plan that may be saved. For a plan from a conversation,
-/// the caller must have called [`begin`]; `thread` is that conversation if it has already been
+/// the caller must have called `begin`; `thread` is that conversation if it has already been
 /// read.
 ///
 /// # Errors

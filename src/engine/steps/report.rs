@@ -292,7 +292,7 @@ pub async fn queued(context: &mut Context, ahead: u64, waits: Option<&str>) -> R
     tell(context, "queued", &body).await
 }
 
-/// Shows the current step in the status comment, unless it was written less than [`EDIT_GAP`] ago.
+/// Shows the current step in the status comment, unless it was written less than `EDIT_GAP` ago.
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.

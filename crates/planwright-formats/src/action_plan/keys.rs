@@ -177,10 +177,7 @@ fn target<T>(
     result.map_err(|error| {
         PlanError::new(
             ErrorKind::BadPath,
-            format!(
-                "a valid path or address as the value{}",
-                of_key()
-            ),
+            format!("a valid path or address as the value{}", of_key()),
             format!("\"{}\": {error}", preview(&item.value)),
             item.span,
             error.remedy(),

@@ -16,7 +16,7 @@
 //!
 //! The elements are erk's. Attributes are escaped and characters that XML cannot represent are
 //! replaced, so every transcript is well-formed. The log is read in chunks, and text is returned as
-//! soon as the head of the document is known: memory holds up to [`MAX_HELD_BYTES`], one line, and
+//! soon as the head of the document is known: memory holds up to `MAX_HELD_BYTES`, one line, and
 //! a few bytes for each tool call and command text.
 
 mod entry;
