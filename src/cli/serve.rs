@@ -24,8 +24,9 @@ Examples:
   planwright serve --config /etc/planwright.toml --listen 0.0.0.0:8300
 
 `planwright config --check` tells beforehand whether everything is set. SIGINT
-and SIGTERM shut down gracefully: no more connections, acknowledgements finished,
-running work given server.shutdown_grace_seconds, the rest back in the queue.";
+and SIGTERM shut down gracefully: connections are refused, acknowledgements
+finish, running work has server.shutdown_grace_seconds, and the rest is queued
+again.";
 
 /// Receive webhooks and save plans until stopped
 #[derive(Debug, Args)]
