@@ -111,7 +111,7 @@ fn a_path_is_inside_the_repository() {
     for (value, why) in [
         ("", "it names no file"),
         ("@main", "it names no file"),
-        ("a.jsonl@", "behind its `@` there is no branch"),
+        ("a.jsonl@", "no branch, tag or commit follows its `@`"),
         ("/etc/passwd", "must begin inside this repository"),
         (
             "~/.claude/projects/a.jsonl",
