@@ -272,7 +272,7 @@ fn park(until: Millis, reason: &str) -> RunOutcome {
 }
 
 /// Stores the failure, reports it, and ends the run. A report that fails temporarily is retried;
-/// one that GitHub refuses for good is only logged and audited.
+/// one that GitHub refuses permanently is only logged and audited.
 async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<RunOutcome> {
     if context.progress.failure.is_none() {
         // The report gets a time limit of its own, because the outage that ended the run may last.

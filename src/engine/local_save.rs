@@ -348,7 +348,7 @@ async fn claim(parts: &Services, key: &str) -> Result<Claimed, StoreError> {
     }
 }
 
-/// Retries the save until it succeeds, fails for good, or would exceed [`PATIENCE`].
+/// Retries the save until it succeeds, fails permanently, or would exceed [`PATIENCE`].
 async fn persevere(
     context: &mut Context,
     prepared: &Prepared,

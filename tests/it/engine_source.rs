@@ -229,7 +229,7 @@ async fn a_plan_below_the_command_comes_first() {
     let report = rig.forge.own_bodies(HERE).remove(0);
     for name in ["a.jsonl", "b.jsonl"] {
         let note = format!(
-            "The session log `{name}` was not read: the plan stands in the command's own comment."
+            "The session log `{name}` was not read: the plan is in the command's own comment."
         );
         assert!(report.contains(&note), "{report}");
     }

@@ -401,7 +401,7 @@ pub struct Delivery {
     pub redelivery: bool,
     /// Seconds until the response.
     pub duration: f64,
-    /// Status code of the response; `None` while the attempt is pending. 502 stands for a failed
+    /// Status code of the response; `None` while the attempt is pending. 502 is a failed
     /// connection, 504 for a timeout.
     pub status_code: Option<u16>,
     /// GitHub's description of the result, `OK` for every 2xx response.

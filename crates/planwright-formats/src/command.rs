@@ -256,7 +256,7 @@ impl Command {
     }
 }
 
-/// Returns the command that `label` stands for under the configured `names`. GitHub keeps the case of
+/// Returns the command for `label` under the configured `names`. GitHub keeps the case of
 /// a label's name, but does not tell labels apart by it.
 pub fn for_label(label: &str, names: &[(Command, String)]) -> Option<Command> {
     names

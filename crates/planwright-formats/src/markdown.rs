@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{AstNode, ListType, NodeValue, Sourcepos};
 use comrak::{Arena, Options, parse_document};
 
@@ -256,7 +257,9 @@ fn kind<'a>(node: &'a AstNode<'a>) -> Kind {
             text: node.collect_text().trim().to_owned(),
             setext: heading.setext,
         },
-        NodeValue::Paragraph => Kind::Paragraph { text: text(node) },
+        NodeValue::Paragraph => Kind::Paragraph {
+            text: plain_text(node),
+        },
         NodeValue::List(items) => Kind::List {
             ordered: items.list_type == ListType::Ordered,
             items: node.children().count(),
@@ -278,15 +281,35 @@ fn kind<'a>(node: &'a AstNode<'a>) -> Kind {
     }
 }
 
-/// Returns the text of a paragraph without markup; its line ends become `\n`.
-fn text<'a>(paragraph: &'a AstNode<'a>) -> String {
+/// Returns the text of `node` without markup, with line ends as `\n`.
+pub fn plain_text<'a>(node: &'a AstNode<'a>) -> String {
+    collect_text(node, true)
+}
+
+/// Returns the text of `node` as [`plain_text`] does, but without what is struck through.
+pub fn unstruck_text<'a>(node: &'a AstNode<'a>) -> String {
+    collect_text(node, false)
+}
+
+/// Not recursive, because markup may be nested as deep as the text is long.
+fn collect_text<'a>(node: &'a AstNode<'a>, include_struck: bool) -> String {
     let mut text = String::new();
-    for node in paragraph.descendants() {
-        match &node.data().value {
-            NodeValue::Text(literal) => text.push_str(literal),
-            NodeValue::Code(code) => text.push_str(&code.literal),
-            NodeValue::LineBreak | NodeValue::SoftBreak => text.push('\n'),
-            _ => {}
+    let mut struck = 0_usize;
+    for edge in node.traverse() {
+        match edge {
+            NodeEdge::Start(node) => match &node.data().value {
+                NodeValue::Strikethrough if !include_struck => struck += 1,
+                _ if struck > 0 => {}
+                NodeValue::Text(literal) => text.push_str(literal),
+                NodeValue::Code(code) => text.push_str(&code.literal),
+                NodeValue::LineBreak | NodeValue::SoftBreak => text.push('\n'),
+                _ => {}
+            },
+            NodeEdge::End(node) => {
+                if !include_struck && matches!(node.data().value, NodeValue::Strikethrough) {
+                    struck -= 1;
+                }
+            }
         }
     }
     text

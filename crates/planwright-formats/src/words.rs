@@ -54,6 +54,8 @@ impl WordList {
     }
 }
 
+/// The word lists of `words.toml`.
+// Cannot fail at run time: the file is compiled in, and the test below parses it.
 #[expect(
     clippy::expect_used,
     reason = "the file is compiled in, and a test parses it"

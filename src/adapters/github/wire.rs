@@ -12,7 +12,7 @@ use crate::engine::model::conversation::Reactions;
 use crate::engine::model::trigger::Actor;
 use crate::formats::command::Permission;
 
-/// The account that stands for deleted accounts on github.com.
+/// The account that github.com shows in place of deleted accounts.
 const GHOST: (u64, &str) = (10137, "ghost");
 
 #[derive(Debug, Deserialize)]

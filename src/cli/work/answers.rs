@@ -138,7 +138,7 @@ impl Answers {
             match typed {
                 TypedInput::Empty => {}
                 TypedInput::OwnWords => {
-                    return Err(wrong("0 stands for words that are not there."));
+                    return Err(wrong("0 means an answer in words, and there are none."));
                 }
                 TypedInput::Answer(one) => {
                     let answer = one.answer.unwrap_or_default();
@@ -300,7 +300,10 @@ mod tests {
                 "Question 1 has no option `4`: its options are a to c. Choose one of these, or say it in your own words \
                  behind `other:`.",
             ),
-            ("{\"Place\": 0}", "0 stands for words that are not there."),
+            (
+                "{\"Place\": 0}",
+                "0 means an answer in words, and there are none.",
+            ),
         ] {
             let answers = Answers::of("a", text).unwrap();
             assert_eq!(

@@ -128,11 +128,11 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
     let mut bold = 0;
     let kind = match &data.value {
         NodeValue::Heading(heading) => {
-            text = fold(&plain(node));
+            text = fold(&markdown::unstruck_text(node));
             Kind::Heading(heading.level)
         }
         NodeValue::Paragraph => {
-            text = fold(&plain(node));
+            text = fold(&markdown::unstruck_text(node));
             bold = bold_start(node).min(text.len());
             while !text.is_char_boundary(bold) {
                 bold -= 1;
@@ -146,7 +146,11 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
         },
         NodeValue::Table(_) => Kind::Table(
             node.children()
-                .map(|row| row.children().map(|cell| fold(&plain(cell))).collect())
+                .map(|row| {
+                    row.children()
+                        .map(|cell| fold(&markdown::unstruck_text(cell)))
+                        .collect()
+                })
                 .collect(),
         ),
         NodeValue::CodeBlock(code) => Kind::Code(if code.fenced && code.closed {
@@ -196,30 +200,13 @@ fn item<'a>(node: &'a AstNode<'a>) -> Item {
         .map(|list| list.children().count())
         .sum();
     Item {
-        text: paragraph.map_or_else(String::new, |paragraph| fold(&plain(paragraph))),
+        text: paragraph.map_or_else(String::new, |paragraph| {
+            fold(&markdown::unstruck_text(paragraph))
+        }),
         task: matches!(node.data().value, NodeValue::TaskItem(_)),
         ticked: matches!(&node.data().value, NodeValue::TaskItem(task) if task.symbol.is_some()),
         nested,
         link,
-    }
-}
-
-/// Returns the text without markup and strikethrough, with line breaks kept.
-fn plain<'a>(node: &'a AstNode<'a>) -> String {
-    let mut text = String::new();
-    append(node, &mut text);
-    text
-}
-
-fn append<'a>(node: &'a AstNode<'a>, text: &mut String) {
-    for child in node.children() {
-        match &child.data().value {
-            NodeValue::Text(literal) => text.push_str(literal),
-            NodeValue::Code(code) => text.push_str(&code.literal),
-            NodeValue::LineBreak | NodeValue::SoftBreak => text.push('\n'),
-            NodeValue::Strikethrough => {}
-            _ => append(child, text),
-        }
     }
 }
 
@@ -229,7 +216,7 @@ fn bold_start<'a>(paragraph: &'a AstNode<'a>) -> usize {
         return 0;
     };
     match first.data().value {
-        NodeValue::Strong | NodeValue::Emph => fold(&plain(first)).len(),
+        NodeValue::Strong | NodeValue::Emph => fold(&markdown::unstruck_text(first)).len(),
         _ => 0,
     }
 }

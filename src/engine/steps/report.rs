@@ -395,7 +395,7 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
 }
 
 /// Turns the status comment into the final report. The start is stored first, so that no later
-/// attempt overwrites it with an earlier step. If GitHub refuses the report for good, it is posted
+/// attempt overwrites it with an earlier step. If GitHub refuses the report permanently, it is posted
 /// on the plan issue, if there is one.
 async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
     if context.progress.closing != Some(context.round) {
@@ -550,7 +550,7 @@ pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop
 }
 
 /// Replies with one comment instead of a status comment, and adds the closing reaction. If GitHub
-/// refuses the comment for good, returns its refusal: the effects of the command remain.
+/// refuses the comment permanently, returns its refusal: the effects of the command remain.
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.

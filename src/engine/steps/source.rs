@@ -73,7 +73,7 @@ pub async fn look(
         let unread: Vec<&str> = path.into_iter().chain(names).collect();
         return Ok(Logs {
             plan: None,
-            notes: sources::unread(&unread, "the plan stands in the command's own comment"),
+            notes: sources::unread(&unread, "the plan is in the command's own comment"),
         });
     }
     if let Some(file) = &options.session {

@@ -32,7 +32,7 @@ fn encode_base64(content: &[u8]) -> String {
     lines
 }
 
-/// Returns the type of an entry in a listing; `None` stands for a directory.
+/// Returns the type of an entry in a listing; `None` is a directory.
 fn entry_type(entry: Option<&TreeEntry>) -> &'static str {
     match entry {
         None => "dir",

@@ -129,7 +129,7 @@ impl Schema {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// Returns the field that `name` stands for in `fields`, by its current name or a former one.
+    /// Returns the field called `name` in `fields`, by its current name or a former one.
     fn meant(&self, name: &str, fields: &Map<String, Value>) -> Option<&'static Field> {
         let former = |field: &&Field| {
             let written = |name: &&&str| fields.contains_key(**name);

@@ -118,10 +118,10 @@ fn part<'a>(node: &'a AstNode<'a>) -> Part {
     match &node.data().value {
         NodeValue::Heading(heading) => Part::Heading {
             level: heading.level,
-            text: one_line(&plain(node)),
+            text: one_line(&markdown::unstruck_text(node)),
         },
         NodeValue::Paragraph => {
-            let text = plain(node);
+            let text = markdown::unstruck_text(node);
             Part::Paragraph {
                 bold: bold(node),
                 text: one_line(&text),
@@ -146,7 +146,7 @@ fn part<'a>(node: &'a AstNode<'a>) -> Part {
             }
         }
         NodeValue::Table(_) => {
-            let cell = |cell: &'a AstNode<'a>| one_line(&plain(cell));
+            let cell = |cell: &'a AstNode<'a>| one_line(&markdown::unstruck_text(cell));
             let rows = node
                 .children()
                 .map(|row| row.children().map(cell).collect());
@@ -156,36 +156,18 @@ fn part<'a>(node: &'a AstNode<'a>) -> Part {
     }
 }
 
-/// Returns the text without markup and strikethrough, with its line breaks.
-fn plain<'a>(node: &'a AstNode<'a>) -> String {
-    fn append<'a>(node: &'a AstNode<'a>, text: &mut String) {
-        for child in node.children() {
-            match &child.data().value {
-                NodeValue::Text(literal) => text.push_str(literal),
-                NodeValue::Code(code) => text.push_str(&code.literal),
-                NodeValue::LineBreak | NodeValue::SoftBreak => text.push('\n'),
-                NodeValue::Strikethrough => {}
-                _ => append(child, text),
-            }
-        }
-    }
-    let mut text = String::new();
-    append(node, &mut text);
-    text
-}
-
 /// Returns the bold words at the beginning of a paragraph.
 fn bold<'a>(paragraph: &'a AstNode<'a>) -> Option<String> {
     let first = paragraph.first_child()?;
     let strong = matches!(first.data().value, NodeValue::Strong);
-    let text = strong.then(|| one_line(&plain(first)));
+    let text = strong.then(|| one_line(&markdown::unstruck_text(first)));
     text.filter(|text| !text.is_empty())
 }
 
 /// Returns the title of a step that begins with `paragraph`: its leading bold words if they form a
 /// label, else its first sentence.
 fn title<'a>(paragraph: &'a AstNode<'a>) -> String {
-    let text = one_line(&plain(paragraph));
+    let text = one_line(&markdown::unstruck_text(paragraph));
     if let Some(bold) = bold(paragraph) {
         let is_label = text.strip_prefix(bold.as_str()).is_some_and(|rest| {
             let rest = rest.trim_start();

@@ -193,7 +193,7 @@ fn question_number<'a>(paragraph: &'a AstNode<'a>) -> Option<usize> {
     if !matches!(first.data().value, NodeValue::Strong) {
         return None;
     }
-    let text = plain_text(first);
+    let text = markdown::plain_text(first);
     let (number, rest) = text.split_once('.')?;
     let is_heading = rest.is_empty() || rest.starts_with(' ');
     number.parse().ok().filter(|_| is_heading)
@@ -205,7 +205,7 @@ fn parse_tick<'a>(item: &'a AstNode<'a>, lines: &Lines<'_>) -> Option<Tick> {
     if !matches!(&data.value, NodeValue::TaskItem(task) if task.symbol.is_some()) {
         return None;
     }
-    let label = plain_text(item.first_child()?);
+    let label = markdown::plain_text(item.first_child()?);
     if label.trim() == SEND {
         return Some(Tick::Send);
     }
@@ -239,20 +239,6 @@ fn other_text(lines: &Lines<'_>, first: usize, last: usize) -> String {
         text.push_str(&line[spaces.min(ITEM_INDENTATION)..]);
     }
     text.trim().to_owned()
-}
-
-/// Returns the text of `node` without markup, with line ends as `\n`.
-fn plain_text<'a>(node: &'a AstNode<'a>) -> String {
-    let mut text = String::new();
-    for node in node.descendants() {
-        match &node.data().value {
-            NodeValue::Text(literal) => text.push_str(literal),
-            NodeValue::Code(code) => text.push_str(&code.literal),
-            NodeValue::LineBreak | NodeValue::SoftBreak => text.push('\n'),
-            _ => {}
-        }
-    }
-    text
 }
 
 /// Renders the questions of `round` as Markdown with checkboxes and the marker; an introduction is

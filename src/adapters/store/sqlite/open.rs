@@ -4,9 +4,9 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
 use tokio::sync::Notify;
 
 use super::changes::{self, Changes};
@@ -15,7 +15,16 @@ use super::writer::{Resources, Writer};
 use super::{Core, SqliteOptions};
 use crate::engine::store::StoreError;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("src/adapters/store/migrations/sqlite");
+/// The migrations in order; the position in the list is the schema version, from 1.
+///
+/// Not `sqlx::migrate!`: that macro compiles SQLite and sqlx a second time, for the compiler.
+const MIGRATIONS: [(&str, &str); 5] = [
+    ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
+    ("agents", include_str!("../migrations/sqlite/0002_agents.sql")),
+    ("said once", include_str!("../migrations/sqlite/0003_said_once.sql")),
+    ("outsiders", include_str!("../migrations/sqlite/0004_outsiders.sql")),
+    ("saved", include_str!("../migrations/sqlite/0005_saved.sql")),
+];
 
 /// `PRAGMA application_id` of our files, set by the first migration: "PLNW".
 const APPLICATION_ID: i32 = 0x504c_4e57;
@@ -341,10 +350,18 @@ enum Content {
     Foreign,
 }
 
+fn migrator() -> Migrator {
+    let migrations = (1..).zip(MIGRATIONS).map(|(version, (description, sql))| {
+        let sql = sql.into_sql_str();
+        Migration::new(version, description.into(), MigrationType::Simple, sql, false)
+    });
+    Migrator::with_migrations(migrations.collect())
+}
+
 async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let newest = MIGRATIONS.iter().map(|m| m.version).max().unwrap_or(0);
+    let newest = MIGRATIONS.len();
     let path = path.display();
-    MIGRATIONS.run(connection).await.map_err(|error| {
+    migrator().run(connection).await.map_err(|error| {
         StoreError::Failed(match error {
             MigrateError::VersionMissing(version) => format!(
                 "the database {path} was written by a newer planwright (its schema is {version}, this program knows \
