@@ -18,12 +18,12 @@ mod hostile;
 use std::hint::black_box;
 use std::process::{Command as Process, ExitCode};
 
-use planwright::engine::decide::{Facts, decide};
+use planwright::engine::decide::{AppIdentity, decide};
 use planwright::engine::extract::{self, Trust};
-use planwright::engine::model::conversation::{MAX_THREAD_BYTES, Post, Reactions, Thread};
+use planwright::engine::model::conversation::{Conversation, MAX_THREAD_BYTES, Post, Reactions};
 use planwright::engine::model::progress::Logs;
 use planwright::engine::model::time::Millis;
-use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
+use planwright::engine::model::trigger::{Actor, IssueRef, Origin, Repo, Trigger};
 use planwright::engine::steps::verify;
 use planwright::formats::command::Command;
 use planwright::formats::markdown;
@@ -158,10 +158,10 @@ fn once<T>(work: impl FnOnce() -> T) -> f64 {
     processor() - start
 }
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> AppIdentity {
+    AppIdentity {
         app_id: 1,
-        ..Facts::default()
+        ..AppIdentity::default()
     }
 }
 
@@ -244,7 +244,7 @@ fn thread_child(shape: &str) -> ExitCode {
 }
 
 /// Returns whether the conversation contains a plan.
-fn judged(thread: &Thread, trigger: &Trigger) -> bool {
+fn judged(thread: &Conversation, trigger: &Trigger) -> bool {
     let search = extract::scan(thread, trigger).search(thread, trigger, &Trust::Everybody);
     verify::find(trigger, thread, search, &Logs::default())
         .and_then(|found| verify::as_found(trigger, found, ""))
@@ -273,8 +273,8 @@ fn actor() -> Actor {
     }
 }
 
-fn conversation() -> (Thread, Trigger) {
-    let place = Place {
+fn conversation() -> (Conversation, Trigger) {
+    let place = IssueRef {
         repo: Repo {
             installation: 1,
             id: 2,
@@ -298,7 +298,7 @@ fn conversation() -> (Thread, Trigger) {
         opening: None,
         at: Millis(1),
     };
-    let thread = Thread {
+    let thread = Conversation {
         place,
         title: "A title".to_owned(),
         url: String::new(),

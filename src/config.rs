@@ -29,7 +29,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 use url::Url;
 
-use crate::engine::decide::Facts;
+use crate::engine::decide::AppIdentity;
 use crate::engine::settings::Settings;
 use crate::engine::steps::source::attachment::web_root;
 use crate::formats::command::Command;
@@ -246,8 +246,8 @@ pub struct Worker {
     #[serde(rename = "backoff_seconds", deserialize_with = "seconds")]
     pub backoff: Duration,
     /// Maximum wait between two tries.
-    #[serde(rename = "backoff_most_seconds", deserialize_with = "seconds")]
-    pub backoff_most: Duration,
+    #[serde(rename = "max_backoff_seconds", deserialize_with = "seconds")]
+    pub max_backoff: Duration,
     /// How long external faults may last before the run fails.
     #[serde(rename = "give_up_after_hours", deserialize_with = "hours")]
     pub give_up_after: Duration,
@@ -279,8 +279,8 @@ pub struct Labels {
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// Maximum size of a session log, in bytes.
-    #[serde(rename = "most_log_mb", deserialize_with = "megabytes")]
-    pub most_log: u64,
+    #[serde(rename = "max_log_mb", deserialize_with = "megabytes")]
+    pub max_log: u64,
     /// Timeout for reading one session log.
     #[serde(rename = "timeout_seconds", deserialize_with = "seconds")]
     pub timeout: Duration,
@@ -296,7 +296,7 @@ pub struct Publish {
     /// Text put before every plan title.
     pub title_prefix: String,
     /// Maximum number of comments that one plan may take.
-    pub most_parts: usize,
+    pub max_parts: usize,
 }
 
 /// The `[log]` section.
@@ -328,21 +328,21 @@ impl Config {
             lease: worker.lease,
             max_attempts: worker.max_attempts,
             backoff: worker.backoff,
-            backoff_most: worker.backoff_most,
+            max_backoff: worker.max_backoff,
             give_up_after: worker.give_up_after,
             adopt_delay: worker.settle,
             title_prefix: self.publish.title_prefix.clone(),
-            most_parts: self.publish.most_parts,
+            max_parts: self.publish.max_parts,
             erk: self.erk.engine(),
             next_steps: self.report.engine(),
             web: web_root(&self.github.api_url),
-            most_log: self.source.most_log,
+            max_log: self.source.max_log,
             labels: self.label_names(),
             check: self.check.engine(),
             when_unclear: self.extract.engine(),
             outsiders: self.outsiders.engine(),
             agent: self.agent.engine(),
-            research: self.research.engine(worker.backoff, worker.backoff_most),
+            research: self.research.engine(worker.backoff, worker.max_backoff),
         }
     }
 
@@ -359,8 +359,8 @@ impl Config {
     }
 
     /// Returns what [`crate::engine::decide`] needs to know about this App.
-    pub fn facts(&self) -> Facts {
-        Facts {
+    pub fn facts(&self) -> AppIdentity {
+        AppIdentity {
             app_id: self.github.app_id,
             app_slug: self.github.app_slug.clone(),
             labels: self.label_names(),

@@ -22,7 +22,7 @@
 //! | the conversation with a planning agent | [`engine::planner`] |
 //! | prompts | [`engine::prompt`], `src/engine/prompts` |
 //! | writes that happen exactly once | [`engine::effects`] |
-//! | texts that the bot posts, error codes | [`engine::say`], [`engine::model::failure`] |
+//! | texts that the bot posts, error codes | [`engine::messages`], [`engine::model::failure`] |
 //! | saving plans from a terminal | [`engine::local_save`] |
 //! | slash commands, erk blocks, plans, reports, session logs | [`formats`] (`crates/planwright-formats`) |
 //! | a stateful GitHub for `try` and tests | `crates/github-simulator` |

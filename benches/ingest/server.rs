@@ -19,7 +19,7 @@ use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
 use planwright::adapters::{signature, telemetry};
 use planwright::engine::clock::Clock;
-use planwright::engine::decide::{Decision, Facts, decide};
+use planwright::engine::decide::{AppIdentity, Decision, decide};
 use planwright::engine::store::Store;
 use secrecy::SecretString;
 use tokio::net::TcpListener;
@@ -95,11 +95,11 @@ async fn serve(mode: Mode, database: PathBuf) -> Outcome<()> {
     Ok(())
 }
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> AppIdentity {
+    AppIdentity {
         app_id: APP_ID,
         app_slug: Some("planwright".to_owned()),
-        ..Facts::default()
+        ..AppIdentity::default()
     }
 }
 
@@ -122,7 +122,7 @@ async fn bot(queue_depth: usize, database: PathBuf) -> Outcome<Router> {
 }
 
 struct Known {
-    facts: Facts,
+    facts: AppIdentity,
     secrets: Vec<SecretString>,
 }
 

@@ -49,20 +49,20 @@ use secrecy::SecretString;
 use tracing::Instrument as _;
 
 use crate::engine::clock::Clock;
-use crate::engine::decide::{Decision, Facts};
+use crate::engine::decide::{AppIdentity, Decision};
 use crate::engine::model::run::RunId;
 use crate::engine::model::trigger::Trigger;
 use crate::engine::store::{Accepted, NewDelivery, NewRun, Store, StoreError};
 
 use answer::Answer;
-pub use body::{BODY_LIMIT, LARGE_BODIES, SMALL_BODY};
+pub use body::{LARGE_BODIES, MAX_BODY, SMALL_BODY};
 pub use verified::Verified;
 
 /// What the receiver is made of.
 pub struct Receiver {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    facts: Arc<Facts>,
+    facts: Arc<AppIdentity>,
     secrets: Vec<SecretString>,
     keep_payloads: bool,
     large: body::LargeBodies,
@@ -76,7 +76,7 @@ impl Receiver {
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        facts: Facts,
+        facts: AppIdentity,
         secrets: Vec<SecretString>,
         keep_payloads: bool,
     ) -> Self {

@@ -13,7 +13,7 @@ use crate::adapters::agent::claude::{Claude, ClaudeSettings};
 use crate::adapters::agent::command::{Command, CommandSettings};
 use crate::adapters::agent::{Client, LocalAgent, MAX_OUTPUT_BYTES, RunnerSettings};
 use crate::adapters::redact::Redactor;
-use crate::config::agent::{Agent, Kind};
+use crate::config::agent::{Agent, AgentKind};
 use crate::config::{Config, Secrets};
 use crate::engine::agent::Agent as EngineAgent;
 use crate::engine::clock::Clock;
@@ -97,8 +97,8 @@ fn client(agent: &Agent, secrets: &Secrets) -> Option<Arc<dyn Client>> {
     let environment = secrets.agent_environment.clone();
     let reads = agent.reads.clone();
     match agent.kind {
-        Kind::None => None,
-        Kind::Claude => Some(Arc::new(Claude(ClaudeSettings {
+        AgentKind::None => None,
+        AgentKind::Claude => Some(Arc::new(Claude(ClaudeSettings {
             path,
             key: secrets.agent_key.clone(),
             api_url: agent.api_url.as_ref().map(ToString::to_string),
@@ -110,7 +110,7 @@ fn client(agent: &Agent, secrets: &Secrets) -> Option<Arc<dyn Client>> {
             reads,
             project: None,
         }))),
-        Kind::Command => Some(Arc::new(Command(CommandSettings {
+        AgentKind::Command => Some(Arc::new(Command(CommandSettings {
             path,
             args: agent.args.iter().map(OsString::from).collect(),
             environment,

@@ -7,7 +7,7 @@ use super::{Failure, Settings, agents};
 use crate::adapters::agent::sandbox::{Protection, active};
 use crate::adapters::agent::{OpenError, SandboxMode, exposed};
 use crate::adapters::store::SqliteStore;
-use crate::config::agent::{Agent, Kind};
+use crate::config::agent::{Agent, AgentKind};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,7 +67,9 @@ impl Config {
 /// Returns [`Failure::Usage`] if a sandbox is required and not available.
 pub(super) fn unprotected(agent: &Agent, here: &Protection) -> Result<Option<String>, Failure> {
     match (agent.kind, agent.sandbox, here) {
-        (Kind::None, ..) | (_, SandboxMode::Off, _) | (.., Protection::Landlock { .. }) => Ok(None),
+        (AgentKind::None, ..) | (_, SandboxMode::Off, _) | (.., Protection::Landlock { .. }) => {
+            Ok(None)
+        }
         (_, SandboxMode::Required, Protection::None { why }) => {
             let error = OpenError::NoSandbox(why.clone());
             Err(Failure::Usage(error.to_string()))
@@ -89,7 +91,7 @@ pub(super) fn readable(
     here: &Protection,
 ) -> Result<Option<String>, Failure> {
     let agent = &config.agent;
-    if agent.kind == Kind::None || !matches!(here, Protection::Landlock { .. }) {
+    if agent.kind == AgentKind::None || !matches!(here, Protection::Landlock { .. }) {
         return Ok(None);
     }
     match (exposed(&agents::files(config)), agent.sandbox) {

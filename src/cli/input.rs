@@ -8,18 +8,18 @@ use crate::adapters::working_copy::WorkingCopy;
 use crate::regular_file;
 
 /// Maximum size of an input, in bytes (64 MiB).
-const MOST: u64 = 64 * 1024 * 1024;
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Reads a file, or standard input if `file` is `-`.
 ///
 /// # Errors
 /// Returns [`Failure::Usage`] if the file cannot be read, is not a regular file, or is longer than
-/// [`MOST`].
+/// [`MAX_BYTES`].
 pub(super) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = if file.as_os_str() == "-" {
-        regular_file::read_all(stdin(), MOST)
+        regular_file::read_all(stdin(), MAX_BYTES)
     } else {
-        regular_file::open_named(file).and_then(|open| regular_file::read_all(open, MOST))
+        regular_file::open_named(file).and_then(|open| regular_file::read_all(open, MAX_BYTES))
     };
     read.map_err(|error| cannot_read(file, &error))
 }
@@ -41,7 +41,7 @@ pub(super) fn text_below(root: &Root, file: &Path) -> Result<String, Failure> {
     let Some(path) = root.inside(file) else {
         return text(file);
     };
-    let read = root.copy.bytes(&path, MOST);
+    let read = root.copy.bytes(&path, MAX_BYTES);
     as_text(file, read.map_err(|error| cannot_read(file, &error))?)
 }
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::engine::extract::Trust;
-use crate::engine::model::conversation::{Hidden, Post, Reactions, Thread};
+use crate::engine::model::conversation::{Conversation, Hidden, Post, Reactions};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
+use crate::engine::model::trigger::{Actor, IssueRef, Origin, Repo, Trigger};
 use crate::formats::command::{self, Command, Invocation};
 use crate::formats::plan::title::title_of;
 use crate::formats::thread_file::{self, ThreadFileError};
 
 /// The contents of a conversation file.
 pub(super) struct Local {
-    pub(super) thread: Thread,
+    pub(super) thread: Conversation,
     /// Index of the last post that contains a command, and the first command in it.
     pub(super) command: Option<(usize, Invocation)>,
     /// Whether any post has an `author_association`. Without it, the plans of all authors count.
@@ -50,7 +50,7 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
         [lone] if lone.body == text => title_of(text).unwrap_or_default(),
         _ => file.title,
     };
-    let place = Place {
+    let place = IssueRef {
         repo: Repo {
             installation: 0,
             id: 0,
@@ -63,7 +63,7 @@ pub(super) fn read_thread(text: &str) -> Result<Local, ThreadFileError> {
     let has_roles = file.posts.iter().any(|post| post.association.is_some());
     let mut logins: Vec<String> = Vec::new();
     let mut at = Millis(1_767_225_600_000);
-    let mut thread = Thread {
+    let mut thread = Conversation {
         place,
         title,
         url: String::new(),
@@ -136,7 +136,7 @@ fn time(written: Option<&str>) -> Option<Millis> {
 
 /// Returns the trigger that the last command of the conversation would cause. If there is no
 /// command, the trigger is `/save-plan` by a placeholder user.
-pub(super) fn trigger_for(thread: &Thread, command: Option<&(usize, Invocation)>) -> Trigger {
+pub(super) fn trigger_for(thread: &Conversation, command: Option<&(usize, Invocation)>) -> Trigger {
     let post = command.and_then(|(index, _)| thread.posts.get(*index));
     let invocation = command.map(|(_, invocation)| invocation);
     let last = thread.posts.last().map_or(Millis(0), |post| post.created);

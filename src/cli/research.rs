@@ -7,8 +7,8 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 
-use super::work::kept::{Begun, Run, hash};
 use super::work::progress::Progress;
+use super::work::run_state::{Begun, Run, hash};
 use super::work::topics::{self, Researchers, too_few};
 use super::work::{AGENT, Done, EXIT_CODES, Project, Where, agent, dollars, listen, made};
 use super::{Failure, block_on, terminal};
@@ -16,8 +16,8 @@ use crate::adapters::clock::SystemClock;
 use crate::adapters::project_folder::ProjectFolder;
 use crate::engine::agent::Agent;
 use crate::engine::clock::Clock;
+use crate::engine::messages;
 use crate::engine::model::research::{Research, Topic};
-use crate::engine::say;
 use crate::formats::report::{next_number, report_file};
 
 const HELP: &str = "\
@@ -124,7 +124,7 @@ impl ResearchTopics {
         let research = researchers.work(&mut run, topics, &stop).await?;
         let files = self.write(project, &mut run, &research)?;
         progress.say(&table(&research, &files));
-        progress.say(&say::research::reduced(&research).replace("**", ""));
+        progress.say(&messages::research::reduced(&research).replace("**", ""));
         drop(researchers);
         let enough = research.tally().passes();
         let last = if enough {
@@ -161,7 +161,7 @@ impl ResearchTopics {
                 let path = format!("{within}{name}");
                 // The report may have been degraded before, and the file may have been changed or
                 // moved.
-                let there = folder.read(&path, MOST)?;
+                let there = folder.read(&path, MAX_BYTES)?;
                 if there.as_ref() != Some(report) && topic.state.is_success() {
                     if there.is_some() {
                         folder.set_aside(&path)?;
@@ -188,7 +188,7 @@ impl ResearchTopics {
 }
 
 /// Maximum size of an existing report that is compared with the new one, in bytes.
-const MOST: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Returns the topics with their states and files as a table.
 fn table(research: &Research, files: &[Option<String>]) -> String {

@@ -18,19 +18,19 @@ use super::{Failure, Settings, block_on, input, terminal};
 use crate::adapters::claude_home::{FoundPlan, PlanLocation};
 use crate::adapters::clock::SystemClock;
 use crate::adapters::github::{GitHub, PersonConfig};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::{Forge as _, ForgeError};
 use crate::engine::local_save::{self, Order, SaveError};
 use crate::engine::model::failure::Code;
 use crate::engine::model::progress::Prepared;
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::Place;
+use crate::engine::model::trigger::IssueRef;
 use crate::engine::services::Services;
 use crate::engine::settings::Settings as EngineSettings;
 use crate::engine::steps::verify;
-use crate::engine::{extract, say};
+use crate::engine::{extract, messages};
 use crate::formats::plan::gate::gate_title;
-use state::State;
+use state::SaveState;
 pub(super) use state::{make as make_private, of_user as state_folder};
 
 const HELP: &str = "\
@@ -187,7 +187,7 @@ impl Save {
         let refused = |error| Box::new(refused(access, &error));
         let actor = github.me().await.map_err(refused)?;
         let repo = github.repository(owner, name).await.map_err(refused)?;
-        let mut place = Place {
+        let mut place = IssueRef {
             repo,
             number: number.unwrap_or_default(),
             pull_request: false,
@@ -207,7 +207,7 @@ impl Save {
             at: github.time(),
         };
         let prepared = self.prepared(&order, source, &about, &engine.title_prefix)?;
-        let state = State::open().await?;
+        let state = SaveState::open().await?;
         let parts = Services {
             store: state.store(),
             forge: Arc::new(github),
@@ -295,7 +295,7 @@ impl Save {
     ) -> Result<Prepared, Box<Failed>> {
         let mut candidate = extract::from_log(&source.text);
         if let Some(title) = &self.title {
-            candidate.title = Some(say::one_line(title));
+            candidate.title = Some(messages::one_line(title));
         }
         let mut notes = Vec::new();
         if let Some(found) = &source.found {
@@ -369,11 +369,11 @@ fn code(error: &ForgeError) -> &'static str {
 
 fn explain(error: &SaveError, access: &Access) -> Failed {
     let (text, code) = match error {
-        SaveError::Stopped(Stop::Forge(why), left) => {
+        SaveError::Stopped(StepError::Forge(why), left) => {
             let sentence = access.sentence(why, WRITING);
             (format!("{sentence}{left}"), code(why))
         }
-        SaveError::Stopped(Stop::Failed(failure), left) => (
+        SaveError::Stopped(StepError::Failed(failure), left) => (
             format!("{} {}{left}", failure.message, failure.remedy),
             failure.code.name(),
         ),

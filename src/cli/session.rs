@@ -95,7 +95,7 @@ struct Plan {
 #[command(after_help = LIST_HELP)]
 struct List {
     #[command(flatten)]
-    place: Place,
+    place: SessionFolders,
     /// Print the list as JSON
     #[arg(long)]
     json: bool,
@@ -111,12 +111,12 @@ pub(super) struct Which {
     #[arg(long)]
     newest: bool,
     #[command(flatten)]
-    place: Place,
+    place: SessionFolders,
 }
 
 /// Where to look.
 #[derive(Debug, Args)]
-pub(super) struct Place {
+pub(super) struct SessionFolders {
     /// Where Claude Code keeps its sessions [default: ~/.claude]
     #[arg(long, value_name = "DIR", env = "CLAUDE_CONFIG_DIR")]
     claude_home: Option<PathBuf>,
@@ -125,7 +125,7 @@ pub(super) struct Place {
     project: PathBuf,
 }
 
-impl Place {
+impl SessionFolders {
     /// Returns the path of the log of the session whose id begins with `id`.
     pub(super) fn log_of(&self, id: &str) -> Result<PathBuf, Failure> {
         self.home()?

@@ -20,7 +20,7 @@ use super::failure::print;
 use super::local::read_thread;
 use super::{Failure, Settings, block_on, input};
 use crate::adapters::clock::SystemClock;
-use crate::config::agent::Kind;
+use crate::config::agent::AgentKind;
 use crate::config::{Sources, load};
 use crate::engine::clock::Clock;
 use crate::engine::model::run::{RunId, State};
@@ -38,7 +38,7 @@ const REPOSITORY: &str = "acme/search";
 /// Login of the user who visits the pages of the simulator.
 const VISITOR: &str = "you";
 /// Maximum time to wait for the run, without the time for an agent.
-const PATIENCE: Duration = Duration::from_mins(1);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 /// Number of agent turns to wait for: the first and two corrections.
 const TURNS: u32 = 3;
 /// Interval between checks of the run's state.
@@ -182,8 +182,8 @@ async fn perform(
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let loaded = setup::configuration(&simulator, &app, &keys, &secret, folder.path(), agent)?;
     let patience = match loaded.config.agent.kind {
-        Kind::None => PATIENCE,
-        _ => PATIENCE + loaded.config.agent.deadline * TURNS,
+        AgentKind::None => MAX_WAIT,
+        _ => MAX_WAIT + loaded.config.agent.deadline * TURNS,
     };
     let listener = TcpListener::bind("127.0.0.1:0")
         .await

@@ -12,7 +12,7 @@ use super::{Failure, terminal};
 use crate::adapters::project_folder::ProjectFolder;
 use crate::adapters::working_copy::knowledge;
 use crate::config::project::{CONFIG, OLD_CONFIG, ProjectConfig, Source, Text, load};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::knowledge::{Knowledge, Limits};
 use crate::engine::model::agent::Micros;
 use crate::engine::model::failure::Failure as Decided;
@@ -21,8 +21,8 @@ use crate::engine::stop::StopFlag;
 pub(super) mod agent;
 pub(super) mod answers;
 pub(super) mod asking;
-pub(super) mod kept;
 pub(super) mod progress;
+pub(super) mod run_state;
 pub(super) mod topics;
 
 /// Help text about the agent, used by both commands.
@@ -195,7 +195,7 @@ impl Project {
             .collect();
         let found = knowledge(&self.root, &folders, Limits::default());
         let found = found.map_err(|error| Failure::failed(error.to_string()))?;
-        if let Some(note) = crate::engine::say::knowledge::left_out(&found.left_out) {
+        if let Some(note) = crate::engine::messages::knowledge::left_out(&found.left_out) {
             note_on_stderr(&note);
         }
         Ok(found)
@@ -256,12 +256,12 @@ pub(super) fn stopped() -> Failure {
     Failure::Stopped("stopped; resumable: run the same command again".to_owned())
 }
 
-/// Converts a [`Stop`] of the engine to a failure. `remedy` replaces the engine's remedy, which is
+/// Converts a [`StepError`] of the engine to a failure. `remedy` replaces the engine's remedy, which is
 /// written for comments on GitHub.
-pub(super) fn failed(stop: Stop, remedy: &str) -> Failure {
+pub(super) fn failed(stop: StepError, remedy: &str) -> Failure {
     match stop {
-        Stop::Cancelled(_) => stopped(),
-        Stop::Failed(Decided {
+        StepError::Cancelled(_) => stopped(),
+        StepError::Failed(Decided {
             message, details, ..
         }) => {
             let mut text = message.trim_end_matches('.').to_owned();

@@ -33,13 +33,13 @@ const PRIVATE: [&str; 2] = ["HOME", "TMPDIR"];
 #[serde(deny_unknown_fields)]
 pub struct Agent {
     /// The kind of agent.
-    pub kind: Kind,
-    /// Path or name of the program; `None` for `claude` in `PATH` ([`Kind::Claude`]).
+    pub kind: AgentKind,
+    /// Path or name of the program; `None` for `claude` in `PATH` ([`AgentKind::Claude`]).
     #[serde(deserialize_with = "optional")]
     pub path: Option<PathBuf>,
-    /// Arguments, for [`Kind::Command`].
+    /// Arguments, for [`AgentKind::Command`].
     pub args: Vec<String>,
-    /// Output format of the program, for [`Kind::Command`].
+    /// Output format of the program, for [`AgentKind::Command`].
     pub output: OutputFormat,
     /// Names of the environment variables that are passed to the agent;
     /// [`super::Secrets::agent_environment`] holds their values.
@@ -49,13 +49,13 @@ pub struct Agent {
     /// File with the key for the model's API.
     #[serde(deserialize_with = "optional")]
     pub api_key_file: Option<PathBuf>,
-    /// Model name, for [`Kind::Claude`].
+    /// Model name, for [`AgentKind::Claude`].
     #[serde(deserialize_with = "optional")]
     pub model: Option<String>,
-    /// Base URL of the model's API, for [`Kind::Claude`].
+    /// Base URL of the model's API, for [`AgentKind::Claude`].
     #[serde(deserialize_with = "maybe_url")]
     pub api_url: Option<Url>,
-    /// Whether structured output is requested for questions, for [`Kind::Claude`].
+    /// Whether structured output is requested for questions, for [`AgentKind::Claude`].
     pub structured: bool,
     /// Folder that holds the private folders of the runs.
     pub folder: PathBuf,
@@ -77,8 +77,8 @@ pub struct Agent {
     /// Maximum number of tries of one agent turn.
     pub tries: u32,
     /// Maximum length of a prompt, in characters.
-    #[serde(rename = "most_prompt_chars")]
-    pub most_prompt: usize,
+    #[serde(rename = "max_prompt_chars")]
+    pub max_prompt: usize,
     /// Whether the agent may ask people questions.
     pub ask: bool,
     /// Maximum number of rounds of questions in one run.
@@ -111,7 +111,7 @@ pub struct Agent {
     #[serde(skip)]
     pub own: Prompts,
     /// Absolute path of the program: [`Agent::path`], or what was found in `PATH`. `None` for
-    /// [`Kind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`] checks that it
+    /// [`AgentKind::None`], and if nothing was found. [`super::Loaded::ready_to_serve`] checks that it
     /// can be run.
     #[serde(skip)]
     pub program: Option<PathBuf>,
@@ -120,7 +120,7 @@ pub struct Agent {
 /// The kind of agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum AgentKind {
     /// No agent.
     None,
     /// Claude Code.
@@ -152,7 +152,7 @@ impl Agent {
             remind_after: self.remind_after,
             answer_within: self.answer_within,
             tries: self.tries,
-            most_prompt: self.most_prompt,
+            max_prompt: self.max_prompt,
             prompts: self.own.clone(),
         }
     }
@@ -160,8 +160,8 @@ impl Agent {
     /// Returns the absolute path of the program, without checking that it can be run.
     pub(super) fn locate(&self, sources: &Sources) -> Option<PathBuf> {
         let name = match (self.kind, &self.path) {
-            (Kind::None, _) | (Kind::Command, None) => return None,
-            (Kind::Claude, None) => Path::new(CLAUDE),
+            (AgentKind::None, _) | (AgentKind::Command, None) => return None,
+            (AgentKind::Claude, None) => Path::new(CLAUDE),
             (_, Some(path)) => path,
         };
         if name.components().count() > 1 || name.is_absolute() {
@@ -176,12 +176,12 @@ impl Agent {
 
     /// Returns why the program cannot be run and how to fix it, or `None` if it can be run.
     pub(super) fn not_runnable(&self) -> Option<String> {
-        if self.kind == Kind::None {
+        if self.kind == AgentKind::None {
             return None;
         }
         let name = self.path.as_deref().unwrap_or(Path::new(CLAUDE)).display();
         match (&self.program, self.kind, &self.path) {
-            (None, Kind::Command, None) => {
+            (None, AgentKind::Command, None) => {
                 Some("the agent's program: set agent.path or PLANWRIGHT_AGENT_PATH".to_owned())
             }
             (None, ..) => Some(format!(
@@ -202,7 +202,7 @@ impl Agent {
     /// Returns warnings about settings that are allowed but probably unintended. `key` is whether a
     /// key for the model's API is set.
     pub(super) fn odd(&self, key: bool, sources: &Sources) -> Vec<String> {
-        if self.kind == Kind::None {
+        if self.kind == AgentKind::None {
             return Vec::new();
         }
         let set = |name: &&String| sources.environment.contains_key(name.as_str());
@@ -214,7 +214,7 @@ impl Agent {
             .collect();
         let lets_in =
             |name: &String| name.starts_with("ANTHROPIC_") || name == "CLAUDE_CODE_OAUTH_TOKEN";
-        if self.kind == Kind::Claude && !key && !self.environment.iter().any(lets_in) {
+        if self.kind == AgentKind::Claude && !key && !self.environment.iter().any(lets_in) {
             odd.push(
                 "agent.kind is \"claude\" and nothing lets it in at the model's API: set PLANWRIGHT_AGENT_API_KEY or \
                  PLANWRIGHT_AGENT_API_KEY_FILE, or name ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN in \

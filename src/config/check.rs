@@ -15,9 +15,9 @@ pub struct Check {
     /// Whether plans are compared with the files of the repository.
     pub repository: bool,
     /// Maximum number of repository files that one plan is compared with.
-    pub most_looks: usize,
+    pub max_compared_files: usize,
     /// Maximum number of file requests of one run.
-    pub most_requests: usize,
+    pub max_requests: usize,
 }
 
 impl Check {
@@ -25,8 +25,8 @@ impl Check {
         CheckSettings {
             files: self.files.clone(),
             repository: self.repository,
-            most_looks: self.most_looks,
-            most_requests: self.most_requests,
+            max_compared_files: self.max_compared_files,
+            max_requests: self.max_requests,
         }
     }
 }

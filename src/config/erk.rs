@@ -7,7 +7,7 @@ use super::error::ConfigError;
 use super::layers::Merged;
 use crate::engine::settings::{ErkSettings, NextSteps};
 use crate::formats::erk::Version;
-use crate::formats::markdown::{self, Kind};
+use crate::formats::markdown::{self, BlockKind};
 
 /// Maximum length of a next-steps template, in characters. It is part of every plan issue and every
 /// report.
@@ -70,7 +70,7 @@ pub(super) fn wrong_next_steps(text: &str) -> Option<String> {
         return Some("it must not hold control characters".to_owned());
     }
     let last = markdown::blocks(&template).pop().map(|block| block.kind);
-    if let Some(Kind::Code { closed: false, .. }) = last {
+    if let Some(BlockKind::Code { closed: false, .. }) = last {
         return Some("its last code fence must be closed".to_owned());
     }
     let unknown = braced(&template).find(|name| !NextSteps::PLACEHOLDERS.contains(name))?;

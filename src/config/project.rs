@@ -61,14 +61,14 @@ pub struct Agent {
     /// Path or name of the program.
     pub command: Text,
     /// The kind of agent.
-    pub kind: Kind,
-    /// Arguments, for [`Kind::Command`].
+    pub kind: AgentKind,
+    /// Arguments, for [`AgentKind::Command`].
     pub args: Vec<Text>,
-    /// Tools that the agent may use, for [`Kind::Claude`]; never empty.
+    /// Tools that the agent may use, for [`AgentKind::Claude`]; never empty.
     pub tools: Vec<Text>,
     /// Names of the environment variables that are passed to the agent.
     pub environment: Vec<Text>,
-    /// Output format of the program, for [`Kind::Command`].
+    /// Output format of the program, for [`AgentKind::Command`].
     pub output: OutputFormat,
 }
 
@@ -76,7 +76,7 @@ impl Default for Agent {
     fn default() -> Self {
         Self {
             command: "claude".into(),
-            kind: Kind::Claude,
+            kind: AgentKind::Claude,
             args: Vec::new(),
             tools: ["Read", "Grep", "Glob", "Write"].map(Text::from).into(),
             environment: Vec::new(),
@@ -88,7 +88,7 @@ impl Default for Agent {
 /// The kind of agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum AgentKind {
     /// Claude Code.
     Claude,
     /// Any program that takes a prompt and prints a plan.
@@ -249,7 +249,7 @@ impl ProjectConfig {
         let agent = &self.agent;
         let asks = |key: &str| match key {
             "agent.command" => agent.command.as_str() != "claude",
-            "agent.kind" => agent.kind != Kind::Claude,
+            "agent.kind" => agent.kind != AgentKind::Claude,
             "agent.args" => !agent.args.is_empty(),
             "agent.environment" => !agent.environment.is_empty(),
             "agent.tools" => agent

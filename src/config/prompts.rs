@@ -13,7 +13,7 @@ use super::error::ConfigError;
 const FILES: &str = "plan-extractor.md, planner.md or researcher.md";
 
 /// Maximum size of one instructions file, in bytes. Every turn repeats the instructions.
-const MOST: u64 = 200 * 1024;
+const MAX_FILE_BYTES: u64 = 200 * 1024;
 
 /// Reads the instructions in `folder` and in its `OWNER/NAME` subfolders.
 pub(super) fn read(folder: &Path) -> Result<Prompts, ConfigError> {
@@ -108,14 +108,14 @@ fn text(path: &Path) -> Result<Option<String>, ConfigError> {
         let why = "the instructions are empty; write some, or take the file away to use the built-in ones";
         return Err(wrong(path, why.to_owned()));
     }
-    if text.len() as u64 > MOST {
+    if text.len() as u64 > MAX_FILE_BYTES {
         let why = "the instructions are longer than 200 KB; shorten them";
         return Err(wrong(path, why.to_owned()));
     }
     Ok(Some(text))
 }
 
-/// Reads a file, but at most one byte more than [`MOST`].
+/// Reads a file, but at most one byte more than [`MAX_FILE_BYTES`].
 fn open(path: &Path) -> std::io::Result<String> {
     // Opening a pipe would block until another process writes to it.
     if !fs::metadata(path)?.is_file() {
@@ -123,9 +123,9 @@ fn open(path: &Path) -> std::io::Result<String> {
     }
     let mut bytes = Vec::new();
     fs::File::open(path)?
-        .take(MOST + 1)
+        .take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         // The limit may have cut a character in half. The caller refuses the text anyway.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }

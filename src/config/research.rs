@@ -13,7 +13,7 @@ pub struct Research {
     /// Maximum number of concurrent agents for one command.
     pub concurrency: usize,
     /// Maximum number of topics of one command.
-    pub most_topics: usize,
+    pub max_topics: usize,
     /// Maximum number of tries of one topic.
     pub tries: u32,
     /// Maximum number of transient faults of one topic.
@@ -22,14 +22,14 @@ pub struct Research {
 
 impl Research {
     /// Returns the settings that the engine uses. The backoff is that of the worker.
-    pub(super) fn engine(&self, backoff: Duration, backoff_most: Duration) -> ResearchSettings {
+    pub(super) fn engine(&self, backoff: Duration, max_backoff: Duration) -> ResearchSettings {
         ResearchSettings {
             concurrency: self.concurrency,
-            most_topics: self.most_topics,
+            max_topics: self.max_topics,
             tries: self.tries,
             faults: self.faults,
             backoff,
-            backoff_most,
+            max_backoff,
         }
     }
 }

@@ -74,7 +74,7 @@ const RULES: &[(&str, Rule)] = &[
     ("worker.lease_seconds", Whole(5, 3_600, "seconds")),
     ("worker.max_attempts", Whole(1, 100, "attempts")),
     ("worker.backoff_seconds", Whole(1, 3_600, "seconds")),
-    ("worker.backoff_most_seconds", Whole(1, 86_400, "seconds")),
+    ("worker.max_backoff_seconds", Whole(1, 86_400, "seconds")),
     ("worker.give_up_after_hours", Whole(1, 168, "hours")),
     ("worker.settle_seconds", Whole(0, 600, "seconds")),
     // 50 characters is GitHub's limit for label names.
@@ -84,8 +84,8 @@ const RULES: &[(&str, Rule)] = &[
     ("labels.check_plan", Text(50)),
     ("check.files", FileNames),
     ("check.repository", Anything),
-    ("check.most_looks", Whole(1, 1_000, "files")),
-    ("check.most_requests", Whole(10, 5_000, "requests")),
+    ("check.max_compared_files", Whole(1, 1_000, "files")),
+    ("check.max_requests", Whole(10, 5_000, "requests")),
     ("extract.when_unclear", OneOf(&["ask", "best", "refuse"])),
     ("outsiders.answers_per_person", Whole(0, 1_000, "answers")),
     ("outsiders.answers_per_issue", Whole(0, 1_000, "answers")),
@@ -96,14 +96,14 @@ const RULES: &[(&str, Rule)] = &[
     ("outsiders.window_minutes", Whole(1, 1_440, "minutes")),
     ("outsiders.check_requests", Whole(10, 5_000, "requests")),
     ("research.concurrency", Whole(1, 16, "agents")),
-    ("research.most_topics", Whole(1, 20, "topics")),
+    ("research.max_topics", Whole(1, 20, "topics")),
     ("research.tries", Whole(1, 3, "tries")),
     ("research.faults", Whole(1, 10, "faults")),
-    ("source.most_log_mb", Whole(1, 100, "megabytes")),
+    ("source.max_log_mb", Whole(1, 100, "megabytes")),
     ("source.timeout_seconds", Whole(1, 600, "seconds")),
     ("source.redirect_hosts", Hosts),
     ("publish.title_prefix", Text(50)),
-    ("publish.most_parts", Whole(1, 100, "comments")),
+    ("publish.max_parts", Whole(1, 100, "comments")),
     ("erk.version", Erk),
     ("erk.details_open", Anything),
     ("report.next_steps", Steps),
@@ -126,7 +126,7 @@ const RULES: &[(&str, Rule)] = &[
     ("agent.max_cost_usd", Dollars(10_000.0)),
     ("agent.tries", Whole(1, 10, "tries")),
     (
-        "agent.most_prompt_chars",
+        "agent.max_prompt_chars",
         Whole(10_000, 5_000_000, "characters"),
     ),
     ("agent.ask", Anything),
@@ -163,9 +163,9 @@ pub(super) fn check(merged: &Merged) -> Result<(), ConfigError> {
     }
     let text = |key: &str| merged.get(key).and_then(|entry| entry.value.as_str());
     let whole = |key| merged.get(key).and_then(|entry| entry.value.as_integer());
-    if whole("worker.backoff_most_seconds") < whole("worker.backoff_seconds") {
+    if whole("worker.max_backoff_seconds") < whole("worker.backoff_seconds") {
         let why = "it must not be less than `worker.backoff_seconds`";
-        return Err(merged.impossible("worker.backoff_most_seconds", why));
+        return Err(merged.impossible("worker.max_backoff_seconds", why));
     }
     let labels = [
         "labels.save_plan",

@@ -16,9 +16,9 @@ pub(super) mod status;
 
 use futures_util::future::BoxFuture;
 
-use super::effects::Stop;
+use super::effects::StepError;
 use super::forge::Reaction;
-use super::say::{failures, replies};
+use super::messages::{failures, replies};
 use super::services::Services;
 use super::steps::authorise::Authorised;
 use super::steps::prepare::{self, Ready};
@@ -46,10 +46,10 @@ pub(super) struct CommandRun<'a> {
 /// How a command is executed.
 enum Handler {
     /// The command reports its own progress and result.
-    Run(for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<(), Stop>>),
+    Run(for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<(), StepError>>),
     /// The command replies with a text. Replies to several commands of one comment are posted
     /// together.
-    Reply(for<'a> fn(&'a Context) -> BoxFuture<'a, Result<String, Stop>>),
+    Reply(for<'a> fn(&'a Context) -> BoxFuture<'a, Result<String, StepError>>),
 }
 
 /// Returns the function that executes `command`.
@@ -73,8 +73,8 @@ fn handler(command: Command) -> Handler {
 /// Executes the command of a run whose sender has the required permission.
 ///
 /// # Errors
-/// Returns the [`Stop`] that ends the run or makes it wait.
-pub(super) async fn run(mut run: CommandRun<'_>) -> Result<(), Stop> {
+/// Returns the [`StepError`] that ends the run or makes it wait.
+pub(super) async fn run(mut run: CommandRun<'_>) -> Result<(), StepError> {
     match handler(run.context.trigger.command) {
         Handler::Run(carry_out) => carry_out(&mut run).await,
         Handler::Reply(_) => reply(run.context, run.allowed).await,
@@ -82,7 +82,7 @@ pub(super) async fn run(mut run: CommandRun<'_>) -> Result<(), Stop> {
 }
 
 /// Replies to all text commands of the comment in one comment.
-async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), Stop> {
+async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), StepError> {
     let has = allowed.has().unwrap_or(Permission::Read);
     let commands: Vec<Command> = context.trigger.commands().collect();
     let mut said = Vec::new();
@@ -108,7 +108,7 @@ async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), Stop> 
     match refused {
         Some(error) if commands.iter().all(text_only) => {
             let failure = failures::refused(&error, &context.trigger.place);
-            Err(Stop::Failed(failure))
+            Err(StepError::Failed(failure))
         }
         // The other commands have taken effect even if the reply could not be posted.
         _ => Ok(()),
@@ -120,9 +120,9 @@ async fn reply(context: &mut Context, allowed: &Authorised) -> Result<(), Stop> 
 ///
 /// # Errors
 /// Returns an error if the store or `act` fails.
-async fn once<F>(context: &Context, command: Command, act: F) -> Result<String, Stop>
+async fn once<F>(context: &Context, command: Command, act: F) -> Result<String, StepError>
 where
-    F: Future<Output = Result<String, Stop>> + Send,
+    F: Future<Output = Result<String, StepError>> + Send,
 {
     let effects = &context.effects;
     let key = &format!("{}-{}", command.name(), context.round);
@@ -150,14 +150,14 @@ where
 }
 
 /// Function that prepares a plan to save, or finds that it is already saved.
-type WorkOut = for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<Ready, Stop>>;
+type WorkOut = for<'a, 'b> fn(&'a mut CommandRun<'b>) -> BoxFuture<'a, Result<Ready, StepError>>;
 
 /// Saves the plan that `work_out` prepares, and reports the result.
-async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), Stop> {
+async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepError> {
     let ready = if let Some(ready) = prepare::begun(run.context) {
         ready
     } else {
-        run.stop.heed()?;
+        run.stop.check_cancelled()?;
         let ready = work_out(run).await?;
         prepare::remember(run.context, &ready).await?;
         ready
@@ -172,7 +172,7 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), Stop> {
     };
     if !run.context.progress.publishing {
         // Once the issue may exist, cancellation is ignored: a partial plan is useless.
-        run.stop.heed()?;
+        run.stop.check_cancelled()?;
     }
     let saved = publish::publish(run.context, &prepared, run.allowed).await?;
     report::saved(run.context, &saved).await?;

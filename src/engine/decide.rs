@@ -20,14 +20,14 @@ const NEEDED_EVENTS: [&str; 3] = ["issue_comment", "issues", "pull_request"];
 
 /// Maximum number of commands of one comment that are executed. Each becomes a run that stores the
 /// comment's text, and anybody who can comment could ask for thousands.
-const MOST_COMMANDS: usize = 8;
+const MAX_COMMANDS: usize = 8;
 
 const NO_INSTALLATION: &str = "the payload has no `installation`: this delivery comes from a webhook of a repository or an \
 organisation. Delete that webhook and install the GitHub App instead; it brings its own";
 
 /// Facts about the App that decisions depend on.
 #[derive(Debug, Clone, Default)]
-pub struct Facts {
+pub struct AppIdentity {
     /// The id of this App.
     pub app_id: u64,
     /// The slug of this App, if known. The login of the App's account is `<slug>[bot]`.
@@ -86,7 +86,7 @@ impl Decision {
 /// # Errors
 /// Returns [`PayloadError`] if the body of a relevant event and action is invalid. Unknown events
 /// and actions are ignored.
-pub fn decide(event: &str, body: &[u8], facts: &Facts) -> Result<Decision, PayloadError> {
+pub fn decide(event: &str, body: &[u8], facts: &AppIdentity) -> Result<Decision, PayloadError> {
     match event {
         "issue_comment" => match payload::read::<IssueComment<'_>>(event, body) {
             Ok(read) => Ok(comment::comment(&read, facts)),
@@ -165,7 +165,7 @@ fn installation(read: &payload::Installation<'_>) -> Decision {
     }
 }
 
-fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &Facts) -> Decision {
+fn labeled(read: &Labeled<'_>, pull_request: bool, facts: &AppIdentity) -> Decision {
     let event = if pull_request {
         "pull_request"
     } else {
@@ -213,7 +213,7 @@ fn is_push(event: &str, body: &[u8]) -> bool {
 }
 
 /// Starts a check of a pull request that has the label of `/check-plan`.
-fn pushed(read: &Pushed<'_>, facts: &Facts) -> Decision {
+fn pushed(read: &Pushed<'_>, facts: &AppIdentity) -> Decision {
     let wanted = facts
         .labels
         .iter()
@@ -259,7 +259,7 @@ fn pushed(read: &Pushed<'_>, facts: &Facts) -> Decision {
 
 /// Returns whether this is the login of the App's own account. GitHub does not allow brackets in
 /// the logins of people.
-fn is_our_login(login: &str, facts: &Facts) -> bool {
+fn is_our_login(login: &str, facts: &AppIdentity) -> bool {
     facts.app_slug.as_ref().is_some_and(|slug| {
         login
             .strip_suffix("[bot]")
@@ -269,7 +269,7 @@ fn is_our_login(login: &str, facts: &Facts) -> bool {
 
 /// Returns the reason why `sender` is ignored, if any. The App itself is ignored to prevent loops,
 /// and so are bots that are not explicitly allowed.
-fn unwelcome(sender: &Account<'_>, facts: &Facts) -> Option<String> {
+fn unwelcome(sender: &Account<'_>, facts: &AppIdentity) -> Option<String> {
     if is_our_login(&sender.login, facts) {
         return Some("this App did that itself".to_owned());
     }

@@ -21,7 +21,7 @@ use super::clock::Clock;
 use super::forge::{Forge, ForgeError, Written};
 use super::store::{EffectState, Lease, Store, StoreError};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Place, Repo};
+use crate::engine::model::trigger::{IssueRef, Repo};
 
 mod checks;
 
@@ -31,7 +31,7 @@ pub const LIST_LAG: u32 = 6;
 
 /// The reason why a step stopped.
 #[derive(Debug, thiserror::Error)]
-pub enum Stop {
+pub enum StepError {
     /// A request to GitHub failed.
     #[error(transparent)]
     Forge(#[from] ForgeError),
@@ -71,7 +71,7 @@ pub struct Posted {
 /// The kind of post that an effect creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum PostKind {
     /// An issue.
     Issue,
     /// A comment on the issue or pull request with this number.
@@ -82,7 +82,7 @@ pub enum Kind {
 
 /// The stored result of an effect that creates a post.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Kept {
+struct StoredPost {
     #[serde(flatten)]
     written: Written,
     /// Set if the post was sent again after an unknown outcome, so that the first post may exist
@@ -94,7 +94,7 @@ struct Kept {
 /// A repeated create.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Again {
-    kind: Kind,
+    kind: PostKind,
     at: Millis,
 }
 
@@ -102,7 +102,7 @@ struct Again {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stray {
     /// The kind of post.
-    pub kind: Kind,
+    pub kind: PostKind,
     /// The comment id or issue number of the duplicate.
     pub id: u64,
     /// The id of the post that the run uses.
@@ -162,9 +162,9 @@ impl Effects {
     /// if it is known to be done.
     ///
     /// # Errors
-    /// Returns [`Stop::Store`] if the effect cannot be recorded, and [`Stop::Forge`] if the request
+    /// Returns [`StepError::Store`] if the effect cannot be recorded, and [`StepError::Forge`] if the request
     /// fails.
-    pub async fn idempotent<T, F>(&self, key: &str, write: F) -> Result<T, Stop>
+    pub async fn idempotent<T, F>(&self, key: &str, write: F) -> Result<T, StepError>
     where
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, ForgeError>> + Send,
@@ -180,7 +180,7 @@ impl Effects {
     /// Creates an issue once. The id of the result is the issue number.
     ///
     /// # Errors
-    /// As [`Effects::idempotent`], and [`Stop::Settling`] if an earlier try may still be in
+    /// As [`Effects::idempotent`], and [`StepError::Settling`] if an earlier try may still be in
     /// progress.
     pub async fn create_issue(
         &self,
@@ -189,13 +189,13 @@ impl Effects {
         title: &str,
         body: &str,
         labels: &[&str],
-    ) -> Result<Posted, Stop> {
+    ) -> Result<Posted, StepError> {
         let marker = marker(&self.lease, key);
         let body = with_marker(body, &marker);
         self.create(
             key,
             &marker,
-            Kind::Issue,
+            PostKind::Issue,
             self.forge.own_issues(repo, self.since),
             self.forge.create_issue(repo, title, &body, labels),
         )
@@ -212,13 +212,13 @@ impl Effects {
         repo: &Repo,
         number: u64,
         body: &str,
-    ) -> Result<Posted, Stop> {
+    ) -> Result<Posted, StepError> {
         let marker = marker(&self.lease, key);
         let body = with_marker(body, &marker);
         self.create(
             key,
             &marker,
-            Kind::Comment(number),
+            PostKind::Comment(number),
             self.forge.own_comments(repo, number, self.since),
             self.forge.create_comment(repo, number, &body),
         )
@@ -237,7 +237,7 @@ impl Effects {
         comment: u64,
         created: &str,
         body: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StepError> {
         let body = with_marker(body, &marker(&self.lease, created));
         self.idempotent(key, self.forge.update_comment(repo, comment, &body))
             .await
@@ -247,14 +247,14 @@ impl Effects {
     /// edits that are superseded by the next one.
     ///
     /// # Errors
-    /// Returns [`Stop::Forge`] if the request fails.
+    /// Returns [`StepError::Forge`] if the request fails.
     pub async fn edit_unrecorded(
         &self,
         repo: &Repo,
         comment: u64,
         created: &str,
         body: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StepError> {
         let body = with_marker(body, &marker(&self.lease, created));
         Ok(self.forge.update_comment(repo, comment, &body).await?)
     }
@@ -271,7 +271,7 @@ impl Effects {
         number: u64,
         created: &str,
         body: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StepError> {
         let body = with_marker(body, &marker(&self.lease, created));
         self.idempotent(key, self.forge.update_issue_body(repo, number, &body))
             .await
@@ -281,10 +281,10 @@ impl Effects {
         &self,
         key: &str,
         marker: &str,
-        kind: Kind,
+        kind: PostKind,
         look: L,
         write: W,
-    ) -> Result<Posted, Stop>
+    ) -> Result<Posted, StepError>
     where
         L: Future<Output = Result<Vec<Written>, ForgeError>> + Send,
         W: Future<Output = Result<Written, ForgeError>> + Send,
@@ -293,7 +293,7 @@ impl Effects {
         let first = state == EffectState::New;
         match state {
             EffectState::Done(result) => {
-                let kept: Kept = self.recall(key, &result)?;
+                let kept: StoredPost = self.recall(key, &result)?;
                 return Ok(Posted {
                     written: kept.written,
                     fresh: false,
@@ -338,13 +338,13 @@ impl Effects {
         key: &str,
         written: Written,
         again: Option<Again>,
-    ) -> Result<Posted, Stop> {
+    ) -> Result<Posted, StepError> {
         // The body can be long and is stored on GitHub; only the id and the URL are needed.
         let written = Written {
             body: String::new(),
             ..written
         };
-        let kept = Kept { written, again };
+        let kept = StoredPost { written, again };
         self.end(key, &kept).await?;
         Ok(Posted {
             written: kept.written,
@@ -357,13 +357,13 @@ impl Effects {
     /// are in `repo`.
     ///
     /// # Errors
-    /// Returns [`Stop::Settling`] while the lists may still lag, and [`Stop::Forge`] or
-    /// [`Stop::Store`] if GitHub or the store fails.
-    pub async fn strays(&self, repo: &Repo, home: &Place) -> Result<Vec<Stray>, Stop> {
+    /// Returns [`StepError::Settling`] while the lists may still lag, and [`StepError::Forge`] or
+    /// [`StepError::Store`] if GitHub or the store fails.
+    pub async fn strays(&self, repo: &Repo, home: &IssueRef) -> Result<Vec<Stray>, StepError> {
         let mut strays = Vec::new();
         for (key, result) in self.store.effects(&self.lease.run).await? {
             // Results of other effects have other types and do not parse.
-            let Ok(Kept {
+            let Ok(StoredPost {
                 written,
                 again: Some(again),
             }) = serde_json::from_str(&result)
@@ -372,9 +372,9 @@ impl Effects {
             };
             self.settled(again.at, LIST_LAG)?;
             let own = match again.kind {
-                Kind::CheckRun => continue,
-                Kind::Issue => self.forge.own_issues(repo, self.since).await?,
-                Kind::Comment(number) => {
+                PostKind::CheckRun => continue,
+                PostKind::Issue => self.forge.own_issues(repo, self.since).await?,
+                PostKind::Comment(number) => {
                     let repo = if number == home.number {
                         &home.repo
                     } else {
@@ -401,7 +401,11 @@ impl Effects {
     ///
     /// # Errors
     /// Returns the error of the request to GitHub.
-    pub async fn find_comment(&self, key: &str, place: &Place) -> Result<Option<u64>, ForgeError> {
+    pub async fn find_comment(
+        &self,
+        key: &str,
+        place: &IssueRef,
+    ) -> Result<Option<u64>, ForgeError> {
         let marker = marker(&self.lease, key);
         let own = self
             .forge
@@ -410,11 +414,11 @@ impl Effects {
         Ok(own.iter().find(|own| bears(own, &marker)).map(|own| own.id))
     }
 
-    /// Returns [`Stop::Settling`] until `times` times `adopt_delay` have passed since `last`.
-    fn settled(&self, last: Millis, times: u32) -> Result<(), Stop> {
+    /// Returns [`StepError::Settling`] until `times` times `adopt_delay` have passed since `last`.
+    fn settled(&self, last: Millis, times: u32) -> Result<(), StepError> {
         let until = last.plus(self.adopt_delay * times);
         if self.clock.now() < until {
-            return Err(Stop::Settling { until });
+            return Err(StepError::Settling { until });
         }
         Ok(())
     }
@@ -442,9 +446,9 @@ impl Effects {
             .await
     }
 
-    fn recall<T: DeserializeOwned>(&self, key: &str, json: &str) -> Result<T, Stop> {
+    fn recall<T: DeserializeOwned>(&self, key: &str, json: &str) -> Result<T, StepError> {
         serde_json::from_str(json).map_err(|error| {
-            Stop::Store(StoreError::Corrupt {
+            StepError::Store(StoreError::Corrupt {
                 what: format!("effect {key} of run {}", self.lease.run),
                 why: error.to_string(),
             })

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::commands::{self, CommandRun};
-use super::effects::{Effects, Stop};
+use super::effects::{Effects, StepError};
 use super::forge::{ForgeError, Reaction};
-use super::say::{failures, replies, sources};
+use super::messages::{failures, replies, sources};
 use super::services::Services;
 use super::steps::authorise::{self, Verdict};
 use super::steps::{Context, report, research};
@@ -32,7 +32,7 @@ pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Op
             "The run was started {} times and never came to an end.",
             claimed.attempt - 1
         ));
-        Err(Stop::Failed(failure))
+        Err(StepError::Failed(failure))
     } else {
         work(parts, &mut context, stop).await
     };
@@ -57,7 +57,7 @@ pub async fn attempt(parts: &Services, claimed: &Claimed, stop: &StopFlag) -> Op
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn acknowledge(parts: &Services, claimed: &Claimed) -> Result<(), Stop> {
+pub async fn acknowledge(parts: &Services, claimed: &Claimed) -> Result<(), StepError> {
     let mut context = context(parts, claimed);
     if claimed.attempt > 0 || context.progress.closing == Some(context.round) {
         return Ok(());
@@ -104,10 +104,10 @@ async fn work(
     parts: &Services,
     context: &mut Context,
     stop: &StopFlag,
-) -> Result<RunOutcome, Stop> {
+) -> Result<RunOutcome, StepError> {
     if let Some((round, failure)) = context.progress.failure.clone() {
         if round == context.round {
-            return Err(Stop::Failed(failure));
+            return Err(StepError::Failed(failure));
         }
         // Failures of an earlier round do not count in a new one.
         context.progress.failure = None;
@@ -152,8 +152,9 @@ async fn work(
         }
     };
     let trigger = &context.trigger;
-    read_options(trigger.command, &trigger.options)
-        .map_err(|error| Stop::Failed(sources::invalid_option(trigger.command.spec(), &error)))?;
+    read_options(trigger.command, &trigger.options).map_err(|error| {
+        StepError::Failed(sources::invalid_option(trigger.command.spec(), &error))
+    })?;
     commands::run(CommandRun {
         parts,
         context,
@@ -165,32 +166,32 @@ async fn work(
 }
 
 /// Converts the reason why the work stopped into the run's outcome, and reports a final failure.
-async fn conclude(context: &mut Context, stop: Stop, attempt: u32) -> Option<RunOutcome> {
+async fn conclude(context: &mut Context, stop: StepError, attempt: u32) -> Option<RunOutcome> {
     let now = context.effects.clock.now();
     let failure = match stop {
-        Stop::Store(error) => {
+        StepError::Store(error) => {
             tracing::warn!(run.id = %context.run(), error = %error, "the run is left to its lease");
             return None;
         }
-        Stop::Settling { until } => return Some(park(until, CATCHING_UP)),
-        Stop::Wait { until, why } => {
+        StepError::Settling { until } => return Some(park(until, CATCHING_UP)),
+        StepError::Wait { until, why } => {
             // GitHub has responded since; reset the outage timer.
             if context.progress.outage.take().is_some() {
                 context.remember().await.ok()?;
             }
             return Some(park(until, &why));
         }
-        Stop::Failed(failure) => failure,
-        Stop::Cancelled(by) => failures::cancelled(&by),
-        Stop::Forge(error) => match weigh(context, &error, now) {
-            Weighed::Later(finish) => {
+        StepError::Failed(failure) => failure,
+        StepError::Cancelled(by) => failures::cancelled(&by),
+        StepError::Forge(error) => match weigh(context, &error, now) {
+            RetryDecision::Later(finish) => {
                 return match context.remember().await {
                     Ok(()) => Some(finish),
                     Err(_) => None,
                 };
             }
-            Weighed::Over(_) if decided(context) => return unreported(context, &error).await,
-            Weighed::Over(failure) => failure,
+            RetryDecision::Over(_) if decided(context) => return unreported(context, &error).await,
+            RetryDecision::Over(failure) => failure,
         },
     };
     end(context, failure, attempt).await
@@ -210,24 +211,24 @@ async fn unreported(context: &Context, error: &ForgeError) -> Option<RunOutcome>
 }
 
 /// Decision after a GitHub error: retry the run later, or end it.
-enum Weighed {
+enum RetryDecision {
     Later(RunOutcome),
     Over(Failure),
 }
 
 /// Decides whether a GitHub error is retried: limits and outages are waited out, refusals are
 /// final.
-fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
+fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> RetryDecision {
     match error {
         ForgeError::Limited { until, .. } => {
             let give_up = context.settings.give_up_after;
             // Without this limit, a run that needs more than GitHub allows would wait forever.
             if Duration::from_millis(context.progress.limited) >= give_up {
-                return Weighed::Over(failures::gave_up(error, give_up.as_secs() / 3600));
+                return RetryDecision::Over(failures::gave_up(error, give_up.as_secs() / 3600));
             }
             let wait = u64::try_from(until.since(now).as_millis()).unwrap_or(u64::MAX);
             context.progress.limited = context.progress.limited.saturating_add(wait);
-            Weighed::Later(park(*until, &error.to_string()))
+            RetryDecision::Later(park(*until, &error.to_string()))
         }
         // Credentials may recover: a suspended installation is resumed or a key is replaced.
         ForgeError::Unreachable { .. }
@@ -243,9 +244,9 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
             let give_up = context.settings.give_up_after;
             if now.since(since).min(waited) >= give_up {
                 if matches!(error, ForgeError::Unauthorized { .. }) {
-                    return Weighed::Over(failures::refused(error, &context.trigger.place));
+                    return RetryDecision::Over(failures::refused(error, &context.trigger.place));
                 }
-                return Weighed::Over(failures::gave_up(error, give_up.as_secs() / 3600));
+                return RetryDecision::Over(failures::gave_up(error, give_up.as_secs() / 3600));
             }
             context.progress.outage = Some((since, faults + 1));
             let wait = context.settings.backoff_after(faults + 1);
@@ -254,11 +255,11 @@ fn weigh(context: &mut Context, error: &ForgeError, now: Millis) -> Weighed {
             } else {
                 tracing::warn!(%error, faults = faults + 1, "GitHub does not answer; the run waits");
             }
-            Weighed::Later(park(now.plus(wait), &error.to_string()))
+            RetryDecision::Later(park(now.plus(wait), &error.to_string()))
         }
         _ => match context.again_at(error) {
-            Some(until) => Weighed::Later(park(until, &error.to_string())),
-            None => Weighed::Over(failures::refused(error, &context.trigger.place)),
+            Some(until) => RetryDecision::Later(park(until, &error.to_string())),
+            None => RetryDecision::Over(failures::refused(error, &context.trigger.place)),
         },
     }
 }
@@ -289,18 +290,18 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Ru
         report::failed(context, &failure).await
     } else {
         let body = format!("😕 {}: {}", failure.code.name(), failure.message);
-        report::reply(context, &super::say::plain(&body), Reaction::Confused)
+        report::reply(context, &super::messages::plain(&body), Reaction::Confused)
             .await
             .map(|_| ())
     };
     let now = context.effects.clock.now();
     match reported {
-        Err(Stop::Store(_)) => return None,
-        Err(Stop::Settling { until } | Stop::Wait { until, .. }) => {
+        Err(StepError::Store(_)) => return None,
+        Err(StepError::Settling { until } | StepError::Wait { until, .. }) => {
             return Some(park(until, CATCHING_UP));
         }
-        Err(Stop::Forge(ref error)) => match weigh(context, error, now) {
-            Weighed::Later(finish) if attempt <= context.settings.max_attempts + 5 => {
+        Err(StepError::Forge(ref error)) => match weigh(context, error, now) {
+            RetryDecision::Later(finish) if attempt <= context.settings.max_attempts + 5 => {
                 context.remember().await.ok()?;
                 return Some(finish);
             }
@@ -308,7 +309,7 @@ async fn end(context: &mut Context, failure: Failure, attempt: u32) -> Option<Ru
                 tracing::warn!(run.id = %context.run(), error = %error, "the failure could not be reported");
             }
         },
-        Ok(()) | Err(Stop::Failed(_) | Stop::Cancelled(_)) => {}
+        Ok(()) | Err(StepError::Failed(_) | StepError::Cancelled(_)) => {}
     }
     let why = format!("{}: {}", failure.code.name(), failure.message);
     context.audit("failed", &why).await.ok()?;

@@ -39,7 +39,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use crate::engine::model::conversation::Thread;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::trigger::{Actor, Origin, Trigger};
 use crate::formats::block;
 use crate::formats::command::{Pointer, read_options, without_commands};
@@ -158,7 +158,7 @@ impl Found {
     fn title(&self) -> Option<String> {
         match &self.title {
             Title::Own => own_title(&self.candidate.text),
-            Title::Given(title) => title.clone(),
+            Title::PromptInput(title) => title.clone(),
         }
     }
 
@@ -171,7 +171,7 @@ impl Scan {
     /// Returns the accounts whose role decides whether their plans are considered, at most
     /// [`MAX_AUTHORS`]. Accounts whose association suggests that they belong to the repository come
     /// first, so that outsiders cannot crowd them out.
-    pub fn authors(&self, thread: &Thread) -> Vec<Actor> {
+    pub fn authors(&self, thread: &Conversation) -> Vec<Actor> {
         if self.inline.is_some() || self.pointer.is_some() {
             return Vec::new();
         }
@@ -199,7 +199,7 @@ impl Scan {
     }
 
     /// Returns the candidates of trusted authors, best first, and the decision between them.
-    pub fn search(self, thread: &Thread, trigger: &Trigger, trust: &Trust) -> Search {
+    pub fn search(self, thread: &Conversation, trigger: &Trigger, trust: &Trust) -> Search {
         let mut unconfirmed: Vec<Unconfirmed> = Vec::new();
         let mut found = Vec::with_capacity(self.found.len());
         for one in self.found {
@@ -278,12 +278,12 @@ fn explain(best: Option<&Candidate>) -> String {
 }
 
 /// Returns all candidates in `thread`, best first, regardless of their authors.
-pub fn candidates(thread: &Thread, trigger: &Trigger) -> Search {
+pub fn candidates(thread: &Conversation, trigger: &Trigger) -> Search {
     scan(thread, trigger).search(thread, trigger, &Trust::Everybody)
 }
 
 /// Finds all candidates in `thread`.
-pub fn scan(thread: &Thread, trigger: &Trigger) -> Scan {
+pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
     let mut left_out = Vec::new();
     let mut found: Vec<Found> = Vec::new();
     let own_comment = match &trigger.origin {

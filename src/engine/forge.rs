@@ -4,9 +4,9 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::model::conversation::Thread;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Place, Repo};
+use crate::engine::model::trigger::{IssueRef, Repo};
 use crate::formats::command::Permission;
 
 mod checks;
@@ -15,11 +15,11 @@ mod pulls;
 mod trees;
 
 pub use checks::{
-    Annotation, CheckReport, CheckRun, CheckState, Conclusion, Level, MOST_ANNOTATION_TITLE,
-    MOST_ANNOTATIONS, MOST_CHECK_TEXT, MOST_MESSAGE, NewCheckRun,
+    Annotation, CheckReport, CheckRun, CheckState, Conclusion, Level, MAX_ANNOTATION_TITLE,
+    MAX_ANNOTATIONS, MAX_CHECK_TEXT, MAX_MESSAGE, NewCheckRun,
 };
-pub use files::{Content, FileAt, Kind, ReadError, Take, blob_content, content};
-pub use pulls::{Change, ChangedFile, MOST_CHANGED_FILES, PullRequest};
+pub use files::{Content, FileAt, NotAFile, ReadError, Take, blob_content, content};
+pub use pulls::{Change, ChangedFile, MAX_CHANGED_FILES, PullRequest};
 pub use trees::{EntryKind, Tree, TreeEntry};
 
 /// An error of a request to GitHub.
@@ -224,7 +224,7 @@ pub enum ReactTo {
     /// The comment with this id.
     Comment(u64),
     /// The issue or pull request itself.
-    Place,
+    Issue,
 }
 
 /// The operations on GitHub that a run may use. Every method is one logical operation; reads follow
@@ -240,16 +240,16 @@ pub trait Forge: Send + Sync + 'static {
 
     /// Returns the whole conversation at `place` without hidden comments. Follows a transferred
     /// issue.
-    async fn thread(&self, place: &Place) -> Result<Thread, ForgeError>;
+    async fn thread(&self, place: &IssueRef) -> Result<Conversation, ForgeError>;
 
     /// Returns the current place of the issue or pull request at `place`, which differs if the
     /// issue was transferred to another repository. Fails with [`ForgeError::Deleted`] or
     /// [`ForgeError::NotFound`] if it no longer exists.
-    async fn locate(&self, place: &Place) -> Result<Place, ForgeError>;
+    async fn locate(&self, place: &IssueRef) -> Result<IssueRef, ForgeError>;
 
     /// Returns whether the issue at `place` is open. Follows a transferred issue. Fails with
     /// [`ForgeError::Deleted`] or [`ForgeError::NotFound`] if it no longer exists.
-    async fn is_open(&self, place: &Place) -> Result<bool, ForgeError>;
+    async fn is_open(&self, place: &IssueRef) -> Result<bool, ForgeError>;
 
     /// Returns whether a comment exists. Unlike a list, this is not affected by replication lag.
     async fn comment_exists(&self, repo: &Repo, comment: u64) -> Result<bool, ForgeError>;
@@ -299,12 +299,12 @@ pub trait Forge: Send + Sync + 'static {
 
     /// Returns the pull request at `place`. Fails with [`ForgeError::NotFound`] if `place` is an
     /// issue.
-    async fn pull_request(&self, place: &Place) -> Result<PullRequest, ForgeError>;
+    async fn pull_request(&self, place: &IssueRef) -> Result<PullRequest, ForgeError>;
 
-    /// Returns the files changed by the pull request at `place`, at most [`MOST_CHANGED_FILES`].
+    /// Returns the files changed by the pull request at `place`, at most [`MAX_CHANGED_FILES`].
     /// They belong to the current head: to get those of a particular commit, request the pull
     /// request afterwards and compare its head.
-    async fn changed_files(&self, place: &Place) -> Result<Vec<ChangedFile>, ForgeError>;
+    async fn changed_files(&self, place: &IssueRef) -> Result<Vec<ChangedFile>, ForgeError>;
 
     /// Returns the check runs named `name` that this App created for the commit, in no particular
     /// order.
@@ -388,16 +388,16 @@ pub trait Forge: Send + Sync + 'static {
     async fn ensure_label(&self, repo: &Repo, label: &LabelSpec) -> Result<(), ForgeError>;
 
     /// Removes a label from the place; succeeds if it is not set.
-    async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError>;
+    async fn remove_label(&self, place: &IssueRef, name: &str) -> Result<(), ForgeError>;
 
     /// Adds a reaction and returns its id; succeeds if it exists already.
     async fn react(
         &self,
-        place: &Place,
+        place: &IssueRef,
         to: &ReactTo,
         reaction: Reaction,
     ) -> Result<u64, ForgeError>;
 
     /// Removes the reaction with this id; succeeds if it does not exist.
-    async fn unreact(&self, place: &Place, to: &ReactTo, id: u64) -> Result<(), ForgeError>;
+    async fn unreact(&self, place: &IssueRef, to: &ReactTo, id: u64) -> Result<(), ForgeError>;
 }

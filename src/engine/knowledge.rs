@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::formats::front_matter;
-use crate::formats::markdown::{self, Kind};
+use crate::formats::markdown::{self, BlockKind};
 
 /// The folders with documents, from the root of the repository. Folders with old plans and
 /// specifications are not included, because these describe past intentions, not the current state.
@@ -241,7 +241,7 @@ fn title(path: &str, text: &str) -> String {
     markdown::blocks(front_matter::body(text))
         .into_iter()
         .find_map(|block| match block.kind {
-            Kind::Heading { text, .. } if !text.is_empty() => Some(text),
+            BlockKind::Heading { text, .. } if !text.is_empty() => Some(text),
             _ => None,
         })
         .unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path).to_owned())

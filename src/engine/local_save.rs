@@ -4,7 +4,7 @@
 //! It uses the same store, effects and issue format as the bot: an interrupted save is completed by
 //! the next one, and a plan that was saved from this machine is not saved again.
 
-use super::effects::Stop;
+use super::effects::StepError;
 use super::execute::{self};
 use super::forge::ForgeError;
 use super::services::Services;
@@ -14,16 +14,16 @@ use crate::engine::model::failure::Code;
 use crate::engine::model::progress::{Prepared, Progress, Saved};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Actor, Origin, Place, Trigger};
+use crate::engine::model::trigger::{Actor, IssueRef, Origin, Trigger};
 use crate::formats::command::Command;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
 /// Maximum duration of a save while a person waits at the terminal. The next call does the rest.
-const PATIENCE: Duration = Duration::from_mins(2);
+const MAX_DURATION: Duration = Duration::from_mins(2);
 /// Pause after a failed request to GitHub.
 const PAUSE: Duration = Duration::from_secs(3);
-/// Duration of the lease: longer than [`PATIENCE`] plus one request.
+/// Duration of the lease: longer than [`MAX_DURATION`] plus one request.
 const LEASE: Duration = Duration::from_mins(5);
 /// Name of the worker in the store.
 const OWNER: &str = "terminal";
@@ -34,7 +34,7 @@ pub struct Order {
     /// Base URL of the API. Repository ids are only unique on one server.
     pub server: String,
     /// Repository, and the issue that the plan belongs to (number zero for none).
-    pub place: Place,
+    pub place: IssueRef,
     /// Account whose credentials the forge uses.
     pub actor: Actor,
     /// Session that the plan comes from.
@@ -78,7 +78,7 @@ pub struct Before {
 pub enum SaveError {
     /// GitHub, the store or a check refused the plan.
     #[error("{0}{1}")]
-    Stopped(Stop, Leftover),
+    Stopped(StepError, Leftover),
     /// GitHub or its rate limit takes longer than a person at the terminal should wait.
     #[error("not now: {why}{left}; run the same command again later")]
     NotNow {
@@ -91,7 +91,7 @@ pub enum SaveError {
 
 impl From<StoreError> for SaveError {
     fn from(error: StoreError) -> Self {
-        Self::Stopped(Stop::Store(error), Leftover::Nothing)
+        Self::Stopped(StepError::Store(error), Leftover::Nothing)
     }
 }
 
@@ -130,14 +130,14 @@ impl std::fmt::Display for Leftover {
 impl Leftover {
     /// Returns what a save that ended with `stopped` left behind. `doubt`: an earlier attempt to
     /// create the issue may have succeeded.
-    fn of(progress: &Progress, stopped: &Stop, doubt: bool) -> Self {
+    fn of(progress: &Progress, stopped: &StepError, doubt: bool) -> Self {
         let gone = matches!(
             stopped,
-            Stop::Forge(
+            StepError::Forge(
                 ForgeError::NotFound { .. } | ForgeError::Gone { .. } | ForgeError::Deleted { .. }
             )
         );
-        let refused = matches!(stopped, Stop::Forge(error) if error.is_refusal());
+        let refused = matches!(stopped, StepError::Forge(error) if error.is_refusal());
         match &progress.saved {
             Some(saved) if gone => Self::Gone(saved.url.clone()),
             Some(saved) => Self::Issue(saved.url.clone()),
@@ -187,7 +187,7 @@ pub async fn look(
         .is_some_and(|before| before.document == prepared.document);
     match progress.saved {
         Some(saved) if run.state == State::Succeeded => {
-            let place = Place {
+            let place = IssueRef {
                 number: saved.number,
                 pull_request: false,
                 ..order.place.clone()
@@ -348,14 +348,14 @@ async fn claim(parts: &Services, key: &str) -> Result<Claimed, StoreError> {
     }
 }
 
-/// Retries the save until it succeeds, fails permanently, or would exceed [`PATIENCE`].
+/// Retries the save until it succeeds, fails permanently, or would exceed [`MAX_DURATION`].
 async fn persevere(
     context: &mut Context,
     prepared: &Prepared,
     waiting: impl Fn(&str),
 ) -> Result<Saved, SaveError> {
     let clock = context.effects.clock.clone();
-    let until = clock.now().plus(PATIENCE);
+    let until = clock.now().plus(MAX_DURATION);
     let begun = context.progress.publishing;
     let mut fault = None;
     loop {
@@ -364,12 +364,14 @@ async fn persevere(
             Err(stopped) => stopped,
         };
         let again = match &stopped {
-            Stop::Settling { until } | Stop::Forge(ForgeError::Limited { until, .. }) => *until,
-            Stop::Forge(ForgeError::Unknown { .. } | ForgeError::Unreachable { .. }) => {
+            StepError::Settling { until } | StepError::Forge(ForgeError::Limited { until, .. }) => {
+                *until
+            }
+            StepError::Forge(ForgeError::Unknown { .. } | ForgeError::Unreachable { .. }) => {
                 fault = Some(stopped.to_string());
                 clock.now().plus(PAUSE)
             }
-            Stop::Forge(error) if context.again_at(error).is_some() => {
+            StepError::Forge(error) if context.again_at(error).is_some() => {
                 fault = Some(stopped.to_string());
                 clock.now().plus(PAUSE)
             }
@@ -380,7 +382,7 @@ async fn persevere(
         };
         // For a write of unknown outcome, the original fault says more than the wait.
         let why = match (&stopped, &fault) {
-            (Stop::Settling { .. }, Some(fault)) => fault.clone(),
+            (StepError::Settling { .. }, Some(fault)) => fault.clone(),
             _ => stopped.to_string(),
         };
         if again > until {
@@ -396,7 +398,7 @@ async fn persevere(
     }
 }
 
-async fn attempt(context: &mut Context, prepared: &Prepared) -> Result<Saved, Stop> {
+async fn attempt(context: &mut Context, prepared: &Prepared) -> Result<Saved, StepError> {
     if context.progress.started.is_none() {
         context.progress.started = Some(context.effects.clock.now());
     }

@@ -1,7 +1,7 @@
 //! The conversation with a planning agent as a state machine without I/O. It determines the next
 //! request to the agent and evaluates finished turns.
 //!
-//! The state is [`Work`], which is stored with the run. The events are a finished turn
+//! The state is [`AgentState`], which is stored with the run. The events are a finished turn
 //! ([`turn_ended`]), a text that failed its checks ([`reject`]) and answers to questions
 //! ([`answered`], [`left_open`]). The result is the next [`Step`], which a driver carries out: it
 //! starts agents, asks people, waits and saves. There are two drivers, `steps::enrich` on GitHub
@@ -17,10 +17,10 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use super::prompt::{self, Answered, Form, Specified, new_words, obeys};
-use super::say::agent as sentences;
+use super::messages::agent as sentences;
+use super::prompt::{self, Answered, Form, PlanPromptInput, new_words, obeys};
 use crate::engine::model::agent::{Document, Ending, Limit, Report, Session};
-use crate::engine::model::progress::{Came, Fault, Next, Round, Work};
+use crate::engine::model::progress::{AgentState, Fault, Next, Round, TurnResult};
 use crate::formats::agent_stream::{ErrorClass, classify};
 use crate::formats::question::marker::without_markers;
 use crate::formats::question::turn::{
@@ -37,9 +37,9 @@ pub const MAX_CORRECTIONS: u32 = 2;
 /// The next action of a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Ask people the questions of the last round in [`Work::rounds`].
+    /// Ask people the questions of the last round in [`AgentState::rounds`].
     Ask,
-    /// Send the request in [`Work::next`] to the agent now.
+    /// Send the request in [`AgentState::next`] to the agent now.
     Again,
     /// Send the request to the agent after the backoff for this number of consecutive faults.
     Wait(u32),
@@ -69,7 +69,7 @@ pub enum Step {
     /// The agent followed an instruction in the data. Its answer is discarded, and the next turn
     /// starts a new session.
     Obeyed,
-    /// All [`MAX_CORRECTIONS`] corrections have been used. [`Work::draft`] contains the last
+    /// All [`MAX_CORRECTIONS`] corrections have been used. [`AgentState::draft`] contains the last
     /// rejected answer.
     GivenUp {
         /// The reason, as one phrase.
@@ -80,7 +80,7 @@ pub enum Step {
 }
 
 /// Returns how many of `most` rounds of questions the agent may still ask.
-pub fn rounds_left(work: &Work, most: u32) -> u32 {
+pub fn rounds_left(work: &AgentState, most: u32) -> u32 {
     if work.unanswered {
         return 0;
     }
@@ -88,7 +88,7 @@ pub fn rounds_left(work: &Work, most: u32) -> u32 {
 }
 
 /// Returns the planner's next prompt. `goes_on`: the session is resumed and has the full context.
-pub fn ask(work: &Work, given: &Specified<'_>, goes_on: bool) -> String {
+pub fn ask(work: &AgentState, given: &PlanPromptInput<'_>, goes_on: bool) -> String {
     let later = follow_up(work, given.rounds, goes_on, given.form());
     if let (true, Some(later)) = (goes_on, &later) {
         return later.clone();
@@ -98,7 +98,7 @@ pub fn ask(work: &Work, given: &Specified<'_>, goes_on: bool) -> String {
 }
 
 /// Returns the prompt for a session that has the full context; `None` before the first turn.
-pub fn follow_up(work: &Work, rounds: u32, goes_on: bool, form: Form) -> Option<String> {
+pub fn follow_up(work: &AgentState, rounds: u32, goes_on: bool, form: Form) -> Option<String> {
     let last = || work.answered().pop().unwrap_or_default();
     match &work.next {
         Next::Plan | Next::Nothing { .. } => None,
@@ -119,7 +119,7 @@ pub fn follow_up(work: &Work, rounds: u32, goes_on: bool, form: Form) -> Option<
 }
 
 /// Returns the message for the agent about questions that were not posted; empty if there are none.
-fn unasked(work: &Work) -> String {
+fn unasked(work: &AgentState) -> String {
     if work.lost.is_empty() {
         return String::new();
     }
@@ -140,7 +140,7 @@ fn unanswered(nonce: &str, last: &Answered, goes_on: bool, form: Form) -> String
 
 /// Returns the rounds of questions that a new session is told about; `later` is the result of
 /// [`follow_up`].
-pub fn earlier_rounds(work: &Work, later: Option<&String>) -> Vec<Answered> {
+pub fn earlier_rounds(work: &AgentState, later: Option<&String>) -> Vec<Answered> {
     match later {
         None if work.asked_rounds() == 0 => Vec::new(),
         _ => work.answered(),
@@ -149,7 +149,7 @@ pub fn earlier_rounds(work: &Work, later: Option<&String>) -> Vec<Answered> {
 
 /// Returns the first prompt of a new session: the full context in `first`, followed by the current
 /// request.
-pub fn restarted(work: &Work, mut first: String, later: Option<String>) -> String {
+pub fn restarted(work: &AgentState, mut first: String, later: Option<String>) -> String {
     match (&work.next, &work.draft, later) {
         (Next::Correct { .. }, Some(draft), Some(later)) => {
             first.push_str(&prompt::draft(&work.nonce, draft));
@@ -167,7 +167,7 @@ pub fn restarted(work: &Work, mut first: String, later: Option<String>) -> Strin
 
 /// Processes a finished turn. `rounds` is the number of rounds of questions left, `tries` the
 /// maximum number of attempts per turn.
-pub fn turn_ended(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step {
+pub fn turn_ended(work: &mut AgentState, came: TurnResult, rounds: u32, tries: u32) -> Step {
     let resumed = matches!(came.session, Session::Resume(_));
     let (Session::New(id) | Session::Resume(id)) = came.session;
     let report = came.report;
@@ -217,7 +217,7 @@ pub fn turn_ended(work: &mut Work, came: Came, rounds: u32, tries: u32) -> Step 
 }
 
 /// Evaluates the agent's texts and files; `None` if there are none.
-fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
+fn answer(work: &mut AgentState, report: &Report, rounds: u32) -> Option<Step> {
     let (result, structured) = match &report.ending {
         Ending::Success {
             text, structured, ..
@@ -285,7 +285,12 @@ fn answer(work: &mut Work, report: &Report, rounds: u32) -> Option<Step> {
 /// Requests a correction of an answer that failed the checks, or gives it up. `is_plan`: the draft
 /// could be saved as a plan nevertheless. `unreadable`: questions that could not be read, one
 /// sentence each.
-pub fn reject(work: &mut Work, rejected: Rejected, is_plan: bool, unreadable: Vec<String>) -> Step {
+pub fn reject(
+    work: &mut AgentState,
+    rejected: Rejected,
+    is_plan: bool,
+    unreadable: Vec<String>,
+) -> Step {
     // If the agent tried to ask, its text is not meant to be the plan.
     if !unreadable.is_empty() && !is_plan {
         return ask_again(work, unreadable);
@@ -301,7 +306,7 @@ pub fn reject(work: &mut Work, rejected: Rejected, is_plan: bool, unreadable: Ve
 }
 
 /// Tells the agent that its questions could not be read and lets it ask again, or gives up.
-fn ask_again(work: &mut Work, unreadable: Vec<String>) -> Step {
+fn ask_again(work: &mut AgentState, unreadable: Vec<String>) -> Step {
     let faults = unreadable.into_iter().map(Fault::from).collect();
     correct(work, faults, |faults| Next::AskAgain {
         lost: faults.into_iter().map(|fault| fault.told).collect(),
@@ -309,7 +314,7 @@ fn ask_again(work: &mut Work, unreadable: Vec<String>) -> Step {
 }
 
 /// Requests another correction if one is left.
-fn correct(work: &mut Work, faults: Vec<Fault>, ask: fn(Vec<Fault>) -> Next) -> Step {
+fn correct(work: &mut AgentState, faults: Vec<Fault>, ask: fn(Vec<Fault>) -> Next) -> Step {
     if work.corrections < MAX_CORRECTIONS {
         work.corrections += 1;
         work.next = ask(faults);
@@ -322,7 +327,7 @@ fn correct(work: &mut Work, faults: Vec<Fault>, ask: fn(Vec<Fault>) -> Next) -> 
 
 /// Records the answer to question `at` of the open round; `None` leaves it to the agent. After the
 /// last question, the answers become the next request to the agent.
-pub fn answered(work: &mut Work, at: usize, answer: Option<Answer>) {
+pub fn answered(work: &mut AgentState, at: usize, answer: Option<Answer>) {
     let Some(round) = work.rounds.last_mut() else {
         return;
     };
@@ -337,7 +342,7 @@ pub fn answered(work: &mut Work, at: usize, answer: Option<Answer>) {
 }
 
 /// Closes the open round without answers and asks no further questions.
-pub fn left_open(work: &mut Work) {
+pub fn left_open(work: &mut AgentState) {
     if let Some(round) = work.rounds.last_mut() {
         round.closed = true;
         work.unanswered = true;
@@ -346,7 +351,7 @@ pub fn left_open(work: &mut Work) {
 }
 
 /// Keeps the planner's own files so that its next turn finds them again.
-fn keep(work: &mut Work, came: &Report) {
+fn keep(work: &mut AgentState, came: &Report) {
     let known = |file: &&Document| FILES.contains(&file.path.as_str());
     work.written = came.files.iter().filter(known).cloned().collect();
 }
@@ -372,7 +377,7 @@ pub fn obeyed(canary: &str, came: &Report, questions: &[Question]) -> bool {
 /// Records the questions in `lost`, which were not posted with this round because they could not be
 /// read. The agent is told about them, and people too if this was the last of the remaining
 /// `rounds`.
-fn not_asked(work: &mut Work, lost: Vec<String>, rounds: u32) {
+fn not_asked(work: &mut AgentState, lost: Vec<String>, rounds: u32) {
     if rounds <= 1 {
         work.unasked.extend(lost.iter().cloned());
     }
@@ -415,7 +420,7 @@ pub fn classify_ending(ending: &Ending, resumed: bool) -> RetryDecision {
 }
 
 /// Starts a new conversation with the agent: new delimiters, no session.
-pub fn restart(work: &mut Work) {
+pub fn restart(work: &mut AgentState) {
     renew_words(work);
     work.forget_session();
     work.next = Next::Plan;
@@ -426,6 +431,6 @@ pub fn restart(work: &mut Work) {
 }
 
 /// Replaces the random words in the delimiters of data.
-pub fn renew_words(work: &mut Work) {
+pub fn renew_words(work: &mut AgentState) {
     (work.nonce, work.canary) = new_words();
 }

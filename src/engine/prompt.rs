@@ -8,7 +8,7 @@
 //! prompt begins with a character that has a special meaning to a client (`/`, `-`, `@`, `!`, `#`).
 
 use crate::engine::model::candidate::{Candidate, Unconfirmed};
-use crate::engine::model::conversation::Thread;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::trigger::Trigger;
 use crate::formats::question::{Answer, Question};
 
@@ -21,8 +21,8 @@ mod research;
 mod tests;
 
 pub use canary::{new_words, obeys};
-pub use plan::{Specified, corrected, plan};
-pub use research::{Around, Try, document, place, report};
+pub use plan::{PlanPromptInput, corrected, plan};
+pub use research::{PromptContext, Try, document, place, report};
 
 /// The form in which the agent returns its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +73,11 @@ impl Form {
 
 /// The inputs of a first prompt.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct PromptInput<'a> {
     /// The command, with its author, place and guidance.
     pub trigger: &'a Trigger,
     /// The conversation. Posts after the command are left out, as in the search for plans.
-    pub thread: &'a Thread,
+    pub thread: &'a Conversation,
     /// The plan that was found, or several if it is unclear which one is meant.
     pub candidates: &'a [Candidate],
     /// Posts with plans that were not considered because their authors lack write permission.
@@ -107,9 +107,9 @@ const CORRECTIVE: &str = include_str!("prompts/corrective.md");
 const STRICTER: &str = include_str!("prompts/stricter.md");
 
 /// Returns the first prompt of a session: the request as JSON, the plan that was found, and the
-/// conversation as data. It has at most [`Given::most`] characters: posts in the middle are left
+/// conversation as data. It has at most [`PromptInput::most`] characters: posts in the middle are left
 /// out first, starting with the oldest, and then the remaining ones are truncated.
-pub fn first(given: &Given<'_>) -> String {
+pub fn first(given: &PromptInput<'_>) -> String {
     conversation::write(given, given.most)
 }
 
@@ -130,7 +130,7 @@ pub fn answers(nonce: &str, answered: &Answered, rounds_left: u32, form: Form) -
 
 /// Returns the prompt for replacing a lost session: the first prompt with all questions and answers
 /// since.
-pub fn afresh(given: &Given<'_>, earlier: &[Answered]) -> String {
+pub fn afresh(given: &PromptInput<'_>, earlier: &[Answered]) -> String {
     let first = |most| conversation::write(given, most);
     begun_anew(
         given.nonce,

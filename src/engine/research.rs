@@ -18,7 +18,7 @@ mod team;
 #[cfg(test)]
 mod tests;
 
-pub use team::{Desk, Team, ready, work};
+pub use team::{ResearchDeps, ResearchHost, ready, work};
 
 /// Parses the topics of a command. They are separated by `;` and line ends; list markers and
 /// duplicates are removed.
@@ -31,7 +31,7 @@ pub fn topics(text: &str) -> Vec<String> {
             .filter(|rest| rest.starts_with(char::is_whitespace))
             .or_else(|| numbered(part))
             .unwrap_or(part);
-        let topic = super::say::one_line(bare);
+        let topic = super::messages::one_line(bare);
         let same = |known: &String| known.to_lowercase() == topic.to_lowercase();
         if topic.chars().any(char::is_alphanumeric) && !found.iter().any(same) {
             found.push(topic);

@@ -26,10 +26,10 @@ pub struct Settings {
     /// the process and fails.
     pub max_attempts: u32,
     /// First delay after a temporary fault of GitHub or the agent; doubles with each fault, up to
-    /// `backoff_most`.
+    /// `max_backoff`.
     pub backoff: Duration,
     /// Maximum delay between tries.
-    pub backoff_most: Duration,
+    pub max_backoff: Duration,
     /// Duration of continuous faults after which the run fails with `github_unavailable`.
     pub give_up_after: Duration,
     /// Time to wait before looking for the result of a write of unknown outcome (see
@@ -38,7 +38,7 @@ pub struct Settings {
     /// A prefix for the title of every plan issue, e.g. `[erk-plan] `; empty for none.
     pub title_prefix: String,
     /// Maximum number of comments that a plan may be split into.
-    pub most_parts: usize,
+    pub max_parts: usize,
     /// The version of erk that plans are written for.
     pub erk: ErkSettings,
     /// The next steps listed below a saved plan.
@@ -46,7 +46,7 @@ pub struct Settings {
     /// The root URL of GitHub's website, where attachments are stored: `https://github.com`.
     pub web: String,
     /// Maximum size of a session log, in bytes.
-    pub most_log: u64,
+    pub max_log: u64,
     /// The labels that start a command.
     pub labels: Vec<(Command, String)>,
     /// The action when it is unclear which plan is meant.
@@ -113,9 +113,9 @@ pub struct CheckSettings {
     /// Whether plans are checked against the files of the repository.
     pub repository: bool,
     /// Maximum number of repository files that one plan is checked against.
-    pub most_looks: usize,
+    pub max_compared_files: usize,
     /// Maximum number of file requests in one run.
-    pub most_requests: usize,
+    pub max_requests: usize,
 }
 
 /// The limits for people without triage permission. The configuration file documents each under
@@ -142,8 +142,8 @@ impl Default for CheckSettings {
         Self {
             files: vec!["*.plan.md".to_owned()],
             repository: true,
-            most_looks: 50,
-            most_requests: 1_000,
+            max_compared_files: 50,
+            max_requests: 1_000,
         }
     }
 }
@@ -169,7 +169,7 @@ pub struct AgentSettings {
     /// Number of tries of one turn when the agent fails for a temporary reason (overload, network).
     pub tries: u32,
     /// Maximum length of a prompt, in characters.
-    pub most_prompt: usize,
+    pub max_prompt: usize,
     /// The agents' instructions.
     pub prompts: Prompts,
 }
@@ -202,7 +202,7 @@ impl Default for AgentSettings {
             remind_after: Duration::from_hours(24),
             answer_within: Duration::from_hours(24 * 7),
             tries: 3,
-            most_prompt: 600_000,
+            max_prompt: 600_000,
             prompts: Prompts::default(),
         }
     }
@@ -215,15 +215,15 @@ impl Default for Settings {
             lease: Duration::from_secs(30),
             max_attempts: 5,
             backoff: Duration::from_secs(5),
-            backoff_most: Duration::from_mins(5),
+            max_backoff: Duration::from_mins(5),
             give_up_after: Duration::from_hours(6),
             adopt_delay: ADOPT_DELAY,
             title_prefix: String::new(),
-            most_parts: 20,
+            max_parts: 20,
             erk: ErkSettings::default(),
             next_steps: NextSteps::default(),
             web: "https://github.com".to_owned(),
-            most_log: 50 * 1024 * 1024,
+            max_log: 50 * 1024 * 1024,
             labels: Vec::new(),
             check: CheckSettings::default(),
             when_unclear: WhenUnclear::default(),
@@ -236,10 +236,10 @@ impl Default for Settings {
 
 impl Settings {
     /// Returns the delay after the `fault`th fault, counted from 1. It doubles with each fault, up
-    /// to `backoff_most`.
+    /// to `max_backoff`.
     pub fn backoff_after(&self, fault: u32) -> Duration {
         let factor = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
-        self.backoff.saturating_mul(factor).min(self.backoff_most)
+        self.backoff.saturating_mul(factor).min(self.max_backoff)
     }
 
     /// Returns the sum of the delays after the first `faults` faults.
@@ -270,7 +270,7 @@ pub struct ResearchSettings {
     /// Maximum number of concurrent agents in one run.
     pub concurrency: usize,
     /// Maximum number of topics in one run.
-    pub most_topics: usize,
+    pub max_topics: usize,
     /// Number of tries for one topic, each with stricter instructions; at most [`WORDINGS`].
     pub tries: u32,
     /// Number of temporary faults (overload, rate limit) of one topic after which it is given up.
@@ -278,18 +278,18 @@ pub struct ResearchSettings {
     /// First delay after a temporary fault; exponential backoff with up to 50 % jitter.
     pub backoff: Duration,
     /// Maximum delay before jitter.
-    pub backoff_most: Duration,
+    pub max_backoff: Duration,
 }
 
 impl Default for ResearchSettings {
     fn default() -> Self {
         Self {
             concurrency: 3,
-            most_topics: 8,
+            max_topics: 8,
             tries: WORDINGS,
             faults: 4,
             backoff: Duration::from_secs(5),
-            backoff_most: Duration::from_mins(5),
+            max_backoff: Duration::from_mins(5),
         }
     }
 }
@@ -297,7 +297,7 @@ impl Default for ResearchSettings {
 impl ResearchSettings {
     /// Returns the maximum that [`ResearchSettings::wait`] can return.
     pub fn longest_wait(&self) -> std::time::Duration {
-        self.backoff_most.saturating_mul(3) / 2
+        self.max_backoff.saturating_mul(3) / 2
     }
 
     /// Returns the delay of a topic after its `fault`th consecutive fault, counted from 1. `chance`
@@ -307,7 +307,7 @@ impl ResearchSettings {
         let wait = self
             .backoff
             .saturating_mul(doubled)
-            .min(self.backoff_most)
+            .min(self.max_backoff)
             .as_secs_f64();
         // The jitter keeps topics that met the same overload from retrying at the same time.
         let chance = if chance.is_finite() {
@@ -428,7 +428,7 @@ mod tests {
         }
         let longest = Settings {
             backoff: Duration::from_hours(1),
-            backoff_most: Duration::from_hours(24),
+            max_backoff: Duration::from_hours(24),
             ..settings
         };
         assert!(longest.waited_after(u32::MAX) > Duration::from_hours(24));

@@ -19,13 +19,13 @@ pub mod verify;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::effects::{Effects, Stop};
+use super::effects::{Effects, StepError};
 use super::forge::ForgeError;
 use super::settings::Settings;
 use super::store::{AuditEntry, StoreError};
 use crate::engine::model::progress::Progress;
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Place, Trigger};
+use crate::engine::model::trigger::{IssueRef, Trigger};
 
 /// Number of `adopt_delay` periods during which a 404 or 422 for a new object counts as temporary:
 /// two minutes by default. Reports of such responses (cli/cli#4801,
@@ -61,8 +61,8 @@ impl Context {
     /// Saves the progress under the lease.
     ///
     /// # Errors
-    /// Returns [`Stop::Store`] if the lease is lost or the database fails.
-    pub async fn remember(&self) -> Result<(), Stop> {
+    /// Returns [`StepError::Store`] if the lease is lost or the database fails.
+    pub async fn remember(&self) -> Result<(), StepError> {
         self.effects
             .store
             .save_progress(&self.effects.lease, &self.progress)
@@ -72,7 +72,7 @@ impl Context {
 
     /// Returns the current place of the conversation, which differs from the place of the command
     /// after a transfer of the issue.
-    pub fn home(&self) -> &Place {
+    pub fn home(&self) -> &IssueRef {
         self.progress.moved.as_ref().unwrap_or(&self.trigger.place)
     }
 

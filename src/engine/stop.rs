@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use tokio_util::sync::CancellationToken;
 
-use super::effects::Stop;
+use super::effects::StepError;
 
 /// A request to stop a running run. The heartbeat sets it; the run checks it between steps, and its
 /// token cancels the agent's turn.
@@ -31,12 +31,12 @@ impl StopFlag {
     /// Returns an error if a stop was requested.
     ///
     /// # Errors
-    /// Returns [`Stop::Cancelled`] with the login of the user who requested the stop.
-    pub fn heed(&self) -> Result<(), Stop> {
+    /// Returns [`StepError::Cancelled`] with the login of the user who requested the stop.
+    pub fn check_cancelled(&self) -> Result<(), StepError> {
         if !self.token.is_cancelled() {
             return Ok(());
         }
         let by = self.by.lock().ok().and_then(|by| by.clone());
-        Err(Stop::Cancelled(by.unwrap_or_default()))
+        Err(StepError::Cancelled(by.unwrap_or_default()))
     }
 }

@@ -87,7 +87,7 @@ pub struct NewRun {
     /// The key of runs that are executed one after another; `None` for commands that must not wait
     /// (`/cancel`, …).
     pub serial: Option<String>,
-    /// The key of the issue or pull request (`Place::key`); always set.
+    /// The key of the issue or pull request (`IssueRef::key`); always set.
     pub place: String,
     /// The repository id, for fair scheduling.
     pub repo_id: u64,
@@ -252,7 +252,7 @@ pub struct QueueCounts {
 pub struct CommandRequest {
     /// The installation id.
     pub installation: u64,
-    /// The key of the issue or pull request (`Place::key`).
+    /// The key of the issue or pull request (`IssueRef::key`).
     pub place: String,
     /// The account id of the requester.
     pub actor: u64,

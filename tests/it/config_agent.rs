@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use planwright::adapters::agent::{OutputFormat, SandboxMode};
 use planwright::config::Loaded;
-use planwright::config::agent::Kind;
+use planwright::config::agent::AgentKind;
 use planwright::engine::settings::AgentSettings;
 use planwright::engine::store::Budget;
 use secrecy::ExposeSecret;
@@ -49,7 +49,7 @@ fn by_default_there_is_no_agent_and_the_limits_are_those_of_the_documentation() 
     loaded.ready_to_serve().unwrap();
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let agent = &loaded.config.agent;
-    assert_eq!((agent.kind, &agent.program), (Kind::None, &None));
+    assert_eq!((agent.kind, &agent.program), (AgentKind::None, &None));
     let AgentSettings {
         limits,
         run_cost,
@@ -59,7 +59,7 @@ fn by_default_there_is_no_agent_and_the_limits_are_those_of_the_documentation() 
         remind_after,
         answer_within,
         tries,
-        most_prompt,
+        max_prompt,
         prompts,
     } = loaded.config.engine().agent;
     // The engine's own defaults are the same, but for the budget of an operator.
@@ -70,12 +70,12 @@ fn by_default_there_is_no_agent_and_the_limits_are_those_of_the_documentation() 
         (engine.run_cost, engine.ask, engine.rounds)
     );
     assert_eq!(
-        (remind_after, answer_within, tries, most_prompt),
+        (remind_after, answer_within, tries, max_prompt),
         (
             engine.remind_after,
             engine.answer_within,
             engine.tries,
-            engine.most_prompt
+            engine.max_prompt
         )
     );
     assert!(prompts.own.is_empty());
@@ -111,7 +111,7 @@ fn every_key_reaches_the_runner_or_the_engine() {
         max_turns = 9
         max_cost_usd = 2
         tries = 1
-        most_prompt_chars = 10000
+        max_prompt_chars = 10000
         ask = false
         question_rounds = 0
         remind_hours = 0
@@ -126,7 +126,7 @@ fn every_key_reaches_the_runner_or_the_engine() {
     let agent = &loaded.config.agent;
     assert_eq!(
         (agent.kind, agent.output),
-        (Kind::Command, OutputFormat::StreamJson)
+        (AgentKind::Command, OutputFormat::StreamJson)
     );
     assert_eq!(agent.args, ["exec", "a, b", ""]);
     let here = std::env::current_dir().unwrap();
@@ -154,7 +154,7 @@ fn every_key_reaches_the_runner_or_the_engine() {
     assert_eq!(engine.limits.silence, Duration::from_secs(7));
     assert_eq!((engine.limits.turns, engine.limits.cost), (9, None));
     assert_eq!(engine.run_cost, Some(2_000_000));
-    assert_eq!((engine.tries, engine.most_prompt), (1, 10_000));
+    assert_eq!((engine.tries, engine.max_prompt), (1, 10_000));
     assert_eq!((engine.ask, engine.rounds), (false, 0));
     assert_eq!(engine.remind_after, Duration::ZERO);
     assert_eq!(engine.answer_within, Duration::from_hours(1));

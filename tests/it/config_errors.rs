@@ -68,7 +68,7 @@ fn later_layers_win() {
 #[test]
 fn session_logs_are_limited_and_come_from_where_the_api_is() {
     let config = loaded("", &[], &[]).config;
-    assert_eq!(config.source.most_log, 50 * 1024 * 1024);
+    assert_eq!(config.source.max_log, 50 * 1024 * 1024);
     assert_eq!(
         config.source.redirect_hosts,
         ["*.githubusercontent.com", "*.s3.amazonaws.com"]
@@ -76,12 +76,12 @@ fn session_logs_are_limited_and_come_from_where_the_api_is() {
     assert_eq!(config.engine().web, "https://github.com");
     let environment = [
         ("PLANWRIGHT_SOURCE_REDIRECT_HOSTS", "store.ghe.example"),
-        ("PLANWRIGHT_SOURCE_MOST_LOG_MB", "2"),
+        ("PLANWRIGHT_SOURCE_MAX_LOG_MB", "2"),
         ("PLANWRIGHT_GITHUB_API_URL", "https://ghe.example/api/v3"),
     ];
     let config = loaded("", &environment, &[]).config;
     assert_eq!(config.source.redirect_hosts, ["store.ghe.example"]);
-    assert_eq!(config.engine().most_log, 2 * 1024 * 1024);
+    assert_eq!(config.engine().max_log, 2 * 1024 * 1024);
     assert_eq!(config.engine().web, "https://ghe.example");
     let none = loaded("", &[], &["source.redirect_hosts="]).config;
     assert_eq!(none.source.redirect_hosts, [""; 0]);
@@ -199,10 +199,10 @@ fn errors_name_the_place_the_key_and_the_remedy() {
             "planwright.toml:2: `github.allowed_bots` is [\"dependabot\"]; it must be a list of account ids, e.g. [41898282]",
         ),
         (
-            "[source]\nmost_log_mb = 101\n",
+            "[source]\nmax_log_mb = 101\n",
             &[],
             &[],
-            "planwright.toml:2: `source.most_log_mb` is 101; it must be 1 to 100 megabytes",
+            "planwright.toml:2: `source.max_log_mb` is 101; it must be 1 to 100 megabytes",
         ),
         (
             "",
@@ -273,8 +273,8 @@ fn errors_name_the_place_the_key_and_the_remedy() {
         (
             "",
             &[],
-            &["worker.backoff_most_seconds=1"],
-            "--set: `worker.backoff_most_seconds` is 1; it must not be less than `worker.backoff_seconds`",
+            &["worker.max_backoff_seconds=1"],
+            "--set: `worker.max_backoff_seconds` is 1; it must not be less than `worker.backoff_seconds`",
         ),
         (
             "",

@@ -168,7 +168,7 @@ async fn an_outage_of_either_place_is_waited_out() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_used_is_said_and_nothing_is_saved() {
-    let system = judged(vec![("PLANWRIGHT_SOURCE_MOST_LOG_MB", "1".to_owned())]).await;
+    let system = judged(vec![("PLANWRIGHT_SOURCE_MAX_LOG_MB", "1".to_owned())]).await;
     let sim = &system.sim;
     let put = |path: &str, content: Vec<u8>| sim.put_file(REPO, path, content).unwrap();
     put("logs/a.jsonl", log());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use planwright::engine::clock::Clock;
 use planwright::engine::model::agent::{Ending, Report, Session, Spent};
-use planwright::engine::model::progress::{Came, Progress, Work};
+use planwright::engine::model::progress::{AgentState, Progress, TurnResult};
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::{Budget, BudgetScope, Exceeded, Lease, Store};
 use planwright::formats::command::Command;
@@ -28,7 +28,7 @@ async fn progress(rig: &Rig, run: &RunId) -> Progress {
     rig.view(run).await.progress.unwrap()
 }
 
-async fn asked(rig: &Rig, run: &RunId) -> Work {
+async fn asked(rig: &Rig, run: &RunId) -> AgentState {
     progress(rig, run).await.work.unwrap()
 }
 
@@ -60,7 +60,7 @@ async fn died_behind_second_turn(rig: &Rig, run: &RunId, ending: Ending, spent: 
     let work = progress.work.as_mut().unwrap();
     work.rounds.clear();
     work.turns = 2;
-    work.came = Some(Came {
+    work.came = Some(TurnResult {
         report: Report {
             ending,
             texts: Vec::new(),

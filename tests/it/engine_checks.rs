@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
-use planwright::engine::effects::{Effects, Stop};
+use planwright::engine::effects::{Effects, StepError};
 use planwright::engine::forge::{
-    Annotation, CheckReport, CheckState, Conclusion, Content, ForgeError, Kind, Level, NewCheckRun,
-    ReadError, content,
+    Annotation, CheckReport, CheckState, Conclusion, Content, ForgeError, Level, NewCheckRun,
+    NotAFile, ReadError, content,
 };
 use planwright::engine::model::trigger::Repo;
 use planwright::engine::store::Store;
@@ -75,10 +75,12 @@ async fn create(rig: &Rig, effects: &Effects, new: &NewCheckRun) -> u64 {
         };
         match outcome {
             Ok(posted) => return posted.id(),
-            Err(Stop::Settling { until } | Stop::Forge(ForgeError::Limited { until, .. })) => {
+            Err(
+                StepError::Settling { until } | StepError::Forge(ForgeError::Limited { until, .. }),
+            ) => {
                 rig.clock.advance_to(until);
             }
-            Err(Stop::Forge(ForgeError::Unknown { .. })) => {}
+            Err(StepError::Forge(ForgeError::Unknown { .. })) => {}
             Err(other) => panic!("{other}"),
         }
     }
@@ -156,13 +158,13 @@ async fn a_lost_request_is_not_looked_for_before_it_has_settled() {
     let new = plan_check(60);
     let lost = effects.create_check("check", &repo(), &new).await;
     assert!(
-        matches!(lost, Err(Stop::Forge(ForgeError::Unknown { .. }))),
+        matches!(lost, Err(StepError::Forge(ForgeError::Unknown { .. }))),
         "{lost:?}"
     );
     let until = rig.clock.now().plus(Duration::from_secs(12));
     let early = effects.create_check("check", &repo(), &new).await;
     assert!(
-        matches!(early, Err(Stop::Settling { until: then }) if then == until),
+        matches!(early, Err(StepError::Settling { until: then }) if then == until),
         "{early:?}"
     );
 }
@@ -195,7 +197,7 @@ async fn a_refused_check_is_told_and_leaves_nothing() {
     rig.forge.fail(1, Fault::Forbidden);
     let refused = effects.create_check("check", &repo(), &plan_check(1)).await;
     assert!(
-        matches!(refused, Err(Stop::Forge(ForgeError::Forbidden { .. }))),
+        matches!(refused, Err(StepError::Forge(ForgeError::Forbidden { .. }))),
         "{refused:?}"
     );
     assert!(rig.forge.world.lock().unwrap().checks.is_empty());
@@ -223,8 +225,8 @@ async fn what_stands_at_a_path_of_a_commit_is_told_apart() {
         ),
         (
             "docs",
-            Some(not_a_file(Kind::Directory)),
-            Content::NotAFile(Kind::Directory),
+            Some(not_a_file(NotAFile::Directory)),
+            Content::NotAFile(NotAFile::Directory),
         ),
         ("nothing", None, Content::Missing),
     ];

@@ -3,7 +3,7 @@
 
 use github_simulator::model::TreeEntry as GitEntry;
 use github_simulator::{Fault, FaultKind};
-use planwright::engine::effects::Stop;
+use planwright::engine::effects::StepError;
 use planwright::engine::forge::{EntryKind, ForgeError, ReadError, Tree, TreeEntry};
 use planwright::engine::knowledge::{Knowledge, LeftOut, Limits, Why};
 use planwright::engine::model::trigger::Repo;
@@ -58,7 +58,7 @@ fn add(forge: &FakeForge, path: &str, kind: EntryKind) {
 }
 
 /// Gathers in a task of its own, as runs are worked on.
-async fn gathered(forge: &FakeForge) -> Result<Knowledge, Stop> {
+async fn gathered(forge: &FakeForge) -> Result<Knowledge, StepError> {
     let forge = forge.clone();
     let work = async move { gather(&forge, &repo(), Limits::default()).await };
     tokio::spawn(work).await.unwrap()
@@ -88,7 +88,7 @@ async fn documents_come_in_their_order_with_the_commit() {
     assert_eq!(
         (
             found.left_out.as_slice(),
-            planwright::engine::say::knowledge::left_out(&found.left_out)
+            planwright::engine::messages::knowledge::left_out(&found.left_out)
         ),
         (&[][..], None)
     );
@@ -172,11 +172,11 @@ async fn an_outage_stops_the_step_and_leaves_nothing_out() {
         .unwrap()
         .files
         .insert("blob b".into(), failed);
-    assert!(matches!(gathered(&forge).await, Err(Stop::Forge(error)) if error == lost));
+    assert!(matches!(gathered(&forge).await, Err(StepError::Forge(error)) if error == lost));
     forge.world.lock().unwrap().down = true;
     let down = gathered(&forge).await;
     assert!(
-        matches!(down, Err(Stop::Forge(ForgeError::Unreachable { .. }))),
+        matches!(down, Err(StepError::Forge(ForgeError::Unreachable { .. }))),
         "{down:?}"
     );
 }
@@ -300,7 +300,7 @@ async fn three_megabytes_in_sixty_documents_come_through_the_client() {
     ));
     let lost = gather(forge, &place.repo, enough).await;
     assert!(
-        matches!(lost, Err(Stop::Forge(ForgeError::Unknown { .. }))),
+        matches!(lost, Err(StepError::Forge(ForgeError::Unknown { .. }))),
         "{lost:?}"
     );
     judged.tap.assert_clean();

@@ -253,7 +253,7 @@ async fn what_cannot_be_done_says_why_and_what_exists() {
 #[tokio::test]
 async fn a_plan_that_was_too_large_is_saved_when_it_was_made_shorter() {
     let rig = Rig::with(Settings {
-        most_parts: 1,
+        max_parts: 1,
         ..Settings::default()
     })
     .await;

@@ -469,7 +469,7 @@ async fn documents_that_have_no_room_do_not_cost_the_plan() {
         ("research.md", "# Research\n\nTwo formats were weighed.\n"),
     ])]);
     let settings = planwright::engine::settings::Settings {
-        most_parts: 2,
+        max_parts: 2,
         ..Default::default()
     };
     let mut rig = Rig::with(settings).await;

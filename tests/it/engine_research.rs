@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use planwright::engine::agent::Task;
 use planwright::engine::model::agent::{Ending, Limit, Wrote};
-use planwright::engine::model::research::State as Topic;
+use planwright::engine::model::research::TopicState;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::store::Store;
 use planwright::formats::command::Command;
@@ -54,7 +54,7 @@ fn overloaded() -> Act {
     })
 }
 
-async fn topics(rig: &Rig, run: &RunId) -> Vec<Topic> {
+async fn topics(rig: &Rig, run: &RunId) -> Vec<TopicState> {
     let view = rig.store.run(run).await.unwrap().unwrap();
     let progress = view.progress.clone().unwrap_or_default();
     let research = progress.research.unwrap_or_default();
@@ -136,11 +136,11 @@ async fn five_topics_come_to_what_is_there_and_not_to_what_is_said() {
     assert_eq!(rig.state(&run).await, State::Succeeded, "{said}");
     let states = topics(&rig, &run).await;
     let want = [
-        Topic::Written,
-        Topic::Recovered,
-        Topic::Degraded,
-        Topic::Written,
-        Topic::Failed,
+        TopicState::Written,
+        TopicState::Recovered,
+        TopicState::Degraded,
+        TopicState::Written,
+        TopicState::Failed,
     ];
     assert_eq!(states, want);
     assert!(said.contains("3 of 5 topics have a report"), "{said}");
@@ -203,9 +203,9 @@ async fn a_write_that_only_the_output_shows_counts_when_it_succeeded() {
         ok,
     };
     for (ok, want) in [
-        (Some(true), Topic::Recovered),
-        (Some(false), Topic::Failed),
-        (None, Topic::Failed),
+        (Some(true), TopicState::Recovered),
+        (Some(false), TopicState::Failed),
+        (None, TopicState::Failed),
     ] {
         let agent = FakeAgent::deciding(move |_| Act::Claim(wrote(ok), "Done.".to_owned()));
         let rig = rig(&agent).await;
@@ -231,7 +231,7 @@ async fn what_stands_in_for_reports_never_counts_as_success() {
         said.contains("1 of 3 topics have a report that an agent wrote; at least 2 must."),
         "{said}"
     );
-    assert!(said.contains("Topic 2 (two): degraded"), "{said}");
+    assert!(said.contains("TopicState 2 (two): degraded"), "{said}");
 }
 
 #[tokio::test]
@@ -252,9 +252,14 @@ async fn a_retry_does_the_missing_topics_only() {
     good.store(true, std::sync::atomic::Ordering::SeqCst);
     rig.say(Command::Retry).await;
     rig.settle().await;
-    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert_eq!(
+        rig.state(&run).await,
+        State::Succeeded,
+        "{}",
+        status(&rig)
+    );
     assert_eq!(agent.prompts().len(), 5, "the first topic had its report");
-    assert_eq!(topics(&rig, &run).await, [Topic::Written; 3]);
+    assert_eq!(topics(&rig, &run).await, [TopicState::Written; 3]);
     let reports = rig.forge.own_bodies(HERE);
     let heads = reports
         .iter()
@@ -288,7 +293,7 @@ async fn a_crash_loses_no_report_and_no_finished_topic_is_worked_on_again() {
                 research
                     .topics
                     .iter()
-                    .filter(|one| one.state == Topic::Written)
+                    .filter(|one| one.state == TopicState::Written)
                     .count()
             });
             if done == 3 {
@@ -315,7 +320,12 @@ async fn a_crash_loses_no_report_and_no_finished_topic_is_worked_on_again() {
             Outcome::Wait(until) => rig.clock.advance_to(until),
         }
     }
-    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert_eq!(
+        rig.state(&run).await,
+        State::Succeeded,
+        "{}",
+        status(&rig)
+    );
     assert_eq!(healed.prompts().len(), 1);
     assert!(healed.prompts()[0].contains("002-slow.md"));
 }
@@ -332,7 +342,7 @@ async fn an_agent_that_obeys_the_data_has_no_report() {
     let rig = rig(&agent).await;
     let run = ask(&rig, "it").await;
     rig.settle().await;
-    assert_eq!(topics(&rig, &run).await, [Topic::Failed]);
+    assert_eq!(topics(&rig, &run).await, [TopicState::Failed]);
     let said = rig.forge.own_bodies(HERE).concat();
     assert!(said.contains("followed an instruction that stands in the data"));
     assert!(!said.contains("As asked"), "{said}");
@@ -411,7 +421,7 @@ async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_
     let (done, open) = states.split_at(3);
     assert_eq!(
         (done, open),
-        (&[Topic::Written; 3][..], &[Topic::Open; 2][..])
+        (&[TopicState::Written; 3][..], &[TopicState::Open; 2][..])
     );
     let said = status(&rig);
     assert!(said.contains("## Error: agent_limit"), "{said}");
@@ -487,7 +497,12 @@ async fn a_run_that_waits_for_agents_asks_github_for_next_to_nothing() {
         .full
         .store(false, std::sync::atomic::Ordering::Relaxed);
     rig.settle().await;
-    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
+    assert_eq!(
+        rig.state(&run).await,
+        State::Succeeded,
+        "{}",
+        status(&rig)
+    );
 }
 
 #[tokio::test]
@@ -508,12 +523,12 @@ async fn what_others_finish_is_remembered_while_github_is_slow() {
                 _ = &mut working => panic!("GitHub answered"),
                 () = tokio::task::yield_now() => {}
             }
-            if topics(&rig, &run).await == [Topic::Written; 3] {
+            if topics(&rig, &run).await == [TopicState::Written; 3] {
                 break;
             }
         }
     }
-    assert_eq!(topics(&rig, &run).await, [Topic::Written; 3]);
+    assert_eq!(topics(&rig, &run).await, [TopicState::Written; 3]);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use planwright::engine::clock::Clock;
-use planwright::engine::forge::{ForgeError, Kind, ReadError};
+use planwright::engine::forge::{ForgeError, NotAFile, ReadError};
 use planwright::engine::model::failure::Code;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::{RunId, State};
@@ -261,7 +261,7 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
         (
             "a.jsonl@HEAD",
             Err(ReadError::NotAFile {
-                kind: Kind::Directory,
+                kind: NotAFile::Directory,
             }),
             named,
             ["it is a directory, not a file", "Name the log itself"],
@@ -270,7 +270,7 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
             "a.jsonl@HEAD",
             Err(ReadError::TooLarge { most: 50 << 20 }),
             named,
-            ["it is larger than 50 MB", "source.most_log_mb"],
+            ["it is larger than 50 MB", "source.max_log_mb"],
         ),
         (
             "a.jsonl@HEAD",
@@ -306,7 +306,7 @@ async fn a_named_log_that_cannot_be_used_is_an_error_and_the_conversation_is_not
 #[tokio::test]
 async fn a_log_that_is_too_long_is_said_to_be() {
     let settings = Settings {
-        most_log: 1024 * 1024,
+        max_log: 1024 * 1024,
         ..Settings::default()
     };
     let rig = Rig::with(settings).await;

@@ -85,7 +85,7 @@ async fn a_conversation_titled_with_a_fence_leaves_the_sentence_around_it_whole(
             .filter(|block| {
                 matches!(
                     block.kind,
-                    planwright::formats::markdown::Kind::Code { fenced: true, .. }
+                    planwright::formats::markdown::BlockKind::Code { fenced: true, .. }
                 )
             });
         // The fields of the header.

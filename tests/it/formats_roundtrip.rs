@@ -4,7 +4,7 @@
 
 use planwright::engine::steps::publish::comments;
 use planwright::formats::block::{Content, PlanForm, find, neutralise, parse, plan_body};
-use planwright::formats::markdown::{Kind, blocks};
+use planwright::formats::markdown::{BlockKind, blocks};
 use planwright::formats::plan::document::{
     Enrichment, PlanDocument, is_success_document, plan_text,
 };
@@ -131,7 +131,7 @@ proptest! {
             prop_assert!(size.0 <= chars && size.1 <= bytes, "{:?}", size);
             let safe = neutralise(&part.text);
             let open = blocks(&format!("\n{safe}"))
-                .pop().is_some_and(|last| matches!(last.kind, Kind::Code { closed: false, .. }));
+                .pop().is_some_and(|last| matches!(last.kind, BlockKind::Code { closed: false, .. }));
             prop_assert!(!open, "{}", safe);
         }
         let bodies: Vec<String> = parts.iter().map(|part| plan_body(&part.text)).collect();

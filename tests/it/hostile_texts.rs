@@ -4,10 +4,10 @@
 use comrak::Arena;
 use comrak::nodes::NodeValue;
 use planwright::engine::extract::{self, MAX_SEARCHED_BYTES};
-use planwright::engine::model::conversation::{Post, Reactions, Thread};
+use planwright::engine::model::conversation::{Conversation, Post, Reactions};
 use planwright::engine::model::progress::Logs;
 use planwright::engine::model::time::Millis;
-use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
+use planwright::engine::model::trigger::{Actor, IssueRef, Origin, Repo, Trigger};
 use planwright::engine::steps::verify::find;
 use planwright::formats::command::{self, Command};
 use planwright::formats::hidden;
@@ -117,9 +117,9 @@ fn post(id: u64, body: String) -> Post {
     }
 }
 
-fn conversation(bodies: impl Iterator<Item = String>) -> (Thread, Trigger) {
+fn conversation(bodies: impl Iterator<Item = String>) -> (Conversation, Trigger) {
     let posts: Vec<Post> = bodies.zip(0..).map(|(body, id)| post(id, body)).collect();
-    let place = Place {
+    let place = IssueRef {
         repo: Repo {
             installation: 1,
             id: 2,
@@ -145,7 +145,7 @@ fn conversation(bodies: impl Iterator<Item = String>) -> (Thread, Trigger) {
         opening: None,
         at: Millis(1_000_000),
     };
-    let thread = Thread {
+    let thread = Conversation {
         place,
         title: "A title".to_owned(),
         url: String::new(),

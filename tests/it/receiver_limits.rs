@@ -16,7 +16,7 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use planwright::adapters::webhook::{BODY_LIMIT, LARGE_BODIES, SMALL_BODY};
+use planwright::adapters::webhook::{LARGE_BODIES, MAX_BODY, SMALL_BODY};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -32,9 +32,9 @@ fn padded(size: usize) -> Bytes {
 #[tokio::test]
 async fn twenty_five_mebibytes_are_taken_and_one_byte_more_is_not() {
     let rig = start().await;
-    let taken = rig.send(&Delivery::new("push", padded(BODY_LIMIT))).await;
+    let taken = rig.send(&Delivery::new("push", padded(MAX_BODY))).await;
     assert_eq!(taken.status, 200, "{}", taken.text);
-    for size in [BODY_LIMIT + 1, 26 * 1024 * 1024] {
+    for size in [MAX_BODY + 1, 26 * 1024 * 1024] {
         let refused = rig.send(&Delivery::new("push", padded(size))).await;
         assert_eq!(refused.status, 413);
         assert_eq!(

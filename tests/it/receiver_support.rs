@@ -24,7 +24,7 @@ use planwright::adapters::web::health::{Health, StoreCheck};
 use planwright::adapters::web::{self, server};
 use planwright::adapters::webhook::Receiver;
 use planwright::engine::clock::Clock;
-use planwright::engine::decide::Facts;
+use planwright::engine::decide::AppIdentity;
 use planwright::engine::model::agent::Spent;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::RunId;
@@ -316,7 +316,7 @@ pub(crate) async fn start_with(keep_payloads: bool) -> Rig {
 pub(crate) async fn start_bounded(keep_payloads: bool, max_connections: usize) -> Rig {
     let store = Arc::new(FakeStore::new());
     let clock = Arc::new(Hand(AtomicI64::new(1_780_000_000_000)));
-    let facts = Facts {
+    let facts = AppIdentity {
         app_id: APP_ID,
         app_slug: Some("planwright".to_owned()),
         labels: vec![(Command::SavePlan, "save-plan".to_owned())],

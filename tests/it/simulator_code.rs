@@ -13,11 +13,11 @@ use planwright::adapters::store::{SqliteOptions, SqliteStore};
 use planwright::engine::clock::Clock;
 use planwright::engine::effects::Effects;
 use planwright::engine::forge::{
-    Annotation, Change, CheckReport, CheckState, Conclusion, Content, Forge, Kind, Level,
-    NewCheckRun, content,
+    Annotation, Change, CheckReport, CheckState, Conclusion, Content, Forge, Level, NewCheckRun,
+    NotAFile, content,
 };
 use planwright::engine::model::time::Millis;
-use planwright::engine::model::trigger::{Place, Repo};
+use planwright::engine::model::trigger::{IssueRef, Repo};
 use planwright::engine::store::{NewDelivery, NewRun, Store};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -618,7 +618,7 @@ impl Judged {
         }
     }
 
-    pub(crate) fn place(&self, number: u64) -> Place {
+    pub(crate) fn place(&self, number: u64) -> IssueRef {
         let (owner, name) = REPO.split_once('/').unwrap();
         let repo = Repo {
             installation: self.installation,
@@ -626,7 +626,7 @@ impl Judged {
             owner: owner.into(),
             name: name.into(),
         };
-        Place {
+        IssueRef {
             repo,
             number,
             pull_request: true,
@@ -691,9 +691,9 @@ async fn the_client_reads_a_pull_request_from_a_fork() {
         ("plans/old.md", Content::Missing),
         ("link", Content::Text("x".into())),
         ("picture", Content::Binary),
-        ("docs", Content::NotAFile(Kind::Directory)),
-        ("module", Content::NotAFile(Kind::Submodule)),
-        ("dangling", Content::NotAFile(Kind::Link)),
+        ("docs", Content::NotAFile(NotAFile::Directory)),
+        ("module", Content::NotAFile(NotAFile::Submodule)),
+        ("dangling", Content::NotAFile(NotAFile::Link)),
         ("f149", Content::TooLarge { most: 2 }),
     ] {
         let most = if path == "f149" { 2 } else { 1_000 };

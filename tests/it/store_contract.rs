@@ -18,7 +18,7 @@ use planwright::engine::model::failure::Code;
 use planwright::engine::model::progress::Progress;
 use planwright::engine::model::run::{RunId, State};
 use planwright::engine::model::time::Millis;
-use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
+use planwright::engine::model::trigger::{Actor, IssueRef, Origin, Repo, Trigger};
 use planwright::engine::store::{Accepted, Claimed, NewDelivery, NewRun, RunOutcome, Store};
 use planwright::formats::command::Command;
 
@@ -100,7 +100,7 @@ pub(crate) fn new_run(repo: u64, number: u64) -> NewRun {
             login: "octocat".into(),
             bot: false,
         },
-        place: Place {
+        place: IssueRef {
             repo: Repo {
                 installation: 1,
                 id: repo,

@@ -14,7 +14,7 @@ use crate::vectors::{self, Departures};
 
 const ANY: fn(&Value) -> bool = |_| true;
 /// Both eras cut a title at so many characters. Ours may be longer, as an issue's title may; the rest is the same.
-const ERK_TITLE_MAX: usize = 100;
+const ERK_MAX_TITLE: usize = 100;
 
 fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     value.pointer(path).and_then(Value::as_str).unwrap()
@@ -24,7 +24,7 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
 fn titles(plan: &str, erk: &str) -> (Value, Value) {
     let none = "Implementation Plan";
     (
-        json!(title_of(plan).map(|title| title.chars().take(ERK_TITLE_MAX).collect::<String>())),
+        json!(title_of(plan).map(|title| title.chars().take(ERK_MAX_TITLE).collect::<String>())),
         json!(Some(erk).filter(|title| *title != none)),
     )
 }

@@ -1,7 +1,7 @@
 //! The agent's test vectors for reports and plans as documents.
 
 use planwright::formats::front_matter::{self, FrontMatterError};
-use planwright::formats::markdown::{Kind, blocks};
+use planwright::formats::markdown::{BlockKind, blocks};
 use planwright::formats::report::{
     DocumentProblem, PlanHeadingKind, Reduction, ReportTally, check_plan, metadata, next_number,
     phase_heading, plan_metadata,
@@ -59,7 +59,7 @@ fn plan_heading() {
     hold_agent("plan_heading", &[], |case| {
         let line = case["input"]["line"].as_str().unwrap();
         let found = match blocks(line).first().map(|block| &block.kind) {
-            Some(Kind::Heading { level, text, .. }) => phase_heading(*level, text),
+            Some(BlockKind::Heading { level, text, .. }) => phase_heading(*level, text),
             _ => None,
         };
         let is = |named| found.as_ref().is_some_and(|found| found.kind == named);

@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use planwright::engine::agent::Task;
 use planwright::engine::clock::Clock;
-use planwright::engine::effects::Stop;
+use planwright::engine::effects::StepError;
 use planwright::engine::model::agent::{Document, Ending, Limits, Spent, Wrote};
-use planwright::engine::model::research::{Research, State};
+use planwright::engine::model::research::{Research, TopicState};
 use planwright::engine::model::run::RunId;
-use planwright::engine::prompt::{self, Around};
-use planwright::engine::research::{Desk, Team, work};
+use planwright::engine::prompt::{self, PromptContext};
+use planwright::engine::research::{ResearchDeps, ResearchHost, work};
 use planwright::engine::settings::ResearchSettings;
 use planwright::engine::steps::research::{attempt, task};
 use planwright::engine::stop::StopFlag;
@@ -28,11 +28,11 @@ use crate::vectors::hold_agent;
 struct Nowhere(RunId);
 
 #[async_trait]
-impl Desk for Nowhere {
-    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, Stop> {
-        let around = Around {
+impl ResearchHost for Nowhere {
+    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, StepError> {
+        let around = PromptContext {
             writes: true,
-            ..Around::default()
+            ..PromptContext::default()
         };
         let prompt = prompt::report(&attempt(research, at).borrowed(), &around, 600_000);
         let minute = Duration::from_mins(1);
@@ -52,7 +52,7 @@ impl Desk for Nowhere {
         ))
     }
 
-    async fn ended(&mut self, _: &Research, _: usize, _: &Spent) -> Result<(), Stop> {
+    async fn ended(&mut self, _: &Research, _: usize, _: &Spent) -> Result<(), StepError> {
         Ok(())
     }
 
@@ -64,7 +64,7 @@ impl Desk for Nowhere {
 /// Works on one topic to the end; the waits on the way, in milliseconds.
 fn works(agent: &FakeAgent, settings: ResearchSettings) -> (Research, Vec<f64>) {
     let clock = Arc::new(ManualClock::new());
-    let team = Team {
+    let team = ResearchDeps {
         agent: Arc::new(agent.clone()),
         clock: clock.clone(),
         settings,
@@ -80,7 +80,7 @@ fn works(agent: &FakeAgent, settings: ResearchSettings) -> (Research, Vec<f64>) 
         loop {
             match work(&mut research, &team, &mut desk, &stop).await {
                 Ok(()) => return,
-                Err(Stop::Wait { until, .. }) => {
+                Err(StepError::Wait { until, .. }) => {
                     waits.push(until.since(clock.now()).as_secs_f64() * 1_000.0);
                     clock.advance_to(until);
                 }
@@ -137,10 +137,10 @@ fn fallback_flow() {
         let topic = &research.topics[0];
         let second = agent.prompts().get(1).cloned().unwrap_or_default();
         let ours = match topic.state {
-            State::Written => {
+            TopicState::Written => {
                 json!({"status": "created", "source": "agent", "next": "extract_metadata"})
             }
-            State::Recovered => json!({
+            TopicState::Recovered => json!({
                 "status": "recovered", "notice": "RECOVERY",
                 "path": format!("/t/{}", topic.note.as_ref().unwrap().split('`').nth(1).unwrap()),
             }),
@@ -259,7 +259,7 @@ fn a_file_of_a_turn_that_did_not_end_well_is_no_report() {
     let agent = FakeAgent::deciding(move |_| Act::Cut(document.clone()));
     let (research, _) = works(&agent, ResearchSettings::default());
     let topic = &research.topics[0];
-    assert_eq!(topic.state, State::Degraded);
+    assert_eq!(topic.state, TopicState::Degraded);
     // Nothing that was paid for is lost.
     assert!(topic.report.as_ref().unwrap().contains("It is like this"));
     assert_eq!(agent.prompts().len(), 1);

@@ -26,7 +26,7 @@ mod tests;
 
 /// The kind of a top-level block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum BlockKind {
     /// A heading, ATX or setext, with its level (1-6) and its text without markup.
     Heading {
         /// 1 to 6.
@@ -75,7 +75,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// The kind of block.
-    pub kind: Kind,
+    pub kind: BlockKind,
     /// Byte range in the source: whole lines, without the final line end.
     pub span: Range<usize>,
     /// First line, 1-based.
@@ -86,7 +86,7 @@ impl Block {
     /// Returns level and text of a heading.
     pub fn heading(&self) -> Option<(u8, &str)> {
         match &self.kind {
-            Kind::Heading { level, text, .. } => Some((*level, text)),
+            BlockKind::Heading { level, text, .. } => Some((*level, text)),
             _ => None,
         }
     }
@@ -94,7 +94,7 @@ impl Block {
     /// Returns the text of a paragraph.
     pub fn paragraph(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Paragraph { text } => Some(text),
+            BlockKind::Paragraph { text } => Some(text),
             _ => None,
         }
     }
@@ -250,17 +250,17 @@ pub fn blocks_of<'a>(root: &'a AstNode<'a>, source: &str) -> Vec<Block> {
     root.children().map(block).collect()
 }
 
-fn kind<'a>(node: &'a AstNode<'a>) -> Kind {
+fn kind<'a>(node: &'a AstNode<'a>) -> BlockKind {
     match &node.data().value {
-        NodeValue::Heading(heading) => Kind::Heading {
+        NodeValue::Heading(heading) => BlockKind::Heading {
             level: heading.level,
             text: node.collect_text().trim().to_owned(),
             setext: heading.setext,
         },
-        NodeValue::Paragraph => Kind::Paragraph {
+        NodeValue::Paragraph => BlockKind::Paragraph {
             text: plain_text(node),
         },
-        NodeValue::List(items) => Kind::List {
+        NodeValue::List(items) => BlockKind::List {
             ordered: items.list_type == ListType::Ordered,
             items: node.children().count(),
             tasks: node
@@ -268,16 +268,16 @@ fn kind<'a>(node: &'a AstNode<'a>) -> Kind {
                 .filter(|item| matches!(item.data().value, NodeValue::TaskItem(_)))
                 .count(),
         },
-        NodeValue::CodeBlock(code) => Kind::Code {
+        NodeValue::CodeBlock(code) => BlockKind::Code {
             info: code.info.clone(),
             fenced: code.fenced,
             closed: code.closed || !code.fenced,
         },
-        NodeValue::BlockQuote => Kind::Quote,
-        NodeValue::HtmlBlock(_) => Kind::Html,
-        NodeValue::Table(_) => Kind::Table,
-        NodeValue::ThematicBreak => Kind::Rule,
-        _ => Kind::Other,
+        NodeValue::BlockQuote => BlockKind::Quote,
+        NodeValue::HtmlBlock(_) => BlockKind::Html,
+        NodeValue::Table(_) => BlockKind::Table,
+        NodeValue::ThematicBreak => BlockKind::Rule,
+        _ => BlockKind::Other,
     }
 }
 
@@ -339,13 +339,13 @@ pub fn sections(source: &str) -> Vec<Section> {
     let blocks = blocks(source);
     let mut found = Vec::new();
     for (index, block) in blocks.iter().enumerate() {
-        let Kind::Heading { level, text, .. } = &block.kind else {
+        let BlockKind::Heading { level, text, .. } = &block.kind else {
             continue;
         };
         let end = blocks[index + 1..]
             .iter()
             .take_while(
-                |next| !matches!(&next.kind, Kind::Heading { level: other, .. } if other <= level),
+                |next| !matches!(&next.kind, BlockKind::Heading { level: other, .. } if other <= level),
             )
             .last()
             .map_or(block.span.end, |last| last.span.end);

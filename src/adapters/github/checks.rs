@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::adapters::redact::Redactor;
 use crate::adapters::text::{truncate_bytes, truncate_chars};
 use crate::engine::forge::{
-    Annotation, CheckReport, CheckState, Conclusion, Level, MOST_ANNOTATION_TITLE, MOST_CHECK_TEXT,
-    MOST_MESSAGE, NewCheckRun,
+    Annotation, CheckReport, CheckState, Conclusion, Level, MAX_ANNOTATION_TITLE, MAX_CHECK_TEXT,
+    MAX_MESSAGE, NewCheckRun,
 };
 
 /// Renders a new check run. Texts are redacted before they are truncated.
@@ -34,25 +34,25 @@ pub(super) fn report(report: &CheckReport, redactor: &Redactor) -> Value {
                 Level::Warning => "warning",
                 Level::Failure => "failure",
             },
-            "message": clean(&one.message, MOST_MESSAGE),
+            "message": clean(&one.message, MAX_MESSAGE),
         });
         if let Some(title) = &one.title {
             value["title"] = json!(truncate_chars(
                 &redactor.redact(title),
-                MOST_ANNOTATION_TITLE
+                MAX_ANNOTATION_TITLE
             ));
         }
         if let Some(details) = &one.raw_details {
-            value["raw_details"] = json!(clean(details, MOST_MESSAGE));
+            value["raw_details"] = json!(clean(details, MAX_MESSAGE));
         }
         value
     };
     let mut output = json!({
         "title": redactor.redact(&report.title),
-        "summary": clean(&report.summary, MOST_CHECK_TEXT),
+        "summary": clean(&report.summary, MAX_CHECK_TEXT),
     });
     if let Some(text) = &report.text {
-        output["text"] = json!(clean(text, MOST_CHECK_TEXT));
+        output["text"] = json!(clean(text, MAX_CHECK_TEXT));
     }
     if !report.annotations.is_empty() {
         let annotations: Vec<Value> = report.annotations.iter().map(annotation).collect();

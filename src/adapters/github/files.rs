@@ -19,7 +19,7 @@ use super::response::{ErrorBody, Response, clean_message};
 use super::transport::Request;
 use super::{GitHub, link};
 use crate::adapters::text::error_chain;
-use crate::engine::forge::{ForgeError, Kind, ReadError, Take};
+use crate::engine::forge::{ForgeError, NotAFile, ReadError, Take};
 use crate::engine::model::trigger::Repo;
 
 /// Maximum size of a file that GitHub's endpoints for contents and blobs return, in bytes.
@@ -161,15 +161,15 @@ impl GitHub {
 }
 
 /// Returns the kind of object that JSON of the contents endpoint describes instead of a file.
-fn described_kind(json: &[u8]) -> Option<Kind> {
+fn described_kind(json: &[u8]) -> Option<NotAFile> {
     let value: Value = serde_json::from_slice(json).ok()?;
     let entry = |value: &Value| value.get("git_url").is_some() && value.get("type").is_some();
     match &value {
-        Value::Array(entries) if entries.iter().all(entry) => Some(Kind::Directory),
+        Value::Array(entries) if entries.iter().all(entry) => Some(NotAFile::Directory),
         Value::Object(_) if entry(&value) => match value["type"].as_str()? {
-            "dir" => Some(Kind::Directory),
-            "submodule" => Some(Kind::Submodule),
-            "symlink" => Some(Kind::Link),
+            "dir" => Some(NotAFile::Directory),
+            "submodule" => Some(NotAFile::Submodule),
+            "symlink" => Some(NotAFile::Link),
             _ => None,
         },
         _ => None,
@@ -262,16 +262,16 @@ mod tests {
         for (json, kind) in [
             (
                 r#"[{"type":"file","git_url":"x","name":"a"}]"#,
-                Some(Kind::Directory),
+                Some(NotAFile::Directory),
             ),
-            ("[]", Some(Kind::Directory)),
+            ("[]", Some(NotAFile::Directory)),
             (
                 r#"{"type":"submodule","git_url":null}"#,
-                Some(Kind::Submodule),
+                Some(NotAFile::Submodule),
             ),
             (
                 r#"{"type":"symlink","git_url":"x","target":"b"}"#,
-                Some(Kind::Link),
+                Some(NotAFile::Link),
             ),
             (r#"{"type":"user","sessionId":"s"}"#, None),
             (r#"{"type":"file","git_url":"x"}"#, None),

@@ -16,9 +16,9 @@ use crate::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec, NewCheckRun,
     PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
-use crate::engine::model::conversation::Thread;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Place, Repo};
+use crate::engine::model::trigger::{IssueRef, Repo};
 
 /// How much earlier lists of own posts begin: GitHub's times are whole seconds, and its clocks differ a
 /// little. Too many posts are harmless, since markers decide.
@@ -47,7 +47,7 @@ impl Forge for GitHub {
         }
     }
 
-    async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
+    async fn thread(&self, place: &IssueRef) -> Result<Conversation, ForgeError> {
         // Nobody closes the semaphore.
         let _permit = self.conversations.acquire().await.ok();
         let posts = thread::read(&self.api, place).await?;
@@ -55,7 +55,7 @@ impl Forge for GitHub {
         Ok(posts.into_thread(|post| own.wrote(post)))
     }
 
-    async fn locate(&self, place: &Place) -> Result<Place, ForgeError> {
+    async fn locate(&self, place: &IssueRef) -> Result<IssueRef, ForgeError> {
         let (_, mut now) = thread::read_issue(&self.api, place).await?;
         if now.repo.full_name() != place.repo.full_name() {
             let what = format!("the repository {}", now.repo.full_name());
@@ -65,7 +65,7 @@ impl Forge for GitHub {
         Ok(now)
     }
 
-    async fn is_open(&self, place: &Place) -> Result<bool, ForgeError> {
+    async fn is_open(&self, place: &IssueRef) -> Result<bool, ForgeError> {
         let (issue, _) = thread::read_issue(&self.api, place).await?;
         Ok(issue.state == "open")
     }
@@ -165,7 +165,7 @@ impl Forge for GitHub {
         read_within(self.download_timeout, what, reading).await
     }
 
-    async fn pull_request(&self, place: &Place) -> Result<PullRequest, ForgeError> {
+    async fn pull_request(&self, place: &IssueRef) -> Result<PullRequest, ForgeError> {
         let path = format!("/pulls/{}", place.number);
         let what = pull_request_name(place);
         let pull: wire::PullRequest = self.api.get_json(&place.repo, &path, what).await?;
@@ -180,7 +180,7 @@ impl Forge for GitHub {
         })
     }
 
-    async fn changed_files(&self, place: &Place) -> Result<Vec<ChangedFile>, ForgeError> {
+    async fn changed_files(&self, place: &IssueRef) -> Result<Vec<ChangedFile>, ForgeError> {
         let path = format!("/pulls/{}/files?per_page={PER_PAGE}", place.number);
         let what = format!("the changed files of {}", pull_request_name(place));
         let entries = self
@@ -434,7 +434,7 @@ impl Forge for GitHub {
         response.error_for_status().map(|_| ())
     }
 
-    async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError> {
+    async fn remove_label(&self, place: &IssueRef, name: &str) -> Result<(), ForgeError> {
         let path = format!("/issues/{}/labels/{}", place.number, link::encode(name));
         let issue = issue_name(&place.repo, place.number);
         let what = format!("taking the label {name} off {issue}");
@@ -443,7 +443,7 @@ impl Forge for GitHub {
 
     async fn react(
         &self,
-        place: &Place,
+        place: &IssueRef,
         to: &ReactTo,
         reaction: Reaction,
     ) -> Result<u64, ForgeError> {
@@ -463,7 +463,7 @@ impl Forge for GitHub {
         Ok(response.json::<wire::Written>()?.id)
     }
 
-    async fn unreact(&self, place: &Place, to: &ReactTo, id: u64) -> Result<(), ForgeError> {
+    async fn unreact(&self, place: &IssueRef, to: &ReactTo, id: u64) -> Result<(), ForgeError> {
         let path = format!("{}/{id}", reactions_path(place, to));
         let issue = issue_name(&place.repo, place.number);
         let what = format!("taking reaction {id} off {issue}");
@@ -541,14 +541,14 @@ fn warn_if_altered(sent: &str, stored: &str) {
     }
 }
 
-fn reactions_path(place: &Place, to: &ReactTo) -> String {
+fn reactions_path(place: &IssueRef, to: &ReactTo) -> String {
     match to {
         ReactTo::Comment(id) => format!("/issues/comments/{id}/reactions"),
-        ReactTo::Place => format!("/issues/{}/reactions", place.number),
+        ReactTo::Issue => format!("/issues/{}/reactions", place.number),
     }
 }
 
-fn pull_request_name(place: &Place) -> String {
+fn pull_request_name(place: &IssueRef) -> String {
     format!(
         "pull request #{} of {}",
         place.number,

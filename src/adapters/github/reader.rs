@@ -15,9 +15,9 @@ use super::transport::Transport;
 use super::{GitHubError, USER_AGENT, link, thread, unlisted_repo, wire};
 use crate::engine::clock::Clock;
 use crate::engine::forge::ForgeError;
-use crate::engine::model::conversation::Thread;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::Place;
+use crate::engine::model::trigger::IssueRef;
 
 /// Settings of a [`Reader`].
 #[derive(Debug, Clone)]
@@ -109,8 +109,13 @@ impl Reader {
     ///
     /// # Errors
     /// GitHub refused, could not be reached, or gave an unreadable answer.
-    pub async fn thread(&self, owner: &str, name: &str, number: u64) -> Result<Thread, ForgeError> {
-        let place = Place {
+    pub async fn thread(
+        &self,
+        owner: &str,
+        name: &str,
+        number: u64,
+    ) -> Result<Conversation, ForgeError> {
+        let place = IssueRef {
             repo: unlisted_repo(owner, name),
             number,
             pull_request: false,

@@ -3,8 +3,8 @@
 use super::client::{ApiClient, PER_PAGE};
 use super::wire;
 use crate::engine::forge::ForgeError;
-use crate::engine::model::conversation::{Hidden, MAX_THREAD_BYTES, Thread};
-use crate::engine::model::trigger::{Place, Repo};
+use crate::engine::model::conversation::{Conversation, Hidden, MAX_THREAD_BYTES};
+use crate::engine::model::trigger::{IssueRef, Repo};
 
 /// Returns the name of an issue in messages.
 pub(super) fn issue_name(repo: &Repo, number: u64) -> String {
@@ -13,7 +13,7 @@ pub(super) fn issue_name(repo: &Repo, number: u64) -> String {
 
 /// The posts of a conversation, and its current location.
 pub(super) struct Posts {
-    place: Place,
+    place: IssueRef,
     issue: wire::Issue,
     comments: Comments,
 }
@@ -22,12 +22,12 @@ pub(super) struct Posts {
 /// location, which is returned.
 pub(super) async fn read_issue(
     api: &ApiClient,
-    place: &Place,
-) -> Result<(wire::Issue, Place), ForgeError> {
+    place: &IssueRef,
+) -> Result<(wire::Issue, IssueRef), ForgeError> {
     let what = issue_name(&place.repo, place.number);
     let path = format!("/issues/{}", place.number);
     let issue: wire::Issue = api.get_json(&place.repo, &path, what).await?;
-    let mut now = Place {
+    let mut now = IssueRef {
         number: issue.number,
         pull_request: issue.pull_request.is_some(),
         ..place.clone()
@@ -45,7 +45,7 @@ pub(super) async fn read_issue(
 
 /// Reads the issue with its comments. GitHub redirects only the issue itself, so the comments of a
 /// transferred one are requested at its current location.
-pub(super) async fn read(api: &ApiClient, place: &Place) -> Result<Posts, ForgeError> {
+pub(super) async fn read(api: &ApiClient, place: &IssueRef) -> Result<Posts, ForgeError> {
     let (issue, place) = read_issue(api, place).await?;
     let path = format!("/issues/{}/comments?per_page={PER_PAGE}", place.number);
     let what = format!("the comments of {}", issue_name(&place.repo, place.number));
@@ -117,7 +117,7 @@ impl Comments {
 
 impl Posts {
     /// Converts the posts to a conversation; `is_own` tells the posts of the App itself.
-    pub(super) fn into_thread(self, is_own: impl Fn(&wire::Post) -> bool) -> Thread {
+    pub(super) fn into_thread(self, is_own: impl Fn(&wire::Post) -> bool) -> Conversation {
         let Self {
             place,
             issue,
@@ -138,7 +138,7 @@ impl Posts {
             .collect();
         posts.sort_by_key(|post| (post.created, post.id));
         posts.insert(0, convert(None, issue.post));
-        Thread {
+        Conversation {
             place,
             title: issue.title,
             url,

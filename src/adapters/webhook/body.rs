@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::answer::Answer;
 
 /// GitHub sends at most 25 MB (<https://docs.github.com/en/webhooks/webhook-events-and-payloads#payload-cap>).
-pub const BODY_LIMIT: usize = 25 * 1024 * 1024;
+pub const MAX_BODY: usize = 25 * 1024 * 1024;
 
 /// Maximum size of a body that is read without a permit, in bytes. The longest comment that GitHub takes,
 /// with its issue, stays below it unless every character is escaped.
@@ -35,7 +35,7 @@ const RATE_INTERVAL: Duration = Duration::from_secs(3);
 
 /// Maximum number of bytes of a refused body that are read, and the time limit for it, so that the sender
 /// gets the response instead of a broken connection.
-const DISCARD_LIMIT: usize = 32 * 1024 * 1024;
+const MAX_DISCARDED: usize = 32 * 1024 * 1024;
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The permits for large bodies.
@@ -58,7 +58,7 @@ pub(super) struct Buffered {
 /// Whether `Content-Length` is more than GitHub sends.
 pub(super) fn is_too_large(body: &Body) -> bool {
     let announced = body.size_hint().exact();
-    announced.is_some_and(|length| length > BODY_LIMIT as u64)
+    announced.is_some_and(|length| length > MAX_BODY as u64)
 }
 
 /// Reads the whole body, or returns the response that refuses it.
@@ -70,7 +70,7 @@ pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered
         .size_hint()
         .exact()
         .map(|length| usize::try_from(length).unwrap_or(usize::MAX));
-    if announced.is_some_and(|length| length > BODY_LIMIT) {
+    if announced.is_some_and(|length| length > MAX_BODY) {
         discard(body).await;
         return Err(too_large());
     }
@@ -85,7 +85,7 @@ pub(super) async fn read(mut body: Body, large: &LargeBodies) -> Result<Buffered
                 _place: None,
             });
         }
-        if whole.len() + more.len() > BODY_LIMIT {
+        if whole.len() + more.len() > MAX_BODY {
             drop(whole);
             discard(body).await;
             return Err(too_large());
@@ -179,7 +179,7 @@ pub(super) async fn discard(mut body: Body) {
         let mut seen = 0_usize;
         while let Ok(Some(data)) = frame(&mut body).await {
             seen = seen.saturating_add(data.len());
-            if seen > DISCARD_LIMIT {
+            if seen > MAX_DISCARDED {
                 break;
             }
         }

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::Verified;
-use crate::engine::decide::{Decision, Facts, PayloadError, decide};
+use crate::engine::decide::{AppIdentity, Decision, PayloadError, decide};
 
 /// Maximum size of a body that is decided on the thread that read it, in bytes. GitHub's part is about
 /// 10 KiB, and the rest is a comment that is parsed in a few milliseconds.
@@ -36,7 +36,7 @@ impl Decisions {
     pub(super) async fn decide(
         &self,
         delivery: &Verified,
-        facts: &Arc<Facts>,
+        facts: &Arc<AppIdentity>,
     ) -> Option<Result<Decision, PayloadError>> {
         if delivery.body().len() <= MAX_DIRECT_BODY {
             return Some(decide(delivery.event(), delivery.body(), facts));

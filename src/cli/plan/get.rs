@@ -10,7 +10,7 @@ use super::{TOKENS, as_json, finish};
 use crate::cli::access::{Access, READING, warn};
 use crate::cli::save::target::origin;
 use crate::cli::{Failure, Settings, block_on, terminal};
-use crate::engine::model::conversation::Thread;
+use crate::engine::model::conversation::Conversation;
 use crate::formats::plan::reference::{self, IssueRef, ReferenceError};
 use crate::formats::plan::stored::{self, StoredComment, StoredPage, StoredPlan};
 use crate::formats::text::truncate_chars;
@@ -126,7 +126,7 @@ fn named(issue: &str, host: &str) -> Result<((String, String), u64), Failure> {
     Ok((repository, number))
 }
 
-fn page(thread: &Thread) -> StoredPage {
+fn page(thread: &Conversation) -> StoredPage {
     let mut page = StoredPage {
         title: thread.title.clone(),
         pull_request: thread.place.pull_request,
@@ -149,7 +149,7 @@ fn page(thread: &Thread) -> StoredPage {
     page
 }
 
-fn show(thread: &Thread, found: &StoredPlan) -> serde_json::Value {
+fn show(thread: &Conversation, found: &StoredPlan) -> serde_json::Value {
     json!({
         "title": found.title,
         "number": thread.place.number,

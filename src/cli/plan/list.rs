@@ -56,8 +56,8 @@ pub(super) struct List {
     #[arg(value_name = "REPOSITORY")]
     repository: Option<String>,
     /// Which ones
-    #[arg(long, value_enum, default_value_t = State::Open)]
-    state: State,
+    #[arg(long, value_enum, default_value_t = IssueState::Open)]
+    state: IssueState,
     /// At most so many, newest first [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
@@ -67,13 +67,13 @@ pub(super) struct List {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum State {
+enum IssueState {
     Open,
     Closed,
     All,
 }
 
-impl State {
+impl IssueState {
     fn name(self) -> &'static str {
         match self {
             Self::Open => "open",

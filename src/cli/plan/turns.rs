@@ -8,20 +8,20 @@ use serde_json::json;
 
 use super::output::Target;
 use crate::cli::failure::print;
-use crate::cli::work::answers::{Answers, Found};
+use crate::cli::work::answers::{AnswerSource, Answers};
 use crate::cli::work::asking::{self, NoAnswer};
-use crate::cli::work::kept::Run;
 use crate::cli::work::progress::{Progress, Shown};
+use crate::cli::work::run_state::Run;
 use crate::cli::work::{Project, stopped};
 use crate::cli::{Failure, terminal};
 use crate::engine::agent::{Agent, Task};
 use crate::engine::clock::Clock;
 use crate::engine::knowledge::Knowledge;
+use crate::engine::messages;
 use crate::engine::model::agent::{Ending, Report, Session, Spent};
-use crate::engine::model::progress::{Came, Round};
+use crate::engine::model::progress::{Round, TurnResult};
 use crate::engine::planner::{self, FILES, PlanFiles, Step, restart};
-use crate::engine::prompt::{Around, Specified};
-use crate::engine::say;
+use crate::engine::prompt::{PlanPromptInput, PromptContext};
 use crate::engine::settings::{AgentSettings, Settings};
 use crate::engine::steps::planning;
 use crate::engine::stop::StopFlag;
@@ -102,12 +102,12 @@ impl Planner<'_> {
             Step::Plan { mut files, unasked } => {
                 let mut missed = std::mem::take(&mut self.run.kept.work.unasked);
                 missed.extend(unasked);
-                files.notes.extend(say::agent::unasked(&missed));
+                files.notes.extend(messages::agent::unasked(&missed));
                 return Ok(Some(self.finished(files)));
             }
             Step::Rescued { mut files, ending } => {
-                let why = say::agent::ended(&ending).1;
-                files.notes.insert(0, say::planning::cut_short(&why));
+                let why = messages::agent::ended(&ending).1;
+                files.notes.insert(0, messages::planning::cut_short(&why));
                 return Ok(Some(self.finished(files)));
             }
             Step::Ask | Step::Again => self.run.save()?,
@@ -163,15 +163,15 @@ impl Planner<'_> {
         let work = &self.run.kept.work;
         let first = work.brief.as_ref().map(|brief| brief.notes.clone());
         files.notes.splice(0..0, first.unwrap_or_default());
-        files.notes.extend(say::agent::redacted(work.redacted));
+        files.notes.extend(messages::agent::redacted(work.redacted));
         files
             .notes
-            .extend(say::agent::decided_by_agent(&work.without_answer()));
+            .extend(messages::agent::decided_by_agent(&work.without_answer()));
         files
     }
 
     /// Runs one turn of the agent and saves the state before and after it.
-    async fn turn(&mut self, before: u64) -> Result<Came, Failure> {
+    async fn turn(&mut self, before: u64) -> Result<TurnResult, Failure> {
         let task = self.task(before)?;
         self.run.kept.work.turns += 1;
         self.run.save()?;
@@ -185,7 +185,7 @@ impl Planner<'_> {
         let work = &mut self.run.kept.work;
         work.add(&report.spent);
         work.redacted = work.redacted.saturating_add(report.redacted);
-        let came = Came {
+        let came = TurnResult {
             report,
             session: task.session,
         };
@@ -200,12 +200,12 @@ impl Planner<'_> {
         let about = self.agent.about();
         let goes_on = about.resumes && work.session.is_some();
         let brief = work.brief.clone().unwrap_or_default();
-        let given = Specified {
+        let given = PlanPromptInput {
             title: &brief.title,
             text: &brief.text,
             guidance: self.guidance,
             reports: &brief.reports,
-            around: Around {
+            around: PromptContext {
                 nonce: &work.nonce,
                 canary: &work.canary,
                 documents: &brief.documents,
@@ -214,7 +214,7 @@ impl Planner<'_> {
                 writes: about.writes,
             },
             rounds: planner::rounds_left(work, self.rounds),
-            most: AgentSettings::default().most_prompt,
+            most: AgentSettings::default().max_prompt,
         };
         let (session, cost_before) = match work.session.clone().filter(|_| goes_on) {
             Some(id) => (Session::Resume(id), work.session_cost),
@@ -227,7 +227,7 @@ impl Planner<'_> {
                 return Err(Failure::failed(format!(
                     "the plan has cost what one plan may cost ({}); run the same command again to spend as much again, or \
                      raise limits.max_cost_usd",
-                    say::agent::dollars(most)
+                    messages::agent::dollars(most)
                 )));
             }
             limits.cost = Some(left);
@@ -261,9 +261,9 @@ impl Planner<'_> {
         for at in round.open() {
             let question = &round.questions[at];
             let found = self.answers.find(question, first + at + 1, &rounds)?;
-            if let Found::Answer(answer) = found {
+            if let AnswerSource::Answer(answer) = found {
                 self.take(at, Some(answer))?;
-            } else if found == Found::Left {
+            } else if found == AnswerSource::Left {
                 self.take(at, None)?;
             } else if asking::somebody() {
                 let token = self.stop.token();
@@ -362,7 +362,7 @@ fn waiting(round: &Round, first: usize) -> serde_json::Value {
 fn agent_failed(report: &Report) -> Failure {
     let message = match &report.ending {
         Ending::NotStarted(why) => format!("The agent could not be started: {why}"),
-        ending => say::agent::ended(ending).1,
+        ending => messages::agent::ended(ending).1,
     };
     let stderr = report.stderr.trim();
     let tail: String = match stderr.char_indices().rev().nth(299) {

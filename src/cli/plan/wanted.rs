@@ -10,7 +10,7 @@ use crate::formats::specification::{
 };
 
 /// Maximum size of a specification, in bytes.
-const MOST: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// A specification that was read from a file.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Wanted {
             // Do not follow symbolic links out of the project, which may come from another person.
             Some(path) => project
                 .folder
-                .read(path, MOST)
+                .read(path, MAX_BYTES)
                 .map_err(|error| Failure::Usage(error.to_string()))?
                 .unwrap_or_default(),
             None => input::text(&file)?,

@@ -12,8 +12,8 @@ use super::turns::Planner;
 use super::wanted::Wanted;
 use crate::adapters::clock::SystemClock;
 use crate::cli::work::answers::Answers;
-use crate::cli::work::kept::{Begun, Run, hash};
 use crate::cli::work::progress::Progress;
+use crate::cli::work::run_state::{Begun, Run, hash};
 use crate::cli::work::topics::{self, Researchers};
 use crate::cli::work::{
     AGENT, Done, EXIT_CODES, Project, Where, agent, dollars, listen, note_on_stderr,
@@ -21,9 +21,9 @@ use crate::cli::work::{
 use crate::cli::{Failure, block_on};
 use crate::engine::agent::Agent;
 use crate::engine::clock::Clock;
+use crate::engine::messages::planning as sentences;
 use crate::engine::model::progress::Brief;
 use crate::engine::planner::renew_words;
-use crate::engine::say::planning as sentences;
 use crate::engine::steps::planning;
 use crate::engine::stop::StopFlag;
 use crate::formats::specification::complexity;

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::terminal;
 use crate::adapters::claude_home::FoundPlan;
 use crate::engine::local_save::{Before, Known, Order, Outcome};
+use crate::engine::messages;
 use crate::engine::model::progress::{Prepared, Saved};
-use crate::engine::say;
 use crate::engine::settings::Settings;
 
 /// Returns the output of a dry run, and the reason why saving would fail, if it would.
@@ -69,7 +69,7 @@ pub(super) fn outcome(
         let session = found.session.as_deref().unwrap_or("unknown");
         format!("\n\nFrom: session {session}, {}", found.file.display())
     });
-    let steps = say::next_steps(settings, &order.place, saved);
+    let steps = messages::next_steps(settings, &order.place, saved);
     let steps = match steps.as_str() {
         "" => steps,
         steps => format!("\nNext steps:\n\n{steps}\n"),

@@ -12,12 +12,12 @@ use crate::engine::clock::Clock as _;
 use crate::engine::store::{Store, StoreError};
 
 /// The open database, which is locked until it is dropped.
-pub(super) struct State {
+pub(super) struct SaveState {
     store: Arc<SqliteStore>,
     _lock: File,
 }
 
-impl State {
+impl SaveState {
     /// Opens the database below `$XDG_STATE_HOME`, or `~/.local/state`
     /// (<https://specifications.freedesktop.org/basedir-spec/latest/>).
     pub(super) async fn open() -> Result<Self, Failure> {

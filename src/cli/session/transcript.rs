@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tempfile::{NamedTempFile, TempPath};
 
-use super::Place;
+use super::SessionFolders;
 use crate::cli::Failure;
 use crate::cli::failure::print;
 use crate::formats::session::MAX_LINE_BYTES;
@@ -46,7 +46,7 @@ pub(super) struct Transcript {
     #[arg(value_name = "LOG")]
     file: PathBuf,
     #[command(flatten)]
-    place: Place,
+    place: SessionFolders,
     /// Take only the entries of this session, and those that name none
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
@@ -65,7 +65,7 @@ pub(super) struct Transcript {
 }
 
 /// Maximum length of a line, in MiB. Longer lines are skipped.
-const LONGEST_MIB: usize = MAX_LINE_BYTES / (1024 * 1024);
+const MAX_LINE_MIB: usize = MAX_LINE_BYTES / (1024 * 1024);
 
 /// Size of the chunks in which the log is read, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -132,13 +132,13 @@ impl Transcript {
         let longer = stats.left_out.get(&LeftOut::TooLong).copied().unwrap_or(0);
         match (stats.unreadable(), stats.first_unreadable) {
             (1, Some(line)) if longer == 1 => {
-                eprintln!("note: line {line} is longer than {LONGEST_MIB} MiB and was skipped");
+                eprintln!("note: line {line} is longer than {MAX_LINE_MIB} MiB and was skipped");
             }
             (1, Some(line)) => eprintln!("note: line {line} cannot be read and was skipped"),
             (count, Some(line)) => {
                 let longer = match longer {
                     0 => String::new(),
-                    longer => format!(", {longer} of them because of more than {LONGEST_MIB} MiB"),
+                    longer => format!(", {longer} of them because of more than {MAX_LINE_MIB} MiB"),
                 };
                 eprintln!(
                     "note: {count} lines cannot be read and were skipped{longer}, the first is line {line}"
@@ -164,7 +164,7 @@ fn nothing(verdict: Verdict, stats: &Stats, wanted: Option<&str>) -> Option<Stri
     match verdict {
         _ if stats.entries_in == 0 => Some("there is no entry in it".to_owned()),
         _ if stats.unreadable() == stats.entries_in && longer > 0 => Some(format!(
-            "nothing in it can be read: of {lines}, {longer} longer than {LONGEST_MIB} MiB"
+            "nothing in it can be read: of {lines}, {longer} longer than {MAX_LINE_MIB} MiB"
         )),
         _ if stats.unreadable() == stats.entries_in => {
             Some(format!("this is no session log: {lines}, none is an entry"))

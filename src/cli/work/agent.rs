@@ -17,7 +17,7 @@ use crate::adapters::redact::Redactor;
 use crate::cli::agents::{GRACE, RETRIES, helper, known_in};
 use crate::cli::{Failure, save};
 use crate::config::agent::is_program;
-use crate::config::project::{Kind, Text};
+use crate::config::project::{AgentKind, Text};
 use crate::engine::clock::Clock;
 use crate::formats::agent_stream::MAX_LINE_BYTES;
 
@@ -53,7 +53,7 @@ pub(in crate::cli) fn ready(project: &Project, model: Option<&str>) -> Result<Re
         .collect();
     let mut known = known_in(&environment);
     let client: Arc<dyn Client> = match agent.kind {
-        Kind::Command => Arc::new(Command(CommandSettings {
+        AgentKind::Command => Arc::new(Command(CommandSettings {
             path,
             args: agent
                 .args
@@ -65,7 +65,7 @@ pub(in crate::cli) fn ready(project: &Project, model: Option<&str>) -> Result<Re
             reads: vec![project.root.clone()],
             output: agent.output,
         })),
-        Kind::Claude => {
+        AgentKind::Claude => {
             let key = KEYS.iter().find_map(|name| set(name));
             let token = set(TOKEN).filter(|_| key.is_none());
             let lets_in = |name: &str| name.starts_with("ANTHROPIC_") || name == TOKEN;

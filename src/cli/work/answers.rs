@@ -41,7 +41,7 @@ struct Entry {
 
 /// The result of looking up a question in a file of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) enum Found {
+pub(in crate::cli) enum AnswerSource {
     /// The file contains no answer.
     Nothing,
     /// The question is left to the agent.
@@ -119,9 +119,9 @@ impl Answers {
         question: &Question,
         number: usize,
         earlier: &[Round],
-    ) -> Result<Found, Failure> {
+    ) -> Result<AnswerSource, Failure> {
         let Some(at) = self.position(question, number, earlier) else {
-            return Ok(Found::Nothing);
+            return Ok(AnswerSource::Nothing);
         };
         let Entry { name, values } = &self.entries[at];
         let wrong = |why: &str| {
@@ -155,9 +155,9 @@ impl Answers {
         }
         whole.text = (!words.is_empty()).then(|| words.join("; "));
         if whole == Answer::default() {
-            return Ok(Found::Left);
+            return Ok(AnswerSource::Left);
         }
-        Ok(Found::Answer(whole))
+        Ok(AnswerSource::Answer(whole))
     }
 
     /// Returns the index of the entry for a question, found by question, header or number. A header
@@ -249,9 +249,9 @@ mod tests {
 
     fn words(answers: &Answers, question: &Question, number: usize) -> String {
         match answers.find(question, number, &[]).unwrap() {
-            Found::Nothing => "nothing".to_owned(),
-            Found::Left => "left".to_owned(),
-            Found::Answer(answer) => answer.words(question),
+            AnswerSource::Nothing => "nothing".to_owned(),
+            AnswerSource::Left => "left".to_owned(),
+            AnswerSource::Answer(answer) => answer.words(question),
         }
     }
 

@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::terminal;
 use crate::engine::agent::{About, Agent, Task};
+use crate::engine::messages;
 use crate::engine::model::agent::{Document, Ending, Report, Spent};
 use crate::engine::model::run::RunId;
-use crate::engine::say;
 use crate::formats::text::truncate_chars;
 
 /// Maximum length of a name in a spinner line, in characters, which leaves room for the usage.
@@ -69,7 +69,7 @@ fn used(spent: &Spent) -> Cow<'static, str> {
         millis: 0,
         ..*spent
     };
-    match say::agent::spent(&spent) {
+    match messages::agent::spent(&spent) {
         used if used.is_empty() => "at work".into(),
         used => used.into(),
     }
@@ -127,7 +127,7 @@ impl Agent for Shown {
         if let Some(line) = line {
             line.finish_and_clear();
         } else {
-            let used = say::agent::spent(&report.spent);
+            let used = messages::agent::spent(&report.spent);
             let used = if used.is_empty() {
                 "nothing used"
             } else {

@@ -7,20 +7,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::kept::Run;
 use super::progress::{Progress, Shown};
+use super::run_state::Run;
 use super::{Project, failed, stopped};
 use crate::cli::Failure;
 use crate::engine::agent::{Agent, Task};
 use crate::engine::clock::Clock;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::knowledge::Knowledge;
+use crate::engine::messages;
 use crate::engine::model::agent::{Micros, Spent};
 use crate::engine::model::failure::{Code, Failure as Decided};
-use crate::engine::model::research::{Research, State, Topic};
-use crate::engine::prompt::{self, Around, new_words};
-use crate::engine::research::{self, Desk, Team};
-use crate::engine::say;
+use crate::engine::model::research::{Research, Topic, TopicState};
+use crate::engine::prompt::{self, PromptContext, new_words};
+use crate::engine::research::{self, ResearchDeps, ResearchHost};
 use crate::engine::settings::{AgentSettings, ResearchSettings};
 use crate::engine::steps::planning;
 use crate::engine::steps::research::{attempt, checked, task};
@@ -49,10 +49,10 @@ pub(in crate::cli) fn read(
     settings: &ResearchSettings,
 ) -> Result<Vec<String>, Failure> {
     checked(research::topics(texts), settings).map_err(|stop| match stop {
-        Stop::Failed(Decided { message, .. }) => Failure::Usage(format!(
+        StepError::Failed(Decided { message, .. }) => Failure::Usage(format!(
             "{}; name at most {} topics, separated by `;`, each in a sentence",
             message.trim_end_matches('.'),
-            settings.most_topics
+            settings.max_topics
         )),
         other => Failure::Usage(other.to_string()),
     })
@@ -86,7 +86,10 @@ impl Researchers<'_> {
         stop: &StopFlag,
     ) -> Result<Research, Failure> {
         let mut research = if let Some(mut known) = run.kept.research.clone() {
-            let ended = known.topics.iter().all(|topic| topic.state != State::Open);
+            let ended = known
+                .topics
+                .iter()
+                .all(|topic| topic.state != TopicState::Open);
             if ended && !known.tally().passes() {
                 known.again();
             }
@@ -115,7 +118,7 @@ impl Researchers<'_> {
         let count = research.topics.len();
         let names = research.topics.iter().enumerate();
         let names = names.map(|(at, topic)| name(at, count, topic));
-        let team = Team {
+        let team = ResearchDeps {
             agent: Arc::new(Shown {
                 agent: Arc::clone(&self.agent),
                 progress: Arc::clone(&self.progress),
@@ -135,7 +138,7 @@ impl Researchers<'_> {
         loop {
             match research::work(&mut research, &team, &mut desk, stop).await {
                 Ok(()) => break,
-                Err(Stop::Wait { until, why }) => {
+                Err(StepError::Wait { until, why }) => {
                     self.progress.say(&why);
                     let wait = until.since(self.clock.now());
                     let token = stop.token();
@@ -160,7 +163,10 @@ impl Researchers<'_> {
 
 /// Returns the failure for research with too few reports.
 pub(in crate::cli) fn too_few(research: &Research) -> Failure {
-    failed(Stop::Failed(say::research::too_few(research)), REMEDY)
+    failed(
+        StepError::Failed(messages::research::too_few(research)),
+        REMEDY,
+    )
 }
 
 fn name(at: usize, count: usize, topic: &Topic) -> String {
@@ -170,15 +176,15 @@ fn name(at: usize, count: usize, topic: &Topic) -> String {
 /// Returns a short description of a topic's state.
 pub(in crate::cli) fn state(topic: &Topic) -> &'static str {
     match topic.state {
-        State::Open => "not done",
-        State::Written => "written",
-        State::Recovered => "written elsewhere, recovered",
-        State::Degraded => "degraded: put together from the agent's words",
-        State::Failed => "failed",
+        TopicState::Open => "not done",
+        TopicState::Written => "written",
+        TopicState::Recovered => "written elsewhere, recovered",
+        TopicState::Degraded => "degraded: put together from the agent's words",
+        TopicState::Failed => "failed",
     }
 }
 
-/// A [`Desk`] that saves the state in the run and prints progress on standard error.
+/// A [`ResearchHost`] that saves the state in the run and prints progress on standard error.
 struct AtTerminal<'d, 'p> {
     with: &'d Researchers<'p>,
     run: &'d mut Run,
@@ -196,8 +202,8 @@ impl AtTerminal<'_, '_> {
 }
 
 /// Returns the error for state that cannot be saved, which ends the research.
-fn cannot(message: String) -> Stop {
-    Stop::Failed(Decided {
+fn cannot(message: String) -> StepError {
+    StepError::Failed(Decided {
         code: Code::Internal,
         message,
         details: Vec::new(),
@@ -206,8 +212,8 @@ fn cannot(message: String) -> Stop {
 }
 
 #[async_trait]
-impl Desk for AtTerminal<'_, '_> {
-    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, Stop> {
+impl ResearchHost for AtTerminal<'_, '_> {
+    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, StepError> {
         self.remember(research).map_err(cannot)?;
         let project = self.with.project;
         let mut limits = project.limits();
@@ -218,7 +224,7 @@ impl Desk for AtTerminal<'_, '_> {
         let most = project.config.limits.max_cost;
         limits.cost = most.map(|most| most.saturating_sub(spent).max(1));
         let attempt = attempt(research, at);
-        let around = Around {
+        let around = PromptContext {
             nonce: &research.nonce,
             canary: &research.canary,
             documents: research.documents.as_deref().unwrap_or_default(),
@@ -229,7 +235,7 @@ impl Desk for AtTerminal<'_, '_> {
         let prompt = prompt::report(
             &attempt.borrowed(),
             &around,
-            AgentSettings::default().most_prompt,
+            AgentSettings::default().max_prompt,
         );
         let system = Role::Researcher.instructions().to_owned();
         Ok(task(
@@ -242,7 +248,12 @@ impl Desk for AtTerminal<'_, '_> {
         ))
     }
 
-    async fn ended(&mut self, research: &Research, at: usize, _spent: &Spent) -> Result<(), Stop> {
+    async fn ended(
+        &mut self,
+        research: &Research,
+        at: usize,
+        _spent: &Spent,
+    ) -> Result<(), StepError> {
         self.remember(research).map_err(cannot)?;
         let Some(topic) = research.topics.get(at) else {
             return Ok(());
@@ -250,12 +261,12 @@ impl Desk for AtTerminal<'_, '_> {
         let name = name(at, research.topics.len(), topic);
         let (mark, what) = match topic.state {
             // Stopped topics are not printed: one message for all of them follows.
-            State::Open if topic.wrong.is_empty() && topic.not_before.is_none() => {
+            TopicState::Open if topic.wrong.is_empty() && topic.not_before.is_none() => {
                 return Ok(());
             }
-            State::Open => ("…", format!("again, {}", topic.wrong.join("; "))),
-            State::Written | State::Recovered => ("✓", state(topic).to_owned()),
-            State::Degraded | State::Failed => {
+            TopicState::Open => ("…", format!("again, {}", topic.wrong.join("; "))),
+            TopicState::Written | TopicState::Recovered => ("✓", state(topic).to_owned()),
+            TopicState::Degraded | TopicState::Failed => {
                 let why = topic.note.as_deref().unwrap_or_default();
                 ("✗", format!("{}. {why}", state(topic)))
             }

@@ -15,7 +15,7 @@ pub const CONFIG: &str = ".planwright/config.toml";
 pub const OLD_CONFIG: &str = ".spektacular/config.yaml";
 
 /// Maximum size of a settings file, in bytes (64 KiB). The documented defaults take 5 KB.
-const MOST: u64 = 64 * 1024;
+const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// The origin of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +120,7 @@ fn file(folder: &Dir, path: &str) -> Result<Option<String>, ProjectError> {
             )));
         }
     };
-    if bytes.len() as u64 > MOST {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(ProjectError::TooLong {
             path: path.to_owned(),
         });
@@ -131,7 +131,7 @@ fn file(folder: &Dir, path: &str) -> Result<Option<String>, ProjectError> {
     })
 }
 
-/// Reads a file, but at most one byte more than [`MOST`].
+/// Reads a file, but at most one byte more than [`MAX_FILE_BYTES`].
 fn bytes(folder: &Dir, path: &str) -> io::Result<Vec<u8>> {
     if !folder.metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
@@ -146,6 +146,6 @@ fn bytes(folder: &Dir, path: &str) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     let open = folder.open_with(path, &options)?;
-    open.take(MOST + 1).read_to_end(&mut bytes)?;
+    open.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

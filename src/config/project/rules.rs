@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use toml::Value;
 
 use super::error::ProjectError;
-use super::{Kind, ProjectConfig, Text};
+use super::{AgentKind, ProjectConfig, Text};
 use crate::config::agent;
 
 /// Expands the variables and checks all texts. `place` returns the file (and line) of a key and its
@@ -49,7 +49,7 @@ pub(super) fn check(
             return impossible(key, shown(key, config), why);
         }
     }
-    if config.agent.kind == Kind::Claude && !config.agent.args.is_empty() {
+    if config.agent.kind == AgentKind::Claude && !config.agent.args.is_empty() {
         let why = "it must be empty unless `agent.kind` is \"command\"".to_owned();
         return impossible("agent.args", shown("agent.args", config), why);
     }

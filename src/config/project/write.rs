@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use toml::Value;
 
-use super::{DEFAULT, Kind, ProjectConfig, Text};
+use super::{AgentKind, DEFAULT, ProjectConfig, Text};
 use crate::engine::model::agent::Micros;
 use crate::engine::settings::OutputFormat;
 
@@ -36,8 +36,8 @@ impl ProjectConfig {
         let (agent, models, limits, output) =
             (&self.agent, &self.models, &self.limits, &self.output);
         let kind = match agent.kind {
-            Kind::Claude => "claude",
-            Kind::Command => "command",
+            AgentKind::Claude => "claude",
+            AgentKind::Command => "command",
         };
         let prints = match agent.output {
             OutputFormat::Markdown => "markdown",

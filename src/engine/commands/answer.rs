@@ -2,12 +2,12 @@
 //! the waiting run.
 
 use super::CommandRun;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::Reaction;
-use crate::engine::model::progress::{Round, Told};
+use crate::engine::messages::agent as sentences;
+use crate::engine::model::progress::{Round, SubmittedAnswers};
 use crate::engine::model::run::{RunId, State};
 use crate::engine::model::trigger::{Origin, Trigger};
-use crate::engine::say::agent as sentences;
 use crate::engine::steps::{Context, report};
 use crate::engine::store::{AuditEntry, EffectState, RunView};
 use crate::formats::command::Permission;
@@ -25,7 +25,7 @@ struct Asking {
     round: Round,
 }
 
-pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     answer(run.context).await
 }
 
@@ -33,7 +33,7 @@ pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-async fn answer(context: &mut Context) -> Result<(), Stop> {
+async fn answer(context: &mut Context) -> Result<(), StepError> {
     let store = context.effects.store.clone();
     let key = format!("answer-{}", context.round);
     let now = context.effects.clock.now();
@@ -53,7 +53,7 @@ async fn answer(context: &mut Context) -> Result<(), Stop> {
 
 /// Unticks the box that submits the answers if the round is still open, so that they can be
 /// corrected and submitted again.
-async fn untick(context: &Context) -> Result<(), Stop> {
+async fn untick(context: &Context) -> Result<(), StepError> {
     let Origin::Boxes { id, text, .. } = &context.trigger.origin else {
         return Ok(());
     };
@@ -76,7 +76,7 @@ async fn untick(context: &Context) -> Result<(), Stop> {
     let key = format!("untick-{}", context.round);
     let editing = forge.update_comment(repo, *id, &body);
     match context.effects.idempotent(&key, editing).await {
-        Err(Stop::Forge(error)) if error.is_refusal() => {
+        Err(StepError::Forge(error)) if error.is_refusal() => {
             tracing::warn!(run.id = %context.run(), error = %error, "the box that sends keeps its tick");
             Ok(())
         }
@@ -86,7 +86,7 @@ async fn untick(context: &Context) -> Result<(), Stop> {
 
 /// Replies with `said` and a reaction, or only with the reaction if `said` is empty: the run's
 /// status comment goes on.
-async fn say(context: &mut Context, said: &str) -> Result<(), Stop> {
+async fn say(context: &mut Context, said: &str) -> Result<(), StepError> {
     if said.is_empty() {
         return report::close(context, Reaction::Rocket).await;
     }
@@ -99,7 +99,7 @@ async fn say(context: &mut Context, said: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn decide(context: &Context) -> Result<String, Stop> {
+async fn decide(context: &Context) -> Result<String, StepError> {
     let Some(asking) = asking(context).await? else {
         return Ok(sentences::nothing_asked(&context.trigger));
     };
@@ -118,7 +118,7 @@ async fn decide(context: &Context) -> Result<String, Stop> {
         // A run must not be cancelled because of an answer that cannot be read.
         return Ok(sentences::no_decision(&context.trigger));
     }
-    let told = Told {
+    let told = SubmittedAnswers {
         round: asking.number,
         answers: given.answers,
         skipped: given.skipped,
@@ -151,7 +151,7 @@ async fn decide(context: &Context) -> Result<String, Stop> {
 
 /// Returns the run at this place that waits for answers: the one whose boxes were ticked, or else
 /// the newest.
-async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
+async fn asking(context: &Context) -> Result<Option<Asking>, StepError> {
     let place = context.trigger.place.key();
     let store = &context.effects.store;
     let views = store.runs_at(&place, LOOKED_AT).await?;
@@ -181,7 +181,7 @@ async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
     if let Some(asking) = &mut asking {
         // Include answers that the run has not processed yet.
         for message in store.messages(&asking.run).await? {
-            if let Ok(told) = serde_json::from_str::<Told>(&message)
+            if let Ok(told) = serde_json::from_str::<SubmittedAnswers>(&message)
                 && told.round == asking.number
             {
                 asking.round.take(&told);
@@ -195,7 +195,7 @@ async fn asking(context: &Context) -> Result<Option<Asking>, Stop> {
 ///
 /// # Errors
 /// Returns an error if the store fails.
-pub async fn waits_at(context: &Context) -> Result<Option<String>, Stop> {
+pub async fn waits_at(context: &Context) -> Result<Option<String>, StepError> {
     let place = context.trigger.place.key();
     let views = context.effects.store.runs_at(&place, LOOKED_AT).await?;
     let mut waiting = views.iter().filter(|view| view.state == State::Waiting);
@@ -217,7 +217,7 @@ fn open(view: &RunView) -> Option<Asking> {
 
 /// Returns whether the sender may answer: the person who started the run and people with write
 /// permission may answer its questions, but only the latter may decide on a held run.
-async fn may(context: &Context, asking: &Asking) -> Result<bool, Stop> {
+async fn may(context: &Context, asking: &Asking) -> Result<bool, StepError> {
     let actor = &context.trigger.actor;
     if !asking.round.hold && asking.trigger.actor.id == actor.id {
         return Ok(true);

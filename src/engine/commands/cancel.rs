@@ -1,12 +1,12 @@
 //! `/cancel`: stops the runs at this place that were accepted before the command.
 
 use super::once;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::model::run::RunId;
 use crate::engine::steps::Context;
 use crate::formats::command::Command;
 
-pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
+pub(super) async fn reply(context: &Context) -> Result<String, StepError> {
     let place = context.trigger.place.key();
     once(context, Command::Cancel, async {
         let by = &context.trigger.actor.login;

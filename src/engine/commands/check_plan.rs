@@ -15,16 +15,16 @@ mod judge;
 mod look;
 
 use super::CommandRun;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::{
-    Annotation, Change, CheckReport, CheckState, Conclusion, Content, Level, MOST_CHANGED_FILES,
+    Annotation, Change, CheckReport, CheckState, Conclusion, Content, Level, MAX_CHANGED_FILES,
     NewCheckRun, PullRequest,
 };
-use crate::engine::model::conversation::Thread;
+use crate::engine::messages::{check as sentences, code_span, failures};
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::failure::Failure;
 use crate::engine::model::progress::{Checked, Checking, Judged};
 use crate::engine::model::trigger::{Origin, Trigger};
-use crate::engine::say::{check as sentences, code_span, failures};
 use crate::engine::settings::CheckSettings;
 use crate::engine::steps::{Context, prepare, report as reports};
 use crate::formats::action_plan::is_action_plan;
@@ -37,18 +37,18 @@ pub const CHECK_RUN: &str = "planwright/plans";
 
 /// Maximum size of a plan file that is read, in bytes. It exceeds the size limit of plans, so that
 /// a plan slightly above that limit gets a specific error.
-const MOST_FILE: u64 = 4 * 1024 * 1024;
+const MAX_FILE: u64 = 4 * 1024 * 1024;
 
 /// Maximum number of plan files of one pull request that are checked.
-const MOST_FILES: usize = 50;
+const MAX_FILES: usize = 50;
 
 /// Maximum number of annotations of one check run; they take twenty requests.
-const MOST_REMARKS: usize = 1_000;
+const MAX_REMARKS: usize = 1_000;
 
-pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     let checked = check(run.context).await?;
     if let Some(failure) = failure(&checked) {
-        return Err(Stop::Failed(failure));
+        return Err(StepError::Failed(failure));
     }
     reports::passed(run.context, &checked).await?;
     run.context
@@ -62,7 +62,7 @@ pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
 ///
 /// # Errors
 /// Returns an error if there is no plan, or if GitHub or the store fails.
-async fn check(context: &mut Context) -> Result<Checked, Stop> {
+async fn check(context: &mut Context) -> Result<Checked, StepError> {
     let checked = match context.progress.checked.clone() {
         Some(checked) if checked.round == context.round => checked,
         _ => {
@@ -92,7 +92,7 @@ fn failure(checked: &Checked) -> Option<Failure> {
     (checked.good() < checked.plans.len()).then(|| failures::not_executable(checked))
 }
 
-async fn judged(context: &mut Context) -> Result<Checked, Stop> {
+async fn judged(context: &mut Context) -> Result<Checked, StepError> {
     let trigger = &context.trigger;
     let on_files = match &trigger.origin {
         Origin::Label { .. } | Origin::Push { .. } => trigger.place.pull_request,
@@ -112,7 +112,7 @@ async fn judged(context: &mut Context) -> Result<Checked, Stop> {
         let settings = &context.settings.check;
         let forge = context.effects.forge.as_ref();
         let repo = &context.trigger.place.repo;
-        let mut files = Repository::new(forge, repo, &commit, settings.most_requests);
+        let mut files = Repository::new(forge, repo, &commit, settings.max_requests);
         let plan = one(settings, &mut files, &name, None, &text, &mut notes).await;
         let plan = unless_stopped(plan, &name, None)?;
         return Ok(Checked {
@@ -125,11 +125,11 @@ async fn judged(context: &mut Context) -> Result<Checked, Stop> {
     if trigger.place.pull_request {
         return files(context).await;
     }
-    Err(Stop::Failed(failures::no_action_plan()))
+    Err(StepError::Failed(failures::no_action_plan()))
 }
 
 /// Returns the plan that is meant in a conversation, as a description of its place and its text.
-fn meant(trigger: &Trigger, thread: &Thread) -> Option<(String, String)> {
+fn meant(trigger: &Trigger, thread: &Conversation) -> Option<(String, String)> {
     let given = trigger.inline.as_deref();
     if let Some(text) = given.filter(|text| !text.trim().is_empty()) {
         return Some((
@@ -156,7 +156,7 @@ fn meant(trigger: &Trigger, thread: &Thread) -> Option<(String, String)> {
 }
 
 /// Returns the action plan in the blocks of a plan issue.
-fn saved(thread: &Thread) -> Option<String> {
+fn saved(thread: &Conversation) -> Option<String> {
     let opening = thread.posts.first()?;
     block::find(&block::parse(&opening.body), "plan-header")?;
     let author = |post: &crate::engine::model::conversation::Post| {
@@ -184,14 +184,14 @@ fn saved(thread: &Thread) -> Option<String> {
         .find(|text| is_action_plan(text))
 }
 
-async fn pull(context: &Context) -> Result<PullRequest, Stop> {
+async fn pull(context: &Context) -> Result<PullRequest, StepError> {
     let place = &context.trigger.place;
     Ok(context.effects.forge.pull_request(place).await?)
 }
 
 /// Checks the changed plan files of a pull request at its head. Finished checks are stored if the
 /// run has to stop.
-async fn files(context: &mut Context) -> Result<Checked, Stop> {
+async fn files(context: &mut Context) -> Result<Checked, StepError> {
     let mut pull = pull(context).await?;
     let mut checking = match context.progress.checking.take() {
         Some(it)
@@ -214,7 +214,11 @@ async fn files(context: &mut Context) -> Result<Checked, Stop> {
 }
 
 /// Checks the files that are not checked yet.
-async fn go_on(context: &Context, pull: &PullRequest, checking: &mut Checking) -> Result<(), Stop> {
+async fn go_on(
+    context: &Context,
+    pull: &PullRequest,
+    checking: &mut Checking,
+) -> Result<(), StepError> {
     let forge = context.effects.forge.as_ref();
     let place = &context.trigger.place;
     let settings = &context.settings.check;
@@ -228,13 +232,13 @@ async fn go_on(context: &Context, pull: &PullRequest, checking: &mut Checking) -
     if done.plans.is_empty() {
         let most = budget(context);
         done.notes.clear();
-        if pull.changed_files > MOST_CHANGED_FILES {
+        if pull.changed_files > MAX_CHANGED_FILES {
             done.notes
                 .push(sentences::not_all_listed(pull.changed_files));
         }
-        if paths.len() > MOST_FILES {
+        if paths.len() > MAX_FILES {
             done.notes
-                .push(sentences::not_all_checked(paths.len(), MOST_FILES));
+                .push(sentences::not_all_checked(paths.len(), MAX_FILES));
         }
         if paths.is_empty() {
             done.notes.push(sentences::no_plan_files(&settings.files));
@@ -243,7 +247,7 @@ async fn go_on(context: &Context, pull: &PullRequest, checking: &mut Checking) -
             done.notes.push(sentences::pushed_by_outsider(who, most));
         }
     }
-    paths.truncate(MOST_FILES);
+    paths.truncate(MAX_FILES);
     let head = done.head.clone().unwrap_or_default();
     let left = budget(context).saturating_sub(checking.requests);
     let mut files = Repository::new(forge, &place.repo, &head, left);
@@ -257,7 +261,7 @@ async fn go_on(context: &Context, pull: &PullRequest, checking: &mut Checking) -
 
 /// Returns the maximum number of requests for files in this run.
 fn budget(context: &Context) -> usize {
-    let most = context.settings.check.most_requests;
+    let most = context.settings.check.max_requests;
     if context.outsider {
         most.min(context.settings.outsiders.check_requests)
     } else {
@@ -265,18 +269,18 @@ fn budget(context: &Context) -> usize {
     }
 }
 
-/// Reports plans that could not be read as skipped or unreadable; only [`NotRead::Stop`] ends the
+/// Reports plans that could not be read as skipped or unreadable; only [`NotRead::StepError`] ends the
 /// run.
 fn unless_stopped(
     plan: Result<Judged, NotRead>,
     name: &str,
     path: Option<&str>,
-) -> Result<Judged, Stop> {
+) -> Result<Judged, StepError> {
     match plan {
         Ok(plan) => Ok(plan),
         Err(NotRead::Budget) => Ok(judge::skipped(name, path)),
         Err(NotRead::Unreadable(why)) => Ok(judge::unread(name, &why)),
-        Err(NotRead::Stop(stop)) => Err(stop),
+        Err(NotRead::StepError(stop)) => Err(stop),
     }
 }
 
@@ -297,7 +301,7 @@ async fn file(
     notes: &mut Vec<String>,
 ) -> Result<Judged, NotRead> {
     let unread = |what: String| Ok(judge::unread(path, &what));
-    match files.read(path, MOST_FILE).await?.as_ref() {
+    match files.read(path, MAX_FILE).await?.as_ref() {
         Content::Text(text) => one(settings, files, path, Some(path), text, notes).await,
         Content::Binary => unread("it is not UTF-8 text".to_owned()),
         Content::TooLarge { most } => {
@@ -322,7 +326,7 @@ async fn one(
         Ok(plan) => {
             let files = if settings.repository {
                 let shown = path.map_or_else(|| name.to_owned(), code_span);
-                let most = settings.most_looks;
+                let most = settings.max_compared_files;
                 Some(look::load(files, &plan, most, &shown, notes).await?)
             } else {
                 None
@@ -358,7 +362,7 @@ fn report(checked: &Checked) -> CheckReport {
         title: sentences::title(checked),
         summary: sentences::summary(checked),
         text: Some(sentences::details(checked.plans.iter())).filter(|text| !text.is_empty()),
-        annotations: remarks.take(MOST_REMARKS).collect(),
+        annotations: remarks.take(MAX_REMARKS).collect(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `/plan-help`: lists the commands.
 
-use crate::engine::say::code_span;
-use crate::engine::say::replies::permission_name;
+use crate::engine::messages::code_span;
+use crate::engine::messages::replies::permission_name;
 use crate::formats::command::{Command, REGISTRY};
 
 /// Lists the commands of the registry.

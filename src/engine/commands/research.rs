@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use super::CommandRun;
 use crate::engine::agent::Agent;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::extract::late;
+use crate::engine::messages::planning as sentences;
 use crate::engine::model::research::Research;
 use crate::engine::research as engine_research;
-use crate::engine::say::planning as sentences;
 use crate::engine::steps::research::{begin, checked, research};
 use crate::engine::steps::{Context, prepare, report};
 use crate::engine::stop::StopFlag;
 use crate::formats::command::Command;
 
-pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     let Some(agent) = &run.parts.agent else {
-        return Err(Stop::Failed(sentences::needs_agent(Command::Research)));
+        return Err(StepError::Failed(sentences::needs_agent(Command::Research)));
     };
     let research = reports(run.context, agent, run.stop).await?;
     report::researched(run.context, &research).await?;
@@ -31,7 +31,7 @@ async fn reports(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
     stop: &StopFlag,
-) -> Result<Research, Stop> {
+) -> Result<Research, StepError> {
     if let Some(known) = &context.progress.research
         && context.progress.closing == Some(context.round)
         && known.tally().passes()
@@ -43,7 +43,7 @@ async fn reports(
         let topics = engine_research::topics(&context.trigger.guidance);
         let topics = checked(topics, &context.settings.research)?;
         let thread = prepare::thread(context).await?;
-        stop.heed()?;
+        stop.check_cancelled()?;
         let opening = thread.posts.iter().find(|post| post.id.is_none());
         // An opening text changed after the command may hold instructions for the agents, so leave
         // it out.

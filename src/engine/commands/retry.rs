@@ -1,12 +1,12 @@
 //! `/retry`: puts the last failed run here back into the queue.
 
 use super::once;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::model::run::RunId;
 use crate::engine::steps::Context;
 use crate::formats::command::Command;
 
-pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
+pub(super) async fn reply(context: &Context) -> Result<String, StepError> {
     let place = context.trigger.place.key();
     once(context, Command::Retry, async {
         let run = context.effects.store.requeue_failed(&place).await?;

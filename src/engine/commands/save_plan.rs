@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use super::{CommandRun, save, save_raw_plan};
 use crate::engine::agent::Agent;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::steps::prepare::Ready;
 use crate::engine::steps::{enrich, known, verify};
 
-pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     save(run, |run| Box::pin(work_out(run))).await
 }
 
-async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, Stop> {
+async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, StepError> {
     if let Some(agent) = &run.parts.agent {
         return with_agent(run, agent).await;
     }
@@ -23,7 +23,7 @@ async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, Stop> {
     }
 }
 
-async fn with_agent(run: &mut CommandRun<'_>, agent: &Arc<dyn Agent>) -> Result<Ready, Stop> {
+async fn with_agent(run: &mut CommandRun<'_>, agent: &Arc<dyn Agent>) -> Result<Ready, StepError> {
     let (context, stop) = (&mut *run.context, run.stop);
     let mut thread = None;
     enrich::begin(context, &mut thread, stop).await?;

@@ -1,15 +1,15 @@
 //! `/save-raw-plan`: finds the plan in the conversation and saves it unchanged.
 
 use super::{CommandRun, save};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::steps::prepare::{Ready, computing};
 use crate::engine::steps::{enrich, known, verify};
 
-pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), Stop> {
+pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     save(run, |run| Box::pin(work_out(run))).await
 }
 
-async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, Stop> {
+async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, StepError> {
     if run.parts.agent.is_none()
         && let Some(prepared) = enrich::without_agent(run.context, run.stop).await?
     {
@@ -19,10 +19,13 @@ async fn work_out(run: &mut CommandRun<'_>) -> Result<Ready, Stop> {
 }
 
 /// Finds the plan and prepares it for saving unchanged, with a note for the reader.
-pub(super) async fn as_found(run: &mut CommandRun<'_>, note: Option<&str>) -> Result<Ready, Stop> {
+pub(super) async fn as_found(
+    run: &mut CommandRun<'_>,
+    note: Option<&str>,
+) -> Result<Ready, StepError> {
     let (context, stop) = (&mut *run.context, run.stop);
     let mut found = enrich::found(context, stop).await?;
-    stop.heed()?;
+    stop.check_cancelled()?;
     known::identify(context, &found, false);
     if found.candidate.is_some() {
         found.notes.extend(note.map(str::to_owned));
@@ -31,6 +34,6 @@ pub(super) async fn as_found(run: &mut CommandRun<'_>, note: Option<&str>) -> Re
     let prefix = context.settings.title_prefix.clone();
     let prepared = computing(move || verify::as_found(&trigger, found, &prefix))
         .await?
-        .map_err(Stop::Failed)?;
+        .map_err(StepError::Failed)?;
     Ok(Ready::Plan(Box::new(prepared)))
 }

@@ -1,7 +1,7 @@
 //! `/plan-status`: lists the newest runs at this place.
 
-use crate::engine::effects::Stop;
-use crate::engine::say::{failures, known};
+use crate::engine::effects::StepError;
+use crate::engine::messages::{failures, known};
 use crate::engine::steps::Context;
 use crate::engine::store::RunView;
 use crate::formats::block::quiet;
@@ -9,7 +9,7 @@ use crate::formats::block::quiet;
 /// Number of runs that are listed.
 const MAX_LISTED: u32 = 10;
 
-pub(super) async fn reply(context: &Context) -> Result<String, Stop> {
+pub(super) async fn reply(context: &Context) -> Result<String, StepError> {
     let place = context.trigger.place.key();
     let store = &context.effects.store;
     Ok(text(&store.runs_at(&place, MAX_LISTED).await?))

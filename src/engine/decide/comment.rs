@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::payload::IssueComment;
 use super::{
-    Decision, Facts, MOST_COMMANDS, NO_INSTALLATION, is_our_login, other_action, unwelcome,
+    AppIdentity, Decision, MAX_COMMANDS, NO_INSTALLATION, is_our_login, other_action, unwelcome,
 };
 use crate::engine::model::trigger::{Origin, Trigger};
 use crate::formats::command::{self, Command, Invocation};
@@ -29,7 +29,7 @@ read: no command in it counts";
 
 const UNCHANGED: &str = "the edit left the comment's text as it was";
 
-pub(super) fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
+pub(super) fn comment(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision {
     let comment = &read.comment;
     let edited = match read.action.as_ref() {
         "created" => false,
@@ -79,7 +79,7 @@ pub(super) fn comment(read: &IssueComment<'_>, facts: &Facts) -> Decision {
     };
     Decision::Runs {
         action: if edited { "edited" } else { "created" },
-        triggers: together(found.into_iter().take(MOST_COMMANDS).map(|found| Trigger {
+        triggers: together(found.into_iter().take(MAX_COMMANDS).map(|found| Trigger {
             command: found.command,
             options: found.options,
             guidance: found.guidance,
@@ -144,14 +144,14 @@ fn bare(
 }
 
 /// Returns whether the App's own account wrote the comment.
-fn is_ours(read: &IssueComment<'_>, facts: &Facts) -> bool {
+fn is_ours(read: &IssueComment<'_>, facts: &AppIdentity) -> bool {
     let author = read.comment.user.as_ref();
     author.is_some_and(|author| is_our_login(&author.login, facts))
 }
 
 /// Handles an edit of one of the bot's comments. It answers the questions in the comment if it
 /// ticks the box that sends the answers. Any other change, including added commands, has no effect.
-fn ticked(read: &IssueComment<'_>, facts: &Facts) -> Decision {
+fn ticked(read: &IssueComment<'_>, facts: &AppIdentity) -> Decision {
     // Most such edits are updates of the status comment by the App itself.
     if let Some(why) = unwelcome(&read.sender, facts) {
         return Decision::ignore(why);

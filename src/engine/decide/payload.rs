@@ -14,7 +14,7 @@ use serde::de::{self, Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Actor, Place, Repo, digest};
+use crate::engine::model::trigger::{Actor, IssueRef, Repo, digest};
 
 /// The reason why the payload of a known event cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -307,8 +307,8 @@ impl Account<'_> {
 }
 
 impl Repository<'_> {
-    pub(super) fn place(&self, installation: u64, number: u64, pull_request: bool) -> Place {
-        Place {
+    pub(super) fn place(&self, installation: u64, number: u64, pull_request: bool) -> IssueRef {
+        IssueRef {
             repo: Repo {
                 installation,
                 id: self.id,

@@ -33,8 +33,8 @@ const EDITED: &str = fixture!("issue_comment.edited");
 const ISSUE_LABELED: &str = fixture!("issues.labeled");
 const PULL_LABELED: &str = fixture!("pull_request.labeled");
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> AppIdentity {
+    AppIdentity {
         app_id: 424_242,
         app_slug: Some("planwright".to_owned()),
         labels: vec![

@@ -4,9 +4,9 @@
 //! must not be sent again unchanged. Instead, the number of existing annotations is requested, and
 //! only the missing ones are sent.
 
-use super::{Effects, Kind, Posted, Stop};
+use super::{Effects, PostKind, Posted, StepError};
 use crate::engine::forge::{
-    CheckReport, CheckRun, CheckState, ForgeError, MOST_ANNOTATIONS, NewCheckRun, Written,
+    CheckReport, CheckRun, CheckState, ForgeError, MAX_ANNOTATIONS, NewCheckRun, Written,
 };
 use crate::engine::model::trigger::Repo;
 use crate::engine::store::EffectState;
@@ -23,10 +23,10 @@ impl Effects {
         key: &str,
         repo: &Repo,
         new: &NewCheckRun,
-    ) -> Result<Posted, Stop> {
+    ) -> Result<Posted, StepError> {
         let external_id = format!("{}/{key}", self.lease.run);
         let mut first = new.clone();
-        let had = first.report.annotations.len().min(MOST_ANNOTATIONS);
+        let had = first.report.annotations.len().min(MAX_ANNOTATIONS);
         if first.report.annotations.split_off(had).is_empty() {
             return self.create_run(key, repo, &first, &external_id).await;
         }
@@ -52,11 +52,11 @@ impl Effects {
         check: u64,
         had: usize,
         report: &CheckReport,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StepError> {
         let mut from = had;
         let mut rest = report.annotations.as_slice();
         loop {
-            let (piece, more) = rest.split_at(rest.len().min(MOST_ANNOTATIONS));
+            let (piece, more) = rest.split_at(rest.len().min(MAX_ANNOTATIONS));
             let said = CheckReport {
                 state: if more.is_empty() {
                     report.state
@@ -82,7 +82,7 @@ impl Effects {
         repo: &Repo,
         new: &NewCheckRun,
         external_id: &str,
-    ) -> Result<Posted, Stop> {
+    ) -> Result<Posted, StepError> {
         let own = async {
             let runs = self.forge.own_check_runs(repo, &new.head_sha, &new.name);
             Ok(runs.await?.into_iter().map(written).collect())
@@ -91,7 +91,7 @@ impl Effects {
             let run = self.forge.create_check_run(repo, new, external_id);
             run.await.map(written)
         };
-        self.create(key, external_id, Kind::CheckRun, own, create)
+        self.create(key, external_id, PostKind::CheckRun, own, create)
             .await
     }
 
@@ -103,7 +103,7 @@ impl Effects {
         check: u64,
         from: usize,
         mut report: CheckReport,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StepError> {
         match self.begin(key).await? {
             EffectState::Done(_) => return Ok(()),
             EffectState::Tried { last, .. } => {

@@ -4,7 +4,7 @@ use crate::engine::model::candidate::{Candidate, Source};
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::element::{Element, Kind, elements};
+use super::element::{Element, ElementKind, elements};
 use super::region::Region;
 use super::score;
 use super::score::POSSIBLE;
@@ -15,7 +15,7 @@ use super::talk::{
 };
 use super::trust::Trust;
 use super::{Found, MIN_SCORE, Part, Search, Verdict, add, posts};
-use crate::engine::model::conversation::{Post, Reactions, Thread};
+use crate::engine::model::conversation::{Conversation, Post, Reactions};
 use crate::engine::model::trigger::{Actor, Origin, Trigger};
 use crate::formats::plan::title::descriptive_title;
 use crate::formats::vocabulary::{Class, Phrases, fold};
@@ -27,7 +27,7 @@ const MAX_ASKED: usize = 5;
 /// Points per person other than the author who approves of a plan.
 const APPROVED: i32 = 10;
 /// Maximum number of points for approval.
-const APPROVED_MOST: i32 = 30;
+const MAX_APPROVED: i32 = 30;
 /// Points for a plan that somebody decided for.
 const CHOSEN: i32 = 30;
 /// Maximum number of posts in a short conversation, in which the position of a post says little.
@@ -80,7 +80,11 @@ impl About {
                 region.span.start < element.span.start && element.span.end <= region.span.end
             });
             let head = !inside || element.level().is_some_and(|level| level <= 2);
-            if !matches!(element.kind, Kind::Paragraph | Kind::Heading(_)) || !head {
+            if !matches!(
+                element.kind,
+                ElementKind::Paragraph | ElementKind::Heading(_)
+            ) || !head
+            {
                 continue;
             }
             about.replaces |= replaces(&element);
@@ -210,7 +214,7 @@ fn goes_on(before: &str, next: &str) -> bool {
         .iter()
         .rev()
         .find_map(|element| match &element.kind {
-            Kind::List {
+            ElementKind::List {
                 ordered: true,
                 start,
                 items,
@@ -220,7 +224,7 @@ fn goes_on(before: &str, next: &str) -> bool {
     let first = elements(next)
         .iter()
         .find_map(|element| match &element.kind {
-            Kind::List {
+            ElementKind::List {
                 ordered: true,
                 start,
                 ..
@@ -247,7 +251,7 @@ fn without_part_line(text: &str) -> &str {
 /// Rates the candidates of trusted authors and decides between them.
 pub(super) fn decide(
     mut found: Vec<Found>,
-    thread: &Thread,
+    thread: &Conversation,
     trigger: &Trigger,
     trust: &Trust,
 ) -> Search {
@@ -327,7 +331,7 @@ pub(super) fn decide(
 }
 
 /// Returns the ids of the comments that are linked in the conversation.
-fn linked(thread: &Thread) -> HashSet<u64> {
+fn linked(thread: &Conversation) -> HashSet<u64> {
     const BEFORE: &str = "issuecomment-";
     let ids = |body: &str| -> Vec<u64> {
         body.match_indices(BEFORE)
@@ -369,7 +373,7 @@ fn letters(good: &mut [Found]) {
 }
 
 /// Adds points for the position and the author of a text, and for the title of the conversation.
-fn in_context(found: &mut [Found], thread: &Thread) {
+fn in_context(found: &mut [Found], thread: &Conversation) {
     let title = fold(&thread.title);
     let phrases = Phrases::of(&title);
     let says_plan = descriptive_title(&thread.title)
@@ -459,7 +463,7 @@ fn in_context(found: &mut [Found], thread: &Thread) {
     }
 }
 
-fn subject(found: &Found, thread: &Thread) -> Subject {
+fn subject(found: &Found, thread: &Conversation) -> Subject {
     let text = fold(&found.candidate.text);
     let title = found.title().map(|title| fold(&title)).unwrap_or_default();
     let common = telling_words(&fold(&thread.title));
@@ -508,7 +512,7 @@ fn own_comment(trigger: &Trigger) -> Option<Post> {
 fn heard(
     good: &[Found],
     subjects: &[Subject],
-    thread: &Thread,
+    thread: &Conversation,
     own: Option<&Post>,
     trigger: &Trigger,
     trust: &Trust,
@@ -575,9 +579,9 @@ fn revisions(good: &[Found], subjects: &[Subject], standing: &mut [Standing]) {
     }
 }
 
-fn strength(found: &Found, standing: &Standing, thread: &Thread) -> i32 {
+fn strength(found: &Found, standing: &Standing, thread: &Conversation) -> i32 {
     let approvals = i32::try_from(standing.approved.len()).unwrap_or(i32::MAX);
-    let approved = approvals.saturating_mul(APPROVED).min(APPROVED_MOST);
+    let approved = approvals.saturating_mul(APPROVED).min(MAX_APPROVED);
     let chosen = if standing.chosen.is_empty() {
         0
     } else {
@@ -608,7 +612,7 @@ const SUPPORT: [&str; 8] = [
 ];
 
 /// Returns the points for reactions to the post.
-fn reactions(found: &Found, thread: &Thread) -> i32 {
+fn reactions(found: &Found, thread: &Conversation) -> i32 {
     let Some(post) = thread.posts.get(found.position()) else {
         return 0;
     };
@@ -668,7 +672,7 @@ fn pointed(
     elements(&own.body)
         .iter()
         .rev()
-        .filter(|element| element.kind == Kind::Quote)
+        .filter(|element| element.kind == ElementKind::Quote)
         .find_map(|element| {
             let bare: Vec<&str> = own.body[element.span.clone()]
                 .lines()
@@ -680,7 +684,7 @@ fn pointed(
 }
 
 /// Returns the permalinks of posts that may change the plan.
-fn later(standing: &Standing, thread: &Thread) -> Vec<String> {
+fn later(standing: &Standing, thread: &Conversation) -> Vec<String> {
     standing
         .amended
         .iter()
@@ -690,7 +694,7 @@ fn later(standing: &Standing, thread: &Thread) -> Vec<String> {
 }
 
 /// Adds people's statements about a candidate to its reasons.
-fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread: &Thread) {
+fn explain(candidate: &mut Candidate, standing: &Standing, strength: i32, thread: &Conversation) {
     let who = |position: usize| {
         thread
             .posts

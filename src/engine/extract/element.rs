@@ -12,7 +12,7 @@ use crate::formats::vocabulary::{Class, Phrases, fold, words};
 
 /// The kind of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementKind {
     /// A heading of level 1 to 6.
     Heading(u8),
     /// A paragraph.
@@ -64,7 +64,7 @@ pub(super) struct Item {
 #[derive(Debug, Clone)]
 pub(super) struct Element {
     /// Kind of the block.
-    pub(super) kind: Kind,
+    pub(super) kind: ElementKind,
     /// Byte range of its lines in the source.
     pub(super) span: Range<usize>,
     /// Normalised text of a heading or paragraph without markup, with line breaks kept. For a
@@ -82,7 +82,7 @@ impl Element {
     /// Returns the level of a heading; `None` for other blocks.
     pub(super) fn level(&self) -> Option<u8> {
         match self.kind {
-            Kind::Heading(level) => Some(level),
+            ElementKind::Heading(level) => Some(level),
             _ => None,
         }
     }
@@ -99,7 +99,7 @@ impl Element {
 
     /// Whether the block is a short paragraph entirely in bold, which serves as a heading.
     pub(super) fn is_bold_line(&self) -> bool {
-        self.kind == Kind::Paragraph
+        self.kind == ElementKind::Paragraph
             && self.bold > 0
             && self.text[self.bold..]
                 .trim_matches(|c: char| !c.is_alphanumeric())
@@ -129,7 +129,7 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
     let kind = match &data.value {
         NodeValue::Heading(heading) => {
             text = fold(&markdown::unstruck_text(node));
-            Kind::Heading(heading.level)
+            ElementKind::Heading(heading.level)
         }
         NodeValue::Paragraph => {
             text = fold(&markdown::unstruck_text(node));
@@ -137,14 +137,14 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
             while !text.is_char_boundary(bold) {
                 bold -= 1;
             }
-            Kind::Paragraph
+            ElementKind::Paragraph
         }
-        NodeValue::List(kind) => Kind::List {
+        NodeValue::List(kind) => ElementKind::List {
             ordered: kind.list_type == ListType::Ordered,
             start: kind.start,
             items: node.children().map(item).collect(),
         },
-        NodeValue::Table(_) => Kind::Table(
+        NodeValue::Table(_) => ElementKind::Table(
             node.children()
                 .map(|row| {
                     row.children()
@@ -153,7 +153,7 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
                 })
                 .collect(),
         ),
-        NodeValue::CodeBlock(code) => Kind::Code(if code.fenced && code.closed {
+        NodeValue::CodeBlock(code) => ElementKind::Code(if code.fenced && code.closed {
             markdown_fence(&code.info, source, &span)
         } else {
             None
@@ -163,11 +163,11 @@ fn element<'a>(node: &'a AstNode<'a>, source: &str, lines: &Lines<'_>) -> Elemen
                 .trim_start()
                 .trim_start_matches(['>', ' ']);
             text = fold(bare.lines().next().unwrap_or_default());
-            Kind::Quote
+            ElementKind::Quote
         }
         NodeValue::HtmlBlock(_) => html(&source[span.clone()]),
-        NodeValue::ThematicBreak => Kind::Rule,
-        _ => Kind::Other,
+        NodeValue::ThematicBreak => ElementKind::Rule,
+        _ => ElementKind::Other,
     };
     let phrases = if text.is_empty() {
         Phrases::default()
@@ -247,13 +247,13 @@ fn markdown_fence(info: &str, source: &str, span: &Range<usize>) -> Option<Range
     (from < to).then(|| span.start + from..span.start + to)
 }
 
-fn html(source: &str) -> Kind {
+fn html(source: &str) -> ElementKind {
     let lower = source.trim().to_ascii_lowercase();
     if lower.starts_with("</details") {
-        Kind::DetailsClose
+        ElementKind::DetailsClose
     } else if lower.starts_with("<details") && !lower.contains("</details") {
-        Kind::DetailsOpen
+        ElementKind::DetailsOpen
     } else {
-        Kind::Html
+        ElementKind::Html
     }
 }

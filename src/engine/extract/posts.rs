@@ -1,16 +1,16 @@
 //! Determines which posts of a conversation are read, and why others are ignored.
 
 use super::{MAX_SEARCHED_BYTES, OWN};
-use crate::engine::model::conversation::{Post, Thread};
+use crate::engine::model::conversation::{Conversation, Post};
 use crate::engine::model::trigger::{Actor, Origin, Trigger, digest};
 use crate::formats::command::Pointer;
-use crate::formats::markdown::{self, Kind};
+use crate::formats::markdown::{self, BlockKind};
 
 /// Returns the posts to search with their positions, and the number of older posts left out because
 /// the total exceeds [`MAX_SEARCHED_BYTES`]. Posts of outsiders are left out first, so that they
 /// cannot crowd out the plan. No text is parsed here.
 pub(super) fn searched<'t>(
-    thread: &'t Thread,
+    thread: &'t Conversation,
     trigger: &Trigger,
     left_out: &mut Vec<String>,
 ) -> (Vec<(usize, &'t Post)>, usize) {
@@ -61,7 +61,7 @@ pub(super) fn belongs(post: &Post) -> bool {
 }
 
 /// Returns the number of older posts left out because the conversation is too long.
-pub fn unsearched(thread: &Thread, trigger: &Trigger) -> usize {
+pub fn unsearched(thread: &Conversation, trigger: &Trigger) -> usize {
     thread.dropped + searched(thread, trigger, &mut Vec::new()).1
 }
 
@@ -117,7 +117,7 @@ fn carries_marker(post: &Post) -> bool {
     };
     blocks[..looked_at].iter().any(|block| {
         let html = &text[block.span.clone()];
-        block.kind == Kind::Html
+        block.kind == BlockKind::Html
             && [
                 "<!-- planwright:status",
                 "<!-- planwright:error",
@@ -143,7 +143,7 @@ pub(super) fn name(post: &Post) -> String {
 /// Returns the reason why the post that a command refers to cannot be read, as the end of a
 /// sentence.
 pub(super) fn unreadable(
-    thread: &Thread,
+    thread: &Conversation,
     trigger: &Trigger,
     pointer: Pointer,
 ) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::element::{Element, Kind, elements};
+use super::element::{Element, ElementKind, elements};
 use super::score::{self, MIN_SCORE, POSSIBLE};
 use super::series::{Form, Series, series, step_number};
 use crate::formats::plan::document::is_success_document;
@@ -40,7 +40,7 @@ pub(super) enum Title {
     Own,
     /// A title found around the region; `None` if the region is only a section of a longer text and
     /// has no title.
-    Given(Option<String>),
+    PromptInput(Option<String>),
 }
 
 impl Region {
@@ -250,7 +250,7 @@ fn heading_text(source: &str) -> String {
     markdown::blocks(source)
         .into_iter()
         .find_map(|block| match block.kind {
-            markdown::Kind::Heading { text, .. } => Some(text),
+            markdown::BlockKind::Heading { text, .. } => Some(text),
             _ => None,
         })
         .unwrap_or_default()
@@ -279,7 +279,7 @@ impl Search<'_> {
         self.elements
             .iter()
             .filter_map(|element| match &element.kind {
-                Kind::Code(Some(inner)) => Some(inner.clone()),
+                ElementKind::Code(Some(inner)) => Some(inner.clone()),
                 _ => None,
             })
             .filter_map(|inner| {
@@ -311,7 +311,8 @@ impl Search<'_> {
         let heads: Vec<usize> = (0..self.elements.len())
             .filter(|at| {
                 let element = &self.elements[*at];
-                element.level().is_some() || element.kind == Kind::Paragraph && element.bold > 0
+                element.level().is_some()
+                    || element.kind == ElementKind::Paragraph && element.bold > 0
             })
             .collect();
         let mut marks: Vec<(usize, u8, Option<String>)> = Vec::new();
@@ -331,7 +332,7 @@ impl Search<'_> {
         if marks.is_empty() && self.offers_several(&heads) {
             marks = heads
                 .iter()
-                .filter(|at| matches!(self.elements.get(**at + 1), Some(it) if matches!(it.kind, Kind::List { .. })))
+                .filter(|at| matches!(self.elements.get(**at + 1), Some(it) if matches!(it.kind, ElementKind::List { .. })))
                 .map(|at| (*at, self.elements[*at].level().unwrap_or(7), Some(String::new())))
                 .collect();
         }
@@ -366,7 +367,7 @@ impl Search<'_> {
         let first = heads.first().copied().unwrap_or(0);
         self.elements[..first].iter().any(|element| {
             let phrases = &element.phrases;
-            element.kind == Kind::Paragraph
+            element.kind == ElementKind::Paragraph
                 && (phrases.has(Class::Undecided)
                     || phrases.all(Class::Several).any(|count| {
                         phrases
@@ -453,7 +454,11 @@ impl Search<'_> {
         };
         while from < first
             && (self.is_before(from, first)
-                || title && matches!(self.elements[from].kind, Kind::Paragraph | Kind::Html))
+                || title
+                    && matches!(
+                        self.elements[from].kind,
+                        ElementKind::Paragraph | ElementKind::Html
+                    ))
         {
             from += 1;
         }
@@ -488,8 +493,8 @@ impl Search<'_> {
             .iter()
             .map(|element| {
                 match element.kind {
-                    Kind::DetailsOpen => depth += 1,
-                    Kind::DetailsClose => depth = depth.saturating_sub(1),
+                    ElementKind::DetailsOpen => depth += 1,
+                    ElementKind::DetailsClose => depth = depth.saturating_sub(1),
                     _ => {}
                 }
                 depth > 0
@@ -503,11 +508,11 @@ impl Search<'_> {
         let open = self
             .elements
             .iter()
-            .position(|it| it.kind == Kind::DetailsOpen)?;
+            .position(|it| it.kind == ElementKind::DetailsOpen)?;
         let folded = self.folded();
         let inside = |series: &Series| folded[series.blocks.start];
         let plan = |at: usize| {
-            self.elements[at].kind == Kind::DetailsOpen
+            self.elements[at].kind == ElementKind::DetailsOpen
                 && self
                     .summary(at)
                     .is_some_and(|summary| Phrases::of(&fold(&summary)).has(Class::Plan))
@@ -520,7 +525,7 @@ impl Search<'_> {
         let mut from = called.unwrap_or(open);
         while from < self.elements.len() {
             let close = (from + 1..self.elements.len())
-                .find(|at| self.elements[*at].kind == Kind::DetailsClose)
+                .find(|at| self.elements[*at].kind == ElementKind::DetailsClose)
                 .unwrap_or(self.elements.len());
             let part = &self.elements[from + 1..close];
             let held = Search {
@@ -537,7 +542,7 @@ impl Search<'_> {
             {
                 let title = match self.summary_title(from) {
                     Some(title) if own_title(&self.text[region.span.clone()]).is_none() => {
-                        Title::Given(Some(title))
+                        Title::PromptInput(Some(title))
                     }
                     _ => region.title,
                 };
@@ -551,7 +556,7 @@ impl Search<'_> {
                 break;
             }
             let Some(next) = (close..self.elements.len())
-                .find(|at| self.elements[*at].kind == Kind::DetailsOpen)
+                .find(|at| self.elements[*at].kind == ElementKind::DetailsOpen)
             else {
                 break;
             };
@@ -616,7 +621,7 @@ impl Search<'_> {
                 let title = if named {
                     Title::Own
                 } else {
-                    Title::Given(None)
+                    Title::PromptInput(None)
                 };
                 let region = Region { title, ..region };
                 if best
@@ -686,7 +691,7 @@ impl Search<'_> {
         let mut from = steps;
         while from > least {
             let above = &self.elements[from - 1];
-            let sentence = above.kind == Kind::Paragraph && {
+            let sentence = above.kind == ElementKind::Paragraph && {
                 let text = above.text.trim_end();
                 let chats = above.begins(Class::Before) && !above.phrases.has(Class::Lead);
                 let leads = text.ends_with([':', '：']) && !chats
@@ -715,7 +720,7 @@ impl Search<'_> {
             let kept = |at: usize| {
                 matches!(
                     self.elements[at].kind,
-                    Kind::Paragraph | Kind::List { .. } | Kind::Code(_)
+                    ElementKind::Paragraph | ElementKind::List { .. } | ElementKind::Code(_)
                 ) && !self.is_after(at)
             };
             if let Some(title) = title
@@ -733,7 +738,7 @@ impl Search<'_> {
         let first = element.text.lines().next().unwrap_or_default();
         let start = element.words().start;
         let end = element.phrases.begins(Class::Marker, start);
-        element.kind == Kind::Paragraph
+        element.kind == ElementKind::Paragraph
             && first.len() <= 200
             && end.is_some_and(|end| {
                 let rest = element.text[end..].trim_start_matches(['*', ' ', ')']);
@@ -745,7 +750,7 @@ impl Search<'_> {
     fn with_tail(&self, steps: usize, most: usize) -> usize {
         let mut to = steps;
         for at in steps..most {
-            if self.is_after(at) || self.elements[at].kind == Kind::DetailsClose {
+            if self.is_after(at) || self.elements[at].kind == ElementKind::DetailsClose {
                 break;
             }
             to = at + 1;
@@ -753,7 +758,7 @@ impl Search<'_> {
         while to > steps
             && matches!(
                 self.elements[to - 1].kind,
-                Kind::Rule | Kind::Html | Kind::Quote
+                ElementKind::Rule | ElementKind::Html | ElementKind::Quote
             )
         {
             to -= 1;
@@ -773,14 +778,14 @@ impl Search<'_> {
     fn is_before(&self, at: usize, heading: usize) -> bool {
         let element = &self.elements[at];
         match element.kind {
-            Kind::Paragraph => {
+            ElementKind::Paragraph => {
                 self.is_command(at)
                     || element.text.trim_start().starts_with('@')
                     || element.text.len() <= 600
                         && (element.begins(Class::Before)
                             || element.phrases.has(Class::Lead) && heading < self.elements.len())
             }
-            Kind::Quote | Kind::Rule => true,
+            ElementKind::Quote | ElementKind::Rule => true,
             _ => false,
         }
     }
@@ -791,7 +796,7 @@ impl Search<'_> {
         let Some(element) = self.elements.get(at) else {
             return false;
         };
-        if element.kind != Kind::Paragraph || element.is_bold_line() {
+        if element.kind != ElementKind::Paragraph || element.is_bold_line() {
             return false;
         }
         let text = element.text.trim();
@@ -863,11 +868,11 @@ impl Search<'_> {
         let mut end = to;
         while end > from + 1 {
             let last = &self.elements[end - 1];
-            let closing = matches!(last.kind, Kind::Rule | Kind::DetailsClose)
-                || last.kind == Kind::Html
+            let closing = matches!(last.kind, ElementKind::Rule | ElementKind::DetailsClose)
+                || last.kind == ElementKind::Html
                     && self.text[last.span.clone()].trim_start().starts_with("</");
             let talk = !asks && self.is_after(end - 1);
-            if !(talk || closing && (end < to || last.kind != Kind::Rule)) {
+            if !(talk || closing && (end < to || last.kind != ElementKind::Rule)) {
                 break;
             }
             end -= 1;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::element::{Element, Kind};
+use super::element::{Element, ElementKind};
 use super::region::{Role, role};
 use super::series::{Form, Series, series};
 use crate::formats::plan::document::is_success_document;
@@ -88,7 +88,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
     } else if elements.iter().take(3).any(leads) {
         say(12, "begins with the words of a plan".to_owned());
     } else if elements.len() > 1
-        && elements[0].kind == Kind::Paragraph
+        && elements[0].kind == ElementKind::Paragraph
         && elements[0].text.trim_end().ends_with([':', '：'])
     {
         say(4, "begins with a sentence that leads to it".to_owned());
@@ -167,7 +167,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         300..500 => say(8, format!("{length} characters")),
         _ => say(16, format!("{length} characters")),
     }
-    let share = |wanted: fn(&Kind) -> bool| {
+    let share = |wanted: fn(&ElementKind) -> bool| {
         let bytes: usize = elements
             .iter()
             .filter(|element| wanted(&element.kind))
@@ -175,10 +175,10 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
             .sum();
         bytes * 100 / text.len().max(1)
     };
-    if share(|kind| matches!(kind, Kind::Code(_))) > 70 {
+    if share(|kind| matches!(kind, ElementKind::Code(_))) > 70 {
         say(-15, "almost only code".to_owned());
     }
-    if share(|kind| matches!(kind, Kind::Quote)) > 50 {
+    if share(|kind| matches!(kind, ElementKind::Quote)) > 50 {
         say(-20, "mostly quoted".to_owned());
     }
     if is_template(text) {
@@ -195,8 +195,10 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
         .unwrap_or_default();
     let says = |class: Class, but: Class| {
         leads.iter().any(|element| {
-            matches!(element.kind, Kind::Paragraph | Kind::Heading(_))
-                && !element.phrases.has(but)
+            matches!(
+                element.kind,
+                ElementKind::Paragraph | ElementKind::Heading(_)
+            ) && !element.phrases.has(but)
                 && element.phrases.has(class)
         })
     };
@@ -213,7 +215,7 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
 /// Whether the paragraph is a labelled line of another kind of document, such as `Present: …`.
 fn is_other_label(element: &Element) -> bool {
     let start = element.words().start;
-    element.kind == Kind::Paragraph
+    element.kind == ElementKind::Paragraph
         && element
             .phrases
             .begins(Class::Other, start)
@@ -231,7 +233,7 @@ pub(super) fn is_template(text: &str) -> bool {
 
 /// Whether the paragraph introduces a plan.
 fn leads(element: &Element) -> bool {
-    element.kind == Kind::Paragraph
+    element.kind == ElementKind::Paragraph
         && element.text.len() <= 600
         && (element.phrases.has(Class::Lead)
             || element.begins(Class::Plan)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::element::{Element, Item, Kind};
+use super::element::{Element, ElementKind, Item};
 use crate::formats::vocabulary::{Class, Phrases, words};
 
 /// The notation of a series of steps.
@@ -129,7 +129,7 @@ pub(super) fn series(elements: &[Element]) -> Vec<Series> {
 /// Returns a paragraph as a series if most of its unmarked lines say what to do.
 fn terse((at, element): (usize, &Element)) -> Option<Series> {
     let lines: Vec<&str> = element.text.lines().collect();
-    if element.kind != Kind::Paragraph || lines.len() < 3 {
+    if element.kind != ElementKind::Paragraph || lines.len() < 3 {
         return None;
     }
     let series = Series {
@@ -148,9 +148,12 @@ fn terse((at, element): (usize, &Element)) -> Option<Series> {
 fn answers(elements: &[Element]) -> Option<Series> {
     let pairs: Vec<usize> = (0..elements.len().saturating_sub(1))
         .filter(|at| {
-            elements[*at].kind == Kind::Quote
+            elements[*at].kind == ElementKind::Quote
                 && step_number(&elements[*at].text).is_some()
-                && matches!(elements[at + 1].kind, Kind::Paragraph | Kind::List { .. })
+                && matches!(
+                    elements[at + 1].kind,
+                    ElementKind::Paragraph | ElementKind::List { .. }
+                )
         })
         .collect();
     let (first, last) = (*pairs.first()?, *pairs.last()?);
@@ -172,13 +175,13 @@ fn lists(elements: &[Element]) -> Vec<Series> {
     let mut found: Vec<Series> = Vec::new();
     let mut next_number = None;
     for (at, element) in elements.iter().enumerate() {
-        let Kind::List {
+        let ElementKind::List {
             ordered,
             start,
             items,
         } = &element.kind
         else {
-            if matches!(element.kind, Kind::Heading(_)) {
+            if matches!(element.kind, ElementKind::Heading(_)) {
                 next_number = None;
             }
             continue;
@@ -232,7 +235,7 @@ fn extend(series: &mut Series, items: &[Item]) {
 
 fn tables(elements: &[Element]) -> Vec<Series> {
     let table = |(at, element): (usize, &Element)| {
-        let Kind::Table(rows) = &element.kind else {
+        let ElementKind::Table(rows) = &element.kind else {
             return None;
         };
         let (header, body) = rows.split_first()?;
@@ -379,7 +382,12 @@ fn bold(elements: &[Element]) -> Vec<Series> {
         // Include lists and code blocks directly below the last paragraph.
         let under = elements[last + 1..end]
             .iter()
-            .take_while(|element| matches!(element.kind, Kind::List { .. } | Kind::Code(_)))
+            .take_while(|element| {
+                matches!(
+                    element.kind,
+                    ElementKind::List { .. } | ElementKind::Code(_)
+                )
+            })
             .count();
         let under = if under == 0 && elements[*last].is_bold_line() {
             usize::from(last + 1 < end)
@@ -401,8 +409,8 @@ fn bold(elements: &[Element]) -> Vec<Series> {
     };
     for (at, element) in elements.iter().enumerate() {
         match element.kind {
-            Kind::Heading(_) => close(&mut group, at, &mut found),
-            Kind::Paragraph if element.bold > 0 => group.push(at),
+            ElementKind::Heading(_) => close(&mut group, at, &mut found),
+            ElementKind::Paragraph if element.bold > 0 => group.push(at),
             _ => {}
         }
     }
@@ -417,7 +425,7 @@ fn lines(elements: &[Element]) -> Vec<Series> {
     let mut open: Option<Series> = None;
     for (at, element) in elements.iter().enumerate() {
         let marked: Vec<&str> = match element.kind {
-            Kind::Paragraph => element
+            ElementKind::Paragraph => element
                 .text
                 .lines()
                 .filter(|line| is_marked(line))
@@ -438,7 +446,7 @@ fn lines(elements: &[Element]) -> Vec<Series> {
         if marked.is_empty() || (marked.len() < 2 && !first_marked) {
             let bridges = matches!(
                 element.kind,
-                Kind::List { .. } | Kind::Code(_) | Kind::Table(_)
+                ElementKind::List { .. } | ElementKind::Code(_) | ElementKind::Table(_)
             );
             if !bridges {
                 found.extend(open.take());
@@ -494,14 +502,17 @@ fn sentences(elements: &[Element]) -> Vec<Series> {
     // One paragraph without an ordering word may separate the others.
     let mut plain: Option<usize> = None;
     for (at, element) in elements.iter().enumerate() {
-        let order = if element.kind == Kind::Paragraph && !element.text.starts_with('@') {
+        let order = if element.kind == ElementKind::Paragraph && !element.text.starts_with('@') {
             ordering(element)
         } else {
             Vec::new()
         };
         if order.is_empty() {
-            let bridges = matches!(element.kind, Kind::List { .. } | Kind::Code(_));
-            let first = element.kind == Kind::Paragraph && open.is_some() && plain.is_none();
+            let bridges = matches!(
+                element.kind,
+                ElementKind::List { .. } | ElementKind::Code(_)
+            );
+            let first = element.kind == ElementKind::Paragraph && open.is_some() && plain.is_none();
             if first {
                 plain = Some(at);
             } else if !bridges {

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::element::{Element, Kind, elements};
+use super::element::{Element, ElementKind, elements};
 use super::series::split_sentences;
 use crate::engine::model::conversation::Post;
 use crate::formats::vocabulary::{Class, Match, Phrases, fold};
@@ -224,7 +224,7 @@ impl Talk<'_> {
                 continue;
             }
             match &element.kind {
-                Kind::Quote if self.quotes < MAX_QUOTES => {
+                ElementKind::Quote if self.quotes < MAX_QUOTES => {
                     self.quotes += 1;
                     quoted = self.quoted(&post.body[element.span.clone()], position);
                     if let Some((subject, false)) = quoted
@@ -233,12 +233,12 @@ impl Talk<'_> {
                         self.name(position, author, subject);
                     }
                 }
-                Kind::Paragraph | Kind::Heading(_) => {
+                ElementKind::Paragraph | ElementKind::Heading(_) => {
                     for sentence in split_sentences(&element.text) {
                         self.sentence(position, author, sentence, quoted);
                     }
                 }
-                Kind::List { items, .. } => {
+                ElementKind::List { items, .. } => {
                     for item in items {
                         self.sentence(position, author, &item.text, quoted);
                     }

@@ -13,7 +13,7 @@ mod texts;
 use super::*;
 use crate::engine::model::conversation::{Post, Reactions};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Actor, Place, Repo};
+use crate::engine::model::trigger::{Actor, IssueRef, Repo};
 use crate::formats::command::Command;
 use crate::formats::thread_file;
 use chrono::DateTime;
@@ -33,9 +33,9 @@ fn actor(login: &str) -> Actor {
 }
 
 /// Parses the conversation of a fixture; the last post with a command is the trigger.
-fn conversation(text: &str) -> (Thread, Trigger) {
+fn conversation(text: &str) -> (Conversation, Trigger) {
     let file = thread_file::parse(text).unwrap();
-    let place = Place {
+    let place = IssueRef {
         repo: Repo {
             installation: 1,
             id: 2,
@@ -90,7 +90,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
         opening: None,
         at: own.created,
     };
-    let thread = Thread {
+    let thread = Conversation {
         place,
         title: file.title,
         url: String::new(),
@@ -103,7 +103,7 @@ fn conversation(text: &str) -> (Thread, Trigger) {
     (thread, trigger)
 }
 
-fn chosen(thread: &Thread, trigger: &Trigger) -> Result<Candidate, NoPlan> {
+fn chosen(thread: &Conversation, trigger: &Trigger) -> Result<Candidate, NoPlan> {
     match choose(candidates(thread, trigger), trigger)? {
         Choice::Plan(candidate) => Ok(*candidate),
         Choice::Unclear(among, why) => panic!("unclear among {among:#?}: {why}"),

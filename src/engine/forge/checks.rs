@@ -3,17 +3,17 @@
 
 /// Maximum number of annotations in one request. Those of later requests are added to the existing
 /// ones (<https://docs.github.com/rest/checks/runs#update-a-check-run>).
-pub const MOST_ANNOTATIONS: usize = 50;
+pub const MAX_ANNOTATIONS: usize = 50;
 
 /// Maximum size of the summary and of the text, in bytes. The documentation says characters, but
 /// GitHub counts bytes.
-pub const MOST_CHECK_TEXT: usize = 65_535;
+pub const MAX_CHECK_TEXT: usize = 65_535;
 
 /// Maximum size of an annotation's message and of its raw details, in bytes ("64 KB").
-pub const MOST_MESSAGE: usize = 64 * 1024;
+pub const MAX_MESSAGE: usize = 64 * 1024;
 
 /// Maximum length of an annotation's title, in characters.
-pub const MOST_ANNOTATION_TITLE: usize = 255;
+pub const MAX_ANNOTATION_TITLE: usize = 255;
 
 /// The conclusion of a completed check run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,11 +67,11 @@ pub struct Annotation {
     pub end_line: u64,
     /// The severity.
     pub level: Level,
-    /// The title, at most [`MOST_ANNOTATION_TITLE`] characters.
+    /// The title, at most [`MAX_ANNOTATION_TITLE`] characters.
     pub title: Option<String>,
-    /// The message as plain text, at most [`MOST_MESSAGE`] bytes.
+    /// The message as plain text, at most [`MAX_MESSAGE`] bytes.
     pub message: String,
-    /// Details that GitHub shows on demand, at most [`MOST_MESSAGE`] bytes.
+    /// Details that GitHub shows on demand, at most [`MAX_MESSAGE`] bytes.
     pub raw_details: Option<String>,
 }
 
@@ -82,12 +82,12 @@ pub struct CheckReport {
     pub state: CheckState,
     /// The title, one line.
     pub title: String,
-    /// The summary as Markdown, at most [`MOST_CHECK_TEXT`] bytes.
+    /// The summary as Markdown, at most [`MAX_CHECK_TEXT`] bytes.
     pub summary: String,
-    /// Additional Markdown below the summary, at most [`MOST_CHECK_TEXT`] bytes.
+    /// Additional Markdown below the summary, at most [`MAX_CHECK_TEXT`] bytes.
     pub text: Option<String>,
     /// The annotations. A [`Forge`](super::Forge) sends them in one request, at most
-    /// [`MOST_ANNOTATIONS`], and they are added to the existing ones. `engine::effects` accepts any
+    /// [`MAX_ANNOTATIONS`], and they are added to the existing ones. `engine::effects` accepts any
     /// number and adds each one once.
     pub annotations: Vec<Annotation>,
 }

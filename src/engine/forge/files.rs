@@ -20,7 +20,7 @@ pub struct FileAt {
 
 /// An entry of a repository that is not a regular file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum NotAFile {
     /// A directory.
     Directory,
     /// A submodule: a commit of another repository.
@@ -29,7 +29,7 @@ pub enum Kind {
     Link,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for NotAFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Directory => "directory",
@@ -55,7 +55,7 @@ pub enum ReadError {
     #[error("it is a {kind}, not a file")]
     NotAFile {
         /// What it is instead.
-        kind: Kind,
+        kind: NotAFile,
     },
     /// The file is larger than the limit.
     #[error("it is larger than {} MB", most / (1024 * 1024))]
@@ -91,7 +91,7 @@ pub enum Content {
         most: u64,
     },
     /// Something other than a regular file.
-    NotAFile(Kind),
+    NotAFile(NotAFile),
     /// The path does not exist.
     Missing,
 }

@@ -3,7 +3,7 @@
 /// Maximum number of changed files that GitHub lists for one pull request; the others are not
 /// available (<https://docs.github.com/rest/pulls/pulls#list-pull-requests-files>).
 /// [`PullRequest::changed_files`] has the actual number.
-pub const MOST_CHANGED_FILES: usize = 3_000;
+pub const MAX_CHANGED_FILES: usize = 3_000;
 
 /// The current state of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct PullRequest {
     pub open: bool,
     /// Whether it is a draft.
     pub draft: bool,
-    /// Number of changed files, which may exceed [`MOST_CHANGED_FILES`].
+    /// Number of changed files, which may exceed [`MAX_CHANGED_FILES`].
     pub changed_files: usize,
 }
 

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::say::knowledge::left_out as knowledge_note;
+use crate::engine::messages::knowledge::left_out as knowledge_note;
 
 fn listed(path: &str, size: u64, id: &str) -> Listed {
     Listed {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::time::Millis;
-use super::trigger::{Actor, Place};
+use super::trigger::{Actor, IssueRef};
 
 /// The opening text or a comment of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,9 +69,9 @@ pub struct Hidden {
 
 /// The title, the opening text and all comments of an issue or pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Thread {
+pub struct Conversation {
     /// The issue or pull request.
-    pub place: Place,
+    pub place: IssueRef,
     /// Title of the issue or pull request.
     pub title: String,
     /// Permalink of the issue or pull request.

@@ -1,8 +1,8 @@
 //! The state that a run keeps between its steps and across restarts. Stored as JSON in the run's
 //! row.
 
+mod agent_state;
 mod checked;
-mod work;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,12 @@ use super::agent::Spent;
 use super::failure::Failure;
 use super::research::Research;
 use super::time::Millis;
-use super::trigger::Place;
+use super::trigger::IssueRef;
 
+pub use agent_state::{
+    AgentState, Brief, Fault, Next, Round, SearchResult, SubmittedAnswers, TurnResult, Unclear,
+};
 pub use checked::{Checked, Checking, Judged, Remark};
-pub use work::{Brief, Came, Fault, Found, Next, Round, Told, Unclear, Work};
 
 /// A plan that passed all checks and is ready to be saved. Stored before the first write to GitHub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +165,7 @@ pub struct Progress {
     /// replica that lags behind.
     pub status_missing: Option<Millis>,
     /// New location of the issue after a transfer to another repository.
-    pub moved: Option<Place>,
+    pub moved: Option<IssueRef>,
     /// Why the bot cannot comment on the triggering issue, as the end of a sentence.
     pub unheard: Option<String>,
     /// Time at which this run last created something on GitHub, according to the local clock.
@@ -177,7 +179,7 @@ pub struct Progress {
     /// when a new round begins without a prepared plan.
     pub logs: Option<Logs>,
     /// State of the agent's work, once an agent is needed.
-    pub work: Option<Work>,
+    pub work: Option<AgentState>,
     /// State of the research agents' work, once there are topics.
     pub research: Option<Research>,
     /// State of an unfinished check of action-plan files.

@@ -27,7 +27,7 @@ impl Repo {
 
 /// An issue or pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct IssueRef {
     /// Repository of the issue or pull request.
     pub repo: Repo,
     /// Issue or pull-request number; zero, which GitHub never assigns, for a plan saved from a
@@ -37,7 +37,7 @@ pub struct Place {
     pub pull_request: bool,
 }
 
-impl Place {
+impl IssueRef {
     /// Returns the key shared by all commands on this issue or pull request: `<repository
     /// id>#<number>`.
     pub fn key(&self) -> String {
@@ -103,7 +103,7 @@ pub struct Trigger {
     /// The account that gave the command: the payload's `sender`.
     pub actor: Actor,
     /// The issue or pull request.
-    pub place: Place,
+    pub place: IssueRef,
     /// The event that caused the trigger.
     pub origin: Origin,
     /// Options of the command as typed; validated by `formats::command::read_options`.

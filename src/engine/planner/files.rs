@@ -1,8 +1,8 @@
 //! Finds and checks the plan in the files written by a planner.
 
+use crate::engine::messages::planning as sentences;
 use crate::engine::model::agent::{Document, Report};
 use crate::engine::model::progress::{Attached, Fault};
-use crate::engine::say::planning as sentences;
 use crate::formats::plan::enriched;
 use crate::formats::plan::gate::{gate_content, gate_title};
 use crate::formats::plan::title::title_of;

@@ -9,12 +9,12 @@
 use super::*;
 use crate::engine::model::agent::{Document, Limit, Spent};
 use crate::engine::model::progress::Brief;
-use crate::engine::prompt::Around;
+use crate::engine::prompt::PromptContext;
 
 const PLAN: &str = include_str!("../../../fixtures/plans/planner.md");
 const ASKS: &str = r#"<!--QUESTION:{"questions":[{"question":"Where?","header":"Place"}]}-->"#;
 
-fn came(text: &str, files: &[(&str, &str)]) -> Came {
+fn came(text: &str, files: &[(&str, &str)]) -> TurnResult {
     let success = Ending::Success {
         text: text.to_owned(),
         structured: None,
@@ -33,8 +33,8 @@ fn came(text: &str, files: &[(&str, &str)]) -> Came {
     came
 }
 
-fn ended(ending: Ending) -> Came {
-    Came {
+fn ended(ending: Ending) -> TurnResult {
+    TurnResult {
         report: Report {
             ending,
             texts: Vec::new(),
@@ -49,26 +49,26 @@ fn ended(ending: Ending) -> Came {
     }
 }
 
-fn work() -> Work {
-    let mut work = Work {
+fn work() -> AgentState {
+    let mut work = AgentState {
         brief: Some(Brief::default()),
-        ..Work::default()
+        ..AgentState::default()
     };
     renew_words(&mut work);
     work
 }
 
-fn given(work: &Work) -> Specified<'_> {
-    Specified {
+fn given(work: &AgentState) -> PlanPromptInput<'_> {
+    PlanPromptInput {
         title: "Keep the index",
         text: "It is slow.",
         guidance: "",
         reports: &[],
-        around: Around {
+        around: PromptContext {
             nonce: &work.nonce,
             canary: &work.canary,
             writes: true,
-            ..Around::default()
+            ..PromptContext::default()
         },
         rounds: 3,
         most: 100_000,

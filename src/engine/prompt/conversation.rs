@@ -3,21 +3,21 @@
 
 use serde_json::json;
 
-use super::{FIRST, Given, data, filled};
+use super::{FIRST, PromptInput, data, filled};
 use crate::engine::extract::{late, unfit};
+use crate::engine::messages;
 use crate::engine::model::candidate::Unconfirmed;
 use crate::engine::model::conversation::Post;
 use crate::engine::model::trigger::Origin;
-use crate::engine::say;
 use crate::formats::block;
 use crate::formats::command::without_commands;
 
 /// Maximum length of a single post, in characters, before its middle is left out.
-const POST_MOST: usize = 60_000;
+const MAX_POST: usize = 60_000;
 /// Number of last posts that are never left out, because the command is most likely about them.
 const LAST: usize = 5;
 /// Minimum length that a post is truncated to, in characters.
-const POST_LEAST: usize = 200;
+const MIN_POST: usize = 200;
 
 /// The text above several plans.
 const WHICH: &str = "Several plans were found, and only one of them is meant. Decide from the conversation which one: \
@@ -25,21 +25,21 @@ const WHICH: &str = "Several plans were found, and only one of them is meant. De
      conversation does not say which one is meant, ask.";
 
 /// A post formatted as data.
-struct Told {
+struct RenderedPost {
     /// The author, their role and the time.
     head: String,
     body: String,
 }
 
 /// Returns the prompt with at most `most` characters.
-pub(super) fn write(given: &Given<'_>, most: usize) -> String {
+pub(super) fn write(given: &PromptInput<'_>, most: usize) -> String {
     let (posts, older) = posts(given, most);
     let candidates: Vec<String> = given
         .candidates
         .iter()
         .map(|candidate| data::text(&candidate.text, given.nonce))
         .collect();
-    let mut cap = POST_MOST;
+    let mut cap = MAX_POST;
     let mut plan_cap = usize::MAX;
     let mut left_out = 0;
     loop {
@@ -65,13 +65,13 @@ pub(super) fn write(given: &Given<'_>, most: usize) -> String {
                 over = over
                     .saturating_sub(gone.head.chars().count() + gone.body.chars().count().min(cap));
             }
-        } else if cap > POST_LEAST {
-            cap = (cap / 2).max(POST_LEAST);
+        } else if cap > MIN_POST {
+            cap = (cap / 2).max(MIN_POST);
         } else {
             let longest = candidates.iter().map(|plan| plan.chars().count()).max();
             let plan = longest.unwrap_or(0);
             let next = plan.min(plan_cap) / 2;
-            if next < POST_LEAST {
+            if next < MIN_POST {
                 return prompt;
             }
             plan_cap = next;
@@ -80,8 +80,8 @@ pub(super) fn write(given: &Given<'_>, most: usize) -> String {
 }
 
 fn render(
-    given: &Given<'_>,
-    posts: &[Told],
+    given: &PromptInput<'_>,
+    posts: &[RenderedPost],
     candidates: &[String],
     (cap, plan_cap): (usize, usize),
     (left_out, older): (usize, usize),
@@ -153,7 +153,7 @@ fn render(
 }
 
 /// Returns the request and the facts about the place as JSON.
-fn input(given: &Given<'_>, found: usize) -> String {
+fn input(given: &PromptInput<'_>, found: usize) -> String {
     let trigger = given.trigger;
     let place = &trigger.place;
     let line = |text: &str| data::line(text, given.nonce);
@@ -192,7 +192,7 @@ fn input(given: &Given<'_>, found: usize) -> String {
 /// comment with the command comes last. Also returns how many posts between the opening text and
 /// the others were skipped without formatting, because newer posts already fill the prompt of
 /// `most` characters and formatting takes time.
-fn posts(given: &Given<'_>, most: usize) -> (Vec<Told>, usize) {
+fn posts(given: &PromptInput<'_>, most: usize) -> (Vec<RenderedPost>, usize) {
     let trigger = given.trigger;
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, .. } => Some((*id, text)),
@@ -233,7 +233,7 @@ fn posts(given: &Given<'_>, most: usize) -> (Vec<Told>, usize) {
         };
         let body = data::text(&body, given.nonce);
         if !body.trim().is_empty() {
-            told.push(Told {
+            told.push(RenderedPost {
                 head: head(post, given),
                 body,
             });
@@ -244,7 +244,7 @@ fn posts(given: &Given<'_>, most: usize) -> (Vec<Told>, usize) {
         let body = data::text(&without_commands(text), given.nonce);
         if !body.trim().is_empty() {
             let who = data::line(&trigger.actor.login, given.nonce);
-            told.push(Told {
+            told.push(RenderedPost {
                 head: format!(
                     "the comment with the command, by {who}, {}",
                     trigger.at.iso()
@@ -256,7 +256,7 @@ fn posts(given: &Given<'_>, most: usize) -> (Vec<Told>, usize) {
     (told, older)
 }
 
-fn head(post: &Post, given: &Given<'_>) -> String {
+fn head(post: &Post, given: &PromptInput<'_>) -> String {
     let nonce = given.nonce;
     let what = if post.id.is_some() {
         "comment"
@@ -288,7 +288,10 @@ fn head(post: &Post, given: &Given<'_>) -> String {
         }
         None => "a deleted account".to_owned(),
     };
-    format!("{what} by {who}, {}", say::one_line(&post.created.iso()))
+    format!(
+        "{what} by {who}, {}",
+        messages::one_line(&post.created.iso())
+    )
 }
 
 /// Returns a word for GitHub's author association. The input explains these words.

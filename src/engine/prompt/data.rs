@@ -1,6 +1,6 @@
 //! Formats text written by other people as data.
 
-use crate::engine::say::one_line;
+use crate::engine::messages::one_line;
 use crate::formats::hidden;
 
 /// The replacement of a nonce in data.

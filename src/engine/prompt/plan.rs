@@ -1,15 +1,15 @@
 //! Builds the planner's prompts from the specification, the guidance, the research reports and the
 //! documents.
 
-use super::research::{Around, documents};
+use super::research::{PromptContext, documents};
 use super::{Answered, Form, begun_anew, data, filled, listed};
-use crate::engine::model::research::Handed;
+use crate::engine::model::research::ReportDigest;
 
 const PLAN: &str = include_str!("../prompts/plan.md");
 
 /// The inputs of a planner's prompt.
 #[derive(Debug, Clone, Copy)]
-pub struct Specified<'a> {
+pub struct PlanPromptInput<'a> {
     /// The title of the specification.
     pub title: &'a str,
     /// The text of the specification without placeholders.
@@ -17,16 +17,16 @@ pub struct Specified<'a> {
     /// The text after the command.
     pub guidance: &'a str,
     /// The reports of research.
-    pub reports: &'a [Handed],
+    pub reports: &'a [ReportDigest],
     /// The documents and the project folder.
-    pub around: Around<'a>,
+    pub around: PromptContext<'a>,
     /// Number of rounds of questions that may be asked.
     pub rounds: u32,
     /// Maximum length of the whole prompt, in characters.
     pub most: usize,
 }
 
-impl Specified<'_> {
+impl PlanPromptInput<'_> {
     /// Returns the form in which the agent returns the plan.
     pub fn form(&self) -> Form {
         if self.around.writes {
@@ -39,7 +39,7 @@ impl Specified<'_> {
 
 /// Returns the first prompt of a session, or of a session that replaces a lost one after the rounds
 /// `earlier`.
-pub fn plan(given: &Specified<'_>, earlier: &[Answered]) -> String {
+pub fn plan(given: &PlanPromptInput<'_>, earlier: &[Answered]) -> String {
     if earlier.is_empty() {
         return first(given, given.most);
     }
@@ -72,7 +72,7 @@ pub fn corrected(form: Form, complaints: &[String], strict: bool) -> String {
 
 /// Returns the first prompt with at most `most` characters. Inline documents are truncated first,
 /// then the specification.
-fn first(given: &Specified<'_>, most: usize) -> String {
+fn first(given: &PlanPromptInput<'_>, most: usize) -> String {
     let whole = write(given, given.around.inline, given.text);
     let over = whole.chars().count().saturating_sub(most);
     if over == 0 {
@@ -94,8 +94,8 @@ fn first(given: &Specified<'_>, most: usize) -> String {
     )
 }
 
-fn write(given: &Specified<'_>, inline: &str, text: &str) -> String {
-    let around = Around {
+fn write(given: &PlanPromptInput<'_>, inline: &str, text: &str) -> String {
+    let around = PromptContext {
         inline,
         ..given.around
     };
@@ -141,7 +141,7 @@ fn write(given: &Specified<'_>, inline: &str, text: &str) -> String {
     )
 }
 
-fn reports(given: &Specified<'_>) -> String {
+fn reports(given: &PlanPromptInput<'_>) -> String {
     if given.reports.is_empty() {
         return String::new();
     }

@@ -10,7 +10,7 @@ const STEPS: &str = include_str!("../prompts/report-steps.md");
 
 /// The documents and other facts that accompany a topic or a specification.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Around<'a> {
+pub struct PromptContext<'a> {
     /// An unguessable word in the delimiters of data.
     pub nonce: &'a str,
     /// An unguessable word requested by an instruction in the data.
@@ -44,16 +44,16 @@ pub struct Try<'a> {
 }
 
 /// Maximum length of the place's text that a research agent is given, in characters.
-const PLACE_MOST: usize = 20_000;
+const MAX_ISSUE_TEXT: usize = 20_000;
 
 /// Truncates the text of a place for the prompt. The result is stored, so that all tries are given
 /// the same text.
 pub fn place(text: &str) -> String {
-    data::cut(text, PLACE_MOST)
+    data::cut(text, MAX_ISSUE_TEXT)
 }
 
 /// Returns the prompt of one try, truncating inline documents to keep it within `most` characters.
-pub fn report(attempt: &Try<'_>, around: &Around<'_>, most: usize) -> String {
+pub fn report(attempt: &Try<'_>, around: &PromptContext<'_>, most: usize) -> String {
     let whole = write(attempt, around);
     let over = whole.chars().count().saturating_sub(most);
     if over == 0 || around.inline.is_empty() {
@@ -62,14 +62,14 @@ pub fn report(attempt: &Try<'_>, around: &Around<'_>, most: usize) -> String {
     // Leave room for the line about the omitted characters.
     let length = around.inline.chars().count();
     let inline = data::cut(around.inline, length.saturating_sub(over + 100));
-    let around = Around {
+    let around = PromptContext {
         inline: &inline,
         ..*around
     };
     write(attempt, &around)
 }
 
-fn write(attempt: &Try<'_>, around: &Around<'_>) -> String {
+fn write(attempt: &Try<'_>, around: &PromptContext<'_>) -> String {
     let template = match attempt.wording {
         0 => REPORT,
         1 => EXPLICIT,
@@ -95,7 +95,7 @@ fn write(attempt: &Try<'_>, around: &Around<'_>) -> String {
         ));
     }
     if let Some((title, text)) = attempt.place {
-        let text = data::cut(&data::text(text, around.nonce), PLACE_MOST);
+        let text = data::cut(&data::text(text, around.nonce), MAX_ISSUE_TEXT);
         let told = format!(
             "Title: {}\n\n{}\n\n{}",
             data::line(title, around.nonce),
@@ -138,7 +138,7 @@ fn write(attempt: &Try<'_>, around: &Around<'_>) -> String {
 }
 
 /// Formats the documents and the project folder for a prompt.
-pub(super) fn documents(around: &Around<'_>) -> String {
+pub(super) fn documents(around: &PromptContext<'_>) -> String {
     let mut told = String::new();
     if let Some(project) = around.project {
         told.push_str(&format!(

@@ -6,7 +6,7 @@ use crate::engine::extract::from_log;
 use crate::engine::model::candidate::Candidate;
 use crate::engine::model::conversation::{Post, Reactions};
 use crate::engine::model::time::Millis;
-use crate::engine::model::trigger::{Actor, Origin, Place, Repo};
+use crate::engine::model::trigger::{Actor, IssueRef, Origin, Repo};
 use crate::engine::settings::{OwnPrompts, Prompts, Role};
 use crate::formats::command::Command;
 use crate::formats::plan::enriched::AnswerProblem;
@@ -26,8 +26,8 @@ fn repo() -> Repo {
     }
 }
 
-fn place() -> Place {
-    Place {
+fn place() -> IssueRef {
+    IssueRef {
         repo: repo(),
         number: 12,
         pull_request: false,
@@ -76,8 +76,8 @@ fn post(id: u64, author: &str, association: &str, body: &str) -> Post {
     }
 }
 
-fn thread(posts: Vec<Post>) -> Thread {
-    Thread {
+fn thread(posts: Vec<Post>) -> Conversation {
+    Conversation {
         place: place(),
         title: "Search is slow".into(),
         url: "https://github.test/12".into(),
@@ -91,11 +91,11 @@ fn thread(posts: Vec<Post>) -> Thread {
 
 fn given<'a>(
     trigger: &'a Trigger,
-    thread: &'a Thread,
+    thread: &'a Conversation,
     candidates: &'a [Candidate],
     most: usize,
-) -> Given<'a> {
-    Given {
+) -> PromptInput<'a> {
+    PromptInput {
         trigger,
         thread,
         candidates,

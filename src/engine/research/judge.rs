@@ -1,11 +1,11 @@
 //! Evaluates the result of one try: only text that actually exists counts, not what the agent
 //! claims to have done.
 
+use crate::engine::messages::research as sentences;
 use crate::engine::model::agent::{Ending, Limit, Report, Wrote};
-use crate::engine::model::research::{State, Topic};
+use crate::engine::model::research::{Topic, TopicState};
 use crate::engine::model::time::Millis;
 use crate::engine::planner;
-use crate::engine::say::research as sentences;
 use crate::engine::settings::ResearchSettings;
 use crate::formats::agent_stream::{ErrorClass, classify};
 use crate::formats::plan::enriched;
@@ -62,11 +62,11 @@ impl Judging {
                     let wait = self.settings.wait(topic.faults, self.chance);
                     topic.not_before = Some(self.now.plus(wait));
                 } else {
-                    self.stand_in(&mut topic, sentences::ended(&came.ending));
+                    self.finish_without_report(&mut topic, sentences::ended(&came.ending));
                 }
             }
             ErrorClass::Fatal | ErrorClass::SessionExpired if !finished => {
-                self.stand_in(&mut topic, sentences::ended(&came.ending));
+                self.finish_without_report(&mut topic, sentences::ended(&came.ending));
             }
             _ => {
                 topic.tries += 1;
@@ -81,7 +81,7 @@ impl Judging {
                         .clamp(1, crate::engine::model::research::WORDINGS)
                 {
                     let why = topic.wrong.join("; ");
-                    self.stand_in(&mut topic, why);
+                    self.finish_without_report(&mut topic, why);
                 }
             }
         }
@@ -90,11 +90,11 @@ impl Judging {
 
     /// Finishes a topic that gets no report. The agent's text replaces the report if it is long
     /// enough; otherwise the topic fails.
-    fn stand_in(&self, topic: &mut Topic, why: String) {
-        const LEAST: usize = 40;
+    fn finish_without_report(&self, topic: &mut Topic, why: String) {
+        const MIN_CHARS: usize = 40;
         let draft = topic.draft.take().unwrap_or_default();
         let (draft, _) = enriched::neutralise(&draft);
-        if draft.chars().count() < LEAST {
+        if draft.chars().count() < MIN_CHARS {
             fail(topic, why);
             return;
         }
@@ -106,7 +106,7 @@ impl Judging {
             &self.agent,
             &draft,
         ));
-        topic.state = State::Degraded;
+        topic.state = TopicState::Degraded;
         topic.note = Some(why);
         topic.not_before = None;
     }
@@ -119,7 +119,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
     if let Some(file) = own {
         let found = checked(&file.text);
         if found.complaints.is_empty() {
-            accept(topic, State::Written, found.text, None);
+            accept(topic, TopicState::Written, found.text, None);
             return true;
         }
         topic.draft = longer(topic.draft.take(), &found.text);
@@ -140,7 +140,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
         let found = checked(&file.text);
         if found.complaints.is_empty() {
             let note = sentences::elsewhere(&file.path);
-            accept(topic, State::Recovered, found.text, Some(note));
+            accept(topic, TopicState::Recovered, found.text, Some(note));
             return true;
         }
         topic.draft = longer(topic.draft.take(), &found.text);
@@ -152,7 +152,7 @@ fn look(topic: &mut Topic, came: &Report) -> bool {
         let found = checked(text);
         if found.complaints.is_empty() {
             let note = sentences::elsewhere(path);
-            accept(topic, State::Recovered, found.text, Some(note));
+            accept(topic, TopicState::Recovered, found.text, Some(note));
             return true;
         }
     }
@@ -182,7 +182,7 @@ fn clear(topic: &mut Topic) {
     topic.wrong.clear();
 }
 
-fn accept(topic: &mut Topic, state: State, text: String, note: Option<String>) {
+fn accept(topic: &mut Topic, state: TopicState, text: String, note: Option<String>) {
     topic.state = state;
     topic.report = Some(text);
     topic.note = note;
@@ -244,7 +244,7 @@ fn longer(known: Option<String>, text: &str) -> Option<String> {
 }
 
 fn fail(topic: &mut Topic, why: String) {
-    topic.state = State::Failed;
+    topic.state = TopicState::Failed;
     topic.report = None;
     topic.note = Some(why);
     topic.not_before = None;

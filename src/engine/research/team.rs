@@ -13,10 +13,10 @@ use tokio::task::JoinSet;
 use super::judge;
 use crate::engine::agent::{Agent, Task};
 use crate::engine::clock::Clock;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
+use crate::engine::messages::failures;
 use crate::engine::model::agent::{Report, Spent};
-use crate::engine::model::research::{Next, Research, State};
-use crate::engine::say::failures;
+use crate::engine::model::research::{Next, Research, TopicState};
 use crate::engine::settings::ResearchSettings;
 use crate::engine::stop::StopFlag;
 
@@ -25,7 +25,7 @@ const PLACE: Duration = Duration::from_secs(5);
 
 /// The agent with the clock and the settings for using it.
 #[derive(Clone)]
-pub struct Team {
+pub struct ResearchDeps {
     /// The agent that executes all turns.
     pub agent: Arc<dyn Agent>,
     /// The clock.
@@ -36,15 +36,20 @@ pub struct Team {
 
 /// Stores the progress of research and shows it to people.
 #[async_trait]
-pub trait Desk: Send {
+pub trait ResearchHost: Send {
     /// Prepares a turn on topic `at` and returns its task, or an error if the turn may not start.
     /// `research` already includes the start, and must be saved before this returns. This must not
     /// update the display, so that agents do not wait for it.
-    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, Stop>;
+    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, StepError>;
 
     /// Saves the result of a turn on topic `at`. This must not update the display, because the
     /// results of other turns that end meanwhile are not saved yet.
-    async fn ended(&mut self, research: &Research, at: usize, spent: &Spent) -> Result<(), Stop>;
+    async fn ended(
+        &mut self,
+        research: &Research,
+        at: usize,
+        spent: &Spent,
+    ) -> Result<(), StepError>;
 
     /// Shows the state of these topics while the agents continue. An update that fails is made up
     /// for by the final report.
@@ -54,19 +59,19 @@ pub trait Desk: Send {
 /// Checks whether a turn can start now. Call it before reading anything for the agents.
 ///
 /// # Errors
-/// Returns [`Stop::Wait`] while the backoff after a fault lasts, or if all agents are busy with
+/// Returns [`StepError::Wait`] while the backoff after a fault lasts, or if all agents are busy with
 /// other runs.
-pub fn ready(research: &Research, team: &Team) -> Result<(), Stop> {
+pub fn ready(research: &Research, team: &ResearchDeps) -> Result<(), StepError> {
     let now = team.clock.now();
     match research.next(now) {
         Next::Wait(until) => {
             let why = "the agent failed for a reason that may pass, and is tried again".to_owned();
-            Err(Stop::Wait { until, why })
+            Err(StepError::Wait { until, why })
         }
         Next::Begin(_) if team.agent.full() => {
             let until = now.plus(PLACE);
             let why = "all agents are at work for others".to_owned();
-            Err(Stop::Wait { until, why })
+            Err(StepError::Wait { until, why })
         }
         Next::Begin(_) | Next::Done => Ok(()),
     }
@@ -75,15 +80,15 @@ pub fn ready(research: &Research, team: &Team) -> Result<(), Stop> {
 /// Works until every topic is finished. Finished topics are not changed.
 ///
 /// # Errors
-/// Returns [`Stop::Wait`] as [`ready`] does, [`Stop::Cancelled`], and errors of the desk. Running
+/// Returns [`StepError::Wait`] as [`ready`] does, [`StepError::Cancelled`], and errors of the desk. Running
 /// turns are awaited first (and cancelled if the run was asked to stop), and their results are
 /// saved, because they have been paid for.
 pub async fn work(
     research: &mut Research,
-    team: &Team,
-    desk: &mut dyn Desk,
+    team: &ResearchDeps,
+    desk: &mut dyn ResearchHost,
     stop: &StopFlag,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     research.end_impossible_waits(team.clock.now(), team.settings.longest_wait());
     for topic in &mut research.topics {
         // Reset the turns of an interrupted attempt.
@@ -91,12 +96,12 @@ pub async fn work(
         topic.reserved = 0;
     }
     loop {
-        stop.heed()?;
+        stop.check_cancelled()?;
         ready(research, team)?;
         let Next::Begin(topics) = research.next(team.clock.now()) else {
             return Ok(());
         };
-        let mut crew = Crew {
+        let mut crew = TopicRunner {
             research,
             team,
             desk: &mut *desk,
@@ -117,10 +122,10 @@ pub async fn work(
 }
 
 /// The state of a set of parallel turns.
-struct Crew<'w> {
+struct TopicRunner<'w> {
     research: &'w mut Research,
-    team: &'w Team,
-    desk: &'w mut dyn Desk,
+    team: &'w ResearchDeps,
+    desk: &'w mut dyn ResearchHost,
     stop: &'w StopFlag,
     running: JoinSet<(usize, Report)>,
     showing: Option<BoxFuture<'static, ()>>,
@@ -128,10 +133,10 @@ struct Crew<'w> {
     changed: BTreeSet<usize>,
 }
 
-impl Crew<'_> {
+impl TopicRunner<'_> {
     /// Works on `topics` with at most as many parallel turns as the settings allow. Returns when
     /// all of these turns have ended, even if no further one may start.
-    async fn side_by_side(&mut self, topics: Vec<usize>) -> Result<(), Stop> {
+    async fn side_by_side(&mut self, topics: Vec<usize>) -> Result<(), StepError> {
         let mut waiting = topics.into_iter();
         let mut over = Ok(());
         loop {
@@ -139,12 +144,12 @@ impl Crew<'_> {
                 let Some(at) = waiting.next() else {
                     break;
                 };
-                over = match self.stop.heed() {
+                over = match self.stop.check_cancelled() {
                     Ok(()) => self.begin(at).await,
                     stopped => stopped,
                 };
-                if let Err(Stop::Store(error)) = over {
-                    return Err(Stop::Store(error));
+                if let Err(StepError::Store(error)) = over {
+                    return Err(StepError::Store(error));
                 }
             }
             if self.showing.is_none() && !self.changed.is_empty() {
@@ -164,14 +169,14 @@ impl Crew<'_> {
                 Some(Ok((at, came))) => self.take(at, came).await?,
                 Some(Err(error)) => {
                     let why = format!("A turn of the agent ended early: {error}");
-                    over = over.and(Err(Stop::Failed(failures::internal(&why))));
+                    over = over.and(Err(StepError::Failed(failures::internal(&why))));
                 }
             }
         }
     }
 
     /// Judges the result of a turn and saves it.
-    async fn take(&mut self, at: usize, came: Report) -> Result<(), Stop> {
+    async fn take(&mut self, at: usize, came: Report) -> Result<(), StepError> {
         let Some(topic) = self.research.topics.get(at).cloned() else {
             return Ok(());
         };
@@ -187,18 +192,18 @@ impl Crew<'_> {
         let judged = tokio::task::spawn_blocking(move || judging.take(topic, &came)).await;
         let judged = judged.map_err(|error| {
             let why = format!("A report could not be judged: {error}");
-            Stop::Failed(failures::internal(&why))
+            StepError::Failed(failures::internal(&why))
         })?;
         self.research.topics[at] = judged;
         self.changed.insert(at);
         self.desk.ended(self.research, at, &spent).await
     }
 
-    async fn begin(&mut self, at: usize) -> Result<(), Stop> {
+    async fn begin(&mut self, at: usize) -> Result<(), StepError> {
         let Some(topic) = self.research.topics.get_mut(at) else {
             return Ok(());
         };
-        debug_assert_eq!(topic.state, State::Open, "only open topics are begun");
+        debug_assert_eq!(topic.state, TopicState::Open, "only open topics are begun");
         let before = topic.clone();
         topic.turns += 1;
         topic.at_work = true;

@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use super::*;
-use crate::engine::model::research::{Next, Research, State};
+use crate::engine::model::research::{Next, Research, TopicState};
 use crate::engine::model::time::Millis;
 use crate::engine::settings::ResearchSettings;
 use std::time::Duration;
 
-fn research(states: &[State]) -> Research {
+fn research(states: &[TopicState]) -> Research {
     let topics: Vec<String> = (1..=states.len()).map(|n| format!("topic {n}")).collect();
     let mut research = Research::on(&topics);
     for (topic, state) in research.topics.iter_mut().zip(states) {
@@ -59,26 +59,26 @@ fn files_have_names_of_ours_in_the_order_asked_for() {
 #[test]
 fn first_tries_come_together_and_retries_alone() {
     let now = Millis(1_000);
-    let mut research = research(&[State::Open; 4]);
+    let mut research = research(&[TopicState::Open; 4]);
     assert_eq!(research.next(now), Next::Begin(vec![0, 1, 2, 3]));
     research.topics[0].tries = 1;
     research.topics[1].not_before = Some(Millis(5_000));
-    research.topics[2].state = State::Written;
+    research.topics[2].state = TopicState::Written;
     assert_eq!(research.next(now), Next::Begin(vec![3]));
     research.topics[3].tries = 2;
     assert_eq!(research.next(now), Next::Begin(vec![0]));
-    research.topics[0].state = State::Degraded;
+    research.topics[0].state = TopicState::Degraded;
     assert_eq!(research.next(now), Next::Begin(vec![3]));
-    research.topics[3].state = State::Failed;
+    research.topics[3].state = TopicState::Failed;
     assert_eq!(research.next(now), Next::Wait(Millis(5_000)));
     assert_eq!(research.next(Millis(5_000)), Next::Begin(vec![1]));
-    research.topics[1].state = State::Recovered;
+    research.topics[1].state = TopicState::Recovered;
     assert_eq!(research.next(now), Next::Done);
 }
 
 #[test]
 fn only_reports_of_agents_are_a_success() {
-    use State::{Degraded, Failed, Recovered, Written};
+    use TopicState::{Degraded, Failed, Recovered, Written};
     for (states, passes) in [
         (&[Written][..], true),
         (&[Degraded], false),
@@ -95,7 +95,11 @@ fn only_reports_of_agents_are_a_success() {
 
 #[test]
 fn what_is_done_again_keeps_its_comment_and_its_costs() {
-    let mut research = research(&[State::Written, State::Degraded, State::Failed]);
+    let mut research = research(&[
+        TopicState::Written,
+        TopicState::Degraded,
+        TopicState::Failed,
+    ]);
     for topic in &mut research.topics {
         topic.comment = Some(7);
         topic.turns = 3;
@@ -109,7 +113,7 @@ fn what_is_done_again_keeps_its_comment_and_its_costs() {
     assert_eq!(research.topics[0], before.topics[0]);
     for at in [1, 2] {
         let topic = &research.topics[at];
-        assert_eq!((topic.state, topic.tries), (State::Open, 0));
+        assert_eq!((topic.state, topic.tries), (TopicState::Open, 0));
         assert_eq!((topic.report.as_ref(), topic.note.as_ref()), (None, None));
         assert_eq!(topic.file, before.topics[at].file);
         // Turns are counted on: their number names them in the budget.
@@ -125,7 +129,7 @@ fn what_is_done_again_keeps_its_comment_and_its_costs() {
 fn waits_double_up_to_a_limit_and_chance_moves_them_apart() {
     let settings = ResearchSettings {
         backoff: Duration::from_secs(4),
-        backoff_most: Duration::from_secs(10),
+        max_backoff: Duration::from_secs(10),
         ..ResearchSettings::default()
     };
     let seconds = |fault, chance| settings.wait(fault, chance).as_secs_f64();
@@ -146,12 +150,12 @@ fn waits_double_up_to_a_limit_and_chance_moves_them_apart() {
 #[test]
 fn what_an_older_version_remembers_is_read() {
     let old: Research = serde_json::from_str(r#"{"topics":[{"topic":"a"}]}"#).unwrap();
-    assert_eq!(old.topics[0].state, State::Open);
+    assert_eq!(old.topics[0].state, TopicState::Open);
 }
 
 #[test]
 fn turns_side_by_side_share_what_the_run_may_cost() {
-    let mut research = research(&[State::Open; 5]);
+    let mut research = research(&[TopicState::Open; 5]);
     let begin = |research: &mut Research, at: usize| {
         research.topics[at].at_work = true;
         let share = research.share(6_000, 0, 3).unwrap();
@@ -162,7 +166,7 @@ fn turns_side_by_side_share_what_the_run_may_cost() {
         assert_eq!(begin(&mut research, at), 2_000);
     }
     // One ends for less: what it leaves is there for the next.
-    research.topics[0].state = State::Written;
+    research.topics[0].state = TopicState::Written;
     research.topics[0].at_work = false;
     research.topics[0].spent.cost = 500;
     assert_eq!(begin(&mut research, 3), 1_500);
@@ -172,6 +176,6 @@ fn turns_side_by_side_share_what_the_run_may_cost() {
     assert_eq!(research.share(500, 0, 3), None);
     assert_eq!(research.share(6_000, 6_000, 3), None);
     // A retry is alone.
-    let alone = super::tests::research(&[State::Written, State::Open]);
+    let alone = super::tests::research(&[TopicState::Written, TopicState::Open]);
     assert_eq!(alone.share(6_000, 1_000, 3), Some(5_000));
 }

@@ -6,7 +6,7 @@
 //! neither causes endless notifications nor delays the people who work on the repository.
 
 use super::Context;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::{Forge, ForgeError};
 use crate::engine::model::trigger::{Origin, Trigger};
 use crate::engine::store::{ActorStanding, AnswerDecision, CommandRequest};
@@ -49,7 +49,7 @@ pub enum Verdict {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn hear(context: &mut Context) -> Result<Verdict, Stop> {
+pub async fn hear(context: &mut Context) -> Result<Verdict, StepError> {
     let trigger = &context.trigger;
     let limits = context.settings.outsiders.answers;
     let ask = ask(trigger);

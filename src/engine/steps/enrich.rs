@@ -21,11 +21,11 @@ pub(super) use judge::{open_questions, said_of_the_work};
 
 use super::{Context, find, known, planning, prepare, verify};
 use crate::engine::agent::Agent;
-use crate::engine::effects::Stop;
-use crate::engine::model::conversation::Thread;
-use crate::engine::model::progress::{Found, Next, Prepared, Work};
+use crate::engine::effects::StepError;
+use crate::engine::messages::failures;
+use crate::engine::model::conversation::Conversation;
+use crate::engine::model::progress::{AgentState, Next, Prepared, SearchResult};
 use crate::engine::planner;
-use crate::engine::say::failures;
 use crate::engine::stop::StopFlag;
 use crate::formats::command::Command;
 use crate::formats::plan::document::is_success_document;
@@ -43,22 +43,22 @@ enum Step {
 /// read.
 ///
 /// # Errors
-/// Returns [`Stop::Wait`] while people are asked or a fault is waited out, [`Stop::Failed`] if the
-/// run fails, [`Stop::Cancelled`] if it is cancelled, and [`Stop::Forge`] or [`Stop::Store`] if
+/// Returns [`StepError::Wait`] while people are asked or a fault is waited out, [`StepError::Failed`] if the
+/// run fails, [`StepError::Cancelled`] if it is cancelled, and [`StepError::Forge`] or [`StepError::Store`] if
 /// GitHub or the store fails.
 pub async fn enrich(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
-    mut thread: Option<Arc<Thread>>,
+    mut thread: Option<Arc<Conversation>>,
     stop: &StopFlag,
-) -> Result<Prepared, Stop> {
+) -> Result<Prepared, StepError> {
     if context.trigger.command == Command::Plan {
         planning::begin(context, agent, stop).await?;
     } else if let Some(prepared) = nothing_to_do(context)? {
         return Ok(prepared);
     }
     loop {
-        stop.heed()?;
+        stop.check_cancelled()?;
         ask::conclude(context).await?;
         if let Next::Nothing { .. } = work(context).next {
             // The agent did not choose one of several plans, so ask people.
@@ -101,8 +101,8 @@ pub async fn enrich(
 pub async fn without_agent(
     context: &mut Context,
     stop: &StopFlag,
-) -> Result<Option<Prepared>, Stop> {
-    let begun = |work: &Work| {
+) -> Result<Option<Prepared>, StepError> {
+    let begun = |work: &AgentState| {
         let found = work.found.as_ref().and_then(|it| it.candidate.as_ref());
         work.turns > 0 && found.is_some()
     };
@@ -119,7 +119,7 @@ pub async fn without_agent(
     ask::conclude(context).await?;
     let why = match work(context).next.clone() {
         Next::Nothing { why } => why,
-        _ => super::super::say::agent::AGENT_GONE.to_owned(),
+        _ => super::super::messages::agent::AGENT_GONE.to_owned(),
     };
     judge::fallback(context, &why).map(Some)
 }
@@ -128,13 +128,13 @@ pub async fn without_agent(
 ///
 /// # Errors
 /// See [`enrich`].
-pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<Found, Stop> {
+pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<SearchResult, StepError> {
     let remembered = context.progress.work.as_ref();
     if remembered.and_then(|work| work.found.as_ref()).is_none() {
         let logs = prepare::logs(context).await?;
-        stop.heed()?;
+        stop.check_cancelled()?;
         let thread = Arc::new(prepare::thread(context).await?);
-        stop.heed()?;
+        stop.check_cancelled()?;
         let found = find::find(context, &thread, logs).await?;
         if found.unclear.is_none() {
             return Ok(found);
@@ -144,7 +144,7 @@ pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<Found, Stop
         work.found = Some(found);
     }
     loop {
-        stop.heed()?;
+        stop.check_cancelled()?;
         ask_which(context).await?;
         if work(context).open_round().is_none() {
             break;
@@ -154,11 +154,11 @@ pub async fn found(context: &mut Context, stop: &StopFlag) -> Result<Found, Stop
     work(context)
         .found
         .clone()
-        .ok_or_else(|| Stop::Failed(failures::internal("The plan that was found is lost.")))
+        .ok_or_else(|| StepError::Failed(failures::internal("The plan that was found is lost.")))
 }
 
 /// Adds the question which plan is meant, if that is unclear and no round is open.
-async fn ask_which(context: &mut Context) -> Result<(), Stop> {
+async fn ask_which(context: &mut Context) -> Result<(), StepError> {
     let work = work(context);
     let unclear = work.found.as_ref().and_then(|found| found.unclear.as_ref());
     if let (Some(unclear), None) = (unclear, work.open_round()) {
@@ -170,7 +170,7 @@ async fn ask_which(context: &mut Context) -> Result<(), Stop> {
 }
 
 /// Returns the stored state of the agent's part, creating it if needed.
-pub(in crate::engine) fn work(context: &mut Context) -> &mut Work {
+pub(in crate::engine) fn work(context: &mut Context) -> &mut AgentState {
     context.progress.work.get_or_insert_default()
 }
 
@@ -181,14 +181,14 @@ pub(in crate::engine) fn work(context: &mut Context) -> &mut Work {
 /// See [`enrich`].
 pub(in crate::engine) async fn begin(
     context: &mut Context,
-    thread: &mut Option<Arc<Thread>>,
+    thread: &mut Option<Arc<Conversation>>,
     stop: &StopFlag,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     if work(context).found.is_some() {
         return Ok(());
     }
     let logs = prepare::logs(context).await?;
-    stop.heed()?;
+    stop.check_cancelled()?;
     let read = read_thread(context, thread).await?;
     let found = find::find(context, &read, logs).await?;
     known::identify(context, &found, true);
@@ -203,8 +203,8 @@ pub(in crate::engine) async fn begin(
 /// Returns the conversation, which is read at most once per attempt.
 async fn read_thread(
     context: &mut Context,
-    thread: &mut Option<Arc<Thread>>,
-) -> Result<Arc<Thread>, Stop> {
+    thread: &mut Option<Arc<Conversation>>,
+) -> Result<Arc<Conversation>, StepError> {
     let read = match thread.take() {
         Some(read) => read,
         None => Arc::new(prepare::thread(context).await?),
@@ -214,14 +214,14 @@ async fn read_thread(
 
 /// Returns the plan if it was enriched before and there is no new guidance, so that no agent is
 /// needed.
-fn nothing_to_do(context: &mut Context) -> Result<Option<Prepared>, Stop> {
+fn nothing_to_do(context: &mut Context) -> Result<Option<Prepared>, StepError> {
     if !context.trigger.guidance.trim().is_empty() || work(context).turns > 0 {
         return Ok(None);
     }
     let Some(mut found) = work(context).found.clone() else {
         return Ok(None);
     };
-    let enriched = |found: &Found| {
+    let enriched = |found: &SearchResult| {
         let plan = found.candidate.as_ref()?;
         is_success_document(&plan.text).then_some(())
     };
@@ -235,5 +235,5 @@ fn nothing_to_do(context: &mut Context) -> Result<Option<Prepared>, Stop> {
     let prefix = context.settings.title_prefix.clone();
     verify::as_found(&context.trigger, found, &prefix)
         .map(Some)
-        .map_err(Stop::Failed)
+        .map_err(StepError::Failed)
 }

@@ -5,27 +5,27 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Context, prepare, verify};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::extract::{self, Scan, Trust};
 use crate::engine::forge::Forge;
-use crate::engine::model::conversation::Thread;
+use crate::engine::messages;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::failure::Failure;
-use crate::engine::model::progress::{Found, Logs};
+use crate::engine::model::progress::{Logs, SearchResult};
 use crate::engine::model::trigger::{Actor, Repo};
-use crate::engine::say;
 use crate::engine::settings::WhenUnclear;
 use crate::formats::command::{Permission, read_options};
 
 /// Returns the plan of the named session log, or else the best candidate in the conversation.
 ///
 /// # Errors
-/// Returns [`Stop::Forge`] if GitHub does not return the authors' permissions, and [`Stop::Failed`]
+/// Returns [`StepError::Forge`] if GitHub does not return the authors' permissions, and [`StepError::Failed`]
 /// for the errors of [`verify::find`].
 pub(super) async fn find(
     context: &Context,
-    thread: &Arc<Thread>,
+    thread: &Arc<Conversation>,
     logs: Logs,
-) -> Result<Found, Stop> {
+) -> Result<SearchResult, StepError> {
     let (trigger, read) = (context.trigger.clone(), Arc::clone(thread));
     let scan = prepare::computing(move || extract::scan(&read, &trigger)).await?;
     let trust = match &logs.plan {
@@ -37,21 +37,21 @@ pub(super) async fn find(
         verify::find(&trigger, &read, scan.search(&read, &trigger, &trust), &logs)
     })
     .await?
-    .map_err(Stop::Failed)?;
-    settle_unclear(context, &mut found).map_err(Stop::Failed)?;
+    .map_err(StepError::Failed)?;
+    settle_unclear(context, &mut found).map_err(StepError::Failed)?;
     Ok(found)
 }
 
 /// Applies the operator's setting for cases where it is unclear which plan is meant.
-fn settle_unclear(context: &Context, found: &mut Found) -> Result<(), Failure> {
+fn settle_unclear(context: &Context, found: &mut SearchResult) -> Result<(), Failure> {
     let Some(unclear) = &found.unclear else {
         return Ok(());
     };
     match context.settings.when_unclear {
         WhenUnclear::Ask => Ok(()),
-        WhenUnclear::Refuse => Err(say::unclear::refused(context.trigger.command, unclear)),
+        WhenUnclear::Refuse => Err(messages::unclear::refused(context.trigger.command, unclear)),
         WhenUnclear::Best => {
-            found.notes.extend(say::unclear::taken(unclear));
+            found.notes.extend(messages::unclear::taken(unclear));
             found.candidate = unclear.among.first().cloned();
             found.unclear = None;
             if let Some(candidate) = &mut found.candidate {
@@ -64,7 +64,7 @@ fn settle_unclear(context: &Context, found: &mut Found) -> Result<(), Failure> {
 
 /// Returns the authors whose posts may hold the plan: the account named in the command, or else all
 /// accounts with write permission.
-async fn trust(context: &Context, scan: &Scan, thread: &Thread) -> Result<Trust, Stop> {
+async fn trust(context: &Context, scan: &Scan, thread: &Conversation) -> Result<Trust, StepError> {
     let trigger = &context.trigger;
     let options = read_options(trigger.command, &trigger.options).unwrap_or_default();
     if let Some(login) = options.author {
@@ -82,7 +82,7 @@ async fn trust(context: &Context, scan: &Scan, thread: &Thread) -> Result<Trust,
 
 /// Returns whether the account has write permission. Compares the account id, because a login can
 /// be given up and taken by someone else.
-async fn writes(forge: &dyn Forge, repo: &Repo, account: &Actor) -> Result<bool, Stop> {
+async fn writes(forge: &dyn Forge, repo: &Repo, account: &Actor) -> Result<bool, StepError> {
     let access = forge.access(repo, &account.login).await?;
     let has = access.permission.filter(|_| access.user_id == account.id);
     Ok(has.is_some_and(|has| has >= Permission::Write))

@@ -3,7 +3,7 @@
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::{EntryKind, Forge, ReadError};
 use crate::engine::knowledge::{
     Document, FOLDERS, Knowledge, LeftOut, Limits, Listed, Why, choose,
@@ -17,9 +17,13 @@ const AT_A_TIME: usize = 4;
 /// Returns an empty result for a repository without documents.
 ///
 /// # Errors
-/// Returns [`Stop::Forge`] if GitHub does not respond or refuses. A single document that cannot be
+/// Returns [`StepError::Forge`] if GitHub does not respond or refuses. A single document that cannot be
 /// read is left out.
-pub async fn gather(forge: &dyn Forge, repo: &Repo, limits: Limits) -> Result<Knowledge, Stop> {
+pub async fn gather(
+    forge: &dyn Forge,
+    repo: &Repo,
+    limits: Limits,
+) -> Result<Knowledge, StepError> {
     let Some(tree) = forge.tree(repo, &FOLDERS, None).await? else {
         return Ok(Knowledge::default());
     };
@@ -54,7 +58,7 @@ async fn read(
     forge: &dyn Forge,
     repo: &Repo,
     one: Listed,
-) -> Result<Result<Document, LeftOut>, Stop> {
+) -> Result<Result<Document, LeftOut>, StepError> {
     let mut content = Vec::new();
     let mut take = |piece: &[u8]| {
         content.extend_from_slice(piece);

@@ -6,11 +6,11 @@
 use crate::engine::model::progress::Identity;
 
 use super::{Context, FRESH};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::ForgeError;
-use crate::engine::model::progress::{Enriched, Found, Known, PlanIssue, Prepared, Saved};
-use crate::engine::model::trigger::{Place, digest};
-use crate::engine::say;
+use crate::engine::messages;
+use crate::engine::model::progress::{Enriched, Known, PlanIssue, Prepared, Saved, SearchResult};
+use crate::engine::model::trigger::{IssueRef, digest};
 use crate::engine::store::SavedPlan;
 use crate::formats::command::{Command, read_options};
 
@@ -18,7 +18,7 @@ impl Identity {
     /// Returns the identity of the plan in `found`; `guidance` is given if an agent applies it.
     /// Returns `None` if no plan was found, because a plan written by an agent differs from run to
     /// run.
-    fn of(found: &Found, guidance: Option<&str>) -> Option<Self> {
+    fn of(found: &SearchResult, guidance: Option<&str>) -> Option<Self> {
         let text = match (&found.candidate, &found.unclear) {
             (Some(candidate), _) => plain(&candidate.text),
             (None, Some(unclear)) => {
@@ -55,7 +55,7 @@ enum Before {
 }
 
 /// Stores the identity of the plan in `found` in the progress. `agent`: an agent works on the plan.
-pub(in crate::engine) fn identify(context: &mut Context, found: &Found, agent: bool) {
+pub(in crate::engine) fn identify(context: &mut Context, found: &SearchResult, agent: bool) {
     let trigger = &context.trigger;
     let guidance = trigger.guidance.as_str();
     let guidance = (agent && trigger.command == Command::SavePlan).then_some(guidance);
@@ -66,9 +66,9 @@ pub(in crate::engine) fn identify(context: &mut Context, found: &Found, agent: b
 /// the progress.
 ///
 /// # Errors
-/// Returns an error if GitHub or the store fails, and [`Stop::Settling`] while GitHub may not yet
+/// Returns an error if GitHub or the store fails, and [`StepError::Settling`] while GitHub may not yet
 /// show a plan issue that was just created.
-pub(in crate::engine) async fn same(context: &mut Context) -> Result<Option<Known>, Stop> {
+pub(in crate::engine) async fn same(context: &mut Context) -> Result<Option<Known>, StepError> {
     match before(context).await? {
         Before::New(_) => Ok(None),
         Before::Same(known) => decided(context, known).await.map(Some),
@@ -82,7 +82,7 @@ pub(in crate::engine) async fn same(context: &mut Context) -> Result<Option<Know
 pub(super) async fn before_saving(
     context: &mut Context,
     prepared: &mut Prepared,
-) -> Result<Option<Known>, Stop> {
+) -> Result<Option<Known>, StepError> {
     match before(context).await? {
         Before::Same(known) => decided(context, known).await.map(Some),
         Before::New(replaces) => {
@@ -96,13 +96,13 @@ pub(super) async fn before_saving(
     }
 }
 
-async fn decided(context: &mut Context, known: Known) -> Result<Known, Stop> {
+async fn decided(context: &mut Context, known: Known) -> Result<Known, StepError> {
     context.progress.known = Some(known.clone());
     context.remember().await?;
     Ok(known)
 }
 
-async fn before(context: &Context) -> Result<Before, Stop> {
+async fn before(context: &Context) -> Result<Before, StepError> {
     let Some(identity) = &context.progress.identity else {
         return Ok(Before::New(None));
     };
@@ -139,8 +139,8 @@ fn issue(plan: &SavedPlan) -> PlanIssue {
 }
 
 /// Returns whether the plan issue exists and is open.
-async fn is_open(context: &Context, plan: &SavedPlan) -> Result<bool, Stop> {
-    let place = Place {
+async fn is_open(context: &Context, plan: &SavedPlan) -> Result<bool, StepError> {
+    let place = IssueRef {
         repo: context.trigger.place.repo.clone(),
         number: plan.issue,
         pull_request: false,
@@ -150,7 +150,7 @@ async fn is_open(context: &Context, plan: &SavedPlan) -> Result<bool, Stop> {
         Err(ForgeError::NotFound { .. }) => {
             let ripe = plan.at.plus(context.effects.adopt_delay * FRESH);
             match context.pause(plan.at, ripe) {
-                Some(until) => Err(Stop::Settling { until }),
+                Some(until) => Err(StepError::Settling { until }),
                 None => Ok(false),
             }
         }
@@ -168,7 +168,7 @@ pub(super) async fn record(
     prepared: &Prepared,
     saved: &Saved,
     key: &str,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     let Some(identity) = context.progress.identity.clone() else {
         return Ok(());
     };
@@ -188,11 +188,11 @@ pub(super) async fn record(
         return Ok(());
     };
     let repo = &context.trigger.place.repo;
-    let body = say::known::replaced(&context.trigger, context.run(), saved);
+    let body = messages::known::replaced(&context.trigger, context.run(), saved);
     match effects.create_comment(key, repo, old.number, &body).await {
         // Locked, closed to Apps, or deleted in the meantime: the new issue still names the old
         // one.
-        Err(Stop::Forge(error)) if error.is_refusal() => {
+        Err(StepError::Forge(error)) if error.is_refusal() => {
             tracing::warn!(
                 run.id = %context.run(), error = %error, issue = old.number,
                 "the replaced plan issue was not told"

@@ -20,23 +20,23 @@ pub use documents::{inline, lay_out};
 pub(super) use judge::{fallback, prepared};
 
 use super::Context;
-use crate::engine::model::progress::{Brief, Work};
-use crate::engine::prompt::{Around, Specified};
+use crate::engine::model::progress::{AgentState, Brief};
+use crate::engine::prompt::{PlanPromptInput, PromptContext};
 
 /// Returns the contents of the planner's first prompt.
 pub(super) fn specified<'a>(
     context: &'a Context,
-    work: &'a Work,
+    work: &'a AgentState,
     brief: &'a Brief,
     rounds: u32,
     writes: bool,
-) -> Specified<'a> {
-    Specified {
+) -> PlanPromptInput<'a> {
+    PlanPromptInput {
         title: &brief.title,
         text: &brief.text,
         guidance: &context.trigger.guidance,
         reports: &brief.reports,
-        around: Around {
+        around: PromptContext {
             nonce: &work.nonce,
             canary: &work.canary,
             documents: &brief.documents,
@@ -45,6 +45,6 @@ pub(super) fn specified<'a>(
             writes,
         },
         rounds,
-        most: context.settings.agent.most_prompt,
+        most: context.settings.agent.max_prompt,
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::{Context, known, report, source};
-use crate::engine::effects::{LIST_LAG, Stop};
-use crate::engine::model::conversation::Thread;
+use crate::engine::effects::{LIST_LAG, StepError};
+use crate::engine::messages::failures;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::progress::{Known, Logs, Prepared};
 use crate::engine::model::trigger::Origin;
-use crate::engine::say::failures;
 
 /// Result of preparing a plan.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ pub fn begun(context: &Context) -> Option<Ready> {
 /// again.
 ///
 /// # Errors
-/// Returns [`Stop::Store`] if the store fails.
-pub async fn remember(context: &mut Context, ready: &Ready) -> Result<(), Stop> {
+/// Returns [`StepError::Store`] if the store fails.
+pub async fn remember(context: &mut Context, ready: &Ready) -> Result<(), StepError> {
     let Ready::Plan(prepared) = ready else {
         return Ok(());
     };
@@ -47,7 +47,7 @@ pub async fn remember(context: &mut Context, ready: &Ready) -> Result<(), Stop> 
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn unless_saved(context: &mut Context, ready: Ready) -> Result<Ready, Stop> {
+pub async fn unless_saved(context: &mut Context, ready: Ready) -> Result<Ready, StepError> {
     let Ready::Plan(mut prepared) = ready else {
         return Ok(ready);
     };
@@ -63,7 +63,7 @@ pub async fn unless_saved(context: &mut Context, ready: Ready) -> Result<Ready, 
 ///
 /// # Errors
 /// See [`source::look`].
-pub(super) async fn logs(context: &mut Context) -> Result<Logs, Stop> {
+pub(super) async fn logs(context: &mut Context) -> Result<Logs, StepError> {
     if let Some(logs) = context.progress.logs.clone() {
         return Ok(logs);
     }
@@ -86,7 +86,7 @@ pub(super) async fn logs(context: &mut Context) -> Result<Logs, Stop> {
 ///
 /// # Errors
 /// See [`current_thread`].
-pub(in crate::engine) async fn thread(context: &mut Context) -> Result<Thread, Stop> {
+pub(in crate::engine) async fn thread(context: &mut Context) -> Result<Conversation, StepError> {
     report::step(context, "reading the conversation").await?;
     current_thread(context).await
 }
@@ -99,9 +99,11 @@ pub(in crate::engine) async fn thread(context: &mut Context) -> Result<Thread, S
 /// comment; that case only justifies a short wait.
 ///
 /// # Errors
-/// Returns [`Stop::Settling`] if the list must be read again, and [`Stop::Forge`] if GitHub does
+/// Returns [`StepError::Settling`] if the list must be read again, and [`StepError::Forge`] if GitHub does
 /// not respond.
-pub(in crate::engine) async fn current_thread(context: &Context) -> Result<Thread, Stop> {
+pub(in crate::engine) async fn current_thread(
+    context: &Context,
+) -> Result<Conversation, StepError> {
     let forge = &context.effects.forge;
     let place = context.home();
     let thread = forge.thread(place).await?;
@@ -122,14 +124,14 @@ pub(in crate::engine) async fn current_thread(context: &Context) -> Result<Threa
         && let Some(until) = wait(LIST_LAG)
         && forge.comment_exists(&place.repo, id).await?
     {
-        return Err(Stop::Settling { until });
+        return Err(StepError::Settling { until });
     }
     let own = context.progress.status_comment;
     let own_unlisted = own.is_some_and(|id| !listed(id));
     if thread.unlisted > usize::from(own_unlisted)
         && let Some(until) = wait(1)
     {
-        return Err(Stop::Settling { until });
+        return Err(StepError::Settling { until });
     }
     Ok(thread)
 }
@@ -144,10 +146,10 @@ const COMPUTE_TIMEOUT: Duration = Duration::from_mins(1);
 /// Runs `work` on a blocking thread, apart from the threads that serve connections.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] if the computation panics or takes too long.
+/// Returns [`StepError::Failed`] if the computation panics or takes too long.
 pub(in crate::engine) async fn computing<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Stop> {
+) -> Result<T, StepError> {
     let turn = TURNS.acquire().await;
     let computation = tokio::task::spawn_blocking(move || {
         // Held until the work is done, even if the caller no longer waits for it.
@@ -156,10 +158,10 @@ pub(in crate::engine) async fn computing<T: Send + 'static>(
     });
     match tokio::time::timeout(COMPUTE_TIMEOUT, computation).await {
         Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) => Err(Stop::Failed(failures::internal(&format!(
+        Ok(Err(error)) => Err(StepError::Failed(failures::internal(&format!(
             "A computation ended early: {error}"
         )))),
-        Err(_) => Err(Stop::Failed(failures::internal(
+        Err(_) => Err(StepError::Failed(failures::internal(
             "Reading the plan took longer than 60 seconds. Put the plan into the comment with the command, so that the \
              conversation need not be searched.",
         ))),

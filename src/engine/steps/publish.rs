@@ -3,12 +3,12 @@
 
 use super::authorise::Authorised;
 use super::{Context, known, report};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::{ForgeError, LabelSpec};
+use crate::engine::messages;
+use crate::engine::messages::failures;
 use crate::engine::model::progress::{Prepared, Saved};
-use crate::engine::model::trigger::Place;
-use crate::engine::say;
-use crate::engine::say::failures;
+use crate::engine::model::trigger::IssueRef;
 use crate::engine::settings::Settings;
 use crate::formats::block::{PlanForm, plan_comment, render_content, schema};
 use crate::formats::plan::names::worktree_name;
@@ -92,7 +92,7 @@ fn parted(text: &str, frame: impl Fn(&str, Option<(usize, usize)>) -> String) ->
 pub fn attachments(prepared: &Prepared) -> Vec<String> {
     let mut bodies = Vec::new();
     for attached in &prepared.attached {
-        let title = say::planning::attached(&attached.name);
+        let title = messages::planning::attached(&attached.name);
         bodies.extend(parted(&attached.text, |text, place| {
             let block = render_content(DOCUMENT_BLOCK, &title, text, true);
             match place {
@@ -106,7 +106,11 @@ pub fn attachments(prepared: &Prepared) -> Vec<String> {
 
 /// Returns the `plan-header` block with the fields that the team's version of erk accepts (see
 /// [`schema::new_header`]).
-fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Result<String, Stop> {
+fn header(
+    context: &Context,
+    prepared: &Prepared,
+    comment: Option<u64>,
+) -> Result<String, StepError> {
     let created = context.progress.started.unwrap_or(context.trigger.at);
     let comment = comment.filter(|_| context.settings.erk.version.accepts_comment_id());
     let fields = schema::new_header(
@@ -117,7 +121,7 @@ fn header(context: &Context, prepared: &Prepared, comment: Option<u64>) -> Resul
     );
     schema::write("plan-header", &fields).map_err(|error| {
         let what = format!("The header of the plan would not be valid: {error}.");
-        Stop::Failed(failures::internal(&what))
+        StepError::Failed(failures::internal(&what))
     })
 }
 
@@ -131,12 +135,14 @@ pub async fn publish(
     context: &mut Context,
     prepared: &Prepared,
     _allowed: &Authorised,
-) -> Result<Saved, Stop> {
+) -> Result<Saved, StepError> {
     let bodies = fitting(prepared, &context.settings)?;
     report::step(context, "saving the plan as an issue").await?;
     loop {
         match save(context, prepared, &bodies).await {
-            Err(Stop::Forge(error)) if error.is_absence() && context.again_at(&error).is_none() => {
+            Err(StepError::Forge(error))
+                if error.is_absence() && context.again_at(&error).is_none() =>
+            {
                 missing(context, error).await?;
             }
             Ok(saved) => {
@@ -151,18 +157,20 @@ pub async fn publish(
 
 /// Handles an absence error during saving. A deleted plan issue of an earlier round is given up, so
 /// that a new one is created; in all other cases the run ends.
-async fn missing(context: &mut Context, error: ForgeError) -> Result<(), Stop> {
+async fn missing(context: &mut Context, error: ForgeError) -> Result<(), StepError> {
     let Some(saved) = context.progress.saved.clone() else {
         return Err(error.into());
     };
-    let place = Place {
+    let place = IssueRef {
         repo: context.trigger.place.repo.clone(),
         number: saved.number,
         pull_request: false,
     };
     match context.effects.forge.locate(&place).await {
         Ok(now) if now.number == place.number && now.repo.id == place.repo.id => Err(error.into()),
-        Ok(now) => Err(Stop::Failed(failures::plan_issue_moved(&saved.url, &now))),
+        Ok(now) => Err(StepError::Failed(failures::plan_issue_moved(
+            &saved.url, &now,
+        ))),
         Err(ForgeError::NotFound { .. } | ForgeError::Deleted { .. }) => {
             context.progress.saved = None;
             context.progress.publishing = false;
@@ -171,7 +179,7 @@ async fn missing(context: &mut Context, error: ForgeError) -> Result<(), Stop> {
             if context.progress.saved_in < context.round {
                 return Ok(());
             }
-            Err(Stop::Failed(failures::plan_issue_deleted(&saved.url)))
+            Err(StepError::Failed(failures::plan_issue_deleted(&saved.url)))
         }
         Err(error) => Err(error.into()),
     }
@@ -180,16 +188,16 @@ async fn missing(context: &mut Context, error: ForgeError) -> Result<(), Stop> {
 /// Returns the comments of the plan, unless there are too many.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] with `plan_too_large`.
+/// Returns [`StepError::Failed`] with `plan_too_large`.
 pub(in crate::engine) fn fitting(
     prepared: &Prepared,
     settings: &Settings,
-) -> Result<Vec<String>, Stop> {
-    let most = settings.most_parts;
+) -> Result<Vec<String>, StepError> {
+    let most = settings.max_parts;
     let bodies = comments(&prepared.document, settings.erk.plan_form());
     let all = bodies.len() + attachments(prepared).len();
     if all > most {
-        return Err(Stop::Failed(failures::plan_too_large(all, most)));
+        return Err(StepError::Failed(failures::plan_too_large(all, most)));
     }
     Ok(bodies)
 }
@@ -199,7 +207,7 @@ pub(in crate::engine) async fn save(
     context: &mut Context,
     prepared: &Prepared,
     bodies: &[String],
-) -> Result<Saved, Stop> {
+) -> Result<Saved, StepError> {
     let repo = &context.trigger.place.repo.clone();
     let effects = context.effects.clone();
     effects
@@ -212,7 +220,7 @@ pub(in crate::engine) async fn save(
         context.remember().await?;
     }
     let header_only = header(context, prepared, None)?;
-    let body = say::plan_issue_begun(&context.trigger, context.run(), prepared, &header_only);
+    let body = messages::plan_issue_begun(&context.trigger, context.run(), prepared, &header_only);
     let issue = effects
         .create_issue(
             &made_by,
@@ -251,13 +259,13 @@ pub(in crate::engine) async fn save(
             .await?;
     }
     let complete = header(context, prepared, saved.comments.first().copied())?;
-    let body = say::plan_issue_done(
+    let body = messages::plan_issue_done(
         &context.trigger,
         context.run(),
         prepared,
         &complete,
         &saved,
-        &say::next_steps(&context.settings, &context.trigger.place, &saved),
+        &messages::next_steps(&context.settings, &context.trigger.place, &saved),
     );
     let complete_by = key(context, "plan-issue-complete");
     effects

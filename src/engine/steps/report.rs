@@ -6,13 +6,13 @@
 //! report is posted on the plan issue.
 
 use super::Context;
-use crate::engine::effects::{Kind, Posted, Stop};
+use crate::engine::effects::{PostKind, Posted, StepError};
 use crate::engine::forge::{ForgeError, ReactTo, Reaction};
+use crate::engine::messages;
 use crate::engine::model::failure::Failure;
 use crate::engine::model::progress::{Checked, Known, Saved};
 use crate::engine::model::research::Research;
 use crate::engine::model::trigger::Origin;
-use crate::engine::say;
 use crate::formats::command::Command;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
 fn target(context: &Context) -> Option<ReactTo> {
     match &context.trigger.origin {
         Origin::Comment { id, .. } | Origin::Boxes { id, .. } => Some(ReactTo::Comment(*id)),
-        Origin::Label { .. } | Origin::Local { .. } => Some(ReactTo::Place),
+        Origin::Label { .. } | Origin::Local { .. } => Some(ReactTo::Issue),
         Origin::Push { .. } => None,
     }
 }
@@ -42,7 +42,7 @@ fn target(context: &Context) -> Option<ReactTo> {
 /// # Errors
 /// Returns an error if GitHub or the store fails. A failed reaction is ignored unless a rate limit
 /// is the reason.
-pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
+pub async fn acknowledge(context: &Context) -> Result<(), StepError> {
     if context.outsider {
         return Ok(());
     }
@@ -50,7 +50,7 @@ pub async fn acknowledge(context: &Context) -> Result<(), Stop> {
     match react(context, Reaction::Eyes).await {
         // Only rate limits and a lost lease stop the run here; the command itself will meet any
         // other error.
-        Err(Stop::Forge(error)) if !matches!(error, ForgeError::Limited { .. }) => {
+        Err(StepError::Forge(error)) if !matches!(error, ForgeError::Limited { .. }) => {
             tracing::debug!(run.id = %context.run(), error = %error, "no reaction yet");
         }
         done => {
@@ -81,7 +81,7 @@ fn unless_refused<T: Default>(done: Result<T, ForgeError>) -> Result<T, ForgeErr
 
 /// Adds a reaction and returns its id, or 0 if GitHub refuses it (for example because the comment
 /// is deleted or the conversation is locked), which does not stop the run.
-async fn react(context: &Context, reaction: Reaction) -> Result<u64, Stop> {
+async fn react(context: &Context, reaction: Reaction) -> Result<u64, StepError> {
     let Some(to) = target(context) else {
         return Ok(0);
     };
@@ -105,10 +105,10 @@ fn status_name(lost: u32) -> String {
 
 /// Creates or edits the status comment; `stage` names the edit among this run's effects. Creates a
 /// new comment if it was deleted, and follows a transferred issue.
-async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
+async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), StepError> {
     loop {
         let error = match write_once(context, stage, body).await {
-            Err(Stop::Forge(error)) if error.is_absence() => error,
+            Err(StepError::Forge(error)) if error.is_absence() => error,
             done => return done,
         };
         if follow(context).await? {
@@ -124,7 +124,7 @@ async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Sto
         context.remember().await?;
         let until = since.plus(context.effects.adopt_delay);
         if let Some(until) = context.pause(since, until) {
-            return Err(Stop::Settling { until });
+            return Err(StepError::Settling { until });
         }
         lose_status(context, None).await?;
     }
@@ -132,7 +132,7 @@ async fn write(context: &mut Context, stage: &str, body: &str) -> Result<(), Sto
 
 /// Records that the remembered status comment is gone: it is `found` under another id, or must be
 /// created again.
-async fn lose_status(context: &mut Context, found: Option<u64>) -> Result<(), Stop> {
+async fn lose_status(context: &mut Context, found: Option<u64>) -> Result<(), StepError> {
     context.progress.status_comment = found;
     context.progress.status_missing = None;
     if found.is_none() {
@@ -145,7 +145,11 @@ async fn lose_status(context: &mut Context, found: Option<u64>) -> Result<(), St
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub(super) async fn comment(context: &mut Context, key: &str, body: &str) -> Result<Posted, Stop> {
+pub(super) async fn comment(
+    context: &mut Context,
+    key: &str,
+    body: &str,
+) -> Result<Posted, StepError> {
     loop {
         let place = context.home();
         let posted = context
@@ -153,7 +157,7 @@ pub(super) async fn comment(context: &mut Context, key: &str, body: &str) -> Res
             .create_comment(key, &place.repo, place.number, body)
             .await;
         match posted {
-            Err(Stop::Forge(error)) if error.is_absence() => {
+            Err(StepError::Forge(error)) if error.is_absence() => {
                 if !follow(context).await? {
                     return Err(error.into());
                 }
@@ -168,7 +172,7 @@ pub(super) async fn comment(context: &mut Context, key: &str, body: &str) -> Res
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub(super) async fn follow(context: &mut Context) -> Result<bool, Stop> {
+pub(super) async fn follow(context: &mut Context) -> Result<bool, StepError> {
     let forge = context.effects.forge.clone();
     let home = context.home().clone();
     let place = match forge.locate(&home).await {
@@ -194,7 +198,7 @@ pub(super) async fn follow(context: &mut Context) -> Result<bool, Stop> {
     Ok(true)
 }
 
-async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
+async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<(), StepError> {
     let place = context.home().clone();
     let made_by = status_key(context);
     if context.progress.status_comment.is_none()
@@ -229,12 +233,12 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
 
 /// Writes a progress message to the status comment. Because a newer message follows, an edit that
 /// GitHub refuses is skipped; if nothing can be posted, the run continues without a status comment.
-async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
+async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), StepError> {
     if context.progress.unheard.is_some() {
         return Ok(());
     }
     match write_once(context, stage, body).await {
-        Err(Stop::Forge(error)) if error.is_absence() => {
+        Err(StepError::Forge(error)) if error.is_absence() => {
             if follow(context).await? {
                 return write_once(context, stage, body).await;
             }
@@ -248,20 +252,20 @@ async fn tell(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop
             }
             Err(error.into())
         }
-        Err(Stop::Forge(error @ ForgeError::Locked { .. })) => unheard(context, &error).await,
+        Err(StepError::Forge(error @ ForgeError::Locked { .. })) => unheard(context, &error).await,
         done => done,
     }
 }
 
 /// Records why the run cannot write to the conversation.
-async fn unheard(context: &mut Context, error: &ForgeError) -> Result<(), Stop> {
+async fn unheard(context: &mut Context, error: &ForgeError) -> Result<(), StepError> {
     tracing::warn!(run.id = %context.run(), error = %error, "the conversation cannot be written to");
-    context.progress.unheard = Some(say::unheard(error));
+    context.progress.unheard = Some(messages::unheard(error));
     context.remember().await
 }
 
 /// Returns the comment of the last check at this place, so that one comment is kept up to date.
-async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
+async fn last_check(context: &Context) -> Result<Option<u64>, StepError> {
     let place = context.trigger.place.key();
     let runs = context.effects.store.runs_at(&place, CHECKS).await?;
     let word = Command::CheckPlan.name();
@@ -275,8 +279,8 @@ async fn last_check(context: &Context) -> Result<Option<u64>, Stop> {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), Stop> {
-    let body = say::check::passed(&context.trigger, context.run(), checked);
+pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), StepError> {
+    let body = messages::check::passed(&context.trigger, context.run(), checked);
     finish(context, &body).await?;
     close(context, Reaction::Rocket).await?;
     tidy(context).await
@@ -287,8 +291,12 @@ pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), Stop
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn queued(context: &mut Context, ahead: u64, waits: Option<&str>) -> Result<(), Stop> {
-    let body = say::queued(&context.trigger, context.run(), ahead, waits);
+pub async fn queued(
+    context: &mut Context,
+    ahead: u64,
+    waits: Option<&str>,
+) -> Result<(), StepError> {
+    let body = messages::queued(&context.trigger, context.run(), ahead, waits);
     tell(context, "queued", &body).await
 }
 
@@ -296,7 +304,7 @@ pub async fn queued(context: &mut Context, ahead: u64, waits: Option<&str>) -> R
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
+pub async fn step(context: &mut Context, step: &str) -> Result<(), StepError> {
     context.progress.step = Some(step.to_owned());
     if context.progress.closing == Some(context.round) {
         return Ok(());
@@ -308,7 +316,7 @@ pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
     {
         return Ok(());
     }
-    let body = say::working(&context.trigger, context.run(), step);
+    let body = messages::working(&context.trigger, context.run(), step);
     let stage = format!("step-{}", step.split_whitespace().next().unwrap_or("next"));
     tell(context, &stage, &body).await
 }
@@ -321,8 +329,11 @@ pub async fn step(context: &mut Context, step: &str) -> Result<(), Stop> {
 pub(super) fn progress(
     context: &Context,
     said: &str,
-) -> impl Future<Output = Result<(), Stop>> + Send + use<> {
-    rewrite(context, say::working(&context.trigger, context.run(), said))
+) -> impl Future<Output = Result<(), StepError>> + Send + use<> {
+    rewrite(
+        context,
+        messages::working(&context.trigger, context.run(), said),
+    )
 }
 
 /// Overwrites the status comment with `body`, unless there is none or it holds the final report.
@@ -333,7 +344,7 @@ pub(super) fn progress(
 pub(super) fn rewrite(
     context: &Context,
     body: String,
-) -> impl Future<Output = Result<(), Stop>> + Send + use<> {
+) -> impl Future<Output = Result<(), StepError>> + Send + use<> {
     let effects = context.effects.clone();
     let comment = context.progress.status_comment;
     let comment = comment.filter(|_| context.progress.closing != Some(context.round));
@@ -357,7 +368,7 @@ pub(super) fn rewrite(
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Result<(), Stop> {
+pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Result<(), StepError> {
     if context.progress.closing == Some(context.round) {
         return Ok(());
     }
@@ -372,14 +383,14 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
             .edit_unrecorded(&repo, comment, &made_by, body)
             .await
         {
-            Err(Stop::Forge(error)) if error.is_absence() => {
+            Err(StepError::Forge(error)) if error.is_absence() => {
                 // Agents wait for this message, so create a new comment at once; [`tidy`] deletes
                 // the old one if it reappears.
                 if !follow(context).await? {
                     lose_status(context, None).await?;
                 }
             }
-            Err(Stop::Forge(error @ ForgeError::Locked { .. })) => {
+            Err(StepError::Forge(error @ ForgeError::Locked { .. })) => {
                 return unheard(context, &error).await;
             }
             done => {
@@ -389,7 +400,7 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
         }
     }
     match write(context, stage, body).await {
-        Err(Stop::Forge(error @ ForgeError::Locked { .. })) => unheard(context, &error).await,
+        Err(StepError::Forge(error @ ForgeError::Locked { .. })) => unheard(context, &error).await,
         done => done,
     }
 }
@@ -397,13 +408,15 @@ pub(super) async fn show(context: &mut Context, stage: &str, body: &str) -> Resu
 /// Turns the status comment into the final report. The start is stored first, so that no later
 /// attempt overwrites it with an earlier step. If GitHub refuses the report permanently, it is posted
 /// on the plan issue, if there is one.
-async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
+async fn finish(context: &mut Context, body: &str) -> Result<(), StepError> {
     if context.progress.closing != Some(context.round) {
         context.progress.closing = Some(context.round);
         context.remember().await?;
     }
     match write(context, "final", body).await {
-        Err(Stop::Forge(error)) if error.is_refusal() && context.again_at(&error).is_none() => {
+        Err(StepError::Forge(error))
+            if error.is_refusal() && context.again_at(&error).is_none() =>
+        {
             unheard(context, &error).await?;
             elsewhere(context, body).await
         }
@@ -412,12 +425,12 @@ async fn finish(context: &mut Context, body: &str) -> Result<(), Stop> {
 }
 
 /// Posts a report on the plan issue, because the conversation cannot be written to.
-async fn elsewhere(context: &Context, body: &str) -> Result<(), Stop> {
+async fn elsewhere(context: &Context, body: &str) -> Result<(), StepError> {
     let Some(saved) = &context.progress.saved else {
         return Ok(());
     };
     let why = context.progress.unheard.as_deref().unwrap_or_default();
-    let body = say::elsewhere(&context.trigger.place, why, body);
+    let body = messages::elsewhere(&context.trigger.place, why, body);
     let key = format!("report-elsewhere-{}", context.round);
     let repo = &context.trigger.place.repo;
     let posted = context
@@ -425,7 +438,9 @@ async fn elsewhere(context: &Context, body: &str) -> Result<(), Stop> {
         .create_comment(&key, repo, saved.number, &body)
         .await;
     match posted {
-        Err(Stop::Forge(error)) if error.is_refusal() && context.again_at(&error).is_none() => {
+        Err(StepError::Forge(error))
+            if error.is_refusal() && context.again_at(&error).is_none() =>
+        {
             tracing::warn!(run.id = %context.run(), error = %error, "the report could not be posted anywhere");
             Ok(())
         }
@@ -438,21 +453,21 @@ async fn elsewhere(context: &Context, body: &str) -> Result<(), Stop> {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails, or if GitHub's lists may still be out of date.
-pub async fn tidy(context: &mut Context) -> Result<(), Stop> {
+pub async fn tidy(context: &mut Context) -> Result<(), StepError> {
     let place = context.trigger.place.clone();
     let home = context.home().clone();
     let forge = context.effects.forge.clone();
     for stray in context.effects.strays(&place.repo, &home).await? {
         let removed = match stray.kind {
-            Kind::Issue => {
-                let body = say::duplicate(&place.repo, context.run(), stray.kept);
+            PostKind::Issue => {
+                let body = messages::duplicate(&place.repo, context.run(), stray.kept);
                 forge.retire_issue(&place.repo, stray.id, &body).await
             }
-            Kind::Comment(number) if number == home.number => {
+            PostKind::Comment(number) if number == home.number => {
                 forge.delete_comment(&home.repo, stray.id).await
             }
-            Kind::Comment(_) => forge.delete_comment(&place.repo, stray.id).await,
-            Kind::CheckRun => Ok(()),
+            PostKind::Comment(_) => forge.delete_comment(&place.repo, stray.id).await,
+            PostKind::CheckRun => Ok(()),
         };
         tracing::warn!(run.id = %context.run(), id = stray.id, kept = stray.kept, "a post existed twice");
         unless_refused(removed)?;
@@ -472,9 +487,9 @@ pub async fn tidy(context: &mut Context) -> Result<(), Stop> {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn researched(context: &mut Context, research: &Research) -> Result<(), Stop> {
+pub async fn researched(context: &mut Context, research: &Research) -> Result<(), StepError> {
     let seconds = seconds(context);
-    let body = say::research::done(&context.trigger, context.run(), research, seconds);
+    let body = messages::research::done(&context.trigger, context.run(), research, seconds);
     finish(context, &body).await?;
     close(context, Reaction::Rocket).await?;
     tidy(context).await
@@ -491,18 +506,18 @@ fn seconds(context: &Context) -> f64 {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
+pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), StepError> {
     let Some(prepared) = context.progress.prepared.clone() else {
         return Ok(());
     };
     let seconds = seconds(context);
     let used = context.progress.spent();
-    let body = say::saved(
+    let body = messages::saved(
         &context.trigger,
         context.run(),
         &prepared,
         saved,
-        &say::next_steps(&context.settings, &context.trigger.place, saved),
+        &messages::next_steps(&context.settings, &context.trigger.place, saved),
         seconds,
         used.as_ref(),
     );
@@ -515,8 +530,8 @@ pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), Stop> {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn known(context: &mut Context, known: &Known) -> Result<(), Stop> {
-    let body = say::known::already_saved(&context.trigger, context.run(), known);
+pub async fn known(context: &mut Context, known: &Known) -> Result<(), StepError> {
+    let body = messages::known::already_saved(&context.trigger, context.run(), known);
     finish(context, &body).await?;
     close(context, Reaction::Rocket).await?;
     tidy(context).await
@@ -526,18 +541,18 @@ pub async fn known(context: &mut Context, known: &Known) -> Result<(), Stop> {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), Stop> {
+pub async fn failed(context: &mut Context, failure: &Failure) -> Result<(), StepError> {
     super::research::stopped(context).await?;
     let reports = context.progress.research.as_ref();
     let exists = match &context.progress.saved {
-        Some(saved) => say::Exists::Issue(saved.clone()),
-        None if context.progress.publishing => say::Exists::Perhaps,
+        Some(saved) => messages::Exists::Issue(saved.clone()),
+        None if context.progress.publishing => messages::Exists::Perhaps,
         None => reports
-            .and_then(say::research::left)
-            .map_or(say::Exists::Nothing, say::Exists::Reports),
+            .and_then(messages::research::left)
+            .map_or(messages::Exists::Nothing, messages::Exists::Reports),
     };
     let used = context.progress.spent();
-    let body = say::failed(
+    let body = messages::failed(
         &context.trigger,
         context.run(),
         failure,
@@ -558,11 +573,13 @@ pub async fn reply(
     context: &mut Context,
     body: &str,
     reaction: Reaction,
-) -> Result<Option<ForgeError>, Stop> {
+) -> Result<Option<ForgeError>, StepError> {
     let key = format!("reply-{}", context.round);
     let refused = match comment(context, &key, body).await {
         Ok(_) => None,
-        Err(Stop::Forge(error)) if error.is_refusal() && context.again_at(&error).is_none() => {
+        Err(StepError::Forge(error))
+            if error.is_refusal() && context.again_at(&error).is_none() =>
+        {
             unheard(context, &error).await?;
             Some(error)
         }
@@ -575,9 +592,12 @@ pub async fn reply(
 
 /// Replaces 👀, and the 😕 of an earlier round, by the closing reaction. Gives up after repeated
 /// failures, because the outcome has been reported.
-pub(in crate::engine) async fn close(context: &Context, reaction: Reaction) -> Result<(), Stop> {
+pub(in crate::engine) async fn close(
+    context: &Context,
+    reaction: Reaction,
+) -> Result<(), StepError> {
     match swap(context, reaction).await {
-        Err(Stop::Forge(error)) if given_up(context, &error) => {
+        Err(StepError::Forge(error)) if given_up(context, &error) => {
             tracing::warn!(run.id = %context.run(), error = %error, "the closing reaction is left out");
             Ok(())
         }
@@ -590,7 +610,7 @@ fn given_up(context: &Context, error: &ForgeError) -> bool {
     !matches!(error, ForgeError::Limited { .. }) && failed >= REACTION_TRIES
 }
 
-async fn swap(context: &Context, reaction: Reaction) -> Result<(), Stop> {
+async fn swap(context: &Context, reaction: Reaction) -> Result<(), StepError> {
     react(context, reaction).await?;
     if context.outsider {
         return Ok(());
@@ -603,7 +623,7 @@ async fn swap(context: &Context, reaction: Reaction) -> Result<(), Stop> {
 }
 
 /// Removes a reaction of the bot. Adds it again first, because only that request returns its id.
-async fn take_off(context: &Context, reaction: Reaction) -> Result<(), Stop> {
+async fn take_off(context: &Context, reaction: Reaction) -> Result<(), StepError> {
     let id = react(context, reaction).await?;
     if id == 0 {
         return Ok(());

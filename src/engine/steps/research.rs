@@ -10,14 +10,14 @@ use futures_util::future::BoxFuture;
 
 use super::{Context, planning, report};
 use crate::engine::agent::{Agent, Task};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::ForgeError;
+use crate::engine::messages::{agent as about_agents, research as sentences};
 use crate::engine::model::agent::{Session, Spent};
 use crate::engine::model::progress::Progress;
-use crate::engine::model::research::{Research, State, TOPIC_MAX};
-use crate::engine::prompt::{self, Around, Try, new_words};
-use crate::engine::research::{self, Desk, Team};
-use crate::engine::say::{agent as about_agents, research as sentences};
+use crate::engine::model::research::{MAX_TOPIC, Research, TopicState};
+use crate::engine::prompt::{self, PromptContext, Try, new_words};
+use crate::engine::research::{self, ResearchDeps, ResearchHost};
 use crate::engine::settings::ResearchSettings;
 use crate::engine::stop::StopFlag;
 use crate::engine::store::BudgetScope;
@@ -25,29 +25,29 @@ use crate::engine::store::BudgetScope;
 /// Returns the topics if their number and length are within the limits.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] with `invalid_input`.
-pub fn checked(topics: Vec<String>, settings: &ResearchSettings) -> Result<Vec<String>, Stop> {
+/// Returns [`StepError::Failed`] with `invalid_input`.
+pub fn checked(topics: Vec<String>, settings: &ResearchSettings) -> Result<Vec<String>, StepError> {
     let failure = if topics.is_empty() {
         sentences::no_topics()
-    } else if topics.len() > settings.most_topics {
-        sentences::too_many_topics(topics.len(), settings.most_topics)
-    } else if let Some(long) = topics.iter().find(|one| one.chars().count() > TOPIC_MAX) {
+    } else if topics.len() > settings.max_topics {
+        sentences::too_many_topics(topics.len(), settings.max_topics)
+    } else if let Some(long) = topics.iter().find(|one| one.chars().count() > MAX_TOPIC) {
         sentences::long_topic(long)
     } else {
         return Ok(topics);
     };
-    Err(Stop::Failed(failure))
+    Err(StepError::Failed(failure))
 }
 
 /// Stores the topics to research, and the title and text of the place they come from.
 ///
 /// # Errors
-/// Returns [`Stop::Store`] if the store fails.
+/// Returns [`StepError::Store`] if the store fails.
 pub(in crate::engine) async fn begin(
     context: &mut Context,
     topics: &[String],
     (title, text): (&str, &str),
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     let mut new = Research::on(topics);
     (new.nonce, new.canary) = new_words();
     title.clone_into(&mut new.title);
@@ -60,25 +60,28 @@ pub(in crate::engine) async fn begin(
 /// researched again.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] if too few topics have a report or a limit is reached, [`Stop::Wait`]
-/// if the agents have to wait, [`Stop::Cancelled`] if the run is cancelled, and [`Stop::Forge`] or
-/// [`Stop::Store`] if GitHub or the store fails.
+/// Returns [`StepError::Failed`] if too few topics have a report or a limit is reached, [`StepError::Wait`]
+/// if the agents have to wait, [`StepError::Cancelled`] if the run is cancelled, and [`StepError::Forge`] or
+/// [`StepError::Store`] if GitHub or the store fails.
 pub(in crate::engine) async fn research(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
     stop: &StopFlag,
-) -> Result<Research, Stop> {
+) -> Result<Research, StepError> {
     let mut research = context.progress.research.clone().unwrap_or_default();
     research.stopped = false;
     announce(context, &mut research).await?;
-    let team = Team {
+    let team = ResearchDeps {
         agent: Arc::clone(agent),
         clock: Arc::clone(&context.effects.clock),
         settings: context.settings.research.clone(),
     };
     research.end_impossible_waits(team.clock.now(), team.settings.longest_wait());
     research::ready(&research, &team)?;
-    let open = research.topics.iter().any(|one| one.state == State::Open);
+    let open = research
+        .topics
+        .iter()
+        .any(|one| one.state == TopicState::Open);
     if open {
         let inline = documents(context, agent, &mut research).await?;
         let mut desk = OnGitHub {
@@ -93,7 +96,7 @@ pub(in crate::engine) async fn research(
     }
     finish(context, &research).await?;
     if !research.tally().passes() {
-        return Err(Stop::Failed(sentences::too_few(&research)));
+        return Err(StepError::Failed(sentences::too_few(&research)));
     }
     Ok(research)
 }
@@ -104,7 +107,7 @@ async fn documents(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
     research: &mut Research,
-) -> Result<String, Stop> {
+) -> Result<String, StepError> {
     let writes = agent.about().writes;
     if writes && research.documents.is_some() && agent.given(context.run()).await {
         return Ok(String::new());
@@ -121,7 +124,7 @@ async fn documents(
 
 /// Posts the summary and a comment for each topic before any agent begins, so that the comments are
 /// in the order of the topics. Existing comments are kept.
-async fn announce(context: &mut Context, research: &mut Research) -> Result<(), Stop> {
+async fn announce(context: &mut Context, research: &mut Research) -> Result<(), StepError> {
     if research.topics.iter().all(|one| one.comment.is_some()) {
         return Ok(());
     }
@@ -146,7 +149,7 @@ async fn announce(context: &mut Context, research: &mut Research) -> Result<(), 
 
 /// Writes the final state of every topic to its comment, exactly once, whatever was shown while
 /// agents worked.
-async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> {
+async fn finish(context: &mut Context, research: &Research) -> Result<(), StepError> {
     for (at, topic) in research.topics.iter().enumerate() {
         let Some(comment) = topic.comment else {
             continue;
@@ -159,7 +162,7 @@ async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> 
             .effects
             .edit_comment(&key, &repo, comment, &made_by, &body)
             .await;
-        if !matches!(edited, Err(Stop::Forge(ForgeError::NotFound { .. }))) {
+        if !matches!(edited, Err(StepError::Forge(ForgeError::NotFound { .. }))) {
             edited?;
             continue;
         }
@@ -185,11 +188,15 @@ async fn finish(context: &mut Context, research: &Research) -> Result<(), Stop> 
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub(super) async fn stopped(context: &mut Context) -> Result<(), Stop> {
+pub(super) async fn stopped(context: &mut Context) -> Result<(), StepError> {
     let Some(research) = &mut context.progress.research else {
         return Ok(());
     };
-    if research.topics.iter().all(|one| one.state != State::Open) {
+    if research
+        .topics
+        .iter()
+        .all(|one| one.state != TopicState::Open)
+    {
         return Ok(());
     }
     research.stopped = true;
@@ -202,9 +209,9 @@ pub(super) async fn stopped(context: &mut Context) -> Result<(), Stop> {
 }
 
 /// Ignores that a comment was deleted, because the report remains with the run.
-fn gone_is_fine(edited: Result<(), Stop>) -> Result<(), Stop> {
+fn gone_is_fine(edited: Result<(), StepError>) -> Result<(), StepError> {
     match edited {
-        Err(Stop::Forge(ForgeError::NotFound { .. })) => Ok(()),
+        Err(StepError::Forge(ForgeError::NotFound { .. })) => Ok(()),
         done => done,
     }
 }
@@ -214,7 +221,7 @@ fn comment_key(at: usize) -> String {
     format!("report-{}", at + 1)
 }
 
-/// A [`Desk`] that stores progress in the run and shows it on GitHub.
+/// A [`ResearchHost`] that stores progress in the run and shows it on GitHub.
 struct OnGitHub<'c> {
     context: &'c mut Context,
     inline: &'c str,
@@ -222,7 +229,7 @@ struct OnGitHub<'c> {
 }
 
 impl OnGitHub<'_> {
-    async fn remember(&mut self, research: &Research) -> Result<(), Stop> {
+    async fn remember(&mut self, research: &Research) -> Result<(), StepError> {
         self.context.progress.research = Some(research.clone());
         self.context.remember().await
     }
@@ -235,8 +242,8 @@ fn turn_key(research: &Research, at: usize) -> String {
 }
 
 #[async_trait]
-impl Desk for OnGitHub<'_> {
-    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, Stop> {
+impl ResearchHost for OnGitHub<'_> {
+    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, StepError> {
         let settings = Arc::clone(&self.context.settings);
         let agent = &settings.agent;
         let command = self.context.trigger.command;
@@ -245,7 +252,7 @@ impl Desk for OnGitHub<'_> {
             let places = settings.research.concurrency;
             limits.cost = research.share(most, 0, places);
             if limits.cost.is_none() {
-                return Err(Stop::Failed(about_agents::run_cost(command, most)));
+                return Err(StepError::Failed(about_agents::run_cost(command, most)));
             }
         }
         let place = self.context.trigger.place.clone();
@@ -261,10 +268,11 @@ impl Desk for OnGitHub<'_> {
             .begin_turn(&effects.lease, &key, scope, &agent.budget, now)
             .await?;
         let repo = place.repo.full_name();
-        judged.map_err(|which| Stop::Failed(about_agents::exceeded(command, &which, &repo)))?;
+        judged
+            .map_err(|which| StepError::Failed(about_agents::exceeded(command, &which, &repo)))?;
         self.remember(research).await?;
         let attempt = attempt(research, at);
-        let around = Around {
+        let around = PromptContext {
             nonce: &research.nonce,
             canary: &research.canary,
             documents: research.documents.as_deref().unwrap_or_default(),
@@ -272,13 +280,18 @@ impl Desk for OnGitHub<'_> {
             project: None,
             writes: self.writes,
         };
-        let prompt = prompt::report(&attempt.borrowed(), &around, agent.most_prompt);
+        let prompt = prompt::report(&attempt.borrowed(), &around, agent.max_prompt);
         let system = agent.prompts.system(Role::Researcher, &place.repo);
         let run = self.context.run().clone();
         Ok(task(run, research, at, limits, system, prompt))
     }
 
-    async fn ended(&mut self, research: &Research, at: usize, spent: &Spent) -> Result<(), Stop> {
+    async fn ended(
+        &mut self,
+        research: &Research,
+        at: usize,
+        spent: &Spent,
+    ) -> Result<(), StepError> {
         // Record the costs first: a topic that is stored as done is not looked at again.
         let effects = &self.context.effects;
         effects
@@ -314,7 +327,7 @@ impl Desk for OnGitHub<'_> {
 }
 
 /// Logs a failed progress edit, which the final report makes up for.
-fn not_now(edited: Result<(), Stop>) {
+fn not_now(edited: Result<(), StepError>) {
     if let Err(stop) = edited {
         tracing::debug!(error = %stop, "the progress of research was not shown");
     }

@@ -16,24 +16,24 @@
 pub mod attachment;
 mod reading;
 
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::{Forge, ForgeError, ReadError};
+use crate::engine::messages::sources::{self, Log};
 use crate::engine::model::progress::{LogPlan, Logs};
 use crate::engine::model::trigger::{Origin, Trigger};
-use crate::engine::say::sources::{self, Log};
 use crate::engine::settings::Settings;
 use crate::formats::command::{Options, RepositoryFile, read_options};
 use crate::formats::session::{PlanSource, ScanResult, SessionPlan};
-use attachment::{Attachment, Kind};
+use attachment::{Attachment, AttachmentKind};
 use reading::{Reading, What};
 
 /// Maximum number of attached logs of one comment that are read. A session and its subagents have
 /// only a few.
-const MOST_ATTACHED: usize = 4;
+const MAX_ATTACHED: usize = 4;
 
 /// Number of retries during an outage for a file that may not be a log at all: half a minute with
 /// the default pauses.
-const PATIENCE: u32 = 3;
+const MAX_OUTAGE_RETRIES: u32 = 3;
 
 /// Returns whether the command has options, which [`look`] validates, or attachments that may be
 /// session logs.
@@ -51,18 +51,21 @@ pub fn reads_log(trigger: &Trigger, settings: &Settings) -> bool {
 /// the number of times the run has waited for GitHub since a step last succeeded.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] with `invalid_input`, `session_not_found` or `no_plan_found`, and
-/// [`Stop::Forge`] if GitHub does not respond.
+/// Returns [`StepError::Failed`] with `invalid_input`, `session_not_found` or `no_plan_found`, and
+/// [`StepError::Forge`] if GitHub does not respond.
 pub async fn look(
     forge: &dyn Forge,
     trigger: &Trigger,
     settings: &Settings,
     faults: u32,
-) -> Result<Logs, Stop> {
-    let options = read_options(trigger.command, &trigger.options)
-        .map_err(|error| Stop::Failed(sources::invalid_option(trigger.command.spec(), &error)))?;
+) -> Result<Logs, StepError> {
+    let options = read_options(trigger.command, &trigger.options).map_err(|error| {
+        StepError::Failed(sources::invalid_option(trigger.command.spec(), &error))
+    })?;
     let attached = attached(trigger, settings);
-    let surely = attached.iter().filter(|one| one.kind == Kind::Log);
+    let surely = attached
+        .iter()
+        .filter(|one| one.kind == AttachmentKind::Log);
     let names: Vec<&str> = surely.map(|one| one.name.as_str()).collect();
     let inline = trigger
         .inline
@@ -84,13 +87,13 @@ pub async fn look(
     }
     if attached.is_empty() {
         return match options.session_id {
-            Some(_) => Err(Stop::Failed(sources::session_id_alone())),
+            Some(_) => Err(StepError::Failed(sources::session_id_alone())),
             None => Ok(Logs::default()),
         };
     }
-    if names.len() > MOST_ATTACHED {
-        let failure = sources::too_many_attached(names.len(), MOST_ATTACHED);
-        return Err(Stop::Failed(failure));
+    if names.len() > MAX_ATTACHED {
+        let failure = sources::too_many_attached(names.len(), MAX_ATTACHED);
+        return Err(StepError::Failed(failure));
     }
     comment(forge, trigger, settings, &options, &attached, faults).await
 }
@@ -113,7 +116,7 @@ async fn repository(
     settings: &Settings,
     options: &Options,
     file: &RepositoryFile,
-) -> Result<Logs, Stop> {
+) -> Result<Logs, StepError> {
     let repo = &trigger.place.repo;
     let mut log = Log {
         name: file.path.clone(),
@@ -124,21 +127,24 @@ async fn repository(
     let mut reading = Reading::new(session, What::Log);
     let reference = file.reference.as_deref();
     let mut take = |piece: &[u8]| reading.push(piece);
-    let most = settings.most_log;
+    let most = settings.max_log;
     let read = forge.file(repo, &file.path, reference, most, &mut take);
     let at = match read.await {
         Ok(at) => at,
         Err(ReadError::Forge(error)) => return Err(error.into()),
-        Err(error) => return Err(Stop::Failed(sources::unreadable(&log, &error))),
+        Err(error) => return Err(StepError::Failed(sources::unreadable(&log, &error))),
     };
     log.url = Some(at.url);
     if reading.is_pointer() {
-        return Err(Stop::Failed(sources::pointer(&log)));
+        return Err(StepError::Failed(sources::pointer(&log)));
     }
     let (scanned, _) = reading.finish();
     match &scanned.plan {
         Some(plan) => Ok(found(&log, Some(&at.commit), plan)),
-        None => Err(Stop::Failed(sources::no_plan(&[(log, scanned)], session))),
+        None => Err(StepError::Failed(sources::no_plan(
+            &[(log, scanned)],
+            session,
+        ))),
     }
 }
 
@@ -150,26 +156,30 @@ async fn comment(
     options: &Options,
     attached: &[Attachment],
     faults: u32,
-) -> Result<Logs, Stop> {
+) -> Result<Logs, StepError> {
     let session = options.session_id.as_deref();
     let mut notes = Vec::new();
     let mut best: Option<(Log, SessionPlan)> = None;
     let mut read: Vec<(Log, ScanResult)> = Vec::new();
-    let perhaps = attached.iter().filter(|one| one.kind == Kind::Perhaps);
-    let surely = attached.iter().filter(|one| one.kind == Kind::Log);
-    for one in surely.chain(perhaps.take(MOST_ATTACHED)) {
+    let perhaps = attached
+        .iter()
+        .filter(|one| one.kind == AttachmentKind::Perhaps);
+    let surely = attached
+        .iter()
+        .filter(|one| one.kind == AttachmentKind::Log);
+    for one in surely.chain(perhaps.take(MAX_ATTACHED)) {
         let log = Log {
             name: one.name.clone(),
             place: sources::attached(&one.name, &trigger.place.repo.full_name()),
             url: Some(one.address.clone()),
         };
         let what = match one.kind {
-            Kind::Log => What::Log,
-            Kind::Perhaps => What::Perhaps,
+            AttachmentKind::Log => What::Log,
+            AttachmentKind::Perhaps => What::Perhaps,
         };
         let mut reading = Reading::new(session, what);
         let done = forge
-            .attachment(&one.address, settings.most_log, &mut |piece| {
+            .attachment(&one.address, settings.max_log, &mut |piece| {
                 reading.push(piece)
             })
             .await;
@@ -177,15 +187,15 @@ async fn comment(
             Ok(()) => {}
             // The file was not explicitly given as a session log, so skip it.
             Err(error)
-                if one.kind == Kind::Perhaps
+                if one.kind == AttachmentKind::Perhaps
                     && session.is_none()
-                    && (lasting(&error) || faults >= PATIENCE) =>
+                    && (lasting(&error) || faults >= MAX_OUTAGE_RETRIES) =>
             {
                 notes.push(sources::perhaps_unreadable(&one.name, &error));
                 continue;
             }
             Err(ReadError::Forge(error)) => return Err(error.into()),
-            Err(error) => return Err(Stop::Failed(sources::unreadable(&log, &error))),
+            Err(error) => return Err(StepError::Failed(sources::unreadable(&log, &error))),
         }
         let (scanned, is_log) = reading.finish();
         if let Some(plan) = &scanned.plan {
@@ -206,7 +216,7 @@ async fn comment(
         return Ok(logs);
     }
     if !read.is_empty() || session.is_some() {
-        return Err(Stop::Failed(sources::no_plan(&read, session)));
+        return Err(StepError::Failed(sources::no_plan(&read, session)));
     }
     Ok(Logs { plan: None, notes })
 }

@@ -2,12 +2,12 @@
 //! potentially slow: callers run it on a blocking thread.
 
 use crate::engine::extract::{self, Choice, NoPlan, OWN, Search};
+use crate::engine::messages::{self, failures, sources, trust, unclear};
 use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
-use crate::engine::model::conversation::{Post, Thread};
+use crate::engine::model::conversation::{Conversation, Post};
 use crate::engine::model::failure::Failure;
-use crate::engine::model::progress::{Enriched, Found, HiddenText, Logs, Prepared, Unclear};
+use crate::engine::model::progress::{Enriched, HiddenText, Logs, Prepared, SearchResult, Unclear};
 use crate::engine::model::trigger::{Origin, Trigger};
-use crate::engine::say::{self, failures, sources, trust, unclear};
 use crate::formats::command::{Command, Hidden, parse, read_options};
 use crate::formats::plan::document::{Enrichment, Guidance, wrap};
 use crate::formats::plan::gate::{ContentError, gate_content, gate_title};
@@ -17,7 +17,7 @@ use crate::formats::text::truncate_chars;
 use crate::formats::{block, hidden};
 
 /// Maximum length of an issue title, in characters. GitHub allows 256.
-pub const TITLE_MAX: usize = 250;
+pub const MAX_TITLE: usize = 250;
 
 /// Note on a plan that `/save-plan` saved without enrichment.
 pub const NO_AGENT: &str =
@@ -33,11 +33,11 @@ pub const NOT_APPLIED: &str = "The guidance was recorded, but not applied.";
 /// plan has hidden text and the command does not say whether to keep it.
 pub fn find(
     trigger: &Trigger,
-    thread: &Thread,
+    thread: &Conversation,
     search: Search,
     logs: &Logs,
-) -> Result<Found, Failure> {
-    let mut found = Found {
+) -> Result<SearchResult, Failure> {
+    let mut found = SearchResult {
         candidate: None,
         looked: Vec::new(),
         notes: logs.notes.clone(),
@@ -115,7 +115,7 @@ pub fn settle_hidden(
 fn pasted_commands(plan: &str) -> Option<String> {
     let words: Vec<String> = parse(plan)
         .into_iter()
-        .map(|found| say::code_span(&found.word))
+        .map(|found| messages::code_span(&found.word))
         .collect();
     let first = words.first()?;
     let more = match words.len() - 1 {
@@ -132,7 +132,7 @@ fn pasted_commands(plan: &str) -> Option<String> {
 /// # Errors
 /// Fails with `no_plan_found`, `guidance_without_plan`, or `validation_failed` with erk's reason
 /// and a remedy.
-pub fn as_found(trigger: &Trigger, found: Found, prefix: &str) -> Result<Prepared, Failure> {
+pub fn as_found(trigger: &Trigger, found: SearchResult, prefix: &str) -> Result<Prepared, Failure> {
     let Some(candidate) = &found.candidate else {
         let mut failure = none_found(trigger, found.looked, &found.unconfirmed);
         failure.details.extend(found.notes);
@@ -168,7 +168,7 @@ struct About {
 }
 
 /// Describes where the search looked, for an error message.
-fn looked(trigger: &Trigger, thread: &Thread, none: NoPlan) -> Vec<String> {
+fn looked(trigger: &Trigger, thread: &Conversation, none: NoPlan) -> Vec<String> {
     let own_comment = match &trigger.origin {
         Origin::Comment { id, .. } => Some(*id),
         Origin::Label { .. }
@@ -271,7 +271,7 @@ pub(super) fn saved_title(candidate: &Candidate, place_title: &str) -> Result<St
         // Report the fault of the plan's own title, which its author can change.
         (Err(fault), Err(_)) => return Err(failures::title_refused(own, &fault)),
     };
-    Ok(truncate_chars(title, TITLE_MAX))
+    Ok(truncate_chars(title, MAX_TITLE))
 }
 
 fn prepared(
@@ -296,7 +296,7 @@ fn prepared(
     enrichment.notes.extend(notes.iter().cloned());
     let summary = summarise(&candidate.text);
     Ok(Prepared {
-        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), MAX_TITLE),
         document: wrap(&title, &enrichment, &candidate.text),
         title,
         found: match &about.log {

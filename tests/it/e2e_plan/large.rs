@@ -152,7 +152,7 @@ async fn a_program_that_only_prints_is_given_as_much_as_a_prompt_takes() {
     assert_large(&system, issue, began).await;
     let given = fs::read_to_string(folder.path().join("agent.sh.given")).unwrap();
     assert!(given.contains("THE END") && given.contains("A heron is a bird."));
-    // `agent.most_prompt_chars`, and the instructions before it.
+    // `agent.max_prompt_chars`, and the instructions before it.
     let length = given.chars().count();
     assert!((500_000..620_000).contains(&length), "{length}");
     system.stop().await;

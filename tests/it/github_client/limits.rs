@@ -141,7 +141,7 @@ async fn writes_keep_their_distance_and_reads_do_not() {
     let github = paced(&stub, &clock);
     let (repo, place) = (repo(), place());
     github
-        .react(&place, &ReactTo::Place, Reaction::Eyes)
+        .react(&place, &ReactTo::Issue, Reaction::Eyes)
         .await
         .unwrap();
     assert!(clock.slept().is_empty(), "the first goes at once");
@@ -150,7 +150,7 @@ async fn writes_keep_their_distance_and_reads_do_not() {
     github.create_comment(&repo, 7, "b").await.unwrap();
     assert_eq!(clock.slept(), [1]);
     github
-        .react(&place, &ReactTo::Place, Reaction::Rocket)
+        .react(&place, &ReactTo::Issue, Reaction::Rocket)
         .await
         .unwrap();
     assert_eq!(clock.slept(), [1, 1]);

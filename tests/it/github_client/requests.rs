@@ -95,7 +95,7 @@ async fn writes_have_exactly_these_bodies() {
     github.update_comment(&repo, 31, "c").await.unwrap();
     assert_eq!(
         github
-            .react(&place, &ReactTo::Place, Reaction::Eyes)
+            .react(&place, &ReactTo::Issue, Reaction::Eyes)
             .await
             .unwrap(),
         71
@@ -107,7 +107,7 @@ async fn writes_have_exactly_these_bodies() {
             .unwrap(),
         72
     );
-    github.unreact(&place, &ReactTo::Place, 71).await.unwrap();
+    github.unreact(&place, &ReactTo::Issue, 71).await.unwrap();
     github
         .unreact(&place, &ReactTo::Comment(31), 404)
         .await

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, Method, Response, Uri};
 use planwright::adapters::github::{GitHub, GitHubConfig};
 use planwright::engine::clock::Clock;
 use planwright::engine::model::time::Millis;
-use planwright::engine::model::trigger::{Place, Repo};
+use planwright::engine::model::trigger::{IssueRef, Repo};
 use rsa::RsaPrivateKey;
 use rsa::pkcs1::EncodeRsaPrivateKey;
 use rsa::pkcs8::{EncodePublicKey, LineEnding};
@@ -293,8 +293,8 @@ pub(super) fn repo() -> Repo {
     }
 }
 
-pub(super) fn place() -> Place {
-    Place {
+pub(super) fn place() -> IssueRef {
+    IssueRef {
         repo: repo(),
         number: 7,
         pull_request: false,

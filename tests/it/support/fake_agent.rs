@@ -12,7 +12,7 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 /// The documents given to a run.
-type Given = (RunId, Vec<Document>);
+type PromptInput = (RunId, Vec<Document>);
 
 /// The behaviour of one turn.
 pub(crate) enum Act {
@@ -39,7 +39,7 @@ pub(crate) struct FakeAgent {
     script: Arc<Mutex<VecDeque<Act>>>,
     decide: Option<Arc<Decide>>,
     /// Documents that were given to runs.
-    pub(crate) given: Arc<Mutex<Vec<Given>>>,
+    pub(crate) given: Arc<Mutex<Vec<PromptInput>>>,
     pub(crate) tasks: Arc<Mutex<Vec<Task>>>,
     pub(crate) forgotten: Arc<Mutex<Vec<RunId>>>,
     pub(crate) begun: Arc<Notify>,

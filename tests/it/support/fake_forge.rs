@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use planwright::engine::clock::Clock;
 use planwright::engine::forge::{
     Access, ChangedFile, CheckReport, CheckRun, FileAt, Forge, ForgeError, LabelSpec,
-    MOST_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
+    MAX_ANNOTATIONS, NewCheckRun, PullRequest, ReactTo, Reaction, ReadError, Take, Tree, Written,
 };
-use planwright::engine::model::conversation::{Hidden, Post, Reactions, Thread};
+use planwright::engine::model::conversation::{Conversation, Hidden, Post, Reactions};
 use planwright::engine::model::time::Millis;
-use planwright::engine::model::trigger::{Actor, Place, Repo};
+use planwright::engine::model::trigger::{Actor, IssueRef, Repo};
 use planwright::formats::command::Permission;
 
 use super::clock::ManualClock;
@@ -561,7 +561,7 @@ impl World {
 
 fn refuse_too_many(report: &CheckReport) -> Result<(), ForgeError> {
     let supplied = report.annotations.len();
-    if supplied <= MOST_ANNOTATIONS {
+    if supplied <= MAX_ANNOTATIONS {
         return Ok(());
     }
     Err(ForgeError::Rejected {
@@ -596,7 +596,7 @@ impl Forge for FakeForge {
         })
     }
 
-    async fn thread(&self, place: &Place) -> Result<Thread, ForgeError> {
+    async fn thread(&self, place: &IssueRef) -> Result<Conversation, ForgeError> {
         let mut place = place.clone();
         let now = self.github_time();
         self.read(|world| {
@@ -634,7 +634,7 @@ impl Forge for FakeForge {
                 }
             }
             let here = |hidden: &&Hidden| issue.comments.contains(&hidden.id);
-            Ok(Thread {
+            Ok(Conversation {
                 url: "https://github.test/issue".into(),
                 title: issue.title.clone(),
                 state: "open".into(),
@@ -647,7 +647,7 @@ impl Forge for FakeForge {
         })?
     }
 
-    async fn locate(&self, place: &Place) -> Result<Place, ForgeError> {
+    async fn locate(&self, place: &IssueRef) -> Result<IssueRef, ForgeError> {
         let mut now = place.clone();
         now.number = self.read(|world| world.current(place.number))??;
         if now.number != place.number {
@@ -656,7 +656,7 @@ impl Forge for FakeForge {
         Ok(now)
     }
 
-    async fn is_open(&self, place: &Place) -> Result<bool, ForgeError> {
+    async fn is_open(&self, place: &IssueRef) -> Result<bool, ForgeError> {
         self.read(|world| {
             let number = world.current(place.number)?;
             Ok(!world.issues[&number].closed)
@@ -720,13 +720,13 @@ impl Forge for FakeForge {
         self.pour(address, most, take)
     }
 
-    async fn pull_request(&self, place: &Place) -> Result<PullRequest, ForgeError> {
+    async fn pull_request(&self, place: &IssueRef) -> Result<PullRequest, ForgeError> {
         let what = format!("pull request #{}", place.number);
         self.read(|world| world.pulls.get(&place.number).map(|pull| pull.0.clone()))?
             .ok_or(ForgeError::NotFound { what })
     }
 
-    async fn changed_files(&self, place: &Place) -> Result<Vec<ChangedFile>, ForgeError> {
+    async fn changed_files(&self, place: &IssueRef) -> Result<Vec<ChangedFile>, ForgeError> {
         let what = format!("pull request #{}", place.number);
         self.read(|world| world.pulls.get(&place.number).map(|pull| pull.1.clone()))?
             .ok_or(ForgeError::NotFound { what })
@@ -945,7 +945,7 @@ impl Forge for FakeForge {
         .await
     }
 
-    async fn remove_label(&self, place: &Place, name: &str) -> Result<(), ForgeError> {
+    async fn remove_label(&self, place: &IssueRef, name: &str) -> Result<(), ForgeError> {
         let number = place.number;
         self.write(On::Issue(number), |world, _| {
             world
@@ -960,7 +960,7 @@ impl Forge for FakeForge {
 
     async fn react(
         &self,
-        place: &Place,
+        place: &IssueRef,
         to: &ReactTo,
         reaction: Reaction,
     ) -> Result<u64, ForgeError> {
@@ -980,7 +980,7 @@ impl Forge for FakeForge {
         .await
     }
 
-    async fn unreact(&self, place: &Place, _to: &ReactTo, id: u64) -> Result<(), ForgeError> {
+    async fn unreact(&self, place: &IssueRef, _to: &ReactTo, id: u64) -> Result<(), ForgeError> {
         self.write(On::Reaction(place.number), |world, _| {
             world.reactions.retain(|(other, ..)| *other != id);
         })

@@ -21,7 +21,7 @@ use tokio::task::AbortHandle;
 /// Maximum size of a request body, in bytes.
 const MOST_BODY: usize = 32 * 1024 * 1024;
 /// Maximum number of requests that are answered, so that a client in a loop is stopped.
-const MOST_REQUESTS: usize = 200;
+const MAX_REQUESTS: usize = 200;
 /// Timeout for a request that a test expects.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum length of the text in one event, in characters.
@@ -317,7 +317,7 @@ async fn answer(
         asked.len()
     };
     shared.count.send_replace(number);
-    if method != Method::POST || uri.path() != "/v1/messages" || number > MOST_REQUESTS {
+    if method != Method::POST || uri.path() != "/v1/messages" || number > MAX_REQUESTS {
         return refusal(
             StatusCode::NOT_FOUND,
             &json!({ "type": "error", "error": { "type": "not_found_error", "message": "not here" } }),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use planwright::adapters::store::SqliteStore;
 use planwright::engine::clock::Clock;
 use planwright::engine::model::run::{RunId, State};
-use planwright::engine::model::trigger::{Actor, Origin, Place, Repo, Trigger};
+use planwright::engine::model::trigger::{Actor, IssueRef, Origin, Repo, Trigger};
 use planwright::engine::services::Services;
 use planwright::engine::settings::Settings;
 use planwright::engine::store::{NewDelivery, NewRun, RunView, Store};
@@ -73,14 +73,14 @@ impl Rig {
         }
     }
 
-    pub(crate) fn place(number: u64) -> Place {
+    pub(crate) fn place(number: u64) -> IssueRef {
         let repo = Repo {
             installation: 1,
             id: 42,
             owner: "acme".into(),
             name: "search".into(),
         };
-        Place {
+        IssueRef {
             repo,
             number,
             pull_request: false,

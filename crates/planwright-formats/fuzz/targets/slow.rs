@@ -10,7 +10,7 @@ use planwright_formats::{command, hidden, markdown, plan};
 const COMMENT: usize = 65_536;
 
 /// Far more than any text may take, so that other work on the machine is not taken for a finding.
-const MOST: Duration = Duration::from_millis(1_500);
+const MAX_TIME: Duration = Duration::from_millis(1_500);
 
 fuzz_target!(|parts: (&str, &str, u8)| {
     let (first, second, share) = parts;
@@ -29,5 +29,5 @@ fuzz_target!(|parts: (&str, &str, u8)| {
     plan::title::title_of(&text);
     hidden::visible(&text);
     let took = begin.elapsed();
-    assert!(took < MOST, "{took:?} for {} bytes", text.len());
+    assert!(took < MAX_TIME, "{took:?} for {} bytes", text.len());
 });

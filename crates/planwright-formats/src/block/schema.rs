@@ -29,7 +29,7 @@ pub use header::{
 };
 pub use review::{Finding, Oddity, review};
 
-use kind::Kind;
+use kind::FieldKind;
 
 /// The version of erk that a block is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,13 +45,13 @@ pub enum Era {
 struct Field {
     name: &'static str,
     required: bool,
-    kind: Kind,
+    kind: FieldKind,
     /// Former names, which erk renames when it reads the block.
     former: &'static [&'static str],
 }
 
 /// A required field.
-const fn must(name: &'static str, kind: Kind) -> Field {
+const fn must(name: &'static str, kind: FieldKind) -> Field {
     Field {
         name,
         required: true,
@@ -61,7 +61,7 @@ const fn must(name: &'static str, kind: Kind) -> Field {
 }
 
 /// An optional field.
-const fn may(name: &'static str, kind: Kind) -> Field {
+const fn may(name: &'static str, kind: FieldKind) -> Field {
     Field {
         required: false,
         ..must(name, kind)
@@ -73,7 +73,7 @@ const fn number(required: bool) -> Field {
     Field {
         required,
         former: &["issue_number", "plan_number"],
-        ..must("pr_number", Kind::Positive)
+        ..must("pr_number", FieldKind::Positive)
     }
 }
 

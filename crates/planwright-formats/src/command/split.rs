@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::parse::Word;
 use super::{RawOption, options};
-use crate::markdown::{self, Block, Kind, Lines};
+use crate::markdown::{self, Block, BlockKind, Lines};
 
 /// The parts of what follows a command.
 #[derive(Debug)]
@@ -77,9 +77,12 @@ pub(super) fn split(
 fn whole(comment: &str, following: &[Block], next: usize, end: usize) -> Option<Plan> {
     let text = &comment[next..end];
     let from = next + (text.len() - text.trim_start_matches(['\n', '\r']).len());
-    let structured = following
-        .iter()
-        .any(|block| matches!(block.kind, Kind::List { .. } | Kind::Heading { .. }));
+    let structured = following.iter().any(|block| {
+        matches!(
+            block.kind,
+            BlockKind::List { .. } | BlockKind::Heading { .. }
+        )
+    });
     let wrapped = following
         .first()
         .is_some_and(|block| block.span.start <= from && plan_fence(block));
@@ -100,10 +103,10 @@ fn untitled(
     let lead = comment[next.min(own)..own].trim();
     let lists = following
         .iter()
-        .any(|block| matches!(block.kind, Kind::List { .. }));
+        .any(|block| matches!(block.kind, BlockKind::List { .. }));
     let paragraphs = following
         .iter()
-        .filter(|block| matches!(block.kind, Kind::Paragraph { .. }))
+        .filter(|block| matches!(block.kind, BlockKind::Paragraph { .. }))
         .count();
     if line.ends_with([':', '：']) || !(lists || paragraphs >= 2) {
         return None;
@@ -123,14 +126,14 @@ fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
     for (index, block) in following.iter().enumerate() {
         let text = &comment[block.span.start..block.span.end.min(end)];
         match &block.kind {
-            Kind::Heading { .. } => return Some(Plan::From(block.span.start)),
+            BlockKind::Heading { .. } => return Some(Plan::From(block.span.start)),
             // The first line is parsed on its own only if it may be a title.
-            Kind::Paragraph { text: plain }
+            BlockKind::Paragraph { text: plain }
                 if names_plan(plain) && title(text, &comment[block.span.start..end]) =>
             {
                 return Some(Plan::From(block.span.start));
             }
-            Kind::Html if opens_plan(text) => {
+            BlockKind::Html if opens_plan(text) => {
                 let warned = following[..index].iter().rev();
                 let first = warned
                     .take_while(|before| {
@@ -139,7 +142,7 @@ fn start(comment: &str, following: &[Block], next: usize, end: usize) -> Option<
                     .last();
                 return Some(Plan::From(first.unwrap_or(block).span.start));
             }
-            Kind::Code { .. } if plan_fence(block) => {
+            BlockKind::Code { .. } if plan_fence(block) => {
                 return Some(Plan::Fence(block.span.clone()));
             }
             _ => {}
@@ -160,7 +163,7 @@ fn opens_plan(text: &str) -> bool {
 
 /// Returns whether `block` is a fence whose info string says that it contains a plan.
 fn plan_fence(block: &Block) -> bool {
-    let Kind::Code {
+    let BlockKind::Code {
         info, fenced: true, ..
     } = &block.kind
     else {
@@ -177,7 +180,7 @@ fn plan_fence(block: &Block) -> bool {
 fn title(text: &str, all: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     let Some(Block {
-        kind: Kind::Paragraph { text: plain },
+        kind: BlockKind::Paragraph { text: plain },
         ..
     }) = markdown::blocks(first).into_iter().next()
     else {
@@ -203,7 +206,7 @@ fn fenced(source: &str) -> String {
     let block = markdown::blocks(source).into_iter().next();
     let closed = matches!(
         block.map(|block| block.kind),
-        Some(Kind::Code { closed: true, .. })
+        Some(BlockKind::Code { closed: true, .. })
     );
     let indent = source.len() - source.trim_start_matches(' ').len();
     let lines = Lines::new(source);

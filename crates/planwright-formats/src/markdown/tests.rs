@@ -8,7 +8,7 @@ use super::*;
 
 mod outline;
 
-fn kinds(source: &str) -> Vec<Kind> {
+fn kinds(source: &str) -> Vec<BlockKind> {
     blocks(source).into_iter().map(|block| block.kind).collect()
 }
 
@@ -38,15 +38,15 @@ fn blocks_are_source_slices() {
     assert_eq!(
         kinds(source),
         [
-            Kind::Heading {
+            BlockKind::Heading {
                 level: 1,
                 text: "One two".to_owned(),
                 setext: false
             },
-            Kind::Paragraph {
+            BlockKind::Paragraph {
                 text: "para x\nmore".to_owned()
             },
-            Kind::List {
+            BlockKind::List {
                 ordered: false,
                 items: 3,
                 tasks: 2
@@ -75,7 +75,7 @@ fn an_open_fence_is_not_closed_and_a_closed_one_is() {
         ("    indented", true),
     ] {
         let found = blocks(source);
-        let Some(Kind::Code { closed, .. }) = found.first().map(|block| &block.kind) else {
+        let Some(BlockKind::Code { closed, .. }) = found.first().map(|block| &block.kind) else {
             panic!("{source:?}: {found:?}");
         };
         assert_eq!(*closed, want, "{source:?}");

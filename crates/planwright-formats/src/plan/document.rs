@@ -41,7 +41,7 @@ mod parse;
 pub use parse::{is_success_document, parse, plan_body, plan_text, strip_notes};
 
 use super::inline::{self, Item, Piece};
-use crate::markdown::{self, Kind};
+use crate::markdown::{self, BlockKind};
 use crate::text::one_line;
 
 /// The context categories, in the order of erk.
@@ -217,7 +217,7 @@ pub fn wrap(title: &str, enrichment: &Enrichment, body: &str) -> String {
         // Code or a comment that the plan does not close would contain the notes.
         let separate = notes.is_empty()
             || markdown::blocks(&text).iter().any(|block| {
-                block.kind == Kind::Html && text[block.span.clone()].trim() == NOTES_MARK
+                block.kind == BlockKind::Html && text[block.span.clone()].trim() == NOTES_MARK
             });
         if separate && plan_text(&text) == body {
             return text;

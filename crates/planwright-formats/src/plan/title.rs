@@ -17,7 +17,7 @@
 //! | maximum length | 100, cut within a word | same; longer explicit titles are rejected | 250, truncated with `…` | GitHub allows 256; a long title is no reason to reject a plan |
 
 use crate::front_matter;
-use crate::markdown::{self, Block, Kind};
+use crate::markdown::{self, Block, BlockKind};
 use crate::text::{one_line, truncate_chars};
 use crate::vocabulary;
 use crate::words::WORDS;
@@ -126,7 +126,7 @@ fn first_line(text: &str, blocks: &[Block]) -> Option<String> {
     let block = blocks.iter().find(|block| {
         matches!(
             block.kind,
-            Kind::Paragraph { .. } | Kind::List { .. } | Kind::Quote
+            BlockKind::Paragraph { .. } | BlockKind::List { .. } | BlockKind::Quote
         )
     })?;
     text[block.span.clone()]

@@ -6,7 +6,7 @@ use comrak::nodes::{AstNode, NodeValue};
 
 use super::structure::{items, lead, section_name, visible_line};
 use crate::front_matter;
-use crate::markdown::{self, Kind, blocks};
+use crate::markdown::{self, BlockKind, blocks};
 use crate::plan::inline::{self, Piece};
 use crate::text::one_line;
 
@@ -35,7 +35,7 @@ fn fenced_document(text: &str) -> Option<&str> {
         return None;
     }
     let mut fences = blocks.iter().filter(|block| {
-        matches!(&block.kind, Kind::Code { info, fenced: true, .. }
+        matches!(&block.kind, BlockKind::Code { info, fenced: true, .. }
             if ["", "md", "markdown"].contains(&info.trim().to_ascii_lowercase().as_str()))
     });
     let fence = fences.next()?;
@@ -44,7 +44,9 @@ fn fenced_document(text: &str) -> Option<&str> {
     }
     let (_, rest) = text[fence.span.clone()].split_once('\n')?;
     let inside = match fence.kind {
-        Kind::Code { closed: true, .. } => rest.rsplit_once('\n').map_or("", |(inside, _)| inside),
+        BlockKind::Code { closed: true, .. } => {
+            rest.rsplit_once('\n').map_or("", |(inside, _)| inside)
+        }
         _ => rest,
     };
     let titled = self::blocks(inside)
@@ -61,7 +63,7 @@ fn without_preamble(text: &str) -> &str {
     };
     let prose = blocks[..title]
         .iter()
-        .all(|block| matches!(block.kind, Kind::Paragraph { .. } | Kind::Rule));
+        .all(|block| matches!(block.kind, BlockKind::Paragraph { .. } | BlockKind::Rule));
     // Front matter parses as a rule and a heading.
     let start = blocks[title].span.start;
     if prose && start <= MAX_PREAMBLE_BYTES && !text.trim_start().starts_with("---") {

@@ -20,9 +20,18 @@ use crate::engine::store::StoreError;
 /// Not `sqlx::migrate!`: that macro compiles SQLite and sqlx a second time, for the compiler.
 const MIGRATIONS: [(&str, &str); 5] = [
     ("queue", include_str!("../migrations/sqlite/0001_queue.sql")),
-    ("agents", include_str!("../migrations/sqlite/0002_agents.sql")),
-    ("said once", include_str!("../migrations/sqlite/0003_said_once.sql")),
-    ("outsiders", include_str!("../migrations/sqlite/0004_outsiders.sql")),
+    (
+        "agents",
+        include_str!("../migrations/sqlite/0002_agents.sql"),
+    ),
+    (
+        "said once",
+        include_str!("../migrations/sqlite/0003_said_once.sql"),
+    ),
+    (
+        "outsiders",
+        include_str!("../migrations/sqlite/0004_outsiders.sql"),
+    ),
     ("saved", include_str!("../migrations/sqlite/0005_saved.sql")),
 ];
 
@@ -353,7 +362,13 @@ enum Content {
 fn migrator() -> Migrator {
     let migrations = (1..).zip(MIGRATIONS).map(|(version, (description, sql))| {
         let sql = sql.into_sql_str();
-        Migration::new(version, description.into(), MigrationType::Simple, sql, false)
+        Migration::new(
+            version,
+            description.into(),
+            MigrationType::Simple,
+            sql,
+            false,
+        )
     });
     Migrator::with_migrations(migrations.collect())
 }

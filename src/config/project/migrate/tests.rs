@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::config::project::Kind;
+use crate::config::project::AgentKind;
 
 /// A settings file as written by the first version of Spektacular.
 const PYTHON: &str = "\
@@ -40,7 +40,7 @@ fn what_has_a_place_is_taken_and_the_rest_is_named() {
     let migrated = migrate(PYTHON).unwrap();
     let config = &migrated.config;
     assert_eq!(config.agent.command.as_str(), "claude");
-    assert_eq!(config.agent.kind, Kind::Claude);
+    assert_eq!(config.agent.kind, AgentKind::Claude);
     assert!(config.agent.args.is_empty());
     let tools: Vec<&str> = config.agent.tools.iter().map(Text::as_str).collect();
     assert_eq!(tools, ["Read", "Write", "Glob", "Grep"]);

@@ -1,12 +1,12 @@
 //! Evaluation of one plan for the report. Pure.
 
 use super::look::Loaded;
+use crate::engine::messages::{check as sentences, code_span, plain};
 use crate::engine::model::progress::{Judged, Remark};
-use crate::engine::say::{check as sentences, code_span, plain};
 use crate::formats::action_plan::{self, ActionPlan, Annotation, check, fences};
 
 /// Maximum size of the details of one plan, in bytes. `planwright check` shows them in full.
-const DETAILS_MAX: usize = 12_000;
+const MAX_DETAILS: usize = 12_000;
 
 /// Parses `text`, and returns the faults of its structure if it is not an action plan.
 pub(super) fn structure(
@@ -104,13 +104,13 @@ fn remarks(annotations: Vec<Annotation>) -> Vec<Remark> {
         .collect()
 }
 
-/// Returns the first whole lines of `text` that fit into [`DETAILS_MAX`].
+/// Returns the first whole lines of `text` that fit into [`MAX_DETAILS`].
 fn cut(text: &str) -> String {
     let mut out = String::new();
     let mut lines = text.lines();
     for line in lines.by_ref() {
         let line: String = line.chars().take(1_000).collect();
-        if out.len() + line.len() > DETAILS_MAX {
+        if out.len() + line.len() > MAX_DETAILS {
             out.push_str("... and more; `planwright check` shows all\n");
             break;
         }

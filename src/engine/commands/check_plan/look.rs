@@ -6,12 +6,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::{
-    Content, EntryKind, Forge, Kind, ReadError, TreeEntry, blob_content, content,
+    Content, EntryKind, Forge, NotAFile, ReadError, TreeEntry, blob_content, content,
 };
+use crate::engine::messages::check as sentences;
 use crate::engine::model::trigger::Repo;
-use crate::engine::say::check as sentences;
 use crate::formats::action_plan::check::{PathState, ProjectFiles, required_paths};
 use crate::formats::action_plan::{ActionPlan, ProjectPath};
 
@@ -19,7 +19,7 @@ use crate::formats::action_plan::{ActionPlan, ProjectPath};
 pub(super) const DEFAULT: &str = "HEAD";
 
 /// Maximum size of a file that is compared, in bytes.
-const MOST_FILE: u64 = 1024 * 1024;
+const MAX_FILE: u64 = 1024 * 1024;
 
 /// Maximum total size of the contents that a run caches, in bytes, to limit its memory.
 const MAX_KEPT: usize = 16 * 1024 * 1024;
@@ -37,12 +37,12 @@ pub(super) enum NotRead {
     /// GitHub does not return it as text, for this reason.
     Unreadable(String),
     /// The run has to stop.
-    Stop(Stop),
+    StepError(StepError),
 }
 
-impl From<Stop> for NotRead {
-    fn from(stop: Stop) -> Self {
-        Self::Stop(stop)
+impl From<StepError> for NotRead {
+    fn from(stop: StepError) -> Self {
+        Self::StepError(stop)
     }
 }
 
@@ -91,9 +91,9 @@ impl<'c> Repository<'c> {
             Some(entry) if entry.kind == EntryKind::File => entry.clone(),
             // GitHub resolves the link when it is read by path.
             Some(entry) if entry.kind == EntryKind::Link => return self.by_path(path, most).await,
-            Some(_) => return Ok(Arc::new(Content::NotAFile(Kind::Submodule))),
+            Some(_) => return Ok(Arc::new(Content::NotAFile(NotAFile::Submodule))),
             None if listing.folders.contains(path) => {
-                return Ok(Arc::new(Content::NotAFile(Kind::Directory)));
+                return Ok(Arc::new(Content::NotAFile(NotAFile::Directory)));
             }
             None if listing.whole => return Ok(Arc::new(Content::Missing)),
             None => return self.by_path(path, most).await,
@@ -123,7 +123,7 @@ impl<'c> Repository<'c> {
             ..Listing::default()
         };
         // A repository without a commit has no files.
-        if let Some(tree) = tree.map_err(Stop::from)? {
+        if let Some(tree) = tree.map_err(StepError::from)? {
             listing.whole = tree.cut.is_empty();
             for entry in tree.entries {
                 for (at, _) in entry.path.match_indices('/') {
@@ -152,7 +152,7 @@ impl<'c> Repository<'c> {
 
 fn not_read(error: ReadError) -> NotRead {
     match error {
-        ReadError::Forge(error) => NotRead::Stop(error.into()),
+        ReadError::Forge(error) => NotRead::StepError(error.into()),
         error => NotRead::Unreadable(error.to_string()),
     }
 }
@@ -167,9 +167,11 @@ impl ProjectFiles for Loaded {
             Some(Content::Text(text)) => PathState::File(text),
             Some(Content::Binary) => PathState::Binary,
             Some(Content::TooLarge { .. }) => PathState::TooLarge,
-            Some(Content::NotAFile(Kind::Directory)) => PathState::Folder,
-            Some(Content::NotAFile(Kind::Submodule)) => PathState::Unreadable("it is a submodule"),
-            Some(Content::NotAFile(Kind::Link)) => {
+            Some(Content::NotAFile(NotAFile::Directory)) => PathState::Folder,
+            Some(Content::NotAFile(NotAFile::Submodule)) => {
+                PathState::Unreadable("it is a submodule")
+            }
+            Some(Content::NotAFile(NotAFile::Link)) => {
                 PathState::Unreadable("it is a symbolic link to nowhere")
             }
             Some(Content::Missing) => PathState::Missing,
@@ -182,7 +184,7 @@ impl ProjectFiles for Loaded {
 /// messages.
 ///
 /// # Errors
-/// Returns [`NotRead::Budget`] if the request budget is used up, and [`NotRead::Stop`] if the run
+/// Returns [`NotRead::Budget`] if the request budget is used up, and [`NotRead::StepError`] if the run
 /// has to stop.
 pub(super) async fn load(
     files: &mut Repository<'_>,
@@ -197,7 +199,7 @@ pub(super) async fn load(
     }
     let mut loaded = Loaded::default();
     for path in paths.into_iter().take(most) {
-        match files.read(path.as_str(), MOST_FILE).await {
+        match files.read(path.as_str(), MAX_FILE).await {
             Ok(found) => {
                 loaded.0.insert(path, found);
             }

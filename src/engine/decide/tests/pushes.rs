@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::model::trigger::Origin;
 
-fn facts() -> Facts {
+fn facts() -> AppIdentity {
     let mut facts = super::facts();
     facts
         .labels

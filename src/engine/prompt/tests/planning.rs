@@ -1,7 +1,7 @@
 //! Prompts of planners and researchers.
 
 use super::*;
-use crate::engine::model::research::{Handed, Indexed, Research, TOPIC_MAX};
+use crate::engine::model::research::{Indexed, MAX_TOPIC, ReportDigest, Research};
 
 const NONCE: &str = "nonce7f3a9c";
 
@@ -14,8 +14,8 @@ fn documents() -> Vec<Indexed> {
     }]
 }
 
-fn around(documents: &[Indexed], writes: bool) -> Around<'_> {
-    Around {
+fn around(documents: &[Indexed], writes: bool) -> PromptContext<'_> {
+    PromptContext {
         nonce: NONCE,
         canary: "PW-0123456789ab",
         documents,
@@ -68,12 +68,12 @@ fn what_a_researcher_is_told() {
 }
 
 fn specified<'a>(
-    around: Around<'a>,
+    around: PromptContext<'a>,
     text: &'a str,
-    reports: &'a [Handed],
+    reports: &'a [ReportDigest],
     most: usize,
-) -> Specified<'a> {
-    Specified {
+) -> PlanPromptInput<'a> {
+    PlanPromptInput {
         title: "Keep the index",
         text,
         guidance: "no new dependency",
@@ -87,7 +87,7 @@ fn specified<'a>(
 #[test]
 fn what_a_planner_is_told() {
     let documents = documents();
-    let reports = [Handed {
+    let reports = [ReportDigest {
         topic: "formats".into(),
         text: "Path: reports/001-formats.md\nTwo formats fit.\n".into(),
         file: "reports/001-formats.md".into(),
@@ -114,7 +114,7 @@ fn a_long_specification_and_long_documents_are_cut_to_what_fits() {
     let long = "A requirement of the specification. ".repeat(4_000);
     let inline = "A document. ".repeat(20_000);
     for most in [20_000, 100_000, 300_000] {
-        let around = Around {
+        let around = PromptContext {
             inline: &inline,
             ..around(&[], false)
         };
@@ -129,7 +129,7 @@ fn a_long_specification_and_long_documents_are_cut_to_what_fits() {
 
 #[test]
 fn the_place_of_a_topic_is_cut_and_the_rest_is_small() {
-    let topic = "x".repeat(TOPIC_MAX);
+    let topic = "x".repeat(MAX_TOPIC);
     let research = Research::on(std::slice::from_ref(&topic));
     let long = "All about it. ".repeat(100_000);
     let place = crate::engine::prompt::place(&long);
@@ -151,7 +151,7 @@ fn the_place_of_a_topic_is_cut_and_the_rest_is_small() {
 #[test]
 fn documents_of_a_researcher_without_tools_are_cut_to_what_fits() {
     let inline = "A document. ".repeat(20_000);
-    let around = Around {
+    let around = PromptContext {
         inline: &inline,
         ..around(&[], false)
     };

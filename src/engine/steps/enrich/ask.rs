@@ -2,11 +2,11 @@
 //! the timeout.
 
 use super::{Step, work};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::forge::ForgeError;
-use crate::engine::model::progress::{Next, Round, Told, Unclear};
+use crate::engine::messages::{agent as sentences, unclear};
+use crate::engine::model::progress::{Next, Round, SubmittedAnswers, Unclear};
 use crate::engine::model::time::Millis;
-use crate::engine::say::{agent as sentences, unclear};
 use crate::engine::steps::{Context, report, verify};
 use crate::engine::stop::StopFlag;
 use crate::formats::question::{Choice, Question};
@@ -63,19 +63,19 @@ pub(super) fn which(unclear: &Unclear) -> Round {
 /// Posts the open round, processes the answers given so far, and waits for the rest.
 ///
 /// # Errors
-/// Returns [`Stop::Wait`] while answers are missing, [`Stop::Failed`] or [`Stop::Cancelled`] if the
-/// answers or the timeout end the run, and [`Stop::Forge`] or [`Stop::Store`] if GitHub or the
+/// Returns [`StepError::Wait`] while answers are missing, [`StepError::Failed`] or [`StepError::Cancelled`] if the
+/// answers or the timeout end the run, and [`StepError::Forge`] or [`StepError::Store`] if GitHub or the
 /// store fails.
-pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step, Stop> {
+pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step, StepError> {
     let asked = match post(context).await {
-        Err(Stop::Forge(error)) if nobody_there(context, &error) => {
+        Err(StepError::Forge(error)) if nobody_there(context, &error) => {
             tracing::warn!(run.id = %context.run(), error = %error, "the questions could not be posted");
             return expired(context).await;
         }
         done => done?,
     };
     take_answers(context).await?;
-    stop.heed()?;
+    stop.check_cancelled()?;
     let Some((number, round)) = work(context)
         .open_round()
         .map(|(n, round)| (n, round.clone()))
@@ -94,7 +94,7 @@ pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step,
         let body = sentences::reminder(&round, until);
         let key = format!("reminder-{number}");
         match report::comment(context, &key, &body).await {
-            Err(Stop::Forge(error)) if nobody_there(context, &error) => {
+            Err(StepError::Forge(error)) if nobody_there(context, &error) => {
                 tracing::warn!(run.id = %context.run(), error = %error, "nobody could be reminded");
             }
             done => {
@@ -114,7 +114,7 @@ pub(super) async fn wait(context: &mut Context, stop: &StopFlag) -> Result<Step,
     } else {
         until
     };
-    Err(Stop::Wait {
+    Err(StepError::Wait {
         until: wake,
         why: sentences::waits(&round, until),
     })
@@ -130,7 +130,7 @@ fn nobody_there(context: &Context, error: &ForgeError) -> bool {
 }
 
 /// Posts the open round's comment once, and returns when it was posted.
-async fn post(context: &mut Context) -> Result<Millis, Stop> {
+async fn post(context: &mut Context) -> Result<Millis, StepError> {
     let number = work(context).rounds.len();
     let Some(round) = work(context).rounds.last().cloned() else {
         return Ok(context.effects.clock.now());
@@ -165,13 +165,13 @@ async fn post(context: &mut Context) -> Result<Millis, Stop> {
 /// Adds the answers that people have sent since the last attempt to the open round.
 ///
 /// # Errors
-/// Returns [`Stop::Store`] if the store fails.
-pub(super) async fn take_answers(context: &mut Context) -> Result<(), Stop> {
+/// Returns [`StepError::Store`] if the store fails.
+pub(super) async fn take_answers(context: &mut Context) -> Result<(), StepError> {
     let messages = context.effects.store.messages(context.run()).await?;
     let number = work(context).rounds.len();
     let before = work(context).rounds.last().cloned();
     for message in messages {
-        match serde_json::from_str::<Told>(&message) {
+        match serde_json::from_str::<SubmittedAnswers>(&message) {
             Ok(told) if told.round == number => {
                 if let Some(round) = work(context).rounds.last_mut() {
                     round.take(&told);
@@ -195,7 +195,7 @@ pub(super) async fn take_answers(context: &mut Context) -> Result<(), Stop> {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub(super) async fn conclude(context: &mut Context) -> Result<(), Stop> {
+pub(super) async fn conclude(context: &mut Context) -> Result<(), StepError> {
     let number = work(context).rounds.len();
     let last = work(context).rounds.last();
     let Some(round) = last
@@ -216,7 +216,7 @@ pub(super) async fn conclude(context: &mut Context) -> Result<(), Stop> {
             .edit_comment(&key, &repo, comment, &created, &body)
             .await;
         match edited {
-            Err(Stop::Forge(error)) if error.is_refusal() => {
+            Err(StepError::Forge(error)) if error.is_refusal() => {
                 tracing::warn!(run.id = %context.run(), error = %error, "the questions were not marked as answered");
             }
             done => done?,
@@ -230,7 +230,7 @@ pub(super) async fn conclude(context: &mut Context) -> Result<(), Stop> {
 }
 
 /// Processes a round to which all answers are given.
-async fn closed(context: &mut Context) -> Result<Step, Stop> {
+async fn closed(context: &mut Context) -> Result<Step, StepError> {
     conclude(context).await?;
     let Some(round) = work(context).rounds.last().cloned() else {
         return Ok(Step::Again);
@@ -254,14 +254,14 @@ async fn closed(context: &mut Context) -> Result<Step, Stop> {
                 why: sentences::held_as_found(&by),
             };
         }
-        _ => return Err(Stop::Cancelled(by)),
+        _ => return Err(StepError::Cancelled(by)),
     }
     context.remember().await?;
     Ok(Step::Again)
 }
 
 /// Processes the choice among several plans.
-async fn chosen(context: &mut Context, round: &Round) -> Result<Step, Stop> {
+async fn chosen(context: &mut Context, round: &Round) -> Result<Step, StepError> {
     let answer = round.answers.first().cloned().flatten();
     let chosen = answer.and_then(|answer| answer.chosen.first().copied());
     let trigger = context.trigger.clone();
@@ -274,9 +274,9 @@ async fn chosen(context: &mut Context, round: &Round) -> Result<Step, Stop> {
         // A retry reads the conversation again.
         work(context).found = None;
         context.remember().await?;
-        return Err(Stop::Failed(unclear::none_of_these(trigger.command)));
+        return Err(StepError::Failed(unclear::none_of_these(trigger.command)));
     };
-    found.hidden = verify::settle_hidden(&trigger, &mut candidate).map_err(Stop::Failed)?;
+    found.hidden = verify::settle_hidden(&trigger, &mut candidate).map_err(StepError::Failed)?;
     found.notes.push(unclear::chosen(&round.by.join(", ")));
     found.candidate = Some(candidate);
     found.unclear = None;
@@ -285,7 +285,7 @@ async fn chosen(context: &mut Context, round: &Round) -> Result<Step, Stop> {
 }
 
 /// Processes a round that nobody answered in time.
-async fn expired(context: &mut Context) -> Result<Step, Stop> {
+async fn expired(context: &mut Context) -> Result<Step, StepError> {
     let work_now = work(context);
     let Some(round) = work_now.rounds.last_mut() else {
         return Ok(Step::Again);
@@ -296,14 +296,14 @@ async fn expired(context: &mut Context) -> Result<Step, Stop> {
         work_now.found = None;
         let failure = unclear::nobody_chose(context.trigger.command, &url);
         context.remember().await?;
-        return Err(Stop::Failed(failure));
+        return Err(StepError::Failed(failure));
     }
     if round.hold {
         let url = round.url.clone();
         let failure = sentences::held_for_good(context.trigger.command, &url);
         context.remember().await?;
         conclude(context).await?;
-        return Err(Stop::Failed(failure));
+        return Err(StepError::Failed(failure));
     }
     work_now.unanswered = true;
     work_now.next = Next::Unanswered;

@@ -2,12 +2,12 @@
 //! from its state, not from the text.
 
 use super::{Context, work};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
+use crate::engine::messages::{agent as sentences, trust, unclear};
 use crate::engine::model::candidate::Candidate;
-use crate::engine::model::progress::{Enriched, Fault, Found, Prepared};
+use crate::engine::model::progress::{Enriched, Fault, Prepared, SearchResult};
 use crate::engine::planner::Rejected;
-use crate::engine::say::{agent as sentences, trust, unclear};
-use crate::engine::steps::verify::{self, TITLE_MAX};
+use crate::engine::steps::verify::{self, MAX_TITLE};
 use crate::formats::plan::enriched::{self, CheckedAnswer, EnrichmentFacts};
 use crate::formats::plan::summary::summarise;
 use crate::formats::text::truncate_chars;
@@ -15,15 +15,15 @@ use crate::formats::text::truncate_chars;
 /// Checks the plan that the agent wrote.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] if neither the bot nor the agent found a plan, or if hidden text in the
+/// Returns [`StepError::Failed`] if neither the bot nor the agent found a plan, or if hidden text in the
 /// chosen plan needs a decision.
 pub(super) fn check(
     context: &mut Context,
     text: String,
-) -> Result<Result<Prepared, Rejected>, Stop> {
+) -> Result<Result<Prepared, Rejected>, StepError> {
     let found = work(context).found.clone();
     let facts = facts(context);
-    let candidates = found.as_ref().map_or(&[][..], Found::candidates);
+    let candidates = found.as_ref().map_or(&[][..], SearchResult::candidates);
     let judge = |wanted: Option<&Candidate>| {
         enriched::check_answer(
             &text,
@@ -52,7 +52,7 @@ pub(super) fn check(
                 let command = context.trigger.command;
                 failure = trust::only_unconfirmed(command, &unconfirmed, failure.details);
             }
-            return Err(Stop::Failed(failure));
+            return Err(StepError::Failed(failure));
         }
         // The agent reports an error, but the bot itself has found a plan.
         CheckedAnswer::Error(error) => vec![sentences::claims_error(&error.code)],
@@ -65,8 +65,9 @@ pub(super) fn check(
 }
 
 /// Records the plan that the agent chose among several.
-fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), Stop> {
-    let hidden = verify::settle_hidden(&context.trigger, &mut candidate).map_err(Stop::Failed)?;
+fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), StepError> {
+    let hidden =
+        verify::settle_hidden(&context.trigger, &mut candidate).map_err(StepError::Failed)?;
     if let Some(found) = work(context).found.as_mut() {
         found.hidden = hidden;
         found.notes.push(unclear::by_agent(&candidate));
@@ -77,13 +78,13 @@ fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), Stop> {
 }
 
 /// Facts about the run that the document states, independent of the agent's text.
-struct Happened {
+struct RunFacts {
     guidance: String,
     questions: u32,
     clarifications: Vec<(String, String)>,
 }
 
-impl Happened {
+impl RunFacts {
     fn borrowed<'a>(&'a self, candidate: Option<&'a str>) -> EnrichmentFacts<'a> {
         EnrichmentFacts {
             guidance: &self.guidance,
@@ -94,7 +95,7 @@ impl Happened {
     }
 }
 
-fn facts(context: &mut Context) -> Happened {
+fn facts(context: &mut Context) -> RunFacts {
     let guidance = context.trigger.guidance.trim().to_owned();
     let work = work(context);
     let answered = work.answered();
@@ -105,7 +106,7 @@ fn facts(context: &mut Context) -> Happened {
         };
         Some((topic, answer.as_ref()?.words(question)))
     });
-    Happened {
+    RunFacts {
         guidance,
         questions: work.questions(),
         clarifications: clarifications.collect(),
@@ -113,7 +114,7 @@ fn facts(context: &mut Context) -> Happened {
 }
 
 /// Builds the plan to save from the enriched plan.
-fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &Happened) -> Prepared {
+fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &RunFacts) -> Prepared {
     let mut notes = said_of_the_work(context);
     if !plan.corrections.is_empty() {
         notes.push(sentences::recomputed(&plan.corrections));
@@ -126,11 +127,11 @@ fn document(context: &mut Context, plan: &enriched::EnrichedPlan, facts: &Happen
     let candidate = found.as_ref().and_then(|found| found.candidate.as_ref());
     let mut in_document: Vec<String> = provenance(found.as_ref());
     in_document.extend(notes.iter().cloned());
-    let title = truncate_chars(&plan.title, TITLE_MAX);
+    let title = truncate_chars(&plan.title, MAX_TITLE);
     let summary = summarise(&plan.body);
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
     Prepared {
-        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), MAX_TITLE),
         document: enriched::render_document(&plan, &borrowed, &in_document),
         found: place(found.as_ref()),
         title,
@@ -161,8 +162,8 @@ pub(super) fn as_found(context: &mut Context) -> Option<(String, String)> {
 /// that can be a plan.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] if neither can be saved.
-pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Stop> {
+/// Returns [`StepError::Failed`] if neither can be saved.
+pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, StepError> {
     let found = work(context).found.clone();
     let found_hidden = found.as_ref().and_then(|found| found.hidden.clone());
     let draft = work(context).draft.clone();
@@ -175,8 +176,8 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     let (title, mut body, own) = match as_found {
         Some((title, body)) => (title, body, false),
         None => match draft.as_deref().and_then(enriched::salvage_plan) {
-            Some((title, body)) => (truncate_chars(&title, TITLE_MAX), body, true),
-            None => return Err(Stop::Failed(sentences::nothing_holds(why))),
+            Some((title, body)) => (truncate_chars(&title, MAX_TITLE), body, true),
+            None => return Err(StepError::Failed(sentences::nothing_holds(why))),
         },
     };
     let mut notes = vec![sentences::fallback(why, own)];
@@ -191,7 +192,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Sto
     reasons.extend(provenance(found.as_ref()));
     let borrowed = facts.borrowed(candidate.map(|found| found.text.as_str()));
     Ok(Prepared {
-        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), MAX_TITLE),
         document: enriched::render_fallback(&title, &body, &borrowed, &reasons),
         found: if own {
             "the agent's own text".to_owned()
@@ -263,7 +264,7 @@ pub(in crate::engine::steps) fn open_questions(
     ]
 }
 
-fn provenance(found: Option<&Found>) -> Vec<String> {
+fn provenance(found: Option<&SearchResult>) -> Vec<String> {
     found
         .and_then(|found| found.provenance.clone())
         .into_iter()
@@ -271,12 +272,12 @@ fn provenance(found: Option<&Found>) -> Vec<String> {
 }
 
 /// Describes where the plan was found, as a phrase for users.
-fn place(found: Option<&Found>) -> String {
+fn place(found: Option<&SearchResult>) -> String {
     match found {
-        Some(Found { log: Some(log), .. }) => {
+        Some(SearchResult { log: Some(log), .. }) => {
             format!("found in {}", crate::formats::block::quiet(log))
         }
-        Some(Found {
+        Some(SearchResult {
             candidate: Some(candidate),
             ..
         }) => verify::found(candidate),

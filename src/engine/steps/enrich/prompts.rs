@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{read_thread, turn, work};
-use crate::engine::effects::Stop;
-use crate::engine::model::conversation::Thread;
-use crate::engine::model::progress::Found;
+use crate::engine::effects::StepError;
+use crate::engine::model::conversation::Conversation;
+use crate::engine::model::progress::SearchResult;
 use crate::engine::planner;
-use crate::engine::prompt::{self, Form, Given};
+use crate::engine::prompt::{self, Form, PromptInput};
 use crate::engine::steps::{Context, planning, prepare};
 
 /// Returns the prompt of this turn. `goes_on`: the session already knows the earlier turns.
@@ -17,10 +17,10 @@ use crate::engine::steps::{Context, planning, prepare};
 /// Returns an error if GitHub or the store fails.
 pub(super) async fn ask(
     context: &mut Context,
-    thread: &mut Option<Arc<Thread>>,
+    thread: &mut Option<Arc<Conversation>>,
     goes_on: bool,
     writes: bool,
-) -> Result<String, Stop> {
+) -> Result<String, StepError> {
     let rounds = turn::rounds_left(context);
     let work_now = work(context).clone();
     let form = match (&work_now.brief, writes) {
@@ -39,14 +39,14 @@ pub(super) async fn ask(
     } else {
         let thread = read_thread(context, thread).await?;
         let (trigger, work) = (context.trigger.clone(), work_now.clone());
-        let most = context.settings.agent.most_prompt;
+        let most = context.settings.agent.max_prompt;
         let begins = later.is_none() && earlier.is_empty();
         prepare::computing(move || {
             let found = work.found.as_ref();
-            let given = Given {
+            let given = PromptInput {
                 trigger: &trigger,
                 thread: &thread,
-                candidates: found.map_or(&[], Found::candidates),
+                candidates: found.map_or(&[], SearchResult::candidates),
                 unconfirmed: found.map_or(&[], |found| &found.unconfirmed),
                 nonce: &work.nonce,
                 canary: &work.canary,

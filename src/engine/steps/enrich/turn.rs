@@ -8,14 +8,14 @@ use tokio::sync::watch;
 
 use super::{Step, ask, judge, prompts, work};
 use crate::engine::agent::{Agent, Task};
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::model::agent::{Ending, Limit, Micros, Report, Session, Spent};
-use crate::engine::model::conversation::Thread;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::failure::Failure;
-use crate::engine::model::progress::{Came, Next, Work};
+use crate::engine::model::progress::{AgentState, Next, TurnResult};
 
+use crate::engine::messages::{self, agent as sentences};
 use crate::engine::planner;
-use crate::engine::say::{self, agent as sentences};
 use crate::engine::settings::Settings;
 use crate::engine::steps::{Context, planning, report};
 use crate::engine::stop::StopFlag;
@@ -34,27 +34,27 @@ const PLACE: Duration = Duration::from_secs(5);
 pub(super) async fn turn(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
-    thread: &mut Option<Arc<Thread>>,
+    thread: &mut Option<Arc<Conversation>>,
     stop: &StopFlag,
-) -> Result<Step, Stop> {
+) -> Result<Step, StepError> {
     if let Some(came) = work(context).came.take() {
         // The attempt that stored the result may have been interrupted before recording the costs.
         account(context, &came).await?;
         return take_in(context, came, stop).await;
     }
     let now = context.effects.clock.now();
-    let longest = context.settings.backoff_most;
+    let longest = context.settings.max_backoff;
     if let Some(until) = work(context)
         .not_before
         .and_then(|until| Settings::still_waits(until, now, longest))
     {
         let why = "the agent failed for a reason that may pass, and is tried again".to_owned();
-        return Err(Stop::Wait { until, why });
+        return Err(StepError::Wait { until, why });
     }
     if agent.full() {
         let why = "all agents are at work for others".to_owned();
         let until = now.plus(PLACE);
-        return Err(Stop::Wait { until, why });
+        return Err(StepError::Wait { until, why });
     }
     if context.trigger.command == Command::Plan {
         planning::provide(context, agent).await?;
@@ -77,7 +77,7 @@ pub(super) async fn turn(
     work(context).not_before = None;
     context.remember().await?;
     let said = sentences::at_work(context.trigger.command, &agent.about().name, &before);
-    let body = say::working(&context.trigger, context.run(), &said);
+    let body = messages::working(&context.trigger, context.run(), &said);
     report::show(context, &key, &body).await?;
     let came = run(context, agent, &task, stop).await?;
     let spent = came.report.spent;
@@ -95,12 +95,12 @@ pub(super) async fn turn(
 }
 
 /// Returns the budget key of the turn that was begun last.
-fn turn_key(work: &Work) -> String {
+fn turn_key(work: &AgentState) -> String {
     format!("turn-{}", work.turns)
 }
 
 /// Records the costs of the last turn for the budget. Idempotent.
-async fn account(context: &mut Context, came: &Came) -> Result<(), Stop> {
+async fn account(context: &mut Context, came: &TurnResult) -> Result<(), StepError> {
     let key = turn_key(work(context));
     let effects = &context.effects;
     effects
@@ -120,7 +120,10 @@ pub(super) fn rounds_left(context: &mut Context) -> u32 {
 /// Checks whether the limits of actor, repository and day, and the cost limit of the run, allow
 /// another turn. If not, returns the failure, and a reason for a plan that is saved without the
 /// agent.
-async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure, String)>, Stop> {
+async fn allowed(
+    context: &mut Context,
+    key: &str,
+) -> Result<Result<(), (Failure, String)>, StepError> {
     let settings = Arc::clone(&context.settings);
     let command = context.trigger.command;
     let spent = spent(context);
@@ -149,7 +152,7 @@ async fn allowed(context: &mut Context, key: &str) -> Result<Result<(), (Failure
 
 /// Continues without the agent: the plan is saved as found, with the reason `why`; if no plan was
 /// found, the run fails.
-async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, Stop> {
+async fn without(context: &mut Context, failure: Failure, why: String) -> Result<Step, StepError> {
     let unclear = work(context)
         .found
         .as_ref()
@@ -161,14 +164,14 @@ async fn without(context: &mut Context, failure: Failure, why: String) -> Result
     if !saves {
         tracing::warn!(run.id = %context.run(), code, why, "the agent failed, and the run with it");
         if context.trigger.command != Command::SavePlan {
-            return Err(Stop::Failed(failure));
+            return Err(StepError::Failed(failure));
         }
         let looked = work(context)
             .found
             .as_ref()
             .map(|found| found.looked.clone());
         let failure = sentences::and_no_plan(failure, looked.unwrap_or_default());
-        return Err(Stop::Failed(failure));
+        return Err(StepError::Failed(failure));
     }
     tracing::warn!(run.id = %context.run(), code, why, "the agent failed; the plan is saved as found");
     work(context).next = Next::Nothing { why };
@@ -219,7 +222,7 @@ async fn run(
     agent: &Arc<dyn Agent>,
     task: &Task,
     stop: &StopFlag,
-) -> Result<Came, Stop> {
+) -> Result<TurnResult, StepError> {
     let name = agent.about().name;
     let before = work(context).spent;
     let (seen, now) = watch::channel(Spent::default());
@@ -258,11 +261,11 @@ async fn run(
 }
 
 /// Stores the result of a turn.
-async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Came, Stop> {
+async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<TurnResult, StepError> {
     let work = work(context);
     work.add(&report.spent);
     work.redacted = work.redacted.saturating_add(report.redacted);
-    let came = Came {
+    let came = TurnResult {
         report,
         session: task.session.clone(),
     };
@@ -272,10 +275,14 @@ async fn keep(context: &mut Context, task: &Task, report: Report) -> Result<Came
 }
 
 /// Processes the result of a turn that has ended.
-async fn take_in(context: &mut Context, came: Came, stop: &StopFlag) -> Result<Step, Stop> {
+async fn take_in(
+    context: &mut Context,
+    came: TurnResult,
+    stop: &StopFlag,
+) -> Result<Step, StepError> {
     if came.report.ending == Ending::Cancelled {
         // A cancellation in an earlier round does not end this one.
-        stop.heed()?;
+        stop.check_cancelled()?;
     }
     let (rounds, tries) = (rounds_left(context), context.settings.agent.tries);
     let next = planner::turn_ended(work(context), came, rounds, tries);

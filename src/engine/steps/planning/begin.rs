@@ -3,14 +3,14 @@
 
 use super::documents;
 use crate::engine::agent::Agent;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::extract::late;
+use crate::engine::messages::planning as sentences;
 use crate::engine::model::agent::Spent;
-use crate::engine::model::conversation::Thread;
+use crate::engine::model::conversation::Conversation;
 use crate::engine::model::progress::Brief;
 use crate::engine::model::research::Research;
 use crate::engine::model::trigger::Trigger;
-use crate::engine::say::planning as sentences;
 use crate::engine::steps::enrich::work;
 use crate::engine::steps::{Context, prepare, research as researching};
 use crate::engine::stop::StopFlag;
@@ -22,14 +22,14 @@ use std::sync::Arc;
 /// Gathers the inputs, storing each part before the next one is begun.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] for a specification that is empty or was changed after the command, for
+/// Returns [`StepError::Failed`] for a specification that is empty or was changed after the command, for
 /// an invalid option, and for research with too few reports; otherwise see
 /// [`super::super::enrich::enrich`].
 pub(in crate::engine::steps) async fn begin(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
     stop: &StopFlag,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     if work(context).brief.is_none() {
         specified(context, stop).await?;
     }
@@ -41,10 +41,12 @@ pub(in crate::engine::steps) async fn begin(
         researching::research(context, agent, stop).await?;
     }
     let knowledge = documents::read(context).await?;
-    stop.heed()?;
+    stop.check_cancelled()?;
     brief
         .notes
-        .extend(crate::engine::say::knowledge::left_out(&knowledge.left_out));
+        .extend(crate::engine::messages::knowledge::left_out(
+            &knowledge.left_out,
+        ));
     let nonce = work(context).nonce.clone();
     let laid_out = documents::lay_out(&knowledge, context.progress.research.as_ref(), &nonce);
     brief.documents = laid_out.index;
@@ -61,10 +63,10 @@ pub(in crate::engine::steps) async fn begin(
 }
 
 /// Stores the specification as it was at the command, with new or earlier research.
-async fn specified(context: &mut Context, stop: &StopFlag) -> Result<(), Stop> {
+async fn specified(context: &mut Context, stop: &StopFlag) -> Result<(), StepError> {
     let topics = topics(context)?;
     let thread = prepare::thread(context).await?;
-    stop.heed()?;
+    stop.check_cancelled()?;
     let specification = specification(&context.trigger, thread).await?;
     let (title, text) = (specification.title.clone(), specification.text().to_owned());
     if topics.is_empty() {
@@ -85,11 +87,11 @@ async fn specified(context: &mut Context, stop: &StopFlag) -> Result<(), Stop> {
 }
 
 /// Returns the topics of the `research=` option; empty if it is not given.
-fn topics(context: &Context) -> Result<Vec<String>, Stop> {
+fn topics(context: &Context) -> Result<Vec<String>, StepError> {
     let trigger = &context.trigger;
     let options = read_options(trigger.command, &trigger.options).map_err(|error| {
         let spec = trigger.command.spec();
-        Stop::Failed(super::super::super::say::sources::invalid_option(
+        StepError::Failed(super::super::super::messages::sources::invalid_option(
             spec, &error,
         ))
     })?;
@@ -103,7 +105,7 @@ fn topics(context: &Context) -> Result<Vec<String>, Stop> {
 const RUNS: u32 = 20;
 
 /// Returns the newest sufficient research at this place, from a `/research` or an earlier plan.
-async fn earlier(context: &Context) -> Result<Option<Research>, Stop> {
+async fn earlier(context: &Context) -> Result<Option<Research>, StepError> {
     let place = context.trigger.place.key();
     let runs = context.effects.store.runs_at(&place, RUNS).await?;
     let words = [Command::Research.name(), Command::Plan.name()];
@@ -124,16 +126,19 @@ async fn earlier(context: &Context) -> Result<Option<Research>, Stop> {
 }
 
 /// Parses the specification: title and opening text of the place.
-async fn specification(trigger: &Trigger, thread: Thread) -> Result<Specification, Stop> {
+async fn specification(
+    trigger: &Trigger,
+    thread: Conversation,
+) -> Result<Specification, StepError> {
     let opening = thread.posts.iter().find(|post| post.id.is_none());
     if opening.is_some_and(|post| late(post, trigger).is_some()) {
-        return Err(Stop::Failed(sentences::changed_since()));
+        return Err(StepError::Failed(sentences::changed_since()));
     }
     let body = opening.map(|post| post.body.clone()).unwrap_or_default();
     let title = thread.title;
     let read = prepare::computing(move || specification::parse(&title, &body)).await?;
     if read.is_empty() {
-        return Err(Stop::Failed(sentences::empty_specification(&read)));
+        return Err(StepError::Failed(sentences::empty_specification(&read)));
     }
     Ok(read)
 }

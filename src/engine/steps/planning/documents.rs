@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::engine::agent::Agent;
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
 use crate::engine::knowledge::{Knowledge, Limits};
+use crate::engine::messages::planning as sentences;
 use crate::engine::model::agent::Document;
 use crate::engine::model::failure::{Code, Failure};
-use crate::engine::model::research::{Handed, Indexed, Research, State};
+use crate::engine::model::research::{Indexed, ReportDigest, Research, TopicState};
 use crate::engine::prompt;
-use crate::engine::say::planning as sentences;
 use crate::engine::steps::enrich::work;
 use crate::engine::steps::{Context, knowledge, report};
 use crate::formats::report as reports;
@@ -25,7 +25,7 @@ pub struct LaidOut {
     /// The repository's documents, for the prompt.
     pub index: Vec<Indexed>,
     /// Short forms of the reports, in the order of their topics.
-    pub reports: Vec<Handed>,
+    pub reports: Vec<ReportDigest>,
     /// All documents and reports as files.
     pub documents: Vec<Document>,
 }
@@ -53,11 +53,11 @@ pub fn lay_out(knowledge: &Knowledge, research: Option<&Research>, nonce: &str) 
         };
         let file = format!("{REPORTS}/{}", topic.file);
         let metadata = reports::metadata(report);
-        out.reports.push(Handed {
+        out.reports.push(ReportDigest {
             topic: topic.topic.clone(),
-            text: crate::engine::say::research::handed(&file, report, &metadata),
+            text: crate::engine::messages::research::digest_of(&file, report, &metadata),
             file: file.clone(),
-            degraded: topic.state == State::Degraded,
+            degraded: topic.state == TopicState::Degraded,
         });
         out.documents.push(Document {
             path: file,
@@ -77,7 +77,7 @@ pub fn inline(documents: &[Document]) -> String {
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub(in crate::engine::steps) async fn read(context: &mut Context) -> Result<Knowledge, Stop> {
+pub(in crate::engine::steps) async fn read(context: &mut Context) -> Result<Knowledge, StepError> {
     report::step(context, "reading the repository's documents").await?;
     let repo = context.trigger.place.repo.clone();
     let forge = Arc::clone(&context.effects.forge);
@@ -87,16 +87,16 @@ pub(in crate::engine::steps) async fn read(context: &mut Context) -> Result<Know
 /// Hands documents to the agent, which keeps them for all sessions of the run.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] with `agent_unavailable` if the agent cannot store them.
+/// Returns [`StepError::Failed`] with `agent_unavailable` if the agent cannot store them.
 pub(in crate::engine::steps) async fn give(
     context: &Context,
     agent: &Arc<dyn Agent>,
     documents: Vec<Document>,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     let given = agent.give(context.run(), documents).await;
     given.map_err(|why| {
         tracing::error!(run.id = %context.run(), why, "the agent could not be given its documents");
-        Stop::Failed(Failure {
+        StepError::Failed(Failure {
             code: Code::AgentUnavailable,
             message: sentences::NOT_GIVEN.to_owned(),
             details: Vec::new(),
@@ -113,7 +113,7 @@ pub(in crate::engine::steps) async fn give(
 pub(in crate::engine::steps) async fn provide(
     context: &mut Context,
     agent: &Arc<dyn Agent>,
-) -> Result<(), Stop> {
+) -> Result<(), StepError> {
     if !agent.about().writes || agent.given(context.run()).await {
         return Ok(());
     }

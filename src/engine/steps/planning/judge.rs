@@ -1,14 +1,14 @@
 //! Assembly of the plan to save from the planner's files.
 
-use crate::engine::effects::Stop;
+use crate::engine::effects::StepError;
+use crate::engine::messages::{agent as about_agents, planning as sentences};
 use crate::engine::model::agent::Ending;
 use crate::engine::model::progress::{Attached, Enriched, Prepared};
 use crate::engine::planner::PlanFiles;
-use crate::engine::say::{agent as about_agents, planning as sentences};
 use crate::engine::steps::enrich::{open_questions, said_of_the_work, work};
-use crate::engine::steps::verify::TITLE_MAX;
+use crate::engine::steps::verify::MAX_TITLE;
 use crate::engine::steps::{Context, publish};
-use crate::formats::markdown::{self, Kind};
+use crate::formats::markdown::{self, BlockKind};
 use crate::formats::plan::gate::{gate_content, gate_title};
 use crate::formats::plan::summary::summarise;
 use crate::formats::plan::title::title_of;
@@ -18,7 +18,7 @@ use crate::formats::text::truncate_chars;
 /// out.
 fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
     prepared.attached = attached;
-    let most = context.settings.most_parts;
+    let most = context.settings.max_parts;
     let form = context.settings.erk.plan_form();
     let plan = publish::comments(&prepared.document, form).len();
     while plan + publish::attachments(prepared).len() > most {
@@ -35,15 +35,15 @@ fn attach(context: &Context, prepared: &mut Prepared, attached: Vec<Attached>) {
 /// not lost.
 ///
 /// # Errors
-/// Returns [`Stop::Failed`] if there is no draft that can be saved.
+/// Returns [`StepError::Failed`] if there is no draft that can be saved.
 pub(in crate::engine::steps) fn fallback(
     context: &mut Context,
     why: &str,
-) -> Result<Prepared, Stop> {
+) -> Result<Prepared, StepError> {
     let draft = work(context).draft.clone().unwrap_or_default();
     let title = title_of(&draft).unwrap_or_default();
     if gate_content(&draft).is_err() || gate_title(&title).is_err() {
-        return Err(Stop::Failed(sentences::no_plan_written(why)));
+        return Err(StepError::Failed(sentences::no_plan_written(why)));
     }
     let why = sentences::incomplete(why);
     Ok(assemble(context, &title, draft, Enriched::Fallback, &[why]))
@@ -54,7 +54,7 @@ fn below_title(document: &str) -> usize {
     let blocks = markdown::blocks(document);
     let title = blocks
         .iter()
-        .find(|block| matches!(block.kind, Kind::Heading { .. }));
+        .find(|block| matches!(block.kind, BlockKind::Heading { .. }));
     title.map_or(0, |block| block.span.end)
 }
 
@@ -103,13 +103,13 @@ fn assemble(
     }
     let warnings = open_questions(context, &mut document, &mut notes);
     if let Some(research) = &context.progress.research {
-        notes.push(super::super::super::say::research::used(research));
+        notes.push(super::super::super::messages::research::used(research));
     }
-    let title = truncate_chars(title, TITLE_MAX);
+    let title = truncate_chars(title, MAX_TITLE);
     let summary = summarise(&document);
     let prefix = &context.settings.title_prefix;
     Prepared {
-        issue_title: truncate_chars(&format!("{prefix}{title}"), TITLE_MAX),
+        issue_title: truncate_chars(&format!("{prefix}{title}"), MAX_TITLE),
         title,
         document,
         found: about_agents::PLANNED.to_owned(),

@@ -10,7 +10,7 @@ use crate::formats::markdown;
 
 /// What a file name says about the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum AttachmentKind {
     /// `.jsonl`: a session log.
     Log,
     /// `.json`, `.log`, `.txt`: possibly a session log, because GitHub does not accept every
@@ -26,7 +26,7 @@ pub struct Attachment {
     /// Decoded file name.
     pub name: String,
     /// What the file name says about the content.
-    pub kind: Kind,
+    pub kind: AttachmentKind,
 }
 
 /// Returns the root URL of GitHub's web pages for the REST API at `api`: `https://github.com` for
@@ -62,8 +62,8 @@ pub fn read(web: &str, address: &str) -> Option<Attachment> {
         .ok()?;
     let (stem, end) = name.rsplit_once('.')?;
     let kind = match end.to_ascii_lowercase().as_str() {
-        "jsonl" => Kind::Log,
-        "json" | "log" | "txt" => Kind::Perhaps,
+        "jsonl" => AttachmentKind::Log,
+        "json" | "log" | "txt" => AttachmentKind::Perhaps,
         _ => return None,
     };
     let odd = |c: char| c.is_control() || matches!(c, '/' | '\\');
@@ -134,38 +134,38 @@ mod tests {
             (
                 "https://github.com/user-attachments/files/12/a.jsonl",
                 "a.jsonl",
-                Kind::Log,
+                AttachmentKind::Log,
             ),
             (
                 "https://github.com/o/r/files/12/a.txt",
                 "a.txt",
-                Kind::Perhaps,
+                AttachmentKind::Perhaps,
             ),
             (
                 "https://GitHub.COM/o/r/files/12/A.JSONL",
                 "A.JSONL",
-                Kind::Log,
+                AttachmentKind::Log,
             ),
             (
                 "https://github.com:443/o/r/files/12/a.log",
                 "a.log",
-                Kind::Perhaps,
+                AttachmentKind::Perhaps,
             ),
             (
                 "https://github.com/o/r/files/12/a%20b.json?x=1#y",
                 "a b.json",
-                Kind::Perhaps,
+                AttachmentKind::Perhaps,
             ),
             (
                 "https://github.com/o/../o/r/files/12/a.jsonl",
                 "a.jsonl",
-                Kind::Log,
+                AttachmentKind::Log,
             ),
             // Browsers also treat the backslash as a slash and open github.com.
             (
                 "https://github.com\\@evil.example/r/files/12/a.jsonl",
                 "a.jsonl",
-                Kind::Log,
+                AttachmentKind::Log,
             ),
         ] {
             let found = read(WEB, address).unwrap();

@@ -10,7 +10,7 @@ const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
 /// Maximum size of a first line that is parsed, in bytes. A longer line is judged by its first
 /// character.
-const FIRST_MOST: usize = 1024 * 1024;
+const MAX_FIRST_LINE: usize = 1024 * 1024;
 
 /// What is known about a file before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,9 +84,9 @@ impl Reading {
             if blank {
                 continue;
             }
-            let room = FIRST_MOST - self.first.len();
+            let room = MAX_FIRST_LINE - self.first.len();
             self.first.extend_from_slice(&line[..line.len().min(room)]);
-            if line.ends_with(b"\n") || self.first.len() == FIRST_MOST {
+            if line.ends_with(b"\n") || self.first.len() == MAX_FIRST_LINE {
                 self.judge();
                 return;
             }
@@ -99,7 +99,7 @@ impl Reading {
             .strip_prefix(b"\xef\xbb\xbf")
             .unwrap_or(&self.first);
         self.pointer = line.starts_with(POINTER);
-        let entry = if self.first.len() == FIRST_MOST {
+        let entry = if self.first.len() == MAX_FIRST_LINE {
             line.starts_with(b"{")
         } else {
             serde_json::from_slice::<Map<String, Value>>(line)
@@ -132,7 +132,7 @@ mod tests {
     fn a_name_that_says_little_makes_the_first_line_decide() {
         let long = format!(
             "{{\"type\":\"user\",\"x\":\"{}\",\"sessionId\":\"s1\"}}\n{ENTRY}",
-            "x".repeat(FIRST_MOST)
+            "x".repeat(MAX_FIRST_LINE)
         );
         for (text, log) in [
             (ENTRY.to_owned(), true),
@@ -143,7 +143,7 @@ mod tests {
             ("{\"sessionId\":\"s1\"}\n".to_owned(), false),
             ("[1]\n".to_owned(), false),
             ("error: it does not build\n".to_owned(), false),
-            ("x".repeat(FIRST_MOST + 5), false),
+            ("x".repeat(MAX_FIRST_LINE + 5), false),
             (String::new(), false),
             ("\n\n".to_owned(), false),
         ] {

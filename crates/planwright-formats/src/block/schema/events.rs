@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::kind::Kind::{Any, AtLeast, Map as Fields, Positive, Text, TextOrNull, Word};
+use super::kind::FieldKind::{Any, AtLeast, Map as Fields, Positive, Text, TextOrNull, Word};
 use super::kind::integer;
 use super::{Era, Field, OPEN, Schema, SchemaError, may, must, number};
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A kind of value. `OrNull` means that null is allowed as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FieldKind {
     /// Any value; erk does not check it.
     Any,
     /// A string, not empty.
@@ -41,7 +41,7 @@ pub(super) enum Kind {
     PositivesOrNull,
 }
 
-impl Kind {
+impl FieldKind {
     /// Returns what is wrong with `value` in `field`, in erk's wording.
     pub(super) fn problem(self, field: &str, value: &Value) -> Option<String> {
         if value.is_null() && self.takes_null() {
@@ -49,38 +49,40 @@ impl Kind {
         }
         let wrong = |what: &str| Some(format!("{field} {what}"));
         match self {
-            Kind::Any => None,
-            Kind::Text => text(value, "must be a string", "must not be empty").and_then(wrong),
-            Kind::TextOrNull => (!value.is_string()).then(|| format!("{field} {TEXT_OR_NULL}")),
-            Kind::FilledOrNull => text(value, TEXT_OR_NULL, EMPTY).and_then(wrong),
-            Kind::SlugOrNull => text(value, "must be a string", EMPTY).and_then(wrong),
-            Kind::RunIdOrNull => match value {
+            FieldKind::Any => None,
+            FieldKind::Text => text(value, "must be a string", "must not be empty").and_then(wrong),
+            FieldKind::TextOrNull => {
+                (!value.is_string()).then(|| format!("{field} {TEXT_OR_NULL}"))
+            }
+            FieldKind::FilledOrNull => text(value, TEXT_OR_NULL, EMPTY).and_then(wrong),
+            FieldKind::SlugOrNull => text(value, "must be a string", EMPTY).and_then(wrong),
+            FieldKind::RunIdOrNull => match value {
                 Value::Number(_) if integer(value).is_some() => None,
                 _ => text(value, TEXT_OR_NULL, EMPTY).and_then(wrong),
             },
-            Kind::RepoOrNull => match text(value, TEXT_OR_NULL, EMPTY) {
+            FieldKind::RepoOrNull => match text(value, TEXT_OR_NULL, EMPTY) {
                 Some(what) => wrong(what),
                 None if value.as_str().is_some_and(|name| name.contains('/')) => None,
                 None => wrong("must be in 'owner/repo' format"),
             },
-            Kind::Positive => match integer(value) {
+            FieldKind::Positive => match integer(value) {
                 Some(number) if number > 0 => None,
                 Some(_) => wrong("must be positive"),
                 None => wrong("must be an integer"),
             },
-            Kind::PositiveOrNull => match integer(value) {
+            FieldKind::PositiveOrNull => match integer(value) {
                 Some(number) if number > 0 => None,
                 Some(_) => wrong("must be positive when provided"),
                 None => wrong("must be an integer or null"),
             },
-            Kind::AtLeast(least) => match integer(value) {
+            FieldKind::AtLeast(least) => match integer(value) {
                 Some(number) if number >= i128::from(least) => None,
                 Some(_) if least == 0 => wrong("must be non-negative"),
                 Some(_) => wrong(&format!("must be at least {least}")),
                 None => wrong("must be an integer"),
             },
-            Kind::Map => (!value.is_object()).then(|| format!("{field} must be a dict")),
-            Kind::Word(words) => match (is_one_of(value, words), words) {
+            FieldKind::Map => (!value.is_object()).then(|| format!("{field} must be a dict")),
+            FieldKind::Word(words) => match (is_one_of(value, words), words) {
                 (true, _) => None,
                 (false, [word]) => Some(format!(
                     "Invalid {field} '{}'. Must be '{word}'",
@@ -92,7 +94,7 @@ impl Kind {
                     words.join(", ")
                 )),
             },
-            Kind::WordOrNull(words) => match value {
+            FieldKind::WordOrNull(words) => match value {
                 Value::String(_) if is_one_of(value, words) => None,
                 Value::String(got) => wrong(&format!(
                     "must be one of: {}. Got '{got}'",
@@ -100,19 +102,21 @@ impl Kind {
                 )),
                 _ => wrong(TEXT_OR_NULL),
             },
-            Kind::EitherOrNull(one, other) => match value {
+            FieldKind::EitherOrNull(one, other) => match value {
                 Value::String(_) if is_one_of(value, &[one, other]) => None,
                 Value::String(got) => wrong(&format!("must be '{one}' or '{other}', got '{got}'")),
                 _ => wrong(TEXT_OR_NULL),
             },
-            Kind::TextsOrNull => {
+            FieldKind::TextsOrNull => {
                 list(value, "items must be strings", Value::is_string).and_then(wrong)
             }
-            Kind::FilledTextsOrNull => list(value, "items must be non-empty strings", |item| {
-                item.as_str().is_some_and(|text| !text.is_empty())
-            })
-            .and_then(wrong),
-            Kind::PositivesOrNull => list(value, "items must be positive integers", |item| {
+            FieldKind::FilledTextsOrNull => {
+                list(value, "items must be non-empty strings", |item| {
+                    item.as_str().is_some_and(|text| !text.is_empty())
+                })
+                .and_then(wrong)
+            }
+            FieldKind::PositivesOrNull => list(value, "items must be positive integers", |item| {
                 integer(item).is_some_and(|number| number > 0)
             })
             .and_then(wrong),
@@ -123,21 +127,21 @@ impl Kind {
     pub(super) fn is_text(self) -> bool {
         matches!(
             self,
-            Kind::Text
-                | Kind::TextOrNull
-                | Kind::FilledOrNull
-                | Kind::SlugOrNull
-                | Kind::RunIdOrNull
-                | Kind::RepoOrNull
-                | Kind::Word(_)
-                | Kind::WordOrNull(_)
-                | Kind::EitherOrNull(..)
+            FieldKind::Text
+                | FieldKind::TextOrNull
+                | FieldKind::FilledOrNull
+                | FieldKind::SlugOrNull
+                | FieldKind::RunIdOrNull
+                | FieldKind::RepoOrNull
+                | FieldKind::Word(_)
+                | FieldKind::WordOrNull(_)
+                | FieldKind::EitherOrNull(..)
         )
     }
 
     /// Converts a number to text where erk does.
     pub(super) fn normalise(self, value: &mut Value) {
-        if self == Kind::RunIdOrNull && value.is_number() {
+        if self == FieldKind::RunIdOrNull && value.is_number() {
             *value = Value::String(value.to_string());
         }
     }
@@ -145,7 +149,11 @@ impl Kind {
     fn takes_null(self) -> bool {
         !matches!(
             self,
-            Kind::Text | Kind::Positive | Kind::AtLeast(_) | Kind::Map | Kind::Word(_)
+            FieldKind::Text
+                | FieldKind::Positive
+                | FieldKind::AtLeast(_)
+                | FieldKind::Map
+                | FieldKind::Word(_)
         )
     }
 }

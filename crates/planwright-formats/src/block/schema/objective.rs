@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::kind::Kind::{Any, PositiveOrNull, SlugOrNull, Text};
+use super::kind::FieldKind::{Any, PositiveOrNull, SlugOrNull, Text};
 use super::{Era, OPEN, Schema, SchemaError, may, must};
 
 pub(super) static SCHEMAS: &[Schema] = &[

@@ -1,7 +1,7 @@
 //! Schemas of the header of a plan, with its retired fields, and of the older comment that
 //! contained a plan.
 
-use super::kind::Kind::{
+use super::kind::FieldKind::{
     EitherOrNull, FilledOrNull, FilledTextsOrNull, Positive, PositiveOrNull, PositivesOrNull,
     RepoOrNull, RunIdOrNull, Text, TextOrNull, TextsOrNull, Word, WordOrNull,
 };

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-use super::kind::Kind;
+use super::kind::FieldKind;
 use super::{Schema, SchemaError, all};
 
 /// A warning about a field. The block is used and the field kept as it is.
@@ -92,7 +92,7 @@ fn findings(schema: &Schema, fields: &Map<String, Value>) -> Vec<Finding> {
     found
 }
 
-fn oddity(kind: Kind, name: &str, value: &Value) -> Option<Oddity> {
+fn oddity(kind: FieldKind, name: &str, value: &Value) -> Option<Oddity> {
     let problem = kind.problem(name, value);
     let meant = match value {
         Value::Number(number) if kind.is_text() => Value::String(number.to_string()),
@@ -102,7 +102,7 @@ fn oddity(kind: Kind, name: &str, value: &Value) -> Option<Oddity> {
             .map_or(Value::Null, |number| Value::Number(Number::from(number))),
         _ => Value::Null,
     };
-    if !meant.is_null() && kind != Kind::Any && kind.problem(name, &meant).is_none() {
+    if !meant.is_null() && kind != FieldKind::Any && kind.problem(name, &meant).is_none() {
         return Some(Oddity::Misspelt(meant.to_string()));
     }
     problem.map(Oddity::Wrong)

@@ -10,7 +10,7 @@ use super::{
     CATEGORIES, Enrichment, ErrorDocument, Guidance, Mode, ParsedDocument, PlanDocument,
     parse::clarification,
 };
-use crate::markdown::{self, Kind, Lines};
+use crate::markdown::{self, BlockKind, Lines};
 use crate::plan::inline::Item;
 use crate::plan::title::title_of;
 use crate::text::one_line;
@@ -55,7 +55,7 @@ fn source(text: &str) -> Option<&str> {
     let [block] = blocks.as_slice() else {
         return None;
     };
-    let Kind::Code { info, closed, .. } = &block.kind else {
+    let BlockKind::Code { info, closed, .. } = &block.kind else {
         return None;
     };
     let lines = Lines::new(trimmed);

@@ -1,6 +1,6 @@
 //! Parsing of plan documents and error documents.
 
-use crate::markdown::{self, Block, Kind, Lines};
+use crate::markdown::{self, Block, BlockKind, Lines};
 use crate::plan::inline::{self, Item, Piece};
 use crate::text::{one_line, truncate_chars};
 
@@ -142,7 +142,7 @@ fn leading_frame(text: &str) -> Option<(String, Frame)> {
 }
 
 fn is_details(block: &Block) -> bool {
-    matches!(&block.kind, Kind::Heading { level: 2, text, .. } if text == "Enrichment Details")
+    matches!(&block.kind, BlockKind::Heading { level: 2, text, .. } if text == "Enrichment Details")
 }
 
 /// Returns the frame directly below the title at block `start`. A section of that name further down
@@ -166,13 +166,18 @@ fn frame_after_text<'t>(text: &'t str, blocks: &[Block], start: usize) -> Option
 
 /// Returns the frame whose heading is followed by the blocks `below`.
 fn framed(text: &str, below: &[Block]) -> Frame {
-    let end = below
-        .iter()
-        .find(|block| matches!(block.kind, Kind::Rule | Kind::Heading { level: 1 | 2, .. }));
+    let end = below.iter().find(|block| {
+        matches!(
+            block.kind,
+            BlockKind::Rule | BlockKind::Heading { level: 1 | 2, .. }
+        )
+    });
     let ours = below
         .iter()
         .take_while(|block| end.is_none_or(|end| block.span.start < end.span.start))
-        .any(|block| block.kind == Kind::Html && text[block.span.clone()].trim() == FRAME_MARK);
+        .any(|block| {
+            block.kind == BlockKind::Html && text[block.span.clone()].trim() == FRAME_MARK
+        });
     let Some(end) = end else {
         return Frame {
             head_end: text.len(),
@@ -180,7 +185,7 @@ fn framed(text: &str, below: &[Block]) -> Frame {
             ours,
         };
     };
-    let body = if end.kind == Kind::Rule {
+    let body = if end.kind == BlockKind::Rule {
         let lines = Lines::new(text);
         let behind = lines.start(end.line + 1);
         // One empty line belongs to the frame. A line of spaces would belong to the plan.

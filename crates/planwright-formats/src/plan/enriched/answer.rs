@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::hidden;
-use crate::markdown::{self, Block, Kind};
+use crate::markdown::{self, Block, BlockKind};
 use crate::plan::document;
 use crate::text::one_line;
 use crate::words::WORDS;
@@ -46,9 +46,9 @@ fn unfenced(text: &str) -> &str {
     let blocks = markdown::blocks(text);
     let lead = blocks
         .iter()
-        .find(|block| !matches!(block.kind, Kind::Paragraph { .. }));
+        .find(|block| !matches!(block.kind, BlockKind::Paragraph { .. }));
     let Some(Block {
-        kind: Kind::Code {
+        kind: BlockKind::Code {
             info, fenced: true, ..
         },
         span,
@@ -275,7 +275,7 @@ fn closing_question(text: &str) -> usize {
     if !asks || before.heading().is_some() || words.len() > MAX_CLOSING_BYTES {
         return text.len();
     }
-    if before.kind == Kind::Rule {
+    if before.kind == BlockKind::Rule {
         before.span.start
     } else {
         last.span.start

@@ -4,7 +4,7 @@ use comrak::Arena;
 use comrak::nodes::NodeValue;
 
 use super::answer::is_details;
-use crate::markdown::{self, Block, Kind};
+use crate::markdown::{self, Block, BlockKind};
 use crate::plan::document::CATEGORIES;
 use crate::words::WORDS;
 
@@ -87,7 +87,7 @@ fn has_steps(blocks: &[Block]) -> bool {
     let mut numbered = 0;
     for (at, block) in blocks.iter().enumerate() {
         match &block.kind {
-            Kind::Heading { level, text, .. } => {
+            BlockKind::Heading { level, text, .. } => {
                 numbered += usize::from(is_numbered(text));
                 if is_phase(text) && *level > 1 || numbered >= 2 {
                     return true;
@@ -97,19 +97,19 @@ fn has_steps(blocks: &[Block]) -> bool {
                     || name.ends_with(" steps")
                     || name.ends_with(" tasks");
                 let below = blocks[at + 1..].iter().take_while(
-                    |next| !matches!(next.kind, Kind::Heading { level: other, .. } if other <= *level),
+                    |next| !matches!(next.kind, BlockKind::Heading { level: other, .. } if other <= *level),
                 );
                 let mut below = below.filter(|next| {
                     matches!(
                         next.kind,
-                        Kind::List { .. } | Kind::Table | Kind::Heading { .. }
+                        BlockKind::List { .. } | BlockKind::Table | BlockKind::Heading { .. }
                     )
                 });
                 if steps && below.next().is_some() {
                     return true;
                 }
             }
-            Kind::List {
+            BlockKind::List {
                 ordered,
                 items,
                 tasks,
@@ -171,14 +171,14 @@ impl Context {
     }
 }
 
-fn has_content(kind: &Kind) -> bool {
+fn has_content(kind: &BlockKind) -> bool {
     match kind {
-        Kind::Paragraph { text } => {
+        BlockKind::Paragraph { text } => {
             let lower = text.to_lowercase();
             let words = lower.trim_matches(|c: char| !c.is_alphanumeric());
             !words.is_empty() && !WORDS.empty_sections.contains(words)
         }
-        Kind::Rule | Kind::Html => false,
+        BlockKind::Rule | BlockKind::Html => false,
         _ => true,
     }
 }

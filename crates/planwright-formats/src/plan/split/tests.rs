@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::markdown::{Kind, blocks};
+use crate::markdown::{BlockKind, blocks};
 
 fn parts(text: &str, chars: usize, bytes: usize) -> Vec<String> {
     let limits = Limits { chars, bytes };
@@ -95,7 +95,7 @@ fn fences_are_closed_and_opened_again() {
         let blocks = blocks(part);
         assert!(
             blocks.iter().any(|block| matches!(&block.kind,
-                Kind::Code { info, closed: true, .. } if info == "rust,ignore title=\"a\"")),
+                BlockKind::Code { info, closed: true, .. } if info == "rust,ignore title=\"a\"")),
             "{part}"
         );
         if index > 0 {

@@ -6,7 +6,7 @@ use proptest::sample::Index;
 use super::super::overlay::normalize_line_breaks;
 use super::super::walk::walk;
 use super::*;
-use crate::markdown::{self, Kind};
+use crate::markdown::{self, BlockKind};
 
 fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
@@ -78,7 +78,7 @@ proptest! {
             let text = finding.to_string();
             let code = usize::from(finding.find.is_some());
             let blocks = markdown::blocks(&text);
-            let fences = blocks.iter().filter(|block| matches!(block.kind, Kind::Code { .. }));
+            let fences = blocks.iter().filter(|block| matches!(block.kind, BlockKind::Code { .. }));
             prop_assert_eq!(fences.count(), code, "{}", text);
             prop_assert_eq!(blocks.len(), 2 + 2 * code, "{}", text);
             prop_assert!(text.lines().last().unwrap().starts_with("- "), "{}", text);

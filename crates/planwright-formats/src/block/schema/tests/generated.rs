@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{Content, Map, Value, all, check, json, parse, render_yaml};
-use crate::block::schema::kind::Kind;
+use crate::block::schema::kind::FieldKind;
 use crate::block::schema::{Field, Schema, review};
 
 /// Strings that YAML, Markdown or the frame could take for something else.
@@ -73,30 +73,34 @@ fn word(words: &'static [&'static str]) -> BoxedStrategy<Value> {
     select(words).prop_map(Value::from).boxed()
 }
 
-fn value(kind: Kind) -> BoxedStrategy<Value> {
+fn value(kind: FieldKind) -> BoxedStrategy<Value> {
     let texts = || text().prop_map(Value::from).boxed();
     let positive = || (1..=u64::MAX).prop_map(Value::from).boxed();
     let or_null =
         |values: BoxedStrategy<Value>| prop_oneof![1 => Just(Value::Null), 4 => values].boxed();
     match kind {
-        Kind::Any => anything(),
-        Kind::Text => texts(),
-        Kind::TextOrNull => or_null(prop_oneof![Just(json!("")), texts()].boxed()),
-        Kind::FilledOrNull | Kind::SlugOrNull | Kind::RunIdOrNull => or_null(texts()),
-        Kind::RepoOrNull => or_null(text().prop_map(|name| json!(format!("{name}/x"))).boxed()),
-        Kind::Positive => positive(),
-        Kind::PositiveOrNull => or_null(positive()),
-        Kind::AtLeast(least) => (u64::from(least)..99).prop_map(Value::from).boxed(),
-        Kind::Map => vec((text(), anything()), 0..3)
+        FieldKind::Any => anything(),
+        FieldKind::Text => texts(),
+        FieldKind::TextOrNull => or_null(prop_oneof![Just(json!("")), texts()].boxed()),
+        FieldKind::FilledOrNull | FieldKind::SlugOrNull | FieldKind::RunIdOrNull => {
+            or_null(texts())
+        }
+        FieldKind::RepoOrNull => {
+            or_null(text().prop_map(|name| json!(format!("{name}/x"))).boxed())
+        }
+        FieldKind::Positive => positive(),
+        FieldKind::PositiveOrNull => or_null(positive()),
+        FieldKind::AtLeast(least) => (u64::from(least)..99).prop_map(Value::from).boxed(),
+        FieldKind::Map => vec((text(), anything()), 0..3)
             .prop_map(|pairs| Value::Object(pairs.into_iter().collect()))
             .boxed(),
-        Kind::Word(words) => word(words),
-        Kind::WordOrNull(words) => or_null(word(words)),
-        Kind::EitherOrNull(one, other) => {
+        FieldKind::Word(words) => word(words),
+        FieldKind::WordOrNull(words) => or_null(word(words)),
+        FieldKind::EitherOrNull(one, other) => {
             or_null(select(vec![one, other]).prop_map(Value::from).boxed())
         }
-        Kind::TextsOrNull => or_null(vec(text(), 0..3).prop_map(|items| json!(items)).boxed()),
-        Kind::FilledTextsOrNull | Kind::PositivesOrNull => {
+        FieldKind::TextsOrNull => or_null(vec(text(), 0..3).prop_map(|items| json!(items)).boxed()),
+        FieldKind::FilledTextsOrNull | FieldKind::PositivesOrNull => {
             unreachable!("only retired fields hold these")
         }
     }
@@ -116,8 +120,8 @@ fn ruled(schema: &Schema, field: &Field) -> BoxedStrategy<Value> {
             let one = (
                 text(),
                 text(),
-                value(Kind::TextOrNull),
-                value(Kind::TextsOrNull),
+                value(FieldKind::TextOrNull),
+                value(FieldKind::TextsOrNull),
             );
             let one = one.prop_map(|(id, description, pr, depends_on)| {
                 json!({"id": id, "description": description, "status": "done", "pr": pr, "depends_on": depends_on})

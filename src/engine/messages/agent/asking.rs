@@ -1,0 +1,233 @@
+//! Texts for asking people on behalf of the agent, and replies to their answers.
+
+use super::spent;
+use crate::engine::messages::{asked, footer, person, unclear};
+use crate::engine::model::agent::Spent;
+use crate::engine::model::progress::Round;
+use crate::engine::model::run::RunId;
+use crate::engine::model::time::Millis;
+use crate::engine::model::trigger::{Origin, Trigger};
+use crate::formats::block::quiet;
+use crate::formats::question::answer::AnswerError;
+use crate::formats::question::boxes;
+
+/// The options for a held run, each with its label and description.
+pub const DECISIONS: [(&str, &str); 3] = [
+    (
+        "Ask the agent again",
+        "in a new session; the conversation stays as it was",
+    ),
+    ("Save the plan as it was found", "without the agent"),
+    ("Stop", "nothing is saved"),
+];
+
+/// Returns the comment that asks a round of questions.
+pub fn questions(
+    trigger: &Trigger,
+    run: &RunId,
+    number: usize,
+    round: &Round,
+    until: Millis,
+) -> String {
+    let boxes = boxes::render(&boxes::Round {
+        run: &run.0,
+        number: u32::try_from(number).unwrap_or(u32::MAX),
+        questions: &round.questions,
+        own_words: round.by_agent(),
+    });
+    if round.hold {
+        return format!(
+            "✋ **The agent followed an instruction in this conversation**, so nothing of its answer is used, and {} for {} \
+             is held. Somebody may have hidden a text here that steers agents: look at the conversation first. \
+             Then somebody with write permission ticks one box and the last one, or comments `/answer 1: a`. \
+             Without an answer by {} the run fails.\n\n{boxes}",
+            asked(trigger),
+            person(trigger),
+            until.iso()
+        );
+    }
+    if round.which {
+        return unclear::asks(trigger, until, &boxes);
+    }
+    let what = match round.questions.len() {
+        1 => "is a question".to_owned(),
+        count => format!("are {count} questions"),
+    };
+    format!(
+        "❓ {}, there {what} before the plan for {} can be written. Tick boxes and then the last one, or comment, for \
+         example, `/answer 1: a`. `/answer skip` leaves to the agent what is not answered. Who asked for the plan may answer, and whoever \
+         has write permission. Without an answer by {} the plan is saved with its questions open.\n\n{boxes}",
+        person(trigger),
+        asked(trigger),
+        until.iso()
+    )
+}
+
+/// Returns the final text of the comment that asked: the answers and who gave them.
+pub fn concluded(trigger: &Trigger, round: &Round) -> String {
+    let open = round.open();
+    let by = || quiet(&round.by.join(", "));
+    let (first, left) = match (round.hold, open.is_empty()) {
+        (true, true) => (
+            format!("✅ **Decided by {}.**", by()),
+            "No option was chosen",
+        ),
+        (true, false) => (
+            "⌛ **Nobody decided in time**, so the run failed.".to_owned(),
+            "Not decided",
+        ),
+        (false, true) if round.answers.iter().all(Option::is_none) => (
+            format!("✅ **Left to the agent by {}.**", by()),
+            "Left to the agent",
+        ),
+        (false, true) => (format!("✅ **Answered by {}.**", by()), "Left to the agent"),
+        (false, false) => (
+            "⌛ **Not everything was answered in time.** What is open is listed in the plan."
+                .to_owned(),
+            "Not answered",
+        ),
+    };
+    let answers = boxes::answered(&round.questions, &round.answers, &round.whose, left);
+    format!(
+        "{first} This was asked for {} of {}.\n\n{}",
+        asked(trigger),
+        person(trigger),
+        answers.trim_end()
+    )
+}
+
+/// Returns the status while a run waits for answers.
+pub fn waiting(
+    trigger: &Trigger,
+    run: &RunId,
+    round: &Round,
+    until: Millis,
+    used: &Spent,
+) -> String {
+    let place = if round.url.is_empty() {
+        "below".to_owned()
+    } else {
+        format!("in [this comment]({})", round.url)
+    };
+    let what = if round.hold {
+        "held: somebody with write permission has to decide".to_owned()
+    } else if round.which {
+        "it is not clear which plan is meant; waiting for an answer".to_owned()
+    } else {
+        format!("waiting for answers to {}", open(round))
+    };
+    let used = spent(used);
+    let used = if used.is_empty() {
+        String::new()
+    } else {
+        format!(" Agent time so far: {used}.")
+    };
+    format!(
+        "❓ {} for {}: {what} {place}, until {}. `/cancel` stops it.{used}\n\n{}",
+        asked(trigger),
+        person(trigger),
+        until.iso(),
+        footer(run)
+    )
+}
+
+/// Returns the reason for waiting as one phrase, for `/plan-status`.
+pub fn waits(round: &Round, until: Millis) -> String {
+    if round.hold {
+        return format!(
+            "held: somebody with write permission has to decide until {}",
+            until.iso()
+        );
+    }
+    format!("waits for answers to {} until {}", open(round), until.iso())
+}
+
+fn open(round: &Round) -> String {
+    match round.open().len() {
+        1 => "1 question".to_owned(),
+        n => format!("{n} questions"),
+    }
+}
+
+/// Returns the reminder. It is a separate comment, because edits do not notify anybody.
+pub fn reminder(round: &Round, until: Millis) -> String {
+    let what = if round.hold {
+        "A run is still held and waits for a decision".to_owned()
+    } else {
+        format!(
+            "{} still open",
+            match round.open().len() {
+                1 => "1 question is".to_owned(),
+                n => format!("{n} questions are"),
+            }
+        )
+    };
+    format!(
+        "⏰ {what} in [this comment]({}). It counts until {}.",
+        round.url,
+        until.iso()
+    )
+}
+
+/// Returns the reply to `/answer` if no question is open.
+pub fn nothing_asked(trigger: &Trigger) -> String {
+    format!(
+        "😕 {}: no question of the bot is open here.",
+        person(trigger)
+    )
+}
+
+/// Returns the reply to `/answer` by somebody who may not answer.
+pub fn may_not_answer(trigger: &Trigger, hold: bool) -> String {
+    let who = if hold {
+        "whether a held run goes on is for people with `write` permission"
+    } else {
+        "these questions are for who asked for the plan, and for people with `write` permission"
+    };
+    format!("😕 {}: {who}.", person(trigger))
+}
+
+/// Returns the reply to an `/answer` that cannot be parsed.
+pub fn bad_answer(trigger: &Trigger, error: &AnswerError) -> String {
+    format!(
+        "😕 {}: {}{}",
+        person(trigger),
+        quiet(&error.to_string()),
+        sent_again(trigger)
+    )
+}
+
+/// Returns how to send ticked boxes again; empty for answers in a comment.
+fn sent_again(trigger: &Trigger) -> &'static str {
+    match trigger.origin {
+        Origin::Boxes { .. } => {
+            " The box that sends is free again: what is ticked stays, and can be changed and sent."
+        }
+        _ => "",
+    }
+}
+
+/// Returns the reply to an answer that does not choose an option of a held run.
+pub fn no_decision(trigger: &Trigger) -> String {
+    format!(
+        "😕 {}: a held run needs one of its options, not words. Comment `/answer 1: a`, for example, or tick one box \
+         and then the last one.",
+        person(trigger)
+    )
+}
+
+/// Returns the reply to an answer that leaves questions open.
+pub fn partly_answered(trigger: &Trigger, round: &Round) -> String {
+    let open: Vec<String> = round.open().iter().map(|at| (at + 1).to_string()).collect();
+    let (noun, verb) = if open.len() == 1 {
+        ("question", "is")
+    } else {
+        ("questions", "are")
+    };
+    format!(
+        "✍️ Noted, {}. Open {verb} {noun} {}; `/answer skip` goes on without.{}",
+        person(trigger),
+        open.join(", "),
+        sent_again(trigger)
+    )
+}
