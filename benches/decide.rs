@@ -293,7 +293,7 @@ fn conversation() -> (Conversation, Trigger) {
             name: "save-plan".to_owned(),
         },
         options: Vec::new(),
-        guidance: String::new(),
+        guidance: None,
         inline: None,
         opening: None,
         at: Millis(1),

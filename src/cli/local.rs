@@ -157,7 +157,7 @@ pub(super) fn trigger_for(thread: &Conversation, command: Option<&(usize, Invoca
             url: String::new(),
         },
         options: invocation.map_or_else(Vec::new, |invocation| invocation.options.clone()),
-        guidance: invocation.map_or_else(String::new, |invocation| invocation.guidance.clone()),
+        guidance: invocation.and_then(|invocation| invocation.guidance.clone()),
         also: Vec::new(),
         inline: invocation.and_then(|invocation| invocation.inline.clone()),
         opening: None,

@@ -233,9 +233,8 @@ fn run_as_text(trigger: &Trigger) -> String {
     );
     if let Some(line) = trigger
         .guidance
-        .lines()
-        .next()
-        .filter(|line| !line.is_empty())
+        .as_deref()
+        .and_then(|text| text.lines().next())
     {
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "  guidance  {line}");

@@ -391,7 +391,7 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
         Verdict::Plan | Verdict::None => Err(NoPlan {
             code: if search.unreadable.is_some() {
                 "invalid_input"
-            } else if trigger.guidance.trim().is_empty() {
+            } else if trigger.guidance.is_none() {
                 "no_plan_found"
             } else {
                 "guidance_without_plan"

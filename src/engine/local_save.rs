@@ -294,7 +294,7 @@ pub fn trigger(order: &Order, at: Millis) -> Trigger {
             session: order.session.clone(),
         },
         options: Vec::new(),
-        guidance: String::new(),
+        guidance: None,
         also: Vec::new(),
         inline: None,
         opening: None,

@@ -24,7 +24,7 @@ async fn ask(rig: &Rig, command: Command, options: &[(&str, &str)], guidance: &s
         value: (*value).to_owned(),
     };
     trigger.options = options.iter().map(given).collect();
-    guidance.clone_into(&mut trigger.guidance);
+    trigger.guidance = Some(guidance.to_owned()).filter(|text| !text.is_empty());
     rig.deliver(trigger).await
 }
 

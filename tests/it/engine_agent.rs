@@ -93,7 +93,7 @@ pub(crate) async fn answers(rig: &Rig, text: &str) -> RunId {
 
 pub(crate) async fn answers_as(rig: &Rig, login: &str, id: u64, text: &str) -> RunId {
     let mut trigger = rig.trigger(Command::Answer, login, id, HERE);
-    trigger.guidance = text.to_owned();
+    trigger.guidance = Some(text.to_owned());
     trigger.origin = Origin::Comment {
         id: rig.next_comment(),
         text: format!("/answer {text}"),

@@ -244,7 +244,7 @@ async fn guidance_that_the_agent_could_not_apply_is_recorded() {
     let agent = ends(&Ending::Limited(Limit::Deadline), 1);
     let rig = rig(&agent).await;
     let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, HERE);
-    trigger.guidance = "keep it under one gigabyte".to_owned();
+    trigger.guidance = Some("keep it under one gigabyte".to_owned());
     rig.deliver(trigger).await;
     rig.settle().await;
     saved_as_found(&rig, "the agent reached its time limit");
@@ -273,7 +273,7 @@ async fn over_a_budget_nothing_is_spent_and_the_plan_is_saved_as_found() {
     now(&rig).await;
     // Other guidance is another request.
     let mut second = rig.trigger(Command::SavePlan, "ada", 7, HERE);
-    second.guidance = "keep it short".to_owned();
+    second.guidance = Some("keep it short".to_owned());
     let second = rig.deliver(second).await;
     now(&rig).await;
     assert_eq!(rig.state(&second).await, State::Succeeded);

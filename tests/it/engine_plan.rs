@@ -59,7 +59,7 @@ fn specify(rig: &Rig, body: &str) {
 
 async fn ask(rig: &Rig, guidance: &str, options: &[(&str, &str)]) -> RunId {
     let mut trigger = rig.trigger(Command::Plan, "ada", 7, SPECIFICATION);
-    trigger.guidance = guidance.to_owned();
+    trigger.guidance = Some(guidance.to_owned());
     trigger.options = options
         .iter()
         .map(|(name, value)| RawOption {
@@ -125,7 +125,7 @@ async fn questions_are_asked_and_answered_before_the_plan_is_written() {
     rig.forge
         .open(HERE, "Keep the index", &["Start in a second."]);
     let mut trigger = rig.trigger(Command::Plan, "ada", 7, HERE);
-    trigger.guidance = "soon".to_owned();
+    trigger.guidance = Some("soon".to_owned());
     let run = rig.deliver(trigger).await;
     for _ in 0..2 {
         now(&rig).await;
@@ -314,7 +314,7 @@ async fn a_plan_knows_the_research_that_was_done_here_before() {
     let rig = rig(&agent).await;
     specify(&rig, "Start in a second.");
     let mut trigger = rig.trigger(Command::Research, "ada", 7, SPECIFICATION);
-    trigger.guidance = "formats".to_owned();
+    trigger.guidance = Some("formats".to_owned());
     rig.deliver(trigger).await;
     rig.settle().await;
     let run = ask(&rig, "", &[]).await;

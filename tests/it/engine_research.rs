@@ -27,7 +27,7 @@ pub(crate) fn report(about: &str) -> String {
 /// Asks for research on `topics`.
 async fn ask(rig: &Rig, topics: &str) -> RunId {
     let mut trigger = rig.trigger(Command::Research, "ada", 7, HERE);
-    trigger.guidance = topics.to_owned();
+    trigger.guidance = Some(topics.to_owned());
     rig.deliver(trigger).await
 }
 
@@ -231,7 +231,7 @@ async fn what_stands_in_for_reports_never_counts_as_success() {
         said.contains("1 of 3 topics have a report that an agent wrote; at least 2 must."),
         "{said}"
     );
-    assert!(said.contains("TopicState 2 (two): degraded"), "{said}");
+    assert!(said.contains("Topic 2 (two): degraded"), "{said}");
 }
 
 #[tokio::test]
@@ -252,12 +252,7 @@ async fn a_retry_does_the_missing_topics_only() {
     good.store(true, std::sync::atomic::Ordering::SeqCst);
     rig.say(Command::Retry).await;
     rig.settle().await;
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(agent.prompts().len(), 5, "the first topic had its report");
     assert_eq!(topics(&rig, &run).await, [TopicState::Written; 3]);
     let reports = rig.forge.own_bodies(HERE);
@@ -320,12 +315,7 @@ async fn a_crash_loses_no_report_and_no_finished_topic_is_worked_on_again() {
             Outcome::Wait(until) => rig.clock.advance_to(until),
         }
     }
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(healed.prompts().len(), 1);
     assert!(healed.prompts()[0].contains("002-slow.md"));
 }
@@ -497,12 +487,7 @@ async fn a_run_that_waits_for_agents_asks_github_for_next_to_nothing() {
         .full
         .store(false, std::sync::atomic::Ordering::Relaxed);
     rig.settle().await;
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
 }
 
 #[tokio::test]
@@ -536,7 +521,7 @@ async fn a_text_that_was_changed_after_the_command_is_not_told() {
     let agent = FakeAgent::deciding(writes);
     let rig = rig(&agent).await;
     let mut trigger = rig.trigger(Command::Research, "ada", 7, HERE);
-    trigger.guidance = "one".to_owned();
+    trigger.guidance = Some("one".to_owned());
     trigger.opening = Some(planwright::engine::model::trigger::digest("What it was."));
     rig.deliver(trigger).await;
     rig.settle().await;

@@ -140,7 +140,7 @@ fn conversation(bodies: impl Iterator<Item = String>) -> (Conversation, Trigger)
             url: String::new(),
         },
         options: Vec::new(),
-        guidance: String::new(),
+        guidance: None,
         inline: None,
         opening: None,
         at: Millis(1_000_000),

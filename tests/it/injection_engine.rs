@@ -87,7 +87,7 @@ async fn nothing_in_a_conversation_reaches_an_effect() {
         let before = Before::of(&rig);
         let mut trigger = rig.trigger(Command::SavePlan, "ada", 7, HERE);
         if case.place == Where::Guidance {
-            case.text.clone_into(&mut trigger.guidance);
+            trigger.guidance = Some(case.text.to_owned());
         }
         let run = rig.deliver(trigger).await;
         rig.settle().await;

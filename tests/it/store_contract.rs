@@ -114,7 +114,7 @@ pub(crate) fn new_run(repo: u64, number: u64) -> NewRun {
             name: "save-plan".into(),
         },
         options: Vec::new(),
-        guidance: String::new(),
+        guidance: None,
         also: Vec::new(),
         inline: None,
         opening: None,

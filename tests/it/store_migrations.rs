@@ -117,8 +117,12 @@ async fn every_old_schema_opens_with_its_rows() {
         assert_eq!(known, Accepted::Duplicate);
         let run = store.run(&RunId("RUN1".into())).await.unwrap().unwrap();
         assert_eq!(
-            (run.state, &*run.trigger.unwrap().guidance, run.attempt),
-            (State::Ready, "one", 2)
+            (
+                run.state,
+                run.trigger.unwrap().guidance.as_deref(),
+                run.attempt
+            ),
+            (State::Ready, Some("one"), 2)
         );
         assert_eq!(store.audit_of(&run.id).await.unwrap().len(), 1);
         let claimed = store.claim("new", at(11), LEASE).await.unwrap().unwrap();
@@ -129,8 +133,8 @@ async fn every_old_schema_opens_with_its_rows() {
             .unwrap()
             .unwrap();
         assert_eq!(
-            (&*lease.lease.run.0, &*lease.trigger.guidance),
-            ("RUN2", "two")
+            (&*lease.lease.run.0, lease.trigger.guidance.as_deref()),
+            ("RUN2", Some("two"))
         );
         let mine = Lease {
             run: RunId("RUN1".into()),

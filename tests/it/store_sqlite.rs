@@ -189,7 +189,7 @@ async fn a_refused_row_fails_alone() {
     let taken = new_run(1, 1);
     contract::add(&store, "taken", 0, taken.clone()).await;
     let mut poison = delivery("poison", 0, vec![taken]);
-    poison.runs[0].trigger.guidance = "SECRET".into();
+    poison.runs[0].trigger.guidance = Some("SECRET".into());
     let mut too_large = delivery("too large", 0, vec![new_run(1, 9)]);
     too_large.runs[0].repo_id = u64::MAX;
     let good = |n: u64| delivery(&format!("good{n}"), 0, vec![new_run(1, n)]);

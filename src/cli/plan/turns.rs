@@ -34,7 +34,7 @@ pub(super) struct Planner<'p> {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) progress: Arc<Progress>,
     pub(super) stop: &'p StopFlag,
-    pub(super) guidance: &'p str,
+    pub(super) guidance: Option<&'p str>,
     pub(super) answers: &'p Answers,
     /// Maximum number of question rounds.
     pub(super) rounds: u32,

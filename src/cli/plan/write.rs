@@ -221,7 +221,7 @@ impl Write {
             clock,
             progress: Arc::clone(&progress),
             stop: &stop,
-            guidance: &self.guidance,
+            guidance: Some(self.guidance.trim()).filter(|text| !text.is_empty()),
             answers: &answers,
             rounds: if self.no_questions {
                 0

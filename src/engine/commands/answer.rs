@@ -243,6 +243,9 @@ fn read(trigger: &Trigger, round: &Round) -> Result<ParsedAnswers, AnswerError> 
                 skipped: Vec::new(),
             })
         }
-        _ => answer::parse(&trigger.guidance, &round.questions),
+        _ => answer::parse(
+            trigger.guidance.as_deref().unwrap_or_default(),
+            &round.questions,
+        ),
     }
 }

@@ -40,7 +40,8 @@ async fn reports(
         return Ok(known.clone());
     }
     if context.progress.research.is_none() {
-        let topics = engine_research::topics(&context.trigger.guidance);
+        let topics =
+            engine_research::topics(context.trigger.guidance.as_deref().unwrap_or_default());
         let topics = checked(topics, &context.settings.research)?;
         let thread = prepare::thread(context).await?;
         stop.check_cancelled()?;

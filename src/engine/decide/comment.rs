@@ -131,7 +131,7 @@ fn bare(
         ),
         origin,
         options: Vec::new(),
-        guidance: String::new(),
+        guidance: None,
         also: Vec::new(),
         inline: None,
         opening: read.issue.opening(),

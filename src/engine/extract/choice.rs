@@ -637,8 +637,8 @@ fn pointed(
     if subjects.len() < 2 {
         return None;
     }
-    let guidance = fold(trigger.guidance.trim());
-    if !guidance.is_empty() {
+    if let Some(guidance) = &trigger.guidance {
+        let guidance = fold(guidance);
         let first = split_sentences(&guidance)
             .into_iter()
             .next()

@@ -84,7 +84,8 @@ fn conversation(text: &str) -> (Conversation, Trigger) {
             url: own.url.clone(),
         },
         options: Vec::new(),
-        guidance: command.trim_start_matches("/save-plan").trim().to_owned(),
+        guidance: Some(command.trim_start_matches("/save-plan").trim().to_owned())
+            .filter(|text| !text.is_empty()),
         also: Vec::new(),
         inline: (!inline.is_empty()).then(|| inline.to_owned()),
         opening: None,

@@ -4,27 +4,25 @@ use super::check;
 use crate::engine::forge::ForgeError;
 use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::progress::Checked;
-use crate::engine::model::trigger::IssueRef;
+use crate::engine::model::trigger::{IssueRef, Trigger};
 use crate::formats::plan::gate::TitleError;
 
 const RETRY: &str =
     "Mend the cause, then comment `/retry` here to go on from the step that failed.";
 
-/// Returns the failure if no plan was found in the conversation. `looked_at` lists where the bot
-/// looked.
-pub fn no_plan_found(looked_at: Vec<String>) -> Failure {
-    Failure {
-        code: Code::NoPlanFound,
-        message: "No implementation plan was found in this conversation.".to_owned(),
-        details: looked_at,
-        remedy: "Post the plan as a comment here (a title, an overview, numbered steps), then comment `/save-plan` again; \
-                 or put the plan into the same comment, below the command."
-            .to_owned(),
-    }
-}
-
-/// Returns the failure if there is guidance, but no plan to apply it to.
-pub fn guidance_without_plan(guidance: &str, looked_at: Vec<String>) -> Failure {
+/// Returns the failure if no plan was found, and so none that guidance could be applied to.
+/// `looked_at` lists where the bot looked.
+pub fn no_plan_found(trigger: &Trigger, looked_at: Vec<String>) -> Failure {
+    let Some(guidance) = &trigger.guidance else {
+        return Failure {
+            code: Code::NoPlanFound,
+            message: "No implementation plan was found in this conversation.".to_owned(),
+            details: looked_at,
+            remedy: "Post the plan as a comment here (a title, an overview, numbered steps), then comment `/save-plan` again; \
+                     or put the plan into the same comment, below the command."
+                .to_owned(),
+        };
+    };
     let mut details = vec![format!("Guidance: “{}”", shorten(guidance, 200))];
     details.extend(looked_at);
     Failure {

@@ -25,10 +25,7 @@ pub fn already_saved(trigger: &Trigger, run: &RunId, known: &Known) -> String {
             link(later)
         ));
     }
-    let more = match (
-        trigger.options.is_empty(),
-        trigger.guidance.trim().is_empty(),
-    ) {
+    let more = match (trigger.options.is_empty(), trigger.guidance.is_none()) {
         (true, true) => "",
         (false, true) => ", with the same options",
         (true, false) => ", with the same guidance",

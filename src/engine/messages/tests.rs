@@ -46,7 +46,7 @@ fn trigger(command: Command) -> Trigger {
             url: "https://github.test/c5".into(),
         },
         options: Vec::new(),
-        guidance: String::new(),
+        guidance: None,
         also: Vec::new(),
         inline: None,
         opening: None,
@@ -153,7 +153,7 @@ fn everything() -> Vec<(String, String)> {
         ..known
     };
     let mut guided = trigger(Command::SavePlan);
-    guided.guidance = "Keep it small.".into();
+    guided.guidance = Some("Keep it small.".into());
     add(
         "known_replaced",
         known::already_saved(&guided, &run(), &replaced),
@@ -195,18 +195,19 @@ fn everything() -> Vec<(String, String)> {
             &steps(),
         ),
     );
+    let with_guidance = Trigger {
+        guidance: Some("use `redis` @all\n/save-plan".to_owned()),
+        ..save.clone()
+    };
     let place = &save.place;
     let what = || "creating an issue".to_owned();
     let message = || "Resource not accessible by integration".to_owned();
     let failures = [
         (
             "no_plan",
-            failures::no_plan_found(vec!["Looked at: 3 posts; none is a plan".into()]),
+            failures::no_plan_found(&save, vec!["Looked at: 3 posts; none is a plan".into()]),
         ),
-        (
-            "guidance",
-            failures::guidance_without_plan("use `redis` @all\n/save-plan", vec![]),
-        ),
+        ("guidance", failures::no_plan_found(&with_guidance, vec![])),
         (
             "validation",
             failures::validation_failed("Plan too short (12 characters, minimum 100)", "Say more."),

@@ -1,6 +1,6 @@
 //! The command requested by a webhook delivery: who sent it, where, and the text at that time.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::time::Millis;
 use crate::formats::command::{Command, RawOption, read_options};
@@ -95,6 +95,12 @@ pub enum Origin {
     },
 }
 
+/// Reads `guidance`, which earlier versions stored as a text that may be empty.
+fn guidance<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    let text: Option<String> = Deserialize::deserialize(value)?;
+    Ok(text.filter(|text| !text.is_empty()))
+}
+
 /// A command requested by one delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
@@ -109,8 +115,9 @@ pub struct Trigger {
     /// Options of the command as typed; validated by `formats::command::read_options`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<RawOption>,
-    /// Free text after the command; may be empty.
-    pub guidance: String,
+    /// Free text after the command, trimmed; `None` if there is none.
+    #[serde(default, deserialize_with = "guidance")]
+    pub guidance: Option<String>,
     /// Further commands directly after this one in the same comment, answered together with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Command>,

@@ -62,7 +62,7 @@ fn given(work: &AgentState) -> PlanPromptInput<'_> {
     PlanPromptInput {
         title: "Keep the index",
         text: "It is slow.",
-        guidance: "",
+        guidance: None,
         reports: &[],
         around: PromptContext {
             nonce: &work.nonce,

@@ -159,7 +159,7 @@ fn input(given: &PromptInput<'_>, found: usize) -> String {
     let line = |text: &str| data::line(text, given.nonce);
     let value = json!({
         "mode": "enriched",
-        "guidance": data::text(trigger.guidance.trim(), given.nonce),
+        "guidance": data::text(trigger.guidance.as_deref().unwrap_or_default(), given.nonce),
         "plan_content": match found {
             0 => "",
             1 => "the data \"plan\" below",

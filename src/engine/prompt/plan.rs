@@ -15,7 +15,7 @@ pub struct PlanPromptInput<'a> {
     /// The text of the specification without placeholders.
     pub text: &'a str,
     /// The text after the command.
-    pub guidance: &'a str,
+    pub guidance: Option<&'a str>,
     /// The reports of research.
     pub reports: &'a [ReportDigest],
     /// The documents and the project folder.
@@ -106,13 +106,10 @@ fn write(given: &PlanPromptInput<'_>, inline: &str, text: &str) -> String {
         data::text(text, nonce).trim(),
         data::bait(around.canary)
     );
-    let guidance = given.guidance.trim();
-    let guidance = if guidance.is_empty() {
-        String::new()
-    } else {
+    let guidance = given.guidance.map_or_else(String::new, |guidance| {
         let guidance = data::between(nonce, "guidance", &data::text(guidance, nonce));
         format!("\nThe guidance of the person who asked:\n\n{guidance}")
-    };
+    });
     let end = match given.form() {
         Form::Files => {
             "Answer with the questions if a round is left and one is needed. Else write `plan.md` in your working directory with the \

@@ -53,7 +53,7 @@ fn trigger(text: &str, guidance: &str) -> Trigger {
             url: "https://github.test/c99".into(),
         },
         options: Vec::new(),
-        guidance: guidance.into(),
+        guidance: Some(guidance.into()),
         also: Vec::new(),
         inline: None,
         opening: None,

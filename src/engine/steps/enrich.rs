@@ -215,7 +215,7 @@ async fn read_thread(
 /// Returns the plan if it was enriched before and there is no new guidance, so that no agent is
 /// needed.
 fn nothing_to_do(context: &mut Context) -> Result<Option<Prepared>, StepError> {
-    if !context.trigger.guidance.trim().is_empty() || work(context).turns > 0 {
+    if context.trigger.guidance.is_some() || work(context).turns > 0 {
         return Ok(None);
     }
     let Some(mut found) = work(context).found.clone() else {

@@ -57,7 +57,7 @@ enum Before {
 /// Stores the identity of the plan in `found` in the progress. `agent`: an agent works on the plan.
 pub(in crate::engine) fn identify(context: &mut Context, found: &SearchResult, agent: bool) {
     let trigger = &context.trigger;
-    let guidance = trigger.guidance.as_str();
+    let guidance = trigger.guidance.as_deref().unwrap_or_default();
     let guidance = (agent && trigger.command == Command::SavePlan).then_some(guidance);
     context.progress.identity = Identity::of(found, guidance);
 }

@@ -34,7 +34,7 @@ pub(super) fn specified<'a>(
     PlanPromptInput {
         title: &brief.title,
         text: &brief.text,
-        guidance: &context.trigger.guidance,
+        guidance: context.trigger.guidance.as_deref(),
         reports: &brief.reports,
         around: PromptContext {
             nonce: &work.nonce,

@@ -152,10 +152,7 @@ pub fn none_found(trigger: &Trigger, looked: Vec<String>, unconfirmed: &[Unconfi
     if !unconfirmed.is_empty() {
         return trust::only_unconfirmed(trigger.command, unconfirmed, looked);
     }
-    if trigger.guidance.trim().is_empty() {
-        return failures::no_plan_found(looked);
-    }
-    failures::guidance_without_plan(&trigger.guidance, looked)
+    failures::no_plan_found(trigger, looked)
 }
 
 /// Properties of a plan other than its text.
@@ -284,10 +281,9 @@ fn prepared(
     let title = saved_title(candidate, fallback_title)?;
     let mut notes = about.notes;
     let mut enrichment = Enrichment::raw();
-    let guidance = trigger.guidance.trim();
-    if !guidance.is_empty() {
+    if let Some(guidance) = &trigger.guidance {
         enrichment.guidance = Some(Guidance {
-            text: guidance.to_owned(),
+            text: guidance.clone(),
             applied: false,
         });
         notes.push(NOT_APPLIED.to_owned());

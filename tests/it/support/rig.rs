@@ -102,7 +102,7 @@ impl Rig {
                 url: "https://github.test/comment".into(),
             },
             options: Vec::new(),
-            guidance: String::new(),
+            guidance: None,
             also: Vec::new(),
             inline: None,
             opening: None,

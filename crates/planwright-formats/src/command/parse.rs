@@ -22,8 +22,8 @@ pub struct Invocation {
     /// Options between the command and its free text, as typed; [`super::read_options`] checks
     /// them.
     pub options: Vec<RawOption>,
-    /// Free text after the command, trimmed; empty if there is none.
-    pub guidance: String,
+    /// Free text after the command, trimmed; `None` if there is none.
+    pub guidance: Option<String>,
     /// A plan that follows in the same comment, verbatim, without blank lines at its end.
     pub inline: Option<String>,
 }

@@ -10,7 +10,7 @@ use crate::markdown::{self, Block, BlockKind, Lines};
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) options: Vec<RawOption>,
-    pub(super) guidance: String,
+    pub(super) guidance: Option<String>,
     pub(super) inline: Option<String>,
     /// Byte ranges of the command and its guidance, in order.
     pub(super) removed: Vec<Range<usize>>,
@@ -62,7 +62,7 @@ pub(super) fn split(
     let guidance = [guidance.trim(), comment[below.clone()].trim()].join("\n\n");
     Parts {
         options,
-        guidance: guidance.trim().to_owned(),
+        guidance: Some(guidance.trim().to_owned()).filter(|text| !text.is_empty()),
         inline: plan.as_ref().map(|plan| match plan {
             Plan::From(from) => without_blank_end(&comment[*from..]).to_owned(),
             Plan::Fence(span) => fenced(&comment[span.clone()]),

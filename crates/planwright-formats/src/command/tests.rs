@@ -20,7 +20,7 @@ fn say(comment: &str) -> Vec<String> {
                 "{}:{}|{}{inline}",
                 found.command.name(),
                 found.line,
-                found.guidance
+                found.guidance.as_deref().unwrap_or_default()
             )
         })
         .collect()

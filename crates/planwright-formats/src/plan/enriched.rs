@@ -29,8 +29,8 @@ use sections::PlanSections;
 /// Facts about a run that override the statements of the answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EnrichmentFacts<'a> {
-    /// Text after the command; empty if there is none.
-    pub guidance: &'a str,
+    /// Text after the command, trimmed; `None` if there is none.
+    pub guidance: Option<&'a str>,
     /// Number of questions that were asked.
     pub questions: u32,
     /// Topic and answer of each answered question.
@@ -103,7 +103,7 @@ pub fn check_answer(text: &str, facts: &EnrichmentFacts<'_>) -> CheckedAnswer {
     let body = answer::plan(&body, facts.candidate);
     let (body, images) = images::as_links(body, facts.candidate.unwrap_or_default());
     let sections = PlanSections::of(&body);
-    let guided = !facts.guidance.trim().is_empty();
+    let guided = facts.guidance.is_some();
     if body.trim().is_empty() {
         problems.push(AnswerProblem::NoBody);
     } else {
@@ -188,7 +188,7 @@ fn loss(
     let wanted = sections::fences(&original);
     let present = sections::fences(&answer::as_prompted(body));
     // Guidance may change code, but does not justify leaving blocks out.
-    if !facts.guidance.trim().is_empty() && present.len() >= wanted.len() {
+    if facts.guidance.is_some() && present.len() >= wanted.len() {
         return None;
     }
     let missing = wanted.into_iter().find(|code| !present.contains(code))?;
@@ -214,7 +214,7 @@ fn corrections(
         found.push(format!("counted {claimed}, not {}", facts.questions));
     }
     let claimed_applied = claims.guidance.as_ref().is_some_and(|it| it.applied);
-    if claimed_applied && facts.guidance.trim().is_empty() {
+    if claimed_applied && facts.guidance.is_none() {
         found.push("said that it applied guidance, although none was given".to_owned());
     }
     let categories = claims.categories.iter().zip(sections.categories);
@@ -307,8 +307,7 @@ pub fn salvage_plan(text: &str) -> Option<(String, String)> {
 }
 
 fn guidance(facts: &EnrichmentFacts<'_>, applied: bool) -> Option<Guidance> {
-    let text = facts.guidance.trim();
-    (!text.is_empty()).then(|| Guidance {
+    facts.guidance.map(|text| Guidance {
         text: text.to_owned(),
         applied,
     })

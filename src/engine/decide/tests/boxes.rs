@@ -75,7 +75,7 @@ fn the_box_that_sends_answers_the_questions() {
     assert_eq!((&run.actor, &run.place), (&editor.actor, &editor.place));
     assert_eq!(run.opening, editor.opening);
     assert_eq!(run.at, millis("2026-11-20T12:01:30Z"));
-    assert_eq!((run.guidance.as_str(), &run.inline), ("", &None));
+    assert_eq!((&run.guidance, &run.inline), (&None, &None));
     assert!(run.options.is_empty());
     let Origin::Boxes { id, text, url } = &run.origin else {
         panic!("boxes: {:?}", run.origin);

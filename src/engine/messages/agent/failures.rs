@@ -1,7 +1,7 @@
 //! Failures of runs with an agent, and their remedies.
 
 use super::{QUOTED, dollars, quoted, spent};
-use crate::engine::messages::failures::{guidance_without_plan, no_plan_found, with_full_stop};
+use crate::engine::messages::failures::{no_plan_found, with_full_stop};
 use crate::engine::model::agent::{Ending, Limit, Micros, Report, Spent};
 use crate::engine::model::failure::{Code, Failure};
 use crate::engine::model::time::Millis;
@@ -322,10 +322,7 @@ pub fn no_plan(trigger: &Trigger, error: &ErrorDocument, mut looked: Vec<String>
     } else {
         format!("The agent found none either ({code}): {message}")
     });
-    if trigger.guidance.trim().is_empty() {
-        return no_plan_found(looked);
-    }
-    guidance_without_plan(&trigger.guidance, looked)
+    no_plan_found(trigger, looked)
 }
 
 /// Returns the failure if the agent's answer is not a valid plan after all corrections, and no

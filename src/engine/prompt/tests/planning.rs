@@ -76,7 +76,7 @@ fn specified<'a>(
     PlanPromptInput {
         title: "Keep the index",
         text,
-        guidance: "no new dependency",
+        guidance: Some("no new dependency"),
         reports,
         around,
         rounds: 2,

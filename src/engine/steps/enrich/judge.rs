@@ -79,7 +79,7 @@ fn choose(context: &mut Context, mut candidate: Candidate) -> Result<(), StepErr
 
 /// Facts about the run that the document states, independent of the agent's text.
 struct RunFacts {
-    guidance: String,
+    guidance: Option<String>,
     questions: u32,
     clarifications: Vec<(String, String)>,
 }
@@ -87,7 +87,7 @@ struct RunFacts {
 impl RunFacts {
     fn borrowed<'a>(&'a self, candidate: Option<&'a str>) -> EnrichmentFacts<'a> {
         EnrichmentFacts {
-            guidance: &self.guidance,
+            guidance: self.guidance.as_deref(),
             questions: self.questions,
             clarifications: self.clarifications.clone(),
             candidate,
@@ -96,7 +96,7 @@ impl RunFacts {
 }
 
 fn facts(context: &mut Context) -> RunFacts {
-    let guidance = context.trigger.guidance.trim().to_owned();
+    let guidance = context.trigger.guidance.clone();
     let work = work(context);
     let answered = work.answered();
     let clarifications = answered.iter().flatten().filter_map(|(question, answer)| {
@@ -181,7 +181,7 @@ pub(super) fn fallback(context: &mut Context, why: &str) -> Result<Prepared, Ste
         },
     };
     let mut notes = vec![sentences::fallback(why, own)];
-    if !facts.guidance.is_empty() {
+    if facts.guidance.is_some() {
         notes.push(verify::NOT_APPLIED.to_owned());
     }
     notes.extend(said_of_the_work(context));

@@ -34,7 +34,7 @@ fn facts() -> EnrichmentFacts<'static> {
 
 fn guided() -> EnrichmentFacts<'static> {
     EnrichmentFacts {
-        guidance: "Use SQLite",
+        guidance: Some("Use SQLite"),
         ..facts()
     }
 }
