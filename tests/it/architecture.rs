@@ -93,6 +93,10 @@ fn files_that_the_documentation_names_exist() {
     let pages = pages.map(|entry| entry.unwrap().path());
     let pages = pages.filter(|path| path.extension().is_some_and(|kind| kind == "md"));
     let more = ["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|page| top().join(page));
+    let mut sources = Vec::new();
+    for folder in ["src", "crates", "tests", "benches"] {
+        source_files(&top().join(folder), &mut sources);
+    }
     let mut missing = Vec::new();
     for page in pages.chain(more) {
         let text = fs::read_to_string(&page).unwrap();
@@ -109,7 +113,8 @@ fn files_that_the_documentation_names_exist() {
             word.chars()
                 .all(|c| c.is_ascii_alphanumeric() || "/_-.".contains(c))
         };
-        let named = text.split('`').skip(1).step_by(2).filter(plain);
+        let words: Vec<&str> = text.split('`').skip(1).step_by(2).filter(plain).collect();
+        let named = words.iter().copied();
         let named = named.filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
         let named = named
             // Examples: a section of the settings, a command to add, a file of another repository.
@@ -129,6 +134,13 @@ fn files_that_the_documentation_names_exist() {
         for path in named.chain(links) {
             if !path.exists() {
                 missing.push(format!("{}: {}", page.display(), path.display()));
+            }
+        }
+        // Short names, such as `github/limit.rs` behind a whole path.
+        let short = words.iter().filter(|word| word.ends_with(".rs"));
+        for word in short.filter(|word| !word.contains("close_plan") && **word != "SECTION.rs") {
+            if !sources.iter().any(|source| source.ends_with(word)) {
+                missing.push(format!("{}: {word}", page.display()));
             }
         }
     }
@@ -165,6 +177,18 @@ type Modules = BTreeMap<Vec<String>, BTreeSet<Vec<String>>>;
 
 fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+/// Adds every Rust file below `folder` to `found`.
+fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("node_modules") && !path.ends_with("target") {
+            source_files(&path, found);
+        } else if path.extension().is_some_and(|kind| kind == "rs") {
+            found.push(path);
+        }
+    }
 }
 
 /// Every module below `folder` that is not a test, with the paths within the crate that it imports.
