@@ -18,8 +18,9 @@ const COMMANDS: [&str; 5] = [
     "/check-plan",
 ];
 
-/// Counted from the moment when the bot asks for the maintainer's role, because the reaction is queued
-/// only when it knows the role: how many writes pass before depends on the speed of the machine.
+/// Counted from the moment when the bot asks for the maintainer's role, because the reaction is
+/// queued only when it knows the role: how many writes pass before depends on the speed of the
+/// machine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_of_strangers_costs_twenty_comments_and_delays_a_maintainers_reaction_by_one_write()
 {
