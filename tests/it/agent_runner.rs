@@ -72,8 +72,8 @@ impl Rig {
                 max_output_bytes: 256 << 20,
                 redactor: Redactor::default(),
             },
-            // The shell reads the script: a script that is executed may still be open for writing in a process that
-            // another test is just starting.
+            // The shell reads the script: a script that is executed may still be open for writing
+            // in a process that another test is just starting.
             command: CommandSettings {
                 path: PathBuf::from("/bin/sh"),
                 args: vec![path.into()],

@@ -212,8 +212,8 @@ fn modules(folder: &Path, above: &[String]) -> Modules {
     found
 }
 
-/// The paths in `text`, the source of `module`, that begin with `crate` or `super`, from the root of
-/// the crate.
+/// The paths in `text`, the source of `module`, that begin with `crate` or `super`, from the root
+/// of the crate.
 fn imports(text: &str, module: &[String]) -> BTreeSet<Vec<String>> {
     let code: String = text
         .lines()

@@ -182,7 +182,8 @@ fn read(text: &str, key: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// erk's first readers strip what stands between the fences: of a last value that is white space nothing was left.
+/// erk's first readers strip what stands between the fences: of a last value that is white space
+/// nothing was left.
 #[test]
 fn a_value_of_white_space_is_written_in_quotes() {
     for text in ["\u{2000}", "a\u{2003}", "\u{3000}a"] {
@@ -276,7 +277,8 @@ proptest! {
     }
 }
 
-/// Blocks as they are found and as they are written, ready made: this is the law with the most cases.
+/// Blocks as they are found and as they are written, ready made: this is the law with the most
+/// cases.
 static BLOCKS: LazyLock<[String; 5]> = LazyLock::new(|| {
     let fields = |value: Value| block::render_yaml("k", value.as_object().unwrap());
     let rendered = fields(json!({ "a": "x: y", "b": null, "c": ["\\1 $0", "</details>"] }));

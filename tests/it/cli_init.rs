@@ -357,3 +357,21 @@ fn a_variable_does_not_become_the_name_of_a_folder() {
     );
     assert!(!folder.path().join("docs").exists());
 }
+
+#[test]
+fn what_departs_keeps_its_meaning() {
+    let own = planwright::config::project::migrate("agent:\n  command: my-claude\n").unwrap();
+    assert_eq!(own.config.agent.command.as_str(), "my-claude");
+    for (yaml, key) in [
+        ("debug:\n  enabled: true\n", "debug.enabled"),
+        ("agent:\n  disallowed_tools: []\n", "agent.disallowed_tools"),
+    ] {
+        assert_eq!(
+            planwright::config::project::migrate(yaml)
+                .unwrap()
+                .not_carried[0]
+                .key,
+            key
+        );
+    }
+}

@@ -9,7 +9,8 @@ use tokio::process::Command;
 
 use crate::simulator_support::{REPO, World};
 
-/// Runs `planwright ARGUMENTS` in a folder whose `planwright.toml` says that GitHub is the simulator.
+/// Runs `planwright ARGUMENTS` in a folder whose `planwright.toml` says that GitHub is the
+/// simulator.
 async fn in_clone(sim: &Simulator, variable: &str, arguments: &[&str]) -> Output {
     let clone = tempfile::tempdir().unwrap();
     let configuration = format!("[github]\napi_url = \"{}\"\n", sim.api_url());

@@ -222,7 +222,7 @@ fn what_try_makes_itself_cannot_be_set() {
 fn the_report_of_research_is_its_summary_and_not_the_comment_of_its_last_topic() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("agent.sh");
-    let report = crate::engine_research::report("Retries");
+    let report = crate::support::research::report("Retries");
     std::fs::write(&script, format!("cat <<'END'\n{report}\nEND\n")).unwrap();
     let script = format!("agent.args={}", script.display());
     let reads = format!("agent.reads={}", folder.path().display());

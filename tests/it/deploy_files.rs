@@ -118,7 +118,8 @@ fn every_variable_that_people_are_told_of_exists() {
     }
 }
 
-/// A proxy that forwards to a port where nobody listens, or a probe of a path that does not exist, looks like an outage.
+/// A proxy that forwards to a port where nobody listens, or a probe of a path that does not exist,
+/// looks like an outage.
 #[test]
 fn ports_and_paths_are_the_programs_own() {
     let defaults: toml::Value = toml::from_str(&source("config/default.toml")).unwrap();
@@ -306,8 +307,8 @@ fn the_health_check_asks_at_the_configured_address() {
     }
 }
 
-/// Agents drop their privileges and enter Landlock before they start; a filter that forbids the one starts none, a filter
-/// that forbids the other leaves them without a sandbox.
+/// Agents drop their privileges and enter Landlock before they start; a filter that forbids the one
+/// starts none, a filter that forbids the other leaves them without a sandbox.
 #[test]
 fn the_units_filter_lets_agents_give_up_what_they_have() {
     let unit = deploy("planwright.service");

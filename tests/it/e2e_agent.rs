@@ -17,7 +17,8 @@ const REPO: &str = "acme/search";
 /// Nobody's key.
 const KEY: &str = "key-of-the-stub-77ab0e12";
 
-/// A bot whose agent is the real client in front of `model`, and an issue with a plan. `None` where there is no client.
+/// A bot whose agent is the real client in front of `model`, and an issue with a plan. `None` where
+/// there is no client.
 async fn system(model: &Model) -> Option<(System, u64)> {
     let client = peers::claude()?;
     let environment = vec![
@@ -153,8 +154,8 @@ async fn questions_are_answered_by_boxes() {
         .unwrap();
     system.until("questions", waits).await;
     let comment = question(&system, issue);
-    // The first option of the first question, and then the last box: the second question stays open, and the last box
-    // is free again.
+    // The first option of the first question, and then the last box: the second question stays
+    // open, and the last box is free again.
     system.tick(comment, "ada", &[0], true);
     let boxes = || system.sim.checkboxes(comment).unwrap();
     let freed = || {
@@ -270,7 +271,8 @@ async fn a_bot_that_is_killed_while_its_agent_works_goes_on_and_leaves_no_proces
     assert_saved(&system, issue, 2);
 }
 
-/// Returns when no process of an agent is left: the helper ends them when the bot is gone. Looks as often as it can.
+/// Returns when no process of an agent is left: the helper ends them when the bot is gone. Looks as
+/// often as it can.
 async fn gone(system: &System) {
     let looking = async {
         while !processes::with(&[&system.agents()]).is_empty() {

@@ -247,7 +247,8 @@ async fn who_may_not_triage_may_not_check_and_no_plan_file_is_no_failure() {
     );
 }
 
-/// Fifty plans that read fifty files each: 2,500 files of the repository, so more requests than a run may make.
+/// Fifty plans that read fifty files each: 2,500 files of the repository, so more requests than a
+/// run may make.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_push_of_fifty_plans_ends_within_one_window_of_githubs_limit() {
     let system = System::start().await;

@@ -40,7 +40,8 @@ impl Scene {
         system.repository(REPO, false);
         let mut plan = PLAN.to_owned();
         if way == Way::Label {
-            // Just under GitHub's 65,536 characters for the issue, too much for one comment with its frame.
+            // Just under GitHub's 65,536 characters for the issue, too much for one comment with
+            // its frame.
             plan.push_str(&"\n- Measure once more, @ada\n".repeat(2_350));
         }
         let opened = system.sim.open_issue(REPO, "bob", "Search is slow", &plan);
@@ -65,7 +66,8 @@ impl Scene {
         }
     }
 
-    /// One plan issue with its comments, one status comment in its final form, one closing reaction, one run.
+    /// One plan issue with its comments, one status comment in its final form, one closing
+    /// reaction, one run.
     async fn assert_saved_once(&self, case: &str) {
         let system = &self.system;
         let runs = system.run_to_rest().await;

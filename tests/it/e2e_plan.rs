@@ -44,7 +44,8 @@ fn plan_run(runs: &[RunRow]) -> &RunRow {
     plans[0]
 }
 
-/// Exactly one plan issue, which leads to the specification and is led to from there; gives it with its comments.
+/// Exactly one plan issue, which leads to the specification and is led to from there; gives it with
+/// its comments.
 async fn assert_planned(system: &System, issue: u64) -> (Issue, Vec<Comment>) {
     let runs = system.run_to_rest().await;
     let said = system.said(REPO, issue);

@@ -13,16 +13,17 @@ use planwright::engine::model::run::State;
 use planwright::formats::block::{self, Content};
 use serde_json::{Value, json};
 
-use crate::engine_research::report;
 use crate::peer_claude::processes;
 use crate::support::model::{Asked, Model, Turn};
 use crate::support::peers;
+use crate::support::research::report;
 use crate::support::system::{Options, RunRow, System};
 
 pub(crate) const REPO: &str = "acme/search";
 /// Nobody's key.
 const KEY: &str = "key-of-the-stub-91c4de07";
-/// How often the client asks before it gives a request up that was answered with an overload: once, and two retries.
+/// How often the client asks before it gives a request up that was answered with an overload: once,
+/// and two retries.
 const REQUESTS: usize = 3;
 
 /// A bot whose agent is the real client in front of `model`. `None` where there is no client.
@@ -107,7 +108,8 @@ fn result(summary: &str) -> serde_json::Map<String, Value> {
     }
 }
 
-/// The summary and one comment for each topic, in their order, no other ones; the report of each, where there is one.
+/// The summary and one comment for each topic, in their order, no other ones; the report of each,
+/// where there is one.
 fn assert_comments(said: &[Comment], topics: &[&str]) -> Vec<Option<String>> {
     assert_eq!(said.len(), topics.len() + 1, "{said:#?}");
     assert!(said.is_sorted_by_key(|comment| comment.id));

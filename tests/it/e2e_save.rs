@@ -200,7 +200,8 @@ fn long_plan() -> String {
 async fn a_plan_for_several_comments_comes_back_byte_for_byte() {
     let system = judged().await;
     let issue = issue_with_plan(&system, REPO);
-    // Longer than GitHub lets a person write in one place, so that there are parts between the first and the last.
+    // Longer than GitHub lets a person write in one place, so that there are parts between the
+    // first and the last.
     let plan = long_plan();
     assert!(plan.len() > 3 * 65_536);
     system
@@ -352,7 +353,8 @@ async fn a_delivery_that_comes_again_changes_nothing_even_a_hundred_times_at_onc
         "nothing new"
     );
 
-    // The first time ever that a delivery arrives, it arrives a hundred times, and the bot was away before.
+    // The first time ever that a delivery arrives, it arrives a hundred times, and the bot was away
+    // before.
     system.stop().await;
     let second = system
         .sim

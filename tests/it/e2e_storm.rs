@@ -13,7 +13,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use crate::support::rig::PLAN;
 use crate::support::system::{Options, RunRow, System};
 
-/// Owners, each with an installation of its own: GitHub's limit of 5,000 requests an hour counts by installation.
+/// Owners, each with an installation of its own: GitHub's limit of 5,000 requests an hour counts by
+/// installation.
 const OWNERS: usize = 10;
 const ISSUES_PER_OWNER: usize = 5;
 const KILLS: usize = 8;
@@ -62,7 +63,8 @@ fn ask(system: &System, random: &mut StdRng, places: &[(String, u64, bool)]) -> 
     }
 }
 
-/// Ids of the comments whose deliveries were acknowledged, with the attempts: the first made, the first acknowledged.
+/// Ids of the comments whose deliveries were acknowledged, with the attempts: the first made, the
+/// first acknowledged.
 fn acknowledged(system: &System) -> HashMap<u64, (u64, u64)> {
     let mut attempts: HashMap<String, (Option<u64>, u64, Option<u64>)> = HashMap::new();
     for one in system.sim.deliveries() {
@@ -107,7 +109,8 @@ fn plan_issue(body: &str) -> Option<u64> {
     fields["plan_issue"].as_u64()
 }
 
-/// Everything that must hold for one command; gives its plan issue, and whether it was saved before.
+/// Everything that must hold for one command; gives its plan issue, and whether it was saved
+/// before.
 fn check(system: &System, asked: &Asked, run: &RunRow, said: &[Comment]) -> Option<(u64, bool)> {
     let report = report(said, run);
     let text = &report.body;
@@ -161,7 +164,8 @@ fn check_all(system: &System, asked: &[Asked], runs: &[RunRow]) -> usize {
             commands.len(),
             "{repository}#{issue}: one report each"
         );
-        // What is known of the commands here: attempts, whether it saved the plan, time of the final report.
+        // What is known of the commands here: attempts, whether it saved the plan, time of the
+        // final report.
         let mut known = Vec::new();
         let mut plan_here = None;
         for one in &commands {
@@ -185,7 +189,8 @@ fn check_all(system: &System, asked: &[Asked], runs: &[RunRow]) -> usize {
                 known.push((attempts, saved, report(&said, run).updated));
             }
         }
-        // A delivery that had to be repeated may be overtaken; what was acknowledged before another was sent may not.
+        // A delivery that had to be repeated may be overtaken; what was acknowledged before another
+        // was sent may not.
         for (index, earlier) in known.iter().enumerate() {
             for later in &known[index + 1..] {
                 let (earlier, later) = match (earlier.0, later.0) {
@@ -219,7 +224,8 @@ async fn every_acknowledged_command_is_reported_exactly_once_however_often_the_b
     let full = std::env::var("PLANWRIGHT_STORM").is_ok_and(|value| value == "full");
     let count = COMMANDS[usize::from(full)];
     let mut system = System::with(Options {
-        // Whoever is first in line is at work at every kill: that must not pass for its own fault here.
+        // Whoever is first in line is at work at every kill: that must not pass for its own fault
+        // here.
         environment: vec![("PLANWRIGHT_WORKER_MAX_ATTEMPTS", "20".to_owned())],
         ..Options::default()
     })

@@ -187,7 +187,8 @@ async fn questions_are_asked_answered_and_go_back_into_the_same_session() {
 
 #[tokio::test]
 async fn every_state_survives_a_restart() {
-    // At each write the process dies once; a new one goes on. The agent is asked again only where its answer was lost.
+    // At each write the process dies once; a new one goes on. The agent is asked again only where
+    // its answer was lost.
     for at in 1..=14 {
         let agent = FakeAgent::new(vec![say(ASKS), say(GOOD)]);
         let rig = rig(&agent).await;

@@ -47,7 +47,8 @@ async fn claimed(rig: &Rig, run: &RunId) -> Lease {
     claimed.lease
 }
 
-/// The process died when a second turn had ended like this: it is stored, and nothing came after it.
+/// The process died when a second turn had ended like this: it is stored, and nothing came after
+/// it.
 async fn died_behind_second_turn(rig: &Rig, run: &RunId, ending: Ending, spent: Spent) {
     let lease = claimed(rig, run).await;
     let payer = BudgetScope { repo: 42, actor: 7 };

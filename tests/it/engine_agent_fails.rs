@@ -27,7 +27,8 @@ fn error(subtype: &str, message: &str, status: Option<u16>) -> Ending {
     }
 }
 
-/// Endings of a turn: the code of the failure, how often the agent is asked, and the note on a plan that is saved without it.
+/// Endings of a turn: the code of the failure, how often the agent is asked, and the note on a plan
+/// that is saved without it.
 fn endings() -> Vec<(Ending, &'static str, usize, &'static str)> {
     vec![
         (

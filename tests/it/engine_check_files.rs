@@ -36,7 +36,8 @@ fn plan(files: &[String]) -> String {
     text
 }
 
-/// A pull request with `plans` plan files, each of which reads `looks` files; of its own, or `shared` by all.
+/// A pull request with `plans` plan files, each of which reads `looks` files; of its own, or
+/// `shared` by all.
 async fn proposed(settings: CheckSettings, plans: usize, looks: usize, shared: bool) -> Rig {
     let rig = Rig::with(Settings {
         check: settings,

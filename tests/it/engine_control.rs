@@ -71,7 +71,8 @@ async fn cancel_stops_what_waits_and_each_says_so() {
     let second = rig.say(Command::SavePlan).await;
     let cancel = rig.say(Command::Cancel).await;
     let worker = rig.worker("one");
-    // `/cancel` does not wait behind what it stops, but the oldest ready run may be claimed first: stop before it starts.
+    // `/cancel` does not wait behind what it stops, but the oldest ready run may be claimed first:
+    // stop before it starts.
     let later = rig.say(Command::SavePlan).await;
     let stopped = planwright::engine::store::Store::request_cancel(
         &*rig.store,

@@ -65,7 +65,8 @@ fn plans(rig: &Rig) -> Vec<(u64, Issue)> {
     plans
 }
 
-/// Whether the plan issue is complete: header, its one plan comment, and the header's reference to it.
+/// Whether the plan issue is complete: header, its one plan comment, and the header's reference to
+/// it.
 fn is_complete(rig: &Rig, plan: &Issue) -> bool {
     let world = rig.forge.world.lock().unwrap();
     let holds = |id: &&u64| world.comments[*id].body.contains("plan-body");

@@ -38,7 +38,8 @@ fn comment_of(trigger: &Trigger) -> u64 {
     }
 }
 
-/// A worker that claims first, whatever was accepted before: writes until the reaction to `comment` is there.
+/// A worker that claims first, whatever was accepted before: writes until the reaction to `comment`
+/// is there.
 async fn writes_until_seen(rig: &Rig, worker: &Worker, comment: u64) -> u64 {
     let to = format!("Comment({comment})");
     let before = rig.forge.world.lock().unwrap().writes;
@@ -54,8 +55,8 @@ async fn writes_until_seen(rig: &Rig, worker: &Worker, comment: u64) -> u64 {
     panic!("the command was never seen");
 }
 
-/// A thousand comments of two hundred strangers within ten minutes, on four issues; every hundredth comment is followed
-/// by a command of a maintainer on another issue.
+/// A thousand comments of two hundred strangers within ten minutes, on four issues; every hundredth
+/// comment is followed by a command of a maintainer on another issue.
 #[tokio::test]
 async fn a_thousand_comments_of_strangers_cost_twenty_comments_and_delay_a_maintainer_by_one_write()
 {
@@ -88,7 +89,8 @@ async fn a_thousand_comments_of_strangers_cost_twenty_comments_and_delay_a_maint
             let comment = comment_of(&trigger);
             maintained.push(rig.deliver(trigger).await);
             let writes = writes_until_seen(&rig, &worker, comment).await;
-            // Of these, a run of the maintainer's own makes four: reaction, answer, reaction, reaction taken off.
+            // Of these, a run of the maintainer's own makes four: reaction, answer, reaction,
+            // reaction taken off.
             most = most.max(writes.saturating_sub(4));
         }
     }

@@ -8,8 +8,8 @@ use planwright::engine::model::trigger::{Origin, digest};
 use planwright::formats::command::{Command, RawOption};
 
 use crate::engine_agent::{ASKS, answers, document, now, rig, status};
-use crate::engine_research::report;
 use crate::support::fake_agent::{Act, FakeAgent};
+use crate::support::research::report;
 use crate::support::rig::{HERE, Rig};
 
 /// A plan that holds.

@@ -4,25 +4,18 @@ use planwright::engine::model::failure::Code;
 use std::sync::Mutex;
 
 use planwright::engine::agent::Task;
-use planwright::engine::model::agent::{Ending, Limit, Wrote};
+use planwright::engine::model::agent::{Document, Ending, Limit, Wrote};
 use planwright::engine::model::research::TopicState;
 use planwright::engine::model::run::{RunId, State};
+use planwright::engine::settings::ResearchSettings;
 use planwright::engine::store::Store;
 use planwright::formats::command::Command;
 
 use crate::engine_agent::{now, rig, status};
 use crate::support::fake_agent::{Act, FakeAgent};
 use crate::support::fake_forge::{Fault, Happening, Where};
+use crate::support::research::{report, wordings, works};
 use crate::support::rig::{HERE, Rig};
-
-/// A report that holds.
-pub(crate) fn report(about: &str) -> String {
-    format!(
-        "# {about}\n\n## Executive Summary\n\nWhat is known of {about} in one sentence.\n\n## Findings\n\n### How it is\n\n{}\n\n## \
-         Recommendations\n\n- Keep it small, see `src/queue.rs:12`\n- Measure it\n",
-        "It is like this, and the code in `src/queue.rs` shows it. ".repeat(10)
-    )
-}
 
 /// Asks for research on `topics`.
 async fn ask(rig: &Rig, topics: &str) -> RunId {
@@ -431,7 +424,8 @@ async fn what_is_paid_for_is_not_thrown_away_when_a_limit_lets_no_further_topic_
 
 #[tokio::test]
 async fn the_final_summary_stays_whatever_goes_wrong_behind_it() {
-    // A run that goes on showed how far its research is, over the final summary, which is written once.
+    // A run that goes on showed how far its research is, over the final summary, which is written
+    // once.
     let undisturbed = {
         let rig = rig(&FakeAgent::deciding(writes)).await;
         ask(&rig, "one").await;
@@ -494,7 +488,8 @@ async fn a_run_that_waits_for_agents_asks_github_for_next_to_nothing() {
 async fn what_others_finish_is_remembered_while_github_is_slow() {
     // The first edit that shows progress never returns: the process dies there.
     let agent = FakeAgent::deciding(writes);
-    // 👀, the status comment, the summary, three comments and the summary again come before any agent begins.
+    // 👀, the status comment, the summary, three comments and the summary again come before any
+    // agent begins.
     let before = 7;
     let rig = rig(&agent).await;
     let run = ask(&rig, "one; two; three").await;
@@ -527,4 +522,29 @@ async fn a_text_that_was_changed_after_the_command_is_not_told() {
     rig.settle().await;
     let prompts = agent.prompts();
     assert!(!prompts[0].contains("It takes a minute."), "{}", prompts[0]);
+}
+
+#[test]
+fn wordings_get_stricter() {
+    assert_eq!(wordings(), ["standard", "ultra_explicit", "step_by_step"]);
+}
+
+#[test]
+fn a_file_of_a_turn_that_did_not_end_well_is_no_report() {
+    let wrote = Wrote {
+        path: "001-a-topic.md".to_owned(),
+        text: report("it"),
+        ok: Some(true),
+    };
+    let document = Document {
+        path: wrote.path.clone(),
+        text: wrote.text.clone(),
+    };
+    let agent = FakeAgent::deciding(move |_| Act::Cut(document.clone()));
+    let (research, _) = works(&agent, ResearchSettings::default());
+    let topic = &research.topics[0];
+    assert_eq!(topic.state, TopicState::Degraded);
+    // Nothing that was paid for is lost.
+    assert!(topic.report.as_ref().unwrap().contains("It is like this"));
+    assert_eq!(agent.prompts().len(), 1);
 }

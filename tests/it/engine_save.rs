@@ -372,7 +372,8 @@ async fn a_missing_app_permission_says_so_and_retry_goes_on() {
     assert!(said[1].contains("is queued again"), "{}", said[1]);
 }
 
-/// The edited-comment time bomb, in the opening text: harmless when the command was given, changed before it is read.
+/// The edited-comment time bomb, in the opening text: harmless when the command was given, changed
+/// before it is read.
 #[tokio::test]
 async fn an_opening_text_edited_after_the_command_is_not_saved() {
     let rig = Rig::new().await;
@@ -397,7 +398,8 @@ async fn an_opening_text_edited_after_the_command_is_not_saved() {
     assert_eq!(rig.state(&run).await, State::Succeeded);
 }
 
-/// The command's comment can be deleted while the run works: a reaction has nothing to hang on then.
+/// The command's comment can be deleted while the run works: a reaction has nothing to hang on
+/// then.
 #[tokio::test]
 async fn a_deleted_command_comment_does_not_fail_the_run() {
     let last = writes_of_a_save().await;

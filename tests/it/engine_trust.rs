@@ -63,7 +63,8 @@ async fn a_strangers_later_copy_of_the_plan_with_a_hidden_instruction_is_not_sav
 #[tokio::test]
 async fn junk_of_strangers_that_scores_higher_does_not_fail_a_maintainers_command() {
     let rig = Rig::new().await;
-    // No title that could be saved, and a body that no gate lets through would fail the command if it were taken.
+    // No title that could be saved, and a body that no gate lets through would fail the command if
+    // it were taken.
     for (login, id) in [("eve", 66), ("mallory", 67), ("eve", 66)] {
         rig.forge
             .post(HERE, person(login, id), "CONTRIBUTOR", &better());

@@ -18,7 +18,8 @@ use crate::frame_support::config;
 /// Most a body may hold, by the project's own promise; GitHub takes 65,536 and 262,144.
 const MOST: (usize, usize) = (64_000, 262_000);
 
-/// Pieces of which hostile plans are made: markers, fences, mentions, other line ends, wide characters.
+/// Pieces of which hostile plans are made: markers, fences, mentions, other line ends, wide
+/// characters.
 const PIECES: [&str; 42] = [
     "# Plan: a\n\n",
     "## Enrichment Details\n\n",

@@ -15,8 +15,8 @@ fn strip(text: &str) -> &str {
     text.trim_matches(python_space)
 }
 
-/// The current reader's first phase: from the first opening marker of any key to the next closing marker, with that
-/// key or with none.
+/// The current reader's first phase: from the first opening marker of any key to the next closing
+/// marker, with that key or with none.
 fn raw_block(comment: &str) -> Option<(&str, &str)> {
     let (_, rest) = comment.split_once("<!-- erk:metadata-block:")?;
     let (key, rest) = rest.split_once(" -->")?;

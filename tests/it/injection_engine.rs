@@ -140,7 +140,8 @@ async fn nothing_in_an_answer_of_a_person_reaches_an_effect() {
     }
 }
 
-/// An agent that was taken over puts the attack into its answer, and does so again when it is corrected.
+/// An agent that was taken over puts the attack into its answer, and does so again when it is
+/// corrected.
 #[tokio::test]
 async fn nothing_in_an_answer_of_the_agent_reaches_an_effect() {
     let (mut enriched, mut fallback) = (0, 0);

@@ -18,7 +18,7 @@ use planwright::formats::plan::enriched::{self, CheckedAnswer, EnrichmentFacts};
 use planwright::formats::plan::summary::summarise;
 use planwright::formats::question::{Answer, Question};
 
-use crate::frame_looks::live;
+use crate::frame_support::live;
 
 /// Where the hostile text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

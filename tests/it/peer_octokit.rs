@@ -17,8 +17,8 @@ use crate::support::openapi::Client;
 use crate::support::openapi::tap::Tap;
 use crate::support::peers;
 
-/// Runs the script against `base` as the App `app_id` with the key in the file `key`: the lines it printed, and
-/// whether every call did what it should. `None` where peers are missing.
+/// Runs the script against `base` as the App `app_id` with the key in the file `key`: the lines it
+/// printed, and whether every call did what it should. `None` where peers are missing.
 pub(crate) async fn octokit(
     base: &str,
     app_id: u64,
@@ -38,7 +38,8 @@ pub(crate) async fn octokit(
     Some(peers::start("octokit.mjs", &env)?.finish().await)
 }
 
-/// The script against a server that knows nobody: it must ask as an App, and must say where it failed.
+/// The script against a server that knows nobody: it must ask as an App, and must say where it
+/// failed.
 #[tokio::test]
 async fn octokit_asks_as_the_app_and_reports_a_refusal() {
     let tap = Tap::new(Client::Other);
@@ -81,7 +82,8 @@ async fn octokit_asks_as_the_app_and_reports_a_refusal() {
     tap.assert_clean();
 }
 
-/// Octokit does on the simulator what a bot does on GitHub, and every answer it gets is one that GitHub describes.
+/// Octokit does on the simulator what a bot does on GitHub, and every answer it gets is one that
+/// GitHub describes.
 #[tokio::test]
 async fn octokit_works_with_the_simulator() {
     let tap = Tap::new(Client::Other);

@@ -58,8 +58,8 @@ async fn probot_accepts_every_signed_example_and_refuses_forgeries() {
     }
 }
 
-/// Everything people and the App can do on the simulator: Probot accepts each delivery, and GitHub's description of the
-/// webhook finds nothing wrong with its payload.
+/// Everything people and the App can do on the simulator: Probot accepts each delivery, and
+/// GitHub's description of the webhook finds nothing wrong with its payload.
 #[tokio::test]
 async fn the_simulators_deliveries_are_githubs() {
     let Some(mut probot) = peers::start("probot.mjs", &[("WEBHOOK_SECRET", SECRET)]) else {

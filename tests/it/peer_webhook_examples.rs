@@ -128,7 +128,8 @@ async fn no_forged_example_comes_through() {
     assert_eq!(rig.receiver.forged(), 3 * examples.len() as u64);
 }
 
-/// The same examples with a command in them: comments and labels of people become runs, whatever else the payload holds.
+/// The same examples with a command in them: comments and labels of people become runs, whatever
+/// else the payload holds.
 #[test]
 fn published_examples_that_are_given_a_command_become_runs() {
     let Some(examples) = webhook_examples() else {
@@ -182,8 +183,8 @@ fn published_examples_that_are_given_a_command_become_runs() {
     );
 }
 
-/// The judge of the simulator's payloads is judged: it accepts GitHub's own, but for those that are older than the
-/// description they are held against.
+/// The judge of the simulator's payloads is judged: it accepts GitHub's own, but for those that are
+/// older than the description they are held against.
 #[test]
 fn published_examples_are_what_github_describes() {
     let (Some(github), Some(examples)) = (github(), webhook_examples()) else {

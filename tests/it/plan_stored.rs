@@ -619,7 +619,8 @@ fn a_plan_that_lost_its_end_does_not_swallow_what_follows() {
             .is_some()
     );
 
-    // Two plans in one comment, and the first one has lost its closing marker: which of them counts is anybody's guess.
+    // Two plans in one comment, and the first one has lost its closing marker: which of them counts
+    // is anybody's guess.
     let mut page = self::page("plan-body.md");
     let closer = "<!-- /erk:metadata-block:plan-body -->";
     let first = page.comments[1].body.replace(closer, "");

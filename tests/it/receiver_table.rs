@@ -393,7 +393,8 @@ async fn payloads_are_kept_only_where_that_is_asked_for() {
     assert_eq!(stored[0].payload.as_deref(), Some(CREATED.as_bytes()));
 }
 
-/// `projects_v2_item` is an event like any other: a digit in its name does not make the delivery malformed.
+/// `projects_v2_item` is an event like any other: a digit in its name does not make the delivery
+/// malformed.
 #[tokio::test]
 async fn an_event_with_a_digit_in_its_name_is_ignored_and_not_refused() {
     let rig = start().await;

@@ -288,7 +288,8 @@ async fn trees_and_contents_are_named_by_what_is_in_them() {
         let paths: Vec<_> = root.iter().map(|one| &one[0]).collect();
         assert_eq!(paths, ["copy", "docs", "docs.md"], "{name}");
     }
-    // The same content has the same name, and another content another one; the first is still there.
+    // The same content has the same name, and another content another one; the first is still
+    // there.
     let edits = [
         gone("docs/link"),
         gone("docs/module"),

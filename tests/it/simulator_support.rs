@@ -217,7 +217,8 @@ fn exempt(request: &str) -> bool {
     let path = request.split([' ', '?']).nth(1).unwrap_or_default();
     // Pages: GitHub has them on another host than the API.
     let page = !API.iter().any(|start| path.starts_with(start));
-    // The root directory: "Get repository content" answers without a path too, but its template has one.
+    // The root directory: "Get repository content" answers without a path too, but its template has
+    // one.
     page || path == format!("/repos/{REPO}/contents")
 }
 

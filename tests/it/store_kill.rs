@@ -63,7 +63,8 @@ fn acknowledged_deliveries_survive_kill_9() {
             .filter_map(|line| line.strip_prefix(ACKNOWLEDGED).map(str::to_owned));
         acknowledged.extend(guids.by_ref().take(AWAITED));
         child.kill().unwrap();
-        // What it said between the last line read and its end counts as well; the last line may be cut off.
+        // What it said between the last line read and its end counts as well; the last line may be
+        // cut off.
         let mut rest: Vec<_> = guids.collect();
         rest.pop();
         acknowledged.extend(rest);

@@ -14,8 +14,8 @@ use crate::store_sqlite::open;
 
 const DIRECTORY: &str = "src/adapters/store/migrations/sqlite";
 
-/// Rows of a run that another program held when it stopped, and of one behind it. Columns that later schemas added keep
-/// their defaults.
+/// Rows of a run that another program held when it stopped, and of one behind it. Columns that
+/// later schemas added keep their defaults.
 macro_rules! two_runs {
     () => {
         "INSERT INTO deliveries (id, guid, event, action, installation, received_ms, payload)
@@ -65,7 +65,8 @@ macro_rules! with_asks {
     };
 }
 
-/// Rows as the program of that schema would have left them, one script per schema that can still be met.
+/// Rows as the program of that schema would have left them, one script per schema that can still be
+/// met.
 const ROWS: [(i64, &str); 5] = [
     (1, two_runs!()),
     (2, concat!(two_runs!(), with_agents!())),

@@ -437,7 +437,8 @@ async fn close_answers_everything_and_leaves_one_file() {
     assert_eq!(again, Accepted::Duplicate);
 }
 
-/// The files that a kill would leave now, copied: the database, and which of its companions `with` names.
+/// The files that a kill would leave now, copied: the database, and which of its companions `with`
+/// names.
 fn as_after_a_kill(from: &Path, with: &[&str]) -> (TempDir, std::path::PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let to = directory.path().join("planwright.db");

@@ -9,6 +9,9 @@ pub(crate) mod hostile;
 pub(crate) mod model;
 pub(crate) mod openapi;
 pub(crate) mod peers;
+pub(crate) mod research;
 pub(crate) mod rig;
+#[cfg(unix)]
+pub(crate) mod shop;
 pub(crate) mod system;
 pub(crate) mod webhook_examples;

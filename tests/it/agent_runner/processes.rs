@@ -4,7 +4,8 @@ use std::process::{Command as Process, Stdio};
 
 use super::*;
 
-/// Shell lines that leave a sleeper behind: a session of its own, its parents gone. `with` stands before it.
+/// Shell lines that leave a sleeper behind: a session of its own, its parents gone. `with` stands
+/// before it.
 fn leave(seconds: &str, with: &str) -> String {
     format!(
         "( {with} setsid sh -c 'sleep {seconds} & echo > '$HOME'/ready' & )\n\

@@ -19,7 +19,8 @@ fn part(from: &str, to: &str) -> String {
     format!("{part}\n")
 }
 
-/// Runs a line in a shell whose path has the program first, in a repository with the files that the lines name.
+/// Runs a line in a shell whose path has the program first, in a repository with the files that the
+/// lines name.
 fn shell(line: &str) -> Output {
     let folder = folder(&[
         ("plan.md", GOOD),

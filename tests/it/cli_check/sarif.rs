@@ -97,7 +97,8 @@ fn the_published_schema_accepts_it() {
     let Some(peers) = peers() else { return };
     let schema = peers.join("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
     let schema = std::fs::read_to_string(schema).unwrap();
-    // As published, this pattern (of `language`, which is not used here) has a bracket too many for a strict reader.
+    // As published, this pattern (of `language`, which is not used here) has a bracket too many for
+    // a strict reader.
     let schema = schema.replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}$");
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::options().build(&schema).unwrap();

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::{GOOD, Shop, told};
-use crate::engine_research::report;
+use crate::support::research::report;
 
 /// Leaves the report that `$here/report` is, in the file that was asked for.
 const REPORTS: &str = "file=$(printf '%s' \"$prompt\" | sed -n 's/.*REPORT_CREATED: \\([0-9a-z-]*\\.md\\).*/\\1/p' | tail -n 1)\n\

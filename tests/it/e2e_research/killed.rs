@@ -9,9 +9,9 @@ use planwright::engine::model::run::State;
 
 use super::shell::{asked, at_any, first_shown, is_shown, quick};
 use super::{REPO, assert_comments, file, issue, no_process_left, only, requests, system, writes};
-use crate::engine_research::report;
 use crate::peer_claude::processes;
 use crate::support::model::{Asked, Model, Turn};
+use crate::support::research::report;
 use crate::support::system::{Moment, System};
 
 /// A model that hangs where `hangs` says so, until it is healed.
@@ -27,7 +27,8 @@ async fn ill(hangs: impl Fn(&Asked) -> bool + Send + Sync + 'static) -> (Model, 
     (model.await, healed)
 }
 
-/// Kills the bot and starts it again, with a model that answers; no agent of the first one lives on.
+/// Kills the bot and starts it again, with a model that answers; no agent of the first one lives
+/// on.
 async fn again(system: &mut System, healed: &AtomicBool) {
     assert!(!processes::with(&[&system.agents()]).is_empty());
     system.kill().await;
@@ -36,7 +37,8 @@ async fn again(system: &mut System, healed: &AtomicBool) {
     system.start_bot().await;
 }
 
-/// Returns when no process of an agent is left: the helper ends them when the bot is gone. Looks as often as it can.
+/// Returns when no process of an agent is left: the helper ends them when the bot is gone. Looks as
+/// often as it can.
 async fn gone(system: &System) {
     let looking = async {
         while !processes::with(&[&system.agents()]).is_empty() {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::{REPO, issue};
 use crate::engine_plan::PLAN;
-use crate::engine_research::report;
+use crate::support::research::report;
 use crate::support::system::{Moment, Options, System};
 
 /// The first write that shows the report of a topic, counted from 1, among all writes.
@@ -87,7 +87,8 @@ pub(crate) fn asked(folder: &TempDir, file: &str) -> usize {
 /// Cases at work at the same time.
 const TOGETHER: usize = 4;
 
-/// Kills at each of the writes, at each moment; `killed_at` says whether the write came. Most of them must.
+/// Kills at each of the writes, at each moment; `killed_at` says whether the write came. Most of
+/// them must.
 pub(crate) async fn at_any<F>(writes: usize, killed_at: impl Fn(usize, Moment) -> F)
 where
     F: Future<Output = bool>,

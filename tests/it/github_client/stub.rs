@@ -104,7 +104,8 @@ struct Shared {
 }
 
 impl Stub {
-    /// Starts a server. Where the script has no answer, tokens are minted, the App is described, and the rest is 404.
+    /// Starts a server. Where the script has no answer, tokens are minted, the App is described,
+    /// and the rest is 404.
     pub(super) async fn start(
         clock: &Arc<TestClock>,
         script: impl Fn(&Asked) -> Option<Reply> + Send + Sync + 'static,

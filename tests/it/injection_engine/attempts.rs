@@ -56,7 +56,8 @@ fn base64(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-/// Every attempt: what it is, what the agent answers, what becomes of it, and what is posted nowhere.
+/// Every attempt: what it is, what the agent answers, what becomes of it, and what is posted
+/// nowhere.
 pub(super) const ATTEMPTS: &[(&str, Make, Becomes, &[&str])] = &[
     (
         "error of ours",

@@ -19,7 +19,8 @@ struct Asked {
     agent: FakeAgent,
 }
 
-/// A run that waits for answers to two questions; nothing is left to do for an agent but one good plan.
+/// A run that waits for answers to two questions; nothing is left to do for an agent but one good
+/// plan.
 async fn asked() -> Asked {
     let agent = FakeAgent::new(vec![Act::Say(ASKS.to_owned()), Act::Say(GOOD.to_owned())]);
     let rig = conversation(&agent, "Search is slow", &["It takes a minute.", PLAN]).await;

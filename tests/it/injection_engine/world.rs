@@ -9,7 +9,7 @@ use planwright::formats::question::boxes;
 use planwright::formats::{block, command};
 use serde_json::json;
 
-use crate::frame_looks::live;
+use crate::frame_support::live;
 use crate::frame_support::{html, page};
 use crate::support::fake_forge::{Comment, Issue};
 use crate::support::rig::{HERE, Rig};
@@ -133,7 +133,8 @@ impl Before {
     }
 }
 
-/// Whether a comment of the bot in the conversation is the status comment; it is one that the bot makes in any case.
+/// Whether a comment of the bot in the conversation is the status comment; it is one that the bot
+/// makes in any case.
 fn status(body: &str, run: &RunId, name: &str) -> bool {
     let blocks = keys(body);
     if body.contains("<sub>planwright · run") {

@@ -80,8 +80,8 @@ async fn the_deadline_holds() {
     );
 }
 
-/// A client with a shell for a tool, that has left a process in a session of its own which knows nothing of where it
-/// came from. `None` where there is no client.
+/// A client with a shell for a tool, that has left a process in a session of its own which knows
+/// nothing of where it came from. `None` where there is no client.
 async fn with_a_runaway() -> Option<(Rig, Working, String)> {
     let mark = format!("98765.{}", uuid::Uuid::new_v4().as_u128() % 1_000_000_000);
     let command = format!("setsid -f env -i sleep {mark} >/dev/null 2>&1 </dev/null; echo left");

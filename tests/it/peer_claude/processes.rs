@@ -14,8 +14,8 @@ pub(crate) struct Process {
     pub(crate) line: String,
 }
 
-/// All processes with one of `marks` in their arguments or their environment, this one left out. Those that have ended
-/// and wait for their parent have neither.
+/// All processes with one of `marks` in their arguments or their environment, this one left out.
+/// Those that have ended and wait for their parent have neither.
 pub(crate) fn with(marks: &[&str]) -> Vec<Process> {
     let own = i32::try_from(std::process::id()).unwrap();
     let entries = fs::read_dir("/proc").unwrap().flatten();

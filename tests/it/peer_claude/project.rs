@@ -28,7 +28,8 @@ fn project(files: &[(&str, String)]) -> TempDir {
     folder
 }
 
-/// The turns of the model in front of a client that may read `folder`; `open` for one without a sandbox.
+/// The turns of the model in front of a client that may read `folder`; `open` for one without a
+/// sandbox.
 async fn rig(turns: Vec<Turn>, folder: &Path, open: bool) -> Option<Rig> {
     let folder = folder.canonicalize().unwrap();
     Rig::with(Model::start(turns).await, |client| {

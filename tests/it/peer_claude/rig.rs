@@ -188,7 +188,8 @@ impl Rig {
         }
     }
 
-    /// Works on it and leaves nothing behind: no process, and no request to anything but the messages of the model.
+    /// Works on it and leaves nothing behind: no process, and no request to anything but the
+    /// messages of the model.
     pub(super) async fn work(&self, task: Task) -> Report {
         self.start(task).report(self).await
     }

@@ -56,7 +56,8 @@ pub(crate) async fn acknowledgement_and_claim_exclude_each_other(store: &dyn Sto
     let next = add(store, "b", 10, new_run(1, 1)).await;
     let ack = |now, before| store.claim_unacknowledged("ack", at(now), LEASE, at(before));
 
-    // The head is ready since 0: too young for one that asks for older than 0. The blocked one cannot start.
+    // The head is ready since 0: too young for one that asks for older than 0. The blocked one
+    // cannot start.
     let blocked = ack(20, 0).await.unwrap().expect("the blocked one");
     assert_eq!(blocked.lease.run, next);
     assert_eq!(blocked.guid, "b");

@@ -148,7 +148,8 @@ pub(crate) async fn prune_deletes_only_what_ended(store: &dyn Store) {
     assert_eq!(again("ended").await.unwrap(), Accepted::New);
 }
 
-/// A budget that forgets with the runs would be no budget: pruning by hand, or with a short retention, is no way round.
+/// A budget that forgets with the runs would be no budget: pruning by hand, or with a short
+/// retention, is no way round.
 pub(crate) async fn prune_takes_messages_and_spares_the_days_spending(store: &dyn Store) {
     const DAY: i64 = 24 * 3_600_000;
     let lease = leased(store, "a").await;
@@ -182,7 +183,8 @@ pub(crate) async fn prune_takes_messages_and_spares_the_days_spending(store: &dy
             assert!(begun.unwrap().is_err(), "{prune:?} {budget:?}");
         }
     }
-    // Gone with the first pruning that finds it older than a day, however many there are; those of kept runs stay.
+    // Gone with the first pruning that finds it older than a day, however many there are; those of
+    // kept runs stay.
     let begun = store
         .begin_turn(&other, "1", scope(1, 8), &ANYTHING, at(2))
         .await;

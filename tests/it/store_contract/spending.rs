@@ -81,7 +81,8 @@ pub(crate) async fn a_run_counts_once_for_its_actor(store: &dyn Store) {
     // Runs that were allowed go on, also over the limit and for days.
     assert_eq!(ask(0, "3", 7, 300).await, Ok(()));
     assert_eq!(ask(1, "2", 7, 3 * DAY).await, Ok(()));
-    // What was refused did not count; the first one no longer does; the later turns of a run never did.
+    // What was refused did not count; the first one no longer does; the later turns of a run never
+    // did.
     assert_eq!(ask(2, "1", 7, 100 + HOUR).await, Ok(()));
     // Somebody else has an hour of his own.
     let other = leased(store, "d").await;

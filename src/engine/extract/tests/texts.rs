@@ -107,28 +107,6 @@ fn a_plan_block_that_a_plan_quotes_is_not_taken_for_the_plan() {
 }
 
 #[test]
-fn the_seeds_come_out_byte_for_byte() {
-    for (name, source) in [
-        ("000_f479393f46429e10.txt", Source::Block { post: None }),
-        ("002_ef6477581d4ebaa4.txt", Source::Whole { post: None }),
-        ("003_ddef16d97171d1ea.txt", Source::Whole { post: None }),
-    ] {
-        let Some(text) = seed(name) else {
-            continue;
-        };
-        let expected = if name.starts_with("000") {
-            seed_block(&text)
-        } else {
-            &text
-        };
-        let found = candidates_in_text(&text).remove(0);
-        assert_eq!(found.source, source, "{name}");
-        assert_eq!(found.text, expected, "{name}");
-        assert!(found.score >= MIN_SCORE, "{name}");
-    }
-}
-
-#[test]
 fn large_texts_take_no_long_time() {
     let headings = "## Plan for n\n\n1. a\n\n".repeat(20_000);
     let lines = "- `src/a.rs`\n".repeat(20_000);
@@ -155,18 +133,4 @@ proptest! {
             prop_assert!(text.contains(&found.text));
         }
     }
-}
-
-/// A seed document beside the vectors, when `PLANWRIGHT_VECTORS` names their folder.
-fn seed(name: &str) -> Option<String> {
-    let folder = std::env::var("PLANWRIGHT_VECTORS").ok()?;
-    let path = std::path::Path::new(&folder).join("../seeds").join(name);
-    std::fs::read_to_string(path).ok()
-}
-
-/// The text inside the first block of a seed document.
-pub(super) fn seed_block(text: &str) -> &str {
-    let start = text.find("</summary>\n\n").map_or(0, |at| at + 12);
-    let end = text.rfind("\n\n</details>").unwrap_or(text.len());
-    &text[start..end]
 }

@@ -317,32 +317,6 @@ fn a_plan_document_is_saved_as_it_is() {
     assert_eq!(plan_text("just text"), "just text");
 }
 
-#[test]
-fn the_seed_is_such_a_document() {
-    let Some(text) = crate::plan::seed("000_f479393f46429e10.txt") else {
-        return;
-    };
-    let inner = crate::plan::seed_block(&text);
-    assert!(is_success_document(inner));
-    assert_eq!(wrap("T", &Enrichment::raw(), inner), inner);
-    assert_eq!(plan_text(inner), inner);
-    let read = plan(inner);
-    assert_eq!(
-        read.title,
-        "Convert plan-extractor from JSON to Markdown Output"
-    );
-    assert!(
-        read.body
-            .starts_with("## Overview\n\nChange the plan-extractor")
-    );
-    assert_eq!(read.enrichment.questions, 3);
-    assert_eq!(read.enrichment.clarifications.len(), 3);
-    assert_eq!(
-        read.enrichment.categories,
-        [false, true, false, true, true, true, false, true]
-    );
-}
-
 /// Text full of what Markdown reads as something else.
 fn nasty() -> impl Strategy<Value = String> {
     let atoms = prop::sample::select(vec![

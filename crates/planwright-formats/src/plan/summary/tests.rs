@@ -216,26 +216,6 @@ fn many_full_stops_take_no_longer() {
     assert_eq!(sentence(&plan).chars().count(), MAX_SENTENCE_CHARS);
 }
 
-#[test]
-fn the_seeds() {
-    for (name, first) in [
-        (
-            "002_ef6477581d4ebaa4.txt",
-            "Phase 1: Strengthen Agent Directive",
-        ),
-        (
-            "003_ddef16d97171d1ea.txt",
-            "Phase 1: Configuration & Dependencies",
-        ),
-    ] {
-        let Some(text) = crate::plan::seed(name) else {
-            continue;
-        };
-        let found = summarise(&text);
-        assert!(found.steps[0].starts_with(first), "{found:?}");
-    }
-}
-
 /// Paragraphs, items and headings full of escaped markup.
 const MARKED: &str = r"(\n\n|- |1\. |## |word |\\<b\\>|\\\*x\\\*|\\# |\\`|\\[x\\]|`<details>`|`-->`|&lt;|1\\\. |\\- ){0,40}";
 

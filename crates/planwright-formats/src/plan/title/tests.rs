@@ -110,24 +110,6 @@ fn the_gate() {
 }
 
 #[test]
-fn titles_of_the_seeds() {
-    for (name, title) in [
-        (
-            "002_ef6477581d4ebaa4.txt",
-            "Fix /orchestrate Research Agent Report Creation Implementation Plan",
-        ),
-        (
-            "003_ddef16d97171d1ea.txt",
-            "Plan Mode - Implementation Plan",
-        ),
-    ] {
-        if let Some(text) = crate::plan::seed(name) {
-            assert_eq!(title_of(&text).as_deref(), Some(title));
-        }
-    }
-}
-
-#[test]
 fn a_plan_in_a_conversation_has_a_title_only_where_one_says_something() {
     for (text, expected) in [
         (

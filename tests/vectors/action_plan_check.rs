@@ -12,7 +12,9 @@ use planwright::formats::action_plan::{
 };
 use serde_json::{Value, json};
 
-use crate::vectors;
+use crate::harness::Tests;
+
+crate::harness::tests!(recorded_verdicts, recorded_pairs_applied, recorded_matches,);
 
 const RULE_7: &str =
     "rule 7: keys are exact; `Overwrite` and `Match All` are later inventions and refused";
@@ -49,8 +51,7 @@ fn tree(files: &Value) -> Tree {
     Tree(files.map(|(path, it)| (path.clone(), text(it))).collect())
 }
 
-#[test]
-fn recorded_verdicts() {
+fn recorded_verdicts(tests: &mut Tests) {
     let departures = &[
         ("validate/create-target-exists-overwrite", RULE_7),
         ("validate/edit-ambiguous-match-all", RULE_7),
@@ -65,7 +66,7 @@ fn recorded_verdicts() {
         ("validate/edit-indentation-shift", DEFECT),
         ("validate/execute-empty-command", RULE_10),
     ];
-    vectors::hold_action_plan_suite("validator_vectors", departures, |case| {
+    tests.hold_action_plans("validator_vectors", departures, |case| {
         let want = case["expected"]["errors"].as_array().unwrap().iter();
         // What the seed runs together, a later version shows line by line.
         let later = case["expected_mid"]["errors"].as_array();
@@ -139,15 +140,14 @@ fn signs(diff: &str) -> Vec<String> {
     lines
 }
 
-#[test]
-fn recorded_pairs_applied() {
+fn recorded_pairs_applied(tests: &mut Tests) {
     let departures = &[
         ("empty-find", RULE_9F),
         ("empty-replace-removes-line", RULE_9E),
         ("empty-replace-mid-line", RULE_9E),
         ("empty-replace-last-line", RULE_9E),
     ];
-    vectors::hold_action_plan_suite("edit_apply_seed", departures, |case| {
+    tests.hold_action_plans("edit_apply_seed", departures, |case| {
         let pairs = case["edits"].as_array().unwrap().iter();
         let mut pairs: Vec<_> = pairs
             .map(|pair| {
@@ -157,7 +157,8 @@ fn recorded_pairs_applied() {
                 )
             })
             .collect();
-        // What is recorded as the result is looked for in our result, with marks at both ends so that nothing is left.
+        // What is recorded as the result is looked for in our result, with marks at both ends so
+        // that nothing is left.
         if let Some(result) = case["result"].as_str() {
             pairs.push(replacement(&format!("«{result}»"), "found"));
         }
@@ -173,8 +174,7 @@ fn recorded_pairs_applied() {
     });
 }
 
-#[test]
-fn recorded_matches() {
+fn recorded_matches(tests: &mut Tests) {
     let departures = &[
         ("empty-find", RULE_9F),
         ("find-longer-than-file", RULE_9C),
@@ -183,7 +183,7 @@ fn recorded_matches() {
         ("trailing-ws-ignored", RULE_9D),
         ("blank-line-in-block", RULE_9D),
     ];
-    vectors::hold_action_plan_suite("edit_matcher_head", departures, |case| {
+    tests.hold_action_plans("edit_matcher_head", departures, |case| {
         let (file, find) = (
             case["file"].as_str().unwrap(),
             case["find"].as_str().unwrap(),

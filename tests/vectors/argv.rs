@@ -1,6 +1,4 @@
 //! How older runners called their agents, and the maximum length of an argument.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -12,7 +10,9 @@ use planwright::engine::model::agent::{Limits, Session};
 use planwright::engine::model::run::RunId;
 use serde_json::{Value, json};
 
-use crate::vectors::{Departures, hold_agent};
+use crate::harness::{Departures, Tests};
+
+crate::harness::tests!(arguments_of_older_runners,);
 
 /// All arguments of old runners differ, for the same reasons.
 const ARGUMENTS: Departures = &[
@@ -100,9 +100,8 @@ fn transport(input: &Value) -> Value {
     }
 }
 
-#[test]
-fn arguments_of_older_runners() {
-    hold_agent("argv_build", ARGUMENTS, |case| {
+fn arguments_of_older_runners(tests: &mut Tests) {
+    tests.hold_agent("argv_build", ARGUMENTS, |case| {
         let input = &case["input"];
         if input.get("transport").is_some() {
             return (transport(input), case["expect"].clone());

@@ -1,5 +1,4 @@
 //! Schemas, headers and event comments against erk's recorded test vectors, if available.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::block::schema::{
     Era, SchemaError, check, header_set, in_order, review, update, update_header,
@@ -7,7 +6,20 @@ use planwright::formats::block::schema::{
 use planwright::formats::block::{self, Content, event, render_yaml};
 use serde_json::{Map, Value, json};
 
-use crate::vectors;
+use crate::harness::{Tests, erk, id};
+
+crate::harness::tests!(
+    schemas_refuse_what_erk_refuses,
+    what_erk_takes_is_not_odd,
+    new_headers_are_written_as_erk_writes_them,
+    new_headers_have_the_fields_of_the_first_era,
+    headers_are_updated_as_erk_updates_them,
+    headers_are_updated_as_the_first_era_updates_them_without_more_warnings,
+    event_comments_are_laid_out_as_erk_s,
+    event_comments_are_read_back,
+    real_headers_are_judged_as_erk_judges_them,
+    every_real_header_can_be_updated_and_nothing_else_is_touched,
+);
 
 fn era(case: &Value) -> Era {
     match case["rev"].as_str() {
@@ -55,10 +67,9 @@ fn expected<'a>(case: &'a Value, name: &str) -> &'a str {
     case["expected"][name].as_str().unwrap()
 }
 
-#[test]
-fn schemas_refuse_what_erk_refuses() {
+fn schemas_refuse_what_erk_refuses(tests: &mut Tests) {
     for suite in ["schema_validate", "schema_validate_head"] {
-        vectors::hold(
+        tests.hold(
             suite,
             |_| true,
             &[],
@@ -70,15 +81,14 @@ fn schemas_refuse_what_erk_refuses() {
         );
     }
     let mine = |case: &Value| case["group"] == "plan_header_schema";
-    vectors::hold("probes", mine, &[], |case| {
+    tests.hold("probes", mine, &[], |case| {
         let ours = check("plan-header", era(case), fields(&case["input"]["data"]));
         let ours = ours.err().map(|error| error.to_string());
         (json!(ours), case["expected"]["error"].clone())
     });
 }
 
-#[test]
-fn what_erk_takes_is_not_odd() {
+fn what_erk_takes_is_not_odd(tests: &mut Tests) {
     const NUMBER: &str = "erk takes a run id that is a number, with a warning; so do we";
     let valid = |case: &Value| case["expected"]["valid"] == true;
     let odd = |case: &Value| {
@@ -86,8 +96,8 @@ fn what_erk_takes_is_not_odd() {
         let odd = review(key, fields(&case["input"]["data"]));
         (json!(odd), json!([]))
     };
-    vectors::hold("schema_validate", valid, &[], odd);
-    vectors::hold(
+    tests.hold("schema_validate", valid, &[], odd);
+    tests.hold(
         "schema_validate_head",
         valid,
         &[
@@ -99,15 +109,15 @@ fn what_erk_takes_is_not_odd() {
     );
 }
 
-#[test]
-fn new_headers_are_written_as_erk_writes_them() {
+fn new_header(case: &Value) -> Map<String, Value> {
+    let mut header = fields(&case["input"]).clone();
+    header.insert("schema_version".to_owned(), json!("2"));
+    in_order(header)
+}
+
+fn new_headers_are_written_as_erk_writes_them(tests: &mut Tests) {
     const NULLS: &str = "the first era writes null for what is not known yet, the current one leaves it out, as we do";
-    let ours = |case: &Value| {
-        let mut header = fields(&case["input"]).clone();
-        header.insert("schema_version".to_owned(), json!("2"));
-        in_order(header)
-    };
-    vectors::hold(
+    tests.hold(
         "plan_header_render",
         |_| true,
         &[
@@ -119,14 +129,17 @@ fn new_headers_are_written_as_erk_writes_them() {
             ("plan_header_render-006", NULLS),
         ],
         |case| {
-            let text = render_yaml("plan-header", &ours(case));
+            let text = render_yaml("plan-header", &new_header(case));
             (without_code(&text), without_code(expected(case, "text")))
         },
     );
-    // Apart from the nulls the fields are the first era's, and its own schema takes ours.
+}
+
+/// Apart from the nulls the fields are the first era's, and its own schema takes ours.
+fn new_headers_have_the_fields_of_the_first_era(tests: &mut Tests) {
     let first = |case: &Value| era(case) == Era::First;
-    vectors::hold("plan_header_render", first, &[], |case| {
-        let ours = ours(case);
+    tests.hold("plan_header_render", first, &[], |case| {
+        let ours = new_header(case);
         check("plan-header", Era::First, &ours).unwrap();
         let text = expected(case, "text");
         let Content::Yaml(mut theirs) = block::parse(text).blocks.remove(0).content else {
@@ -137,10 +150,9 @@ fn new_headers_are_written_as_erk_writes_them() {
     });
 }
 
-#[test]
-fn headers_are_updated_as_erk_updates_them() {
+fn headers_are_updated_as_erk_updates_them(tests: &mut Tests) {
     const WARNING: &str = "the first era adds one more warning line with every update; the current one does not, nor do we";
-    vectors::hold(
+    tests.hold(
         "plan_header_update_dispatch",
         |_| true,
         &[
@@ -154,8 +166,11 @@ fn headers_are_updated_as_erk_updates_them() {
         ],
         |case| (dispatched(case), wanted(case)),
     );
+}
+
+fn headers_are_updated_as_the_first_era_updates_them_without_more_warnings(tests: &mut Tests) {
     let first = |case: &Value| era(case) == Era::First;
-    vectors::hold("plan_header_update_dispatch", first, &[], |case| {
+    tests.hold("plan_header_update_dispatch", first, &[], |case| {
         let twice = [block::WARNING, "\n", block::WARNING, "\n"].concat();
         let want = wanted(case);
         let want = want.as_str().unwrap();
@@ -190,9 +205,8 @@ fn dispatched(case: &Value) -> Value {
     }
 }
 
-#[test]
-fn event_comments_are_laid_out_as_erk_s() {
-    vectors::hold(
+fn event_comments_are_laid_out_as_erk_s(tests: &mut Tests) {
+    tests.hold(
         "event_comment_render",
         |_| true,
         &[],
@@ -204,7 +218,10 @@ fn event_comments_are_laid_out_as_erk_s() {
             (without_code(&text), without_code(expected(case, "text")))
         },
     );
-    vectors::hold(
+}
+
+fn event_comments_are_read_back(tests: &mut Tests) {
+    tests.hold(
         "event_comment_render",
         |_| true,
         &[],
@@ -231,9 +248,8 @@ fn header_of(text: &str) -> Map<String, Value> {
     }
 }
 
-#[test]
-fn real_headers_are_judged_as_erk_judges_them() {
-    vectors::hold(
+fn real_headers_are_judged_as_erk_judges_them(tests: &mut Tests) {
+    tests.hold(
         "real_world_plan_headers",
         |_| true,
         &[],
@@ -282,16 +298,14 @@ const SETS: &[&str] = &[
     "lifecycle_stage=null",
 ];
 
-/// erk's current schema refuses twelve of these headers for fields it dropped, and with them every update.
-#[test]
-fn every_real_header_can_be_updated_and_nothing_else_is_touched() {
-    let Some(all) = vectors::erk() else { return };
-    let headers = all["real_world_plan_headers"].as_array().unwrap();
+/// erk's current schema refuses twelve of these headers for fields it dropped, and with them every
+/// update.
+fn every_real_header_can_be_updated_and_nothing_else_is_touched(tests: &mut Tests) {
+    let headers = erk()["real_world_plan_headers"].as_array().unwrap();
     assert_eq!(headers.len(), 40);
     let mut with_retired = 0;
-    let mut updates = 0;
     for case in headers {
-        let id = &case["id"];
+        let id = id(case);
         let text = case["input"]["text"].as_str().unwrap();
         let before = header_of(text);
         let odd = review("plan-header", &before);
@@ -304,42 +318,43 @@ fn every_real_header_can_be_updated_and_nothing_else_is_touched() {
             "{id}"
         );
         with_retired += usize::from(!odd.is_empty());
-        let mut changes: Vec<_> = SETS.iter().map(|pair| header_set(pair).unwrap()).collect();
-        changes.push(("node_ids".to_owned(), json!(["1.1"])));
-        for (name, value) in changes {
-            let sets = Map::from_iter([(name.clone(), value.clone())]);
-            let mut want = before.clone();
-            update_header(&mut want, &sets).unwrap();
-            let mut others = want.clone();
-            let mut expected = before.clone();
-            let set = others.shift_remove(&name);
-            let was = expected.shift_remove(&name);
-            assert_eq!(
-                set,
-                if value.is_null() && was.is_none() {
-                    None
+        tests.case(id, move || {
+            let mut changes: Vec<_> = SETS.iter().map(|pair| header_set(pair).unwrap()).collect();
+            changes.push(("node_ids".to_owned(), json!(["1.1"])));
+            for (name, value) in changes {
+                let sets = Map::from_iter([(name.clone(), value.clone())]);
+                let mut want = before.clone();
+                update_header(&mut want, &sets).unwrap();
+                let mut others = want.clone();
+                let mut expected = before.clone();
+                let set = others.shift_remove(&name);
+                let was = expected.shift_remove(&name);
+                assert_eq!(
+                    set,
+                    if value.is_null() && was.is_none() {
+                        None
+                    } else {
+                        Some(value)
+                    },
+                    "{name}"
+                );
+                assert_eq!(
+                    Value::Object(others).to_string(),
+                    Value::Object(expected).to_string(),
+                    "{name}: order counts"
+                );
+                let body =
+                    update(&format!("Before.\r\n\n{text}\n\n---\nAfter.\r\n"), &sets).unwrap();
+                let body = body.strip_prefix("Before.\r\n\n").unwrap();
+                let body = body.strip_suffix("\n\n---\nAfter.\r\n").unwrap();
+                if want == before {
+                    assert_eq!(body, text, "{name}");
                 } else {
-                    Some(value)
-                },
-                "{id} {name}"
-            );
-            assert_eq!(
-                Value::Object(others).to_string(),
-                Value::Object(expected).to_string(),
-                "{id} {name}: order counts"
-            );
-            let body = update(&format!("Before.\r\n\n{text}\n\n---\nAfter.\r\n"), &sets).unwrap();
-            let body = body.strip_prefix("Before.\r\n\n").unwrap();
-            let body = body.strip_suffix("\n\n---\nAfter.\r\n").unwrap();
-            if want == before {
-                assert_eq!(body, text, "{id} {name}");
-            } else {
-                assert_eq!(body, render_yaml("plan-header", &want), "{id} {name}");
+                    assert_eq!(body, render_yaml("plan-header", &want), "{name}");
+                }
+                assert_eq!(header_of(body), want, "{name}");
             }
-            assert_eq!(header_of(body), want, "{id} {name}");
-            updates += 1;
-        }
+        });
     }
     assert_eq!(with_retired, 12);
-    println!("real_world_plan_headers: {updates} updates of 40 headers");
 }

@@ -5,7 +5,9 @@ use planwright::adapters::working_copy::knowledge;
 use planwright::engine::knowledge::Limits;
 use serde_json::{Value, json};
 
-use crate::vectors::{self, Departures};
+use crate::harness::{Departures, Tests};
+
+crate::harness::tests!(documents_are_loaded_as_recorded,);
 
 /// Where that runner had its knowledge.
 const FOLDER: &str = ".spektacular/knowledge";
@@ -30,13 +32,12 @@ fn order(case: &Value) -> Value {
     json!(paths.collect::<Vec<_>>())
 }
 
-/// None: the recorded cases are about what is a document. That runner knew nothing of conventions, copies or limits, and
-/// ended on a file that is no text.
+/// None: the recorded cases are about what is a document. That runner knew nothing of conventions,
+/// copies or limits, and ended on a file that is no text.
 const DEPARTURES: Departures = &[];
 
-#[test]
-fn documents_are_loaded_as_recorded() {
-    vectors::hold_agent("knowledge_load", DEPARTURES, |case| {
+fn documents_are_loaded_as_recorded(tests: &mut Tests) {
+    tests.hold_agent("knowledge_load", DEPARTURES, |case| {
         (order(case), case["expect"]["order"].clone())
     });
 }

@@ -1,13 +1,20 @@
 //! Agent output: recorded outputs of the real client, and test vectors for streams, events and
 //! errors.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::agent_stream::{
     ErrorClass, Event, Stream, StreamOutcome, Summary, classify, outcome,
 };
 use serde_json::{Value, json};
 
-use crate::vectors::{Departures, claude_streams, hold_agent, read};
+use crate::harness::{self, Departures, Tests};
+
+crate::harness::tests!(
+    recorded_streams_give_the_recorded_outcomes,
+    streams_are_read_as_recommended,
+    events_are_read_as_recommended,
+    errors_are_classified_as_recommended,
+    recorded_errors_are_classified_by_what_can_be_done,
+);
 
 /// What a stream gives, in one push.
 fn parse(stdout: &[u8]) -> (Summary, Vec<Event>) {
@@ -39,52 +46,43 @@ fn name(outcome: StreamOutcome) -> &'static str {
     }
 }
 
-#[test]
-fn recorded_streams_give_the_recorded_outcomes() {
-    let Some(directory) = claude_streams() else {
-        return;
-    };
-    let want = read(&directory.join("outcomes.json"));
-    let mut wrong = Vec::new();
-    for (scenario, want) in want.as_object().unwrap() {
-        let stdout = std::fs::read(directory.join(format!("{scenario}.stdout.jsonl"))).unwrap();
-        let meta = read(&directory.join(format!("{scenario}.meta.json")));
-        let exit = meta["exit"].as_str();
-        let (summary, _) = parse(&stdout);
-        let first = summary.first.clone().unwrap_or_default();
-        let ours = json!({
-            "outcome_of_first_result": name(outcome(&summary, exit.map(|code| code.parse().unwrap()))),
-            "exit": exit,
-            "events": summary.events,
-            "malformed_lines": summary.malformed,
-            "results": summary.results,
-            "session_id": summary.session,
-            "subtype": first.subtype,
-            "is_error": first.is_error,
-            "terminal_reason": first.terminal_reason,
-            "api_error_status": first.api_status,
-            "num_turns": first.turns,
-            "result_chars": first.text.as_ref().map(|text| text.chars().count()),
-            "errors": first.errors.len(),
-            "permission_denials": summary.first.as_ref().map(|first| first.denials),
-            "api_retries": summary.retries,
-            "init_events": summary.inits,
+fn recorded_streams_give_the_recorded_outcomes(tests: &mut Tests) {
+    let outcomes = harness::json("../claude-streams/outcomes.json")
+        .as_object()
+        .unwrap();
+    assert_eq!(outcomes.len(), 157);
+    for (scenario, want) in outcomes {
+        tests.case(scenario, move || {
+            let meta = harness::json(&format!("../claude-streams/{scenario}.meta.json"));
+            let exit = meta["exit"].as_str();
+            let (summary, _) = parse(&recorded_stream(scenario));
+            let first = summary.first.clone().unwrap_or_default();
+            let ours = json!({
+                "outcome_of_first_result": name(outcome(&summary, exit.map(|code| code.parse().unwrap()))),
+                "exit": exit,
+                "events": summary.events,
+                "malformed_lines": summary.malformed,
+                "results": summary.results,
+                "session_id": summary.session,
+                "subtype": first.subtype,
+                "is_error": first.is_error,
+                "terminal_reason": first.terminal_reason,
+                "api_error_status": first.api_status,
+                "num_turns": first.turns,
+                "result_chars": first.text.as_ref().map(|text| text.chars().count()),
+                "errors": first.errors.len(),
+                "permission_denials": summary.first.as_ref().map(|first| first.denials),
+                "api_retries": summary.retries,
+                "init_events": summary.inits,
+            });
+            assert_eq!(ours, *want);
         });
-        for (column, want) in want.as_object().unwrap() {
-            if ours[column] != *want {
-                wrong.push(format!(
-                    "{scenario}, {column}: {} and not {want}",
-                    ours[column]
-                ));
-            }
-        }
-        assert_eq!(
-            ours.as_object().unwrap().len(),
-            want.as_object().unwrap().len()
-        );
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(want.as_object().unwrap().len(), 157);
+}
+
+/// What the real client printed in a scenario.
+fn recorded_stream(scenario: &str) -> Vec<u8> {
+    harness::bytes(&format!("../claude-streams/{scenario}.stdout.jsonl"))
 }
 
 const STREAMS: Departures = &[(
@@ -119,9 +117,8 @@ fn shown(text: &str) -> String {
     }
 }
 
-#[test]
-fn streams_are_read_as_recommended() {
-    hold_agent("stream_parse", STREAMS, |case| {
+fn streams_are_read_as_recommended(tests: &mut Tests) {
+    tests.hold_agent("stream_parse", STREAMS, |case| {
         let (summary, events) = parse(stdout(&case["input"]).as_bytes());
         let code = case["input"]["exit_code"].as_i64();
         let first = summary.first.clone().unwrap_or_default();
@@ -147,9 +144,8 @@ const EVENTS: Departures = &[(
     "what tools answer is not read: it can be 50 MB, and nothing is decided by it",
 )];
 
-#[test]
-fn events_are_read_as_recommended() {
-    hold_agent("event_parse", EVENTS, |case| {
+fn events_are_read_as_recommended(tests: &mut Tests) {
+    tests.hold_agent("event_parse", EVENTS, |case| {
         let (summary, events) = parse(case["input"]["event"].to_string().as_bytes());
         let event = &events[0];
         let said = match event {
@@ -191,9 +187,8 @@ const ERRORS: Departures = &[
     ("XT-07", "errors of test runners are not ours to sort"),
 ];
 
-#[test]
-fn errors_are_classified_as_recommended() {
-    hold_agent("classify_error", ERRORS, |case| {
+fn errors_are_classified_as_recommended(tests: &mut Tests) {
+    tests.hold_agent("classify_error", ERRORS, |case| {
         let class = match classify(case["input"]["message"].as_str().unwrap(), None) {
             ErrorClass::Transient => "transient",
             ErrorClass::Fatal => "fatal",
@@ -204,11 +199,7 @@ fn errors_are_classified_as_recommended() {
     });
 }
 
-#[test]
-fn recorded_errors_are_classified_by_what_can_be_done() {
-    let Some(directory) = claude_streams() else {
-        return;
-    };
+fn recorded_errors_are_classified_by_what_can_be_done(tests: &mut Tests) {
     for (scenario, want) in [
         ("03b-always529", ErrorClass::Transient),
         ("04-always500", ErrorClass::Transient),
@@ -227,16 +218,13 @@ fn recorded_errors_are_classified_by_what_can_be_done() {
         ("15s-nokey", ErrorClass::Fatal),
         ("17g-repo-baseurl", ErrorClass::Transient),
     ] {
-        let stdout = std::fs::read(directory.join(format!("{scenario}.stdout.jsonl"))).unwrap();
-        let (summary, _) = parse(&stdout);
-        let first = summary.first.unwrap();
-        let message = first.message();
-        assert_eq!(
-            classify(&message, first.api_status),
-            want,
-            "{scenario}: {message}"
-        );
-        // The text alone says the same: other clients give no status.
-        assert_eq!(classify(&message, None), want, "{scenario}: {message}");
+        tests.case(scenario, move || {
+            let (summary, _) = parse(&recorded_stream(scenario));
+            let first = summary.first.unwrap();
+            let message = first.message();
+            assert_eq!(classify(&message, first.api_status), want, "{message}");
+            // The text alone says the same: other clients give no status.
+            assert_eq!(classify(&message, None), want, "{message}");
+        });
     }
 }

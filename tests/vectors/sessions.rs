@@ -10,7 +10,17 @@ use planwright::formats::session::{Entry, PlanSource, parse_timestamp, paths, sc
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::vectors::hold;
+use crate::harness::Tests;
+
+crate::harness::tests!(
+    plans_in_entries,
+    the_latest_plan_of_a_project,
+    the_latest_plan_of_a_directory,
+    slugs,
+    the_newest_plan_file,
+    project_names,
+    timestamps,
+);
 
 fn every(_: &Value) -> bool {
     true
@@ -53,7 +63,8 @@ fn home(case: &Value, folder: &Path) -> ClaudeHome {
     }
 }
 
-/// What erk asks for: a session, or whichever. Where ours refuses to choose between sessions, `--newest` is erk's choice.
+/// What erk asks for: a session, or whichever. Where ours refuses to choose between sessions,
+/// `--newest` is erk's choice.
 fn found(home: &ClaudeHome, directory: &str, session: &Value) -> Result<FoundPlan, FindError> {
     let directory = Path::new(directory);
     match session.as_str() {
@@ -81,9 +92,8 @@ fn text(found: Result<FoundPlan, FindError>) -> Value {
     }
 }
 
-#[test]
-fn plans_in_entries() {
-    hold("session_line_plan", every, &[], |case| {
+fn plans_in_entries(tests: &mut Tests) {
+    tests.hold("session_line_plan", every, &[], |case| {
         let found = scan(case["input"]["entry"].to_string().as_bytes(), None);
         let plan = found.plan.map(|plan| {
             assert_eq!(plan.source, PlanSource::ExitPlanMode);
@@ -106,9 +116,8 @@ fn in_project(case: &Value, folder: &Path) -> (ClaudeHome, &'static str) {
     (ClaudeHome::at(root), DIRECTORY)
 }
 
-#[test]
-fn the_latest_plan_of_a_project() {
-    hold("session_latest_plan_exitplanmode", every, &[], |case| {
+fn the_latest_plan_of_a_project(tests: &mut Tests) {
+    tests.hold("session_latest_plan_exitplanmode", every, &[], |case| {
         let folder = lay_out(case);
         let (home, directory) = in_project(case, folder.path());
         let found = found(&home, directory, &case["input"]["session_id"]);
@@ -116,13 +125,12 @@ fn the_latest_plan_of_a_project() {
     });
 }
 
-#[test]
-fn the_latest_plan_of_a_directory() {
+fn the_latest_plan_of_a_directory(tests: &mut Tests) {
     for suite in [
         "session_latest_plan_exitplanmode_cwd",
         "session_plan_by_slug",
     ] {
-        hold(suite, every, &[], |case| {
+        tests.hold(suite, every, &[], |case| {
             let folder = lay_out(case);
             let home = home(case, folder.path());
             let directory = case["input"]["working_dir"].as_str().unwrap();
@@ -132,9 +140,8 @@ fn the_latest_plan_of_a_directory() {
     }
 }
 
-#[test]
-fn slugs() {
-    hold("session_slug_extract", every, &[], |case| {
+fn slugs(tests: &mut Tests) {
+    tests.hold("session_slug_extract", every, &[], |case| {
         let folder = lay_out(case);
         let (home, directory) = in_project(case, folder.path());
         // A slug is seen by the plan file it names: each file is its own name.
@@ -160,9 +167,8 @@ fn slugs() {
     });
 }
 
-#[test]
-fn the_newest_plan_file() {
-    hold("plans_dir_latest_by_mtime", every, &[], |case| {
+fn the_newest_plan_file(tests: &mut Tests) {
+    tests.hold("plans_dir_latest_by_mtime", every, &[], |case| {
         let folder = lay_out(case);
         let home = home(case, folder.path());
         let directory = case["input"]["working_dir"].as_str().unwrap();
@@ -172,9 +178,8 @@ fn the_newest_plan_file() {
     });
 }
 
-#[test]
-fn project_names() {
-    hold("claude_project_dir_encoding", every, &[], |case| {
+fn project_names(tests: &mut Tests) {
+    tests.hold("claude_project_dir_encoding", every, &[], |case| {
         let directory = case["input"]["working_dir"].as_str().unwrap();
         let name = paths::project_name(directory);
         if directory.starts_with('/') {
@@ -184,10 +189,9 @@ fn project_names() {
     });
 }
 
-#[test]
-fn timestamps() {
+fn timestamps(tests: &mut Tests) {
     let mine = |case: &Value| case["group"] == "timestamp";
-    hold("probes", mine, &[], |case| {
+    tests.hold("probes", mine, &[], |case| {
         let line = json!({ "timestamp": case["input"]["value"] }).to_string();
         let timestamp = Entry::parse(line.as_bytes()).unwrap().timestamp();
         (

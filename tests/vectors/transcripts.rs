@@ -1,11 +1,16 @@
 //! erk's test vectors for transcripts, their parts, and chunks.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::session::content::{MAX_CHUNK_BYTES, chunks};
 use planwright::formats::session::transcript::{Options, Piece, Transcript};
 use serde_json::{Value, json};
 
-use crate::vectors::{Departures, hold};
+use crate::harness::{Departures, Tests};
+
+crate::harness::tests!(
+    transcripts_are_as_erk_writes_them,
+    parts_are_as_erk_splits_them,
+    chunks_are_as_erk_cuts_them,
+);
 
 /// The parts of a transcript of `input.entries`, nothing left out.
 fn parts(input: &Value) -> Vec<String> {
@@ -44,9 +49,8 @@ const COMPRESSION: Departures = &[
     ),
 ];
 
-#[test]
-fn transcripts_are_as_erk_writes_them() {
-    hold(
+fn transcripts_are_as_erk_writes_them(tests: &mut Tests) {
+    tests.hold(
         "session_compress_xml",
         |_| true,
         COMPRESSION,
@@ -58,9 +62,8 @@ fn transcripts_are_as_erk_writes_them() {
     );
 }
 
-#[test]
-fn parts_are_as_erk_splits_them() {
-    hold(
+fn parts_are_as_erk_splits_them(tests: &mut Tests) {
+    tests.hold(
         "session_split_by_tokens",
         |_| true,
         &[],
@@ -73,9 +76,8 @@ fn parts_are_as_erk_splits_them() {
     );
 }
 
-#[test]
-fn chunks_are_as_erk_cuts_them() {
-    hold(
+fn chunks_are_as_erk_cuts_them(tests: &mut Tests) {
+    tests.hold(
         "session_chunking",
         |_| true,
         &[],

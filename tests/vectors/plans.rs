@@ -10,10 +10,25 @@ use planwright::formats::plan::reference::{self, ReferenceError};
 use planwright::formats::plan::title::title_of;
 use serde_json::{Value, json};
 
-use crate::vectors::{self, Departures};
+use crate::harness::{Departures, Tests, erk};
+
+crate::harness::tests!(
+    title_extraction,
+    title_extraction_with_prefix_strip,
+    title_probes,
+    title_validation,
+    plan_content_validation,
+    content_probes,
+    names,
+    issue_reference_parse,
+    error_message_format,
+    flows_about_titles_and_gates,
+    every_flow_is_here_or_has_a_reason,
+);
 
 const ANY: fn(&Value) -> bool = |_| true;
-/// Both eras cut a title at so many characters. Ours may be longer, as an issue's title may; the rest is the same.
+/// Both eras cut a title at so many characters. Ours may be longer, as an issue's title may; the
+/// rest is the same.
 const ERK_MAX_TITLE: usize = 100;
 
 fn text<'a>(value: &'a Value, path: &str) -> &'a str {
@@ -29,21 +44,19 @@ fn titles(plan: &str, erk: &str) -> (Value, Value) {
     )
 }
 
-#[test]
-fn title_extraction() {
-    vectors::hold("title_extraction", ANY, &[], |case| {
+fn title_extraction(tests: &mut Tests) {
+    tests.hold("title_extraction", ANY, &[], |case| {
         titles(text(case, "/input/plan"), text(case, "/expected/title"))
     });
 }
 
-#[test]
-fn title_extraction_with_prefix_strip() {
+fn title_extraction_with_prefix_strip(tests: &mut Tests) {
     const DEPARTURES: Departures = &[(
         "title_extraction_with_prefix_strip-008",
         "R0 saves a plan called `Plan`, HEAD extracts that title and then refuses it; here it is no title, and the \
              issue's is taken",
     )];
-    vectors::hold(
+    tests.hold(
         "title_extraction_with_prefix_strip",
         ANY,
         DEPARTURES,
@@ -51,8 +64,7 @@ fn title_extraction_with_prefix_strip() {
     );
 }
 
-#[test]
-fn title_probes() {
+fn title_probes(tests: &mut Tests) {
     const DEPARTURES: Departures = &[
         (
             "probe-077",
@@ -80,13 +92,12 @@ fn title_probes() {
         ),
     ];
     let mine = |case: &Value| case["group"] == "title";
-    vectors::hold("probes", mine, DEPARTURES, |case| {
+    tests.hold("probes", mine, DEPARTURES, |case| {
         titles(text(case, "/input/plan"), text(case, "/expected/result"))
     });
 }
 
-#[test]
-fn title_validation() {
+fn title_validation(tests: &mut Tests) {
     const DEPARTURES: Departures = &[
         (
             "title_validation-015",
@@ -97,7 +108,7 @@ fn title_validation() {
             "R0 saves a plan with a Chinese title, HEAD refuses it for its file name; here it passes",
         ),
     ];
-    vectors::hold("title_validation", ANY, DEPARTURES, |case| {
+    tests.hold("title_validation", ANY, DEPARTURES, |case| {
         let title = text(case, "/input/title");
         let ours = match gate_title(title) {
             Ok(()) => json!({ "valid": true, "title": title.trim() }),
@@ -121,18 +132,16 @@ fn content(text: &str) -> Value {
     })
 }
 
-#[test]
-fn plan_content_validation() {
+fn plan_content_validation(tests: &mut Tests) {
     for suite in ["plan_content_validation", "plan_content_validation_head"] {
-        vectors::hold(suite, ANY, &[], |case| {
+        tests.hold(suite, ANY, &[], |case| {
             let ours = content(text(case, "/input/content"));
             (ours, case["expected"].clone())
         });
     }
 }
 
-#[test]
-fn content_probes() {
+fn content_probes(tests: &mut Tests) {
     const HASH: &str = "`#` without a blank behind it is no heading in Markdown";
     const DEPARTURES: Departures = &[
         ("probe-101", HASH),
@@ -140,32 +149,30 @@ fn content_probes() {
         ("probe-109", HASH),
     ];
     let mine = |case: &Value| case["group"] == "content_validation";
-    vectors::hold("probes", mine, DEPARTURES, |case| {
+    tests.hold("probes", mine, DEPARTURES, |case| {
         let ours = content(text(case, "/input/content"));
         (ours, case["expected"]["result"].clone())
     });
 }
 
-#[test]
-fn names() {
-    vectors::hold("filename_from_title", ANY, &[], |case| {
+fn names(tests: &mut Tests) {
+    tests.hold("filename_from_title", ANY, &[], |case| {
         let ours = file_name(text(case, "/input/title"));
         (json!(ours), case["expected"]["filename"].clone())
     });
-    vectors::hold("sanitize_worktree_name", ANY, &[], |case| {
+    tests.hold("sanitize_worktree_name", ANY, &[], |case| {
         let ours = worktree_name(text(case, "/input/name"));
         (json!(ours), case["expected"]["name"].clone())
     });
 }
 
 /// The number, or the kind of the error: our texts name more forms than erk takes.
-#[test]
-fn issue_reference_parse() {
+fn issue_reference_parse(tests: &mut Tests) {
     const DEPARTURES: Departures = &[(
         "issue_reference_parse-019",
         "a plan is an issue at R0 and a pull request at HEAD; here both are taken",
     )];
-    vectors::hold("issue_reference_parse", ANY, DEPARTURES, |case| {
+    tests.hold("issue_reference_parse", ANY, DEPARTURES, |case| {
         let ours = match reference::parse(text(case, "/input/reference"), "github.com") {
             Ok(found) => json!({ "success": true, "issue_number": found.number }),
             Err(ReferenceError::Number { .. }) => {
@@ -181,9 +188,8 @@ fn issue_reference_parse() {
     });
 }
 
-#[test]
-fn error_message_format() {
-    vectors::hold("error_message_format", ANY, &[], |case| {
+fn error_message_format(tests: &mut Tests) {
+    tests.hold("error_message_format", ANY, &[], |case| {
         let actions: Vec<&str> = case["input"]["actions"]
             .as_array()
             .unwrap()
@@ -231,10 +237,9 @@ const ELSEWHERE: [(&str, &str); 25] = [
     ("flow-061", "labels of a pull request"),
 ];
 
-#[test]
-fn flows_about_titles_and_gates() {
+fn flows_about_titles_and_gates(tests: &mut Tests) {
     let mine = |case: &Value| FLOWS.contains(&text(case, "/id"));
-    vectors::hold("flows", mine, &[], |case| {
+    tests.hold("flows", mine, &[], |case| {
         let expected = &case["expected"];
         match text(case, "/id") {
             "flow-003" => {
@@ -293,19 +298,14 @@ fn flows_about_titles_and_gates() {
     });
 }
 
-#[test]
-fn every_flow_is_here_or_has_a_reason() {
-    let Some(all) = vectors::erk() else { return };
-    let flows = all["flows"].as_array().unwrap();
-    for flow in flows {
-        let id = text(flow, "/id");
-        let elsewhere = ELSEWHERE.iter().any(|(known, _)| *known == id);
-        assert!(FLOWS.contains(&id) != elsewhere, "{id}");
-    }
-    assert_eq!(flows.len(), FLOWS.len() + ELSEWHERE.len());
-    println!(
-        "flows: {} about titles and gates, {} about something else",
-        FLOWS.len(),
-        ELSEWHERE.len()
-    );
+fn every_flow_is_here_or_has_a_reason(tests: &mut Tests) {
+    tests.whole(|| {
+        let flows = erk()["flows"].as_array().unwrap();
+        for flow in flows {
+            let id = text(flow, "/id");
+            let elsewhere = ELSEWHERE.iter().any(|(known, _)| *known == id);
+            assert!(FLOWS.contains(&id) != elsewhere, "{id}");
+        }
+        assert_eq!(flows.len(), FLOWS.len() + ELSEWHERE.len());
+    });
 }

@@ -8,7 +8,18 @@ use planwright::formats::report::{
 };
 use serde_json::{Value, json};
 
-use crate::vectors::{directory, hold_agent};
+use crate::harness::{Tests, text};
+
+crate::harness::tests!(
+    report_metadata,
+    plan_metadata_of_the_data,
+    plan_heading,
+    context_reduction,
+    artifact_number,
+    aggregate,
+    plan_output_verify,
+    frontmatter,
+);
 
 /// Only what the data names.
 fn named(mut ours: Value, want: &Value) -> Value {
@@ -22,17 +33,12 @@ fn named(mut ours: Value, want: &Value) -> Value {
 fn markdown(input: &Value) -> String {
     match input["seed_file"].as_str() {
         None => input["markdown"].as_str().unwrap().to_owned(),
-        Some(seed) => {
-            let path = directory().unwrap().join("../seeds").join(seed);
-            std::fs::read_to_string(&path)
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-        }
+        Some(seed) => text(&format!("../seeds/{seed}")),
     }
 }
 
-#[test]
-fn report_metadata() {
-    hold_agent("report_metadata", &[], |case| {
+fn report_metadata(tests: &mut Tests) {
+    tests.hold_agent("report_metadata", &[], |case| {
         let want = case["expect"].clone();
         // A file that is not there: the program says so, in `cli_metadata`.
         if let Some(path) = case["input"]["path"].as_str() {
@@ -43,9 +49,8 @@ fn report_metadata() {
     });
 }
 
-#[test]
-fn plan_metadata_of_the_data() {
-    hold_agent("plan_metadata", &[], |case| {
+fn plan_metadata_of_the_data(tests: &mut Tests) {
+    tests.hold_agent("plan_metadata", &[], |case| {
         let want = case["expect"].clone();
         let mut ours = json!(plan_metadata(&markdown(&case["input"])));
         // The data count the phases and say nothing of their state.
@@ -54,9 +59,8 @@ fn plan_metadata_of_the_data() {
     });
 }
 
-#[test]
-fn plan_heading() {
-    hold_agent("plan_heading", &[], |case| {
+fn plan_heading(tests: &mut Tests) {
+    tests.hold_agent("plan_heading", &[], |case| {
         let line = case["input"]["line"].as_str().unwrap();
         let found = match blocks(line).first().map(|block| &block.kind) {
             Some(BlockKind::Heading { level, text, .. }) => phase_heading(*level, text),
@@ -74,13 +78,12 @@ fn plan_heading() {
     });
 }
 
-#[test]
-fn context_reduction() {
+fn context_reduction(tests: &mut Tests) {
     const DEPARTURES: &[(&str, &str)] = &[(
         "CR-03",
         "we say whole per cents, by the rule of CR-05: 96, not 95.6",
     )];
-    hold_agent("context_reduction", DEPARTURES, |case| {
+    tests.hold_agent("context_reduction", DEPARTURES, |case| {
         let input = &case["input"];
         let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
         // The data give pairs of numbers under many names: first the whole, then what is kept.
@@ -114,22 +117,20 @@ fn context_reduction() {
     });
 }
 
-#[test]
-fn artifact_number() {
-    hold_agent("artifact_number", &[], |case| {
+fn artifact_number(tests: &mut Tests) {
+    tests.hold_agent("artifact_number", &[], |case| {
         let files = case["input"]["files"].as_array().unwrap();
         let next = next_number(files.iter().map(|file| file.as_str().unwrap()));
         (json!({ "next": next }), case["expect"].clone())
     });
 }
 
-#[test]
-fn aggregate() {
+fn aggregate(tests: &mut Tests) {
     const DEPARTURES: &[(&str, &str)] = &[(
         "G-07",
         "there is one policy, half of the reports: 2 of 3 are enough",
     )];
-    hold_agent("aggregate", DEPARTURES, |case| {
+    tests.hold_agent("aggregate", DEPARTURES, |case| {
         let input = &case["input"];
         let fabricated = input.get("seed_rule").is_some();
         let tally = match input["agents"].as_array() {
@@ -161,11 +162,10 @@ fn aggregate() {
     });
 }
 
-#[test]
-fn plan_output_verify() {
-    hold_agent("plan_output_verify", &[], |case| {
-        // Whether there is a file is the engine's; here is what is said of one that is there. The data's texts are
-        // short, so that only emptiness and leftovers are compared.
+fn plan_output_verify(tests: &mut Tests) {
+    tests.hold_agent("plan_output_verify", &[], |case| {
+        // Whether there is a file is the engine's; here is what is said of one that is there. The
+        // data's texts are short, so that only emptiness and leftovers are compared.
         let wrote = case["input"]["agent_wrote"].as_str();
         let complaints = wrote.map(check_plan).unwrap_or_default();
         let said = complaints.iter().find_map(|complaint| match complaint {
@@ -177,9 +177,8 @@ fn plan_output_verify() {
     });
 }
 
-#[test]
-fn frontmatter() {
-    hold_agent("frontmatter", &[], |case| {
+fn frontmatter(tests: &mut Tests) {
+    tests.hold_agent("frontmatter", &[], |case| {
         // Our words say what to do; the data's say what is wrong.
         let ours = match front_matter::parse(case["input"]["raw"].as_str().unwrap()) {
             Ok((fields, body)) => json!({"metadata": fields, "body": body}),

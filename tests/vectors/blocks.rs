@@ -1,11 +1,25 @@
 //! Metadata blocks against erk's recorded test vectors: what erk rendered and read, and intended
 //! differences.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use planwright::formats::block::{self, Content, Parsed};
 use serde_json::{Value, json};
 
-use crate::vectors;
+use crate::harness::{Departures, Tests, erk, id};
+
+crate::harness::tests!(
+    rendering,
+    reading,
+    editing,
+    plans_in_every_form,
+    real_headers,
+    probes_of_rendering,
+    a_replacement_is_taken_literally,
+    texts_edited_in_a_browser_are_read_and_replaced_whole,
+    times_without_quotes_stay_strings_and_numbers_stay_numbers,
+    of_two_blocks_with_one_key_the_first_counts,
+    a_block_in_a_fence_is_text,
+    the_comment_of_the_first_workflow_is_read,
+);
 
 /// Key and fields of every block with fields.
 fn fields(text: &str) -> Vec<Value> {
@@ -37,7 +51,8 @@ fn marked(body: &str) -> String {
     format!("<!-- erk:metadata-block:test-key -->\n{body}\n<!-- /erk:metadata-block:test-key -->")
 }
 
-/// What erk puts where we put it: without the mark-up that one era writes into the summary and another does not.
+/// What erk puts where we put it: without the mark-up that one era writes into the summary and
+/// another does not.
 fn one_summary(text: &str) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for line in &mut lines {
@@ -48,9 +63,8 @@ fn one_summary(text: &str) -> String {
     lines.join("\n")
 }
 
-#[test]
-fn rendering() {
-    vectors::hold(
+fn rendering(tests: &mut Tests) {
+    tests.hold(
         "metadata_render",
         |_| true,
         &[],
@@ -58,7 +72,8 @@ fn rendering() {
             let key = case["input"]["block"]["key"].as_str().unwrap();
             let text = block::render_yaml(key, case["input"]["block"]["data"].as_object().unwrap());
             let want = case["expected"]["text"].as_str().unwrap_or_default();
-            // Ours is the first era's, to the byte; erk's current one leaves out `<code>`, and both eras read both.
+            // Ours is the first era's, to the byte; erk's current one leaves out `<code>`, and both
+            // eras read both.
             if want.contains("<summary><code>") {
                 (text.into(), want.into())
             } else {
@@ -68,9 +83,8 @@ fn rendering() {
     );
 }
 
-#[test]
-fn reading() {
-    vectors::hold(
+fn reading(tests: &mut Tests) {
+    tests.hold(
         "metadata_extract_raw",
         |_| true,
         &[],
@@ -93,7 +107,7 @@ fn reading() {
             (json!(ours), case["expected"]["raw_blocks"].clone())
         },
     );
-    vectors::hold(
+    tests.hold(
         "metadata_parse_body",
         |_| true,
         &[],
@@ -119,7 +133,7 @@ fn reading() {
             }
         },
     );
-    vectors::hold(
+    tests.hold(
         "metadata_parse_blocks",
         |_| true,
         &[],
@@ -150,7 +164,7 @@ fn reading() {
             (json!(fields(input(case, "text"))), blocks.clone())
         },
     );
-    vectors::hold(
+    tests.hold(
         "metadata_find_block",
         |_| true,
         &[],
@@ -161,7 +175,7 @@ fn reading() {
             )
         },
     );
-    vectors::hold(
+    tests.hold(
         "metadata_extract_value",
         |_| true,
         &[],
@@ -176,9 +190,8 @@ fn reading() {
     );
 }
 
-#[test]
-fn editing() {
-    vectors::hold(
+fn editing(tests: &mut Tests) {
+    tests.hold(
         "metadata_replace_in_body",
         |_| true,
         &[],
@@ -191,7 +204,7 @@ fn editing() {
             (json!(body), case["expected"]["body"].clone())
         },
     );
-    vectors::hold(
+    tests.hold(
         "metadata_add_block",
         |_| true,
         &[],
@@ -202,10 +215,11 @@ fn editing() {
     );
 }
 
-/// We write one form, so the older ones are not emitted. What is shown: our reader gets the plan out of what erk
-/// rendered, and the same plan out of our own rendering, byte for byte there and stripped, as erk strips, here.
-fn both_renderings(suite: &str) {
-    vectors::hold(
+/// We write one form, so the older ones are not emitted. What is shown: our reader gets the plan
+/// out of what erk rendered, and the same plan out of our own rendering, byte for byte there and
+/// stripped, as erk strips, here.
+fn both_renderings(tests: &mut Tests, suite: &str) {
+    tests.hold(
         suite,
         |_| true,
         &[],
@@ -219,9 +233,8 @@ fn both_renderings(suite: &str) {
     );
 }
 
-#[test]
-fn plans_in_every_form() {
-    vectors::hold(
+fn plans_in_every_form(tests: &mut Tests) {
+    tests.hold(
         "plan_comment_extract",
         |_| true,
         &[],
@@ -237,13 +250,12 @@ fn plans_in_every_form() {
         "plan_issue_body_simple_format",
         "plan_issue_body_format",
     ] {
-        both_renderings(suite);
+        both_renderings(tests, suite);
     }
 }
 
-#[test]
-fn real_headers() {
-    vectors::hold(
+fn real_headers(tests: &mut Tests) {
+    tests.hold(
         "real_world_plan_headers",
         |_| true,
         &[],
@@ -266,8 +278,9 @@ fn real_headers() {
     );
 }
 
-/// Not marked as defects in the data. Departed from because erk's way loses a block there, or says nothing.
-const UNCLOSED: vectors::Departures = &[
+/// Not marked as defects in the data. Departed from because erk's way loses a block there, or says
+/// nothing.
+const UNCLOSED: Departures = &[
     (
         "probe-061",
         "erk's pattern reaches from the first opening marker over a second one to the closing marker for any key: the \
@@ -286,9 +299,8 @@ fn probes(group: &'static str) -> impl Fn(&Value) -> bool {
     move |case| case["group"] == group
 }
 
-#[test]
-fn probes_of_rendering() {
-    vectors::hold("probes", probes("render"), &[], |case| {
+fn probes_of_rendering(tests: &mut Tests) {
+    tests.hold("probes", probes("render"), &[], |case| {
         let data = case["input"]["data"].as_object().unwrap();
         let text = block::render_yaml(input(case, "key"), data);
         (
@@ -296,7 +308,7 @@ fn probes_of_rendering() {
             case["expected"]["result"].clone(),
         )
     });
-    vectors::hold("probes", probes("render_parse_roundtrip"), &[], |case| {
+    tests.hold("probes", probes("render_parse_roundtrip"), &[], |case| {
         let data = case["input"]["data"].as_object().unwrap();
         let text = block::render_yaml(input(case, "key"), data);
         (
@@ -304,7 +316,7 @@ fn probes_of_rendering() {
             case["expected"]["result"].clone(),
         )
     });
-    vectors::hold("probes", probes("raw_markers"), UNCLOSED, |case| {
+    tests.hold("probes", probes("raw_markers"), UNCLOSED, |case| {
         let keys = |found: &[Value]| -> Vec<Value> {
             found.iter().map(|found| found["key"].clone()).collect()
         };
@@ -320,38 +332,38 @@ fn probes_of_rendering() {
     });
 }
 
-/// The one probe of `group` that erk answers wrongly, unless `part` names more of its text.
-fn defect(group: &str, erk_fn: &str) -> Option<Value> {
-    let all = vectors::erk()?["probes"].as_array().unwrap();
-    let found: Vec<&Value> = all
-        .iter()
-        .filter(|case| {
-            case["group"] == group
-                && case["erk_fn"].as_str().unwrap().starts_with(erk_fn)
-                && !case["erk_defect"].is_null()
-        })
-        .collect();
-    assert_eq!(found.len(), 1, "{group}, {erk_fn}");
-    Some(found[0].clone())
-}
-
-#[test]
-fn a_replacement_is_taken_literally() {
-    let Some(case) = defect("replace", "replace_metadata_block_in_body") else {
-        return;
+/// Adds a trial for the one probe of `group` that erk's function answers wrongly.
+fn defect(
+    tests: &mut Tests,
+    group: &str,
+    erk_fn: &str,
+    check: impl FnOnce(&'static Value) + Send + 'static,
+) {
+    let mut found = erk()["probes"].as_array().unwrap().iter().filter(|case| {
+        case["group"] == group
+            && case["erk_fn"].as_str().unwrap().starts_with(erk_fn)
+            && !case["erk_defect"].is_null()
+    });
+    let (Some(case), None) = (found.next(), found.next()) else {
+        panic!("not one probe of {group}, {erk_fn}");
     };
-    let body = input(&case, "body");
-    // The new block equals the old one and holds `\n` and `\1`: nothing may change.
-    assert_eq!(
-        block::replace(body, "k", input(&case, "new")).as_deref(),
-        Some(body)
-    );
-    assert_ne!(case["expected"]["result"], body);
+    tests.case(id(case), || check(case));
 }
 
-#[test]
-fn texts_edited_in_a_browser_are_read_and_replaced_whole() {
-    vectors::hold(
+fn a_replacement_is_taken_literally(tests: &mut Tests) {
+    defect(tests, "replace", "replace_metadata_block_in_body", |case| {
+        let body = input(case, "body");
+        // The new block equals the old one and holds `\n` and `\1`: nothing may change.
+        assert_eq!(
+            block::replace(body, "k", input(case, "new")).as_deref(),
+            Some(body)
+        );
+        assert_ne!(case["expected"]["result"], body);
+    });
+}
+
+fn texts_edited_in_a_browser_are_read_and_replaced_whole(tests: &mut Tests) {
+    tests.hold(
         "probes",
         |case| case["group"] == "crlf" && case["erk_fn"] == "parse_metadata_blocks",
         &[],
@@ -362,33 +374,30 @@ fn texts_edited_in_a_browser_are_read_and_replaced_whole() {
             )
         },
     );
-    let Some(case) = defect("crlf", "replace_metadata_block_in_body") else {
-        return;
-    };
-    // erk leaves the warning line behind.
-    assert_eq!(
-        block::replace(input(&case, "body"), "k", input(&case, "new")).as_deref(),
-        Some("X")
-    );
-    let case = defect("crlf", "extract_plan_content").unwrap();
-    // erk takes the whole text for the plan.
-    assert_eq!(block::plans(input(&case, "pr_body")), ["# T\r\n\r\nx"]);
+    defect(tests, "crlf", "replace_metadata_block_in_body", |case| {
+        // erk leaves the warning line behind.
+        assert_eq!(
+            block::replace(input(case, "body"), "k", input(case, "new")).as_deref(),
+            Some("X")
+        );
+    });
+    defect(tests, "crlf", "extract_plan_content", |case| {
+        // erk takes the whole text for the plan.
+        assert_eq!(block::plans(input(case, "pr_body")), ["# T\r\n\r\nx"]);
+    });
 }
 
-#[test]
-fn times_without_quotes_stay_strings_and_numbers_stay_numbers() {
-    let Some(case) = defect("yaml_typing", "parse_metadata_blocks") else {
-        return;
-    };
-    assert_eq!(
-        fields(input(&case, "text"))[0]["data"],
-        json!({ "ts": "2025-11-25T16:00:00Z", "run": 123 })
-    );
+fn times_without_quotes_stay_strings_and_numbers_stay_numbers(tests: &mut Tests) {
+    defect(tests, "yaml_typing", "parse_metadata_blocks", |case| {
+        assert_eq!(
+            fields(input(case, "text"))[0]["data"],
+            json!({ "ts": "2025-11-25T16:00:00Z", "run": 123 })
+        );
+    });
 }
 
-#[test]
-fn of_two_blocks_with_one_key_the_first_counts() {
-    vectors::hold(
+fn of_two_blocks_with_one_key_the_first_counts(tests: &mut Tests) {
+    tests.hold(
         "probes",
         |case| case["group"] == "duplicate_keys" && case["erk_defect"].is_null(),
         &[],
@@ -399,34 +408,35 @@ fn of_two_blocks_with_one_key_the_first_counts() {
             )
         },
     );
-    let Some(case) = defect("duplicate_keys", "replace_metadata_block_in_body") else {
-        return;
-    };
-    let body = input(&case, "body");
-    let second = &body[body.rfind(block::WARNING).unwrap()..];
-    // erk leaves two copies of the new block; we touch the one that counts and nothing else.
-    assert_eq!(block::replace(body, "k", "X"), Some(format!("X\n{second}")));
+    defect(
+        tests,
+        "duplicate_keys",
+        "replace_metadata_block_in_body",
+        |case| {
+            let body = input(case, "body");
+            let second = &body[body.rfind(block::WARNING).unwrap()..];
+            // erk leaves two copies of the new block; we touch the one that counts and nothing
+            // else.
+            assert_eq!(block::replace(body, "k", "X"), Some(format!("X\n{second}")));
+        },
+    );
 }
 
-#[test]
-fn a_block_in_a_fence_is_text() {
-    let Some(case) = defect("code_fence", "parse_metadata_blocks") else {
-        return;
-    };
-    assert_eq!(block::parse(input(&case, "text")), Parsed::default());
+fn a_block_in_a_fence_is_text(tests: &mut Tests) {
+    defect(tests, "code_fence", "parse_metadata_blocks", |case| {
+        assert_eq!(block::parse(input(case, "text")), Parsed::default());
+    });
 }
 
-#[test]
-fn the_comment_of_the_first_workflow_is_read() {
-    let Some(case) = defect("format_drift", "parse_metadata_blocks") else {
-        return;
-    };
-    let text = input(&case, "text");
-    assert_eq!(block::parse(text).diagnostics, []);
-    assert_eq!(
-        fields(text),
-        [json!({ "key": "workflow-started", "data": {
+fn the_comment_of_the_first_workflow_is_read(tests: &mut Tests) {
+    defect(tests, "format_drift", "parse_metadata_blocks", |case| {
+        let text = input(case, "text");
+        assert_eq!(block::parse(text).diagnostics, []);
+        assert_eq!(
+            fields(text),
+            [json!({ "key": "workflow-started", "data": {
             "schema": "workflow-started", "status": "started", "started_at": "2025-11-25T16:00:00Z", "workflow_run_id": "1",
         } })]
-    );
+        );
+    });
 }

@@ -11,7 +11,17 @@ use planwright::formats::specification::{
 };
 use serde_json::{Value, json};
 
-use crate::vectors::hold_agent;
+use crate::harness::Tests;
+
+crate::harness::tests!(
+    spec_template,
+    slugify,
+    identifier,
+    resolve_path,
+    model_tier,
+    env_expand,
+    config_load,
+);
 
 /// What an error says before its remedy.
 fn what(error: &impl ToString) -> String {
@@ -24,13 +34,12 @@ fn texts(value: &Value) -> Vec<&str> {
     items.filter_map(Value::as_str).collect()
 }
 
-#[test]
-fn spec_template() {
+fn spec_template(tests: &mut Tests) {
     const DEPARTURES: &[(&str, &str)] = &[(
         "SC-02",
         "the file is made in our own folder; the old one is only read",
     )];
-    hold_agent("spec_template", DEPARTURES, |case| {
+    tests.hold_agent("spec_template", DEPARTURES, |case| {
         let given = Name::parse(case["input"]["name"].as_str().unwrap());
         let ours = match given {
             Err(error) if error.to_string().contains("path separators") => {
@@ -48,17 +57,15 @@ fn spec_template() {
     });
 }
 
-#[test]
-fn slugify() {
-    hold_agent("slugify", &[], |case| {
+fn slugify(tests: &mut Tests) {
+    tests.hold_agent("slugify", &[], |case| {
         let ours = slug(case["input"]["in"].as_str().unwrap(), "project");
         (json!({ "out": ours }), case["expect"].clone())
     });
 }
 
-#[test]
-fn identifier() {
-    hold_agent("identifier", &[], |case| {
+fn identifier(tests: &mut Tests) {
+    tests.hold_agent("identifier", &[], |case| {
         let input = &case["input"];
         if let Some(prefixed) = input["has_prefix"].as_str() {
             let ours = json!({ "match": number_prefix(prefixed).is_some() });
@@ -81,9 +88,8 @@ fn identifier() {
     });
 }
 
-#[test]
-fn resolve_path() {
-    hold_agent("resolve_path", &[], |case| {
+fn resolve_path(tests: &mut Tests) {
+    tests.hold_agent("resolve_path", &[], |case| {
         let input = &case["input"];
         let kind = match input["kind"].as_str().unwrap() {
             "spec" => DocumentKind::Specification,
@@ -100,21 +106,19 @@ fn resolve_path() {
     });
 }
 
-#[test]
-fn model_tier() {
-    hold_agent("model_tier", &[], |case| {
+fn model_tier(tests: &mut Tests) {
+    tests.hold_agent("model_tier", &[], |case| {
         let tier = Models::default().tier(case["input"]["score"].as_f64().unwrap());
         (json!({ "tier": tier.name() }), case["expect"].clone())
     });
 }
 
-#[test]
-fn env_expand() {
+fn env_expand(tests: &mut Tests) {
     const DEPARTURES: &[(&str, &str)] = &[(
         "V-02",
         "a variable that is not set is an error, as the note there recommends",
     )];
-    hold_agent("env_expand", DEPARTURES, |case| {
+    tests.hold_agent("env_expand", DEPARTURES, |case| {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(CONFIG);
         std::fs::create_dir(file.parent().unwrap()).unwrap();
@@ -163,8 +167,7 @@ fn in_their_words(error: &str) -> String {
     error.to_owned()
 }
 
-#[test]
-fn config_load() {
+fn config_load(tests: &mut Tests) {
     const DEPARTURES: &[(&str, &str)] = &[
         (
             "C-01",
@@ -180,23 +183,11 @@ fn config_load() {
             "only allowed tools are named; that is said, and AskUserQuestion is never allowed",
         ),
     ];
-    hold_agent("config_load", DEPARTURES, |case| {
+    tests.hold_agent("config_load", DEPARTURES, |case| {
         let ours = match migrate(case["input"]["yaml"].as_str().unwrap_or_default()) {
             Ok(migrated) => as_recorded(&migrated.config),
             Err(error) => json!({ "error": in_their_words(&error.to_string()) }),
         };
         (ours, case["expect"].clone())
     });
-}
-
-#[test]
-fn what_departs_keeps_its_meaning() {
-    let own = migrate("agent:\n  command: my-claude\n").unwrap();
-    assert_eq!(own.config.agent.command.as_str(), "my-claude");
-    for (yaml, key) in [
-        ("debug:\n  enabled: true\n", "debug.enabled"),
-        ("agent:\n  disallowed_tools: []\n", "agent.disallowed_tools"),
-    ] {
-        assert_eq!(migrate(yaml).unwrap().not_carried[0].key, key);
-    }
 }

@@ -1,98 +1,20 @@
 //! The agent's test vectors for research: which output counts as a report, and what is retried.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use futures_util::future::BoxFuture;
-use planwright::engine::agent::Task;
-use planwright::engine::clock::Clock;
-use planwright::engine::effects::StepError;
-use planwright::engine::model::agent::{Document, Ending, Limits, Spent, Wrote};
-use planwright::engine::model::research::{Research, TopicState};
-use planwright::engine::model::run::RunId;
-use planwright::engine::prompt::{self, PromptContext};
-use planwright::engine::research::{ResearchDeps, ResearchHost, work};
+use planwright::engine::model::agent::Ending;
+use planwright::engine::model::research::TopicState;
 use planwright::engine::settings::ResearchSettings;
-use planwright::engine::steps::research::{attempt, task};
-use planwright::engine::stop::StopFlag;
 use serde_json::{Value, json};
 
-use crate::engine_research::report;
-use crate::support::clock::ManualClock;
+use crate::harness::Tests;
 use crate::support::fake_agent::{Act, FakeAgent};
-use crate::vectors::hold_agent;
+use crate::support::research::{report, wordings, works};
 
-/// Remembers nothing and shows nothing.
-struct Nowhere(RunId);
+crate::harness::tests!(fallback_flow, retry_policy,);
 
-#[async_trait]
-impl ResearchHost for Nowhere {
-    async fn begin(&mut self, research: &Research, at: usize) -> Result<Task, StepError> {
-        let around = PromptContext {
-            writes: true,
-            ..PromptContext::default()
-        };
-        let prompt = prompt::report(&attempt(research, at).borrowed(), &around, 600_000);
-        let minute = Duration::from_mins(1);
-        let limits = Limits {
-            deadline: minute,
-            silence: minute,
-            turns: 10,
-            cost: None,
-        };
-        Ok(task(
-            self.0.clone(),
-            research,
-            at,
-            limits,
-            String::new(),
-            prompt,
-        ))
-    }
-
-    async fn ended(&mut self, _: &Research, _: usize, _: &Spent) -> Result<(), StepError> {
-        Ok(())
-    }
-
-    fn show(&mut self, _: &Research, _: &BTreeSet<usize>) -> BoxFuture<'static, ()> {
-        Box::pin(std::future::ready(()))
-    }
-}
-
-/// Works on one topic to the end; the waits on the way, in milliseconds.
-fn works(agent: &FakeAgent, settings: ResearchSettings) -> (Research, Vec<f64>) {
-    let clock = Arc::new(ManualClock::new());
-    let team = ResearchDeps {
-        agent: Arc::new(agent.clone()),
-        clock: clock.clone(),
-        settings,
-    };
-    let mut research = Research::on(&["a topic".to_owned()]);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
-    let mut waits = Vec::new();
-    runtime.block_on(async {
-        let stop = StopFlag::default();
-        let mut desk = Nowhere(RunId::new());
-        loop {
-            match work(&mut research, &team, &mut desk, &stop).await {
-                Ok(()) => return,
-                Err(StepError::Wait { until, .. }) => {
-                    waits.push(until.since(clock.now()).as_secs_f64() * 1_000.0);
-                    clock.advance_to(until);
-                }
-                Err(other) => panic!("{other:?}"),
-            }
-        }
-    });
-    (research, waits)
-}
-
-#[test]
-fn fallback_flow() {
+fn fallback_flow(tests: &mut Tests) {
     const DEPARTURES: &[(&str, &str)] = &[
         (
             "F-10",
@@ -103,7 +25,7 @@ fn fallback_flow() {
             "a report that is there without the closing line is no reason to warn anybody",
         ),
     ];
-    hold_agent("fallback_flow", DEPARTURES, |case| {
+    tests.hold_agent("fallback_flow", DEPARTURES, |case| {
         let input = case["input"].clone();
         let text = |bytes: u64| -> String {
             match bytes {
@@ -168,8 +90,7 @@ fn diagnostic(prompt: &str) -> &'static str {
     .1
 }
 
-#[test]
-fn retry_policy() {
+fn retry_policy(tests: &mut Tests) {
     const DEPARTURES: &[(&str, &str)] = &[
         (
             "RT-03",
@@ -184,7 +105,7 @@ fn retry_policy() {
             "research begins a new session at every try; plans are judged in engine_agent",
         ),
     ];
-    hold_agent("retry_policy", DEPARTURES, |case| {
+    tests.hold_agent("retry_policy", DEPARTURES, |case| {
         let input = &case["input"];
         let ours = match input["fn"].as_str().unwrap() {
             "retry_with_backoff" => json!({"delays_ms": delays(input)}),
@@ -221,46 +142,4 @@ fn delays(input: &Value) -> Vec<u64> {
         exact
     };
     waits.iter().map(without_chance).collect()
-}
-
-/// The names of the wordings, in the order in which they are used.
-fn wordings() -> Vec<&'static str> {
-    let agent = FakeAgent::deciding(|_| Act::Say("I know it.".to_owned()));
-    works(&agent, ResearchSettings::default());
-    let prompts = agent.prompts();
-    let name = |prompt: &String| {
-        if prompt.contains("STEP 1.") {
-            "step_by_step"
-        } else if prompt.starts_with("ABSOLUTE REQUIREMENT") {
-            "standard"
-        } else {
-            "ultra_explicit"
-        }
-    };
-    prompts.iter().map(name).collect()
-}
-
-#[test]
-fn wordings_get_stricter() {
-    assert_eq!(wordings(), ["standard", "ultra_explicit", "step_by_step"]);
-}
-
-#[test]
-fn a_file_of_a_turn_that_did_not_end_well_is_no_report() {
-    let wrote = Wrote {
-        path: "001-a-topic.md".to_owned(),
-        text: report("it"),
-        ok: Some(true),
-    };
-    let document = Document {
-        path: wrote.path.clone(),
-        text: wrote.text.clone(),
-    };
-    let agent = FakeAgent::deciding(move |_| Act::Cut(document.clone()));
-    let (research, _) = works(&agent, ResearchSettings::default());
-    let topic = &research.topics[0];
-    assert_eq!(topic.state, TopicState::Degraded);
-    // Nothing that was paid for is lost.
-    assert!(topic.report.as_ref().unwrap().contains("It is like this"));
-    assert_eq!(agent.prompts().len(), 1);
 }

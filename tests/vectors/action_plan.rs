@@ -4,7 +4,15 @@
 use planwright::formats::action_plan::{self, Action, ActionPlan, ErrorKind, Rejected, fences};
 use serde_json::{Value, json};
 
-use crate::vectors;
+use crate::harness::{Departures, Tests, action_plans, id};
+
+crate::harness::tests!(
+    recorded_plans,
+    what_is_recorded_as_a_danger_is_never_accepted,
+    a_proposed_repair_turns_no_content_into_actions,
+    fences_around_content,
+    languages,
+);
 
 const RULE_1: &str = "rule 1: the byte-order mark is dropped first";
 const RULE_3: &str =
@@ -27,7 +35,7 @@ const RULE_11B: &str = "rule 11: refused too, as a name that is not known";
 const RULE_13: &str = "rule 13: refused too, with a row for the end of the text";
 const RULE_11: &str = "rule 11: PROMPT and MESSAGE are other names of CHAT_WITH_USER";
 
-const DEPARTURES: vectors::Departures = &[
+const DEPARTURES: Departures = &[
     ("top/utf8-bom", RULE_1),
     ("research/thematic-break-after", RULE_3),
     ("top/link-reference-definition-between-actions", RULE_4),
@@ -139,9 +147,8 @@ const DEPARTURES: vectors::Departures = &[
     ("multi/terminal-action-in-mixed-plan", RULE_11),
 ];
 
-#[test]
-fn recorded_plans() {
-    vectors::hold_action_plans(DEPARTURES, |case| {
+fn recorded_plans(tests: &mut Tests) {
+    tests.hold_action_plans("vectors", DEPARTURES, |case| {
         let want = case.get("expected_commonmark").unwrap_or(&case["expected"]);
         let ours = match action_plan::parse(case["input"].as_str().unwrap()) {
             Ok(plan) => {
@@ -174,7 +181,8 @@ fn action(action: &Action) -> Value {
     json!({ "type": kind, "description": description, "params": params })
 }
 
-/// A refusal as far as it is recorded: what was due and the kind of block that was found, or the name of the action.
+/// A refusal as far as it is recorded: what was due and the kind of block that was found, or the
+/// name of the action.
 fn refusal(rejected: &Rejected) -> Value {
     let Some(error) = rejected.errors.iter().find(|error| error.structural) else {
         return json!({ "refused": true });
@@ -224,70 +232,56 @@ fn comparable(mut answer: Value) -> Value {
     answer
 }
 
-#[test]
-fn what_is_recorded_as_a_danger_is_never_accepted() {
-    let Some(all) = vectors::action_plans() else {
-        return;
-    };
-    let cases = all["vectors"].as_array().unwrap();
+fn what_is_recorded_as_a_danger_is_never_accepted(tests: &mut Tests) {
     let mut seen = 0;
-    for case in cases {
+    for case in action_plans()["vectors"].as_array().unwrap() {
         let note = case["note"].as_str().unwrap_or_default();
         if note.contains("SECURITY") {
             seen += 1;
             let input = case["input"].as_str().unwrap();
-            assert!(action_plan::parse(input).is_err(), "{}", case["name"]);
+            tests.case(id(case), || assert!(action_plan::parse(input).is_err()));
         }
     }
     assert!(seen > 1, "{seen}");
 }
 
-#[test]
-fn a_proposed_repair_turns_no_content_into_actions() {
-    let Some(all) = vectors::action_plans() else {
-        return;
-    };
+fn a_proposed_repair_turns_no_content_into_actions(tests: &mut Tests) {
     let mut mended = 0;
-    for case in all["vectors"].as_array().unwrap() {
+    for case in action_plans()["vectors"].as_array().unwrap() {
         let input = case["input"].as_str().unwrap();
         let Err(rejected) = action_plan::parse(input) else {
             continue;
         };
-        if let Some(text) = fences::repair(input) {
-            mended += 1;
-            assert!(
-                rejected
-                    .errors
-                    .iter()
-                    .any(|error| error.kind == ErrorKind::FenceLookalike),
-                "{}",
-                case["name"]
-            );
+        let Some(text) = fences::repair(input) else {
+            continue;
+        };
+        mended += 1;
+        tests.case(id(case), move || {
+            let mut kinds = rejected.errors.iter().map(|error| error.kind);
+            assert!(kinds.any(|kind| kind == ErrorKind::FenceLookalike));
             let plan = action_plan::parse(&text).unwrap();
             let example = |step: &action_plan::Step| {
                 step.action.target().is_some_and(|it| it.contains("rm -rf"))
             };
-            assert!(!plan.actions.iter().any(example), "{}", case["name"]);
-        }
+            assert!(!plan.actions.iter().any(example));
+        });
     }
     assert!(mended > 1, "{mended}");
 }
 
-#[test]
-fn fences_and_languages() {
-    let Some(all) = vectors::action_plans() else {
-        return;
-    };
-    for case in all["fence_for_content"].as_array().unwrap() {
-        assert_eq!(
-            fences::around(case["content"].as_str().unwrap()),
-            case["fence"]
-        );
+fn fences_around_content(tests: &mut Tests) {
+    let cases = action_plans()["fence_for_content"].as_array().unwrap();
+    for (number, case) in (1..).zip(cases) {
+        tests.case(&number.to_string(), move || {
+            let fence = fences::around(case["content"].as_str().unwrap());
+            assert_eq!(fence, case["fence"], "{case}");
+        });
     }
-    for case in all["language_from_path"].as_array().unwrap() {
-        assert_eq!(
-            action_plan::language(case["path"].as_str().unwrap()),
-            case["language"]
-        );
-    }
+}
+
+fn languages(tests: &mut Tests) {
+    tests.hold_action_plans("language_from_path", &[], |case| {
+        let language = action_plan::language(case["path"].as_str().unwrap());
+        (language.into(), case["language"].clone())
+    });
 }

@@ -5,7 +5,16 @@ use planwright::formats::question::turn::{self, NextStep, TurnEnd};
 use planwright::formats::question::{Question, answer, marker, typed};
 use serde_json::{Value, json};
 
-use crate::vectors::{claude_streams, hold_agent};
+use crate::harness::{Tests, bytes};
+
+crate::harness::tests!(
+    question_detect,
+    marker_detect,
+    answer_format_at_a_terminal,
+    answer_format,
+    question_loop,
+    the_recorded_question_is_asked,
+);
 
 /// Rounds of questions that a run has.
 const ROUNDS: u32 = 3;
@@ -19,9 +28,8 @@ fn as_recorded(question: &Question) -> Value {
     })
 }
 
-#[test]
-fn question_detect() {
-    hold_agent("question_detect", &[], |case| {
+fn question_detect(tests: &mut Tests) {
+    tests.hold_agent("question_detect", &[], |case| {
         let found = marker::detect(case["input"]["text"].as_str().unwrap());
         let questions: Vec<Value> = found.questions.iter().map(as_recorded).collect();
         let ours = json!({ "questions": questions, "malformed": found.malformed });
@@ -29,9 +37,8 @@ fn question_detect() {
     });
 }
 
-#[test]
-fn marker_detect() {
-    hold_agent("marker_detect", &[], |case| {
+fn marker_detect(tests: &mut Tests) {
+    tests.hold_agent("marker_detect", &[], |case| {
         let text = case["input"]["text"].as_str().unwrap();
         let signals = marker::signals(text);
         let questions = marker::detect(text).questions;
@@ -50,13 +57,12 @@ fn marker_detect() {
 }
 
 /// What is typed at a terminal, question by question.
-#[test]
-fn answer_format_at_a_terminal() {
+fn answer_format_at_a_terminal(tests: &mut Tests) {
     const DEPARTURES: &[(&str, &str)] = &[(
         "AF-04",
         "0 asks for words of one's own: as an answer it says nothing",
     )];
-    hold_agent("answer_format", DEPARTURES, |case| {
+    tests.hold_agent("answer_format", DEPARTURES, |case| {
         let input = &case["input"];
         let questions = input["questions"].as_array().unwrap().iter();
         let words = questions
@@ -75,9 +81,8 @@ fn answer_format_at_a_terminal() {
     });
 }
 
-#[test]
-fn answer_format() {
-    hold_agent("answer_format", &[], |case| {
+fn answer_format(tests: &mut Tests) {
+    tests.hold_agent("answer_format", &[], |case| {
         let questions: Vec<Question> = case["input"]["questions"]
             .as_array()
             .unwrap()
@@ -134,7 +139,8 @@ fn answers(questions: &[Question]) -> String {
     answers.collect::<Vec<_>>().join("; ")
 }
 
-/// Runs the turns. A turn more than recorded repeats the last one where `repeats`, else the run goes on unrecorded.
+/// Runs the turns. A turn more than recorded repeats the last one where `repeats`, else the run
+/// goes on unrecorded.
 fn run(turns: &[Value], repeats: bool) -> Value {
     let (mut asked, mut prompts, mut sessions) = (Vec::new(), Vec::new(), Vec::new());
     let end = loop {
@@ -182,9 +188,8 @@ fn run(turns: &[Value], repeats: bool) -> Value {
     all
 }
 
-#[test]
-fn question_loop() {
-    hold_agent("question_loop", &[], |case| {
+fn question_loop(tests: &mut Tests) {
+    tests.hold_agent("question_loop", &[], |case| {
         let turns = case["input"]["turns_stdout_lines"].as_array().unwrap();
         let mut want = case["expect"].clone();
         // A remark, not a value.
@@ -198,22 +203,20 @@ fn question_loop() {
     });
 }
 
-#[test]
-fn the_recorded_question_is_asked() {
-    let Some(directory) = claude_streams() else {
-        return;
-    };
-    let bytes = std::fs::read(directory.join("08-question.stdout.jsonl")).unwrap();
-    let mut stream = Stream::new();
-    stream.push(&bytes, &mut |_| {});
-    let summary = stream.finish(&mut |_| {});
-    let found = turn::collect_questions(&summary.texts, None);
-    assert_eq!(found.malformed, 0);
-    let labels: Vec<&str> = found.questions[0]
-        .options
-        .iter()
-        .map(|option| option.label.as_str())
-        .collect();
-    assert_eq!(found.questions[0].question, "Which \"DB\"?\nsecond line");
-    assert_eq!(labels, ["pg", "sqlite"]);
+fn the_recorded_question_is_asked(tests: &mut Tests) {
+    tests.whole(|| {
+        let bytes = bytes("../claude-streams/08-question.stdout.jsonl");
+        let mut stream = Stream::new();
+        stream.push(&bytes, &mut |_| {});
+        let summary = stream.finish(&mut |_| {});
+        let found = turn::collect_questions(&summary.texts, None);
+        assert_eq!(found.malformed, 0);
+        let labels: Vec<&str> = found.questions[0]
+            .options
+            .iter()
+            .map(|option| option.label.as_str())
+            .collect();
+        assert_eq!(found.questions[0].question, "Which \"DB\"?\nsecond line");
+        assert_eq!(labels, ["pg", "sqlite"]);
+    });
 }

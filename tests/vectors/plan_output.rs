@@ -1,13 +1,15 @@
 //! Test vectors for plan output: only files that the agent has left count as a plan, never its
 //! messages.
-#![cfg(unix)]
 
 use serde_json::{Value, json};
 
-use crate::cli_plan_spec::Shop;
-use crate::vectors::hold_agent;
+use crate::harness::Tests;
+use crate::support::shop::{Shop, events};
 
-/// A plan that was there before stays: it is written anew only when somebody asks for it, and never counts as what came.
+crate::harness::tests!(plan_output_verify,);
+
+/// A plan that was there before stays: it is written anew only when somebody asks for it, and never
+/// counts as what came.
 const DEPARTURES: &[(&str, &str)] = &[(
     "PV-03",
     "the old plan is not removed before there is a new one; it is refused as a result all the same",
@@ -15,14 +17,13 @@ const DEPARTURES: &[(&str, &str)] = &[(
 
 const FOLDER: &str = ".planwright/plans/index";
 
-#[test]
-fn plan_output_verify() {
-    hold_agent("plan_output_verify", DEPARTURES, |case| {
+fn plan_output_verify(tests: &mut Tests) {
+    tests.hold_agent("plan_output_verify", DEPARTURES, |case| {
         let (input, expect) = (&case["input"], &case["expect"]);
         let shop =
             Shop::new("if [ -f \"$here/wrote\" ]; then cp \"$here/wrote\" plan.md; fi; say said");
         let said = input["result_text"].as_str().unwrap();
-        shop.write("say/said", &crate::cli_plan_spec::events(said));
+        shop.write("say/said", &events(said));
         if let Some(before) = input["before"].as_str() {
             shop.write(&format!("{FOLDER}/plan.md"), before);
         }
