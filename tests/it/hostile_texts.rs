@@ -200,7 +200,11 @@ fn a_post_that_nests_too_deeply_is_no_plan_and_the_reason_is_told() {
     let (thread, trigger) = conversation(["Text.".to_owned(), deep].into_iter());
     let search = extract::candidates(&thread, &trigger);
     assert_eq!(
-        search.left_out,
+        search
+            .left_out
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
         [
             "comment 1 by mira: nests quotes or lists too deeply, or leaves too many cells of a table out"
         ]

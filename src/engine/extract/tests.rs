@@ -282,15 +282,27 @@ fn nothing_found_has_a_code_and_the_nearest_miss() {
         )
     );
     assert_eq!(
-        code("own-posts-do-not-count").left_out,
+        code("own-posts-do-not-count")
+            .left_out
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
         ["comment 1 by planwright[bot]: written by the bot itself"]
     );
     assert_eq!(
-        code("written-after-the-command").left_out,
+        code("written-after-the-command")
+            .left_out
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
         ["comment 2 by mallory: written after the command"]
     );
     assert_eq!(
-        code("status-marker-does-not-count").left_out,
+        code("status-marker-does-not-count")
+            .left_out
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
         ["comment 1 by dave: carries a status or error marker of the bot"]
     );
 }
@@ -304,7 +316,7 @@ fn edited_comments_are_left_out_and_said() {
     assert_eq!(found.source, Source::Whole { post: Some(1) });
     let why = (
         0,
-        "not looked at: comment 2 by dave: edited after the command".to_owned(),
+        "not looked at: comment 2 by dave: edited after the command".into(),
     );
     assert_eq!(found.reasons.last(), Some(&why));
 }
