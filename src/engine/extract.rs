@@ -51,7 +51,7 @@ use crate::formats::block;
 use crate::formats::command::{Pointer, read_options, without_commands};
 use crate::formats::plan::document::strip_notes;
 use crate::formats::plan::title::own_title;
-use element::elements;
+use element::{Element, elements};
 use heading::Role;
 use region::{Region, Title};
 
@@ -116,6 +116,8 @@ pub enum Verdict {
 #[derive(Debug, Clone)]
 pub struct Scan {
     found: Vec<Found>,
+    /// Blocks of the posts that are read, with the position of each post.
+    parsed: Vec<(usize, Vec<Element>)>,
     /// Plan in the command's own comment.
     inline: Option<Candidate>,
     left_out: Vec<LeftOut>,
@@ -154,6 +156,21 @@ enum Part {
 }
 
 impl Found {
+    /// Returns the candidate with the position, author and permalink of its post.
+    fn at(self, position: usize, author: Option<&Actor>, url: &str) -> Self {
+        let parts = self.parts.into_iter().map(|(_, span)| (position, span));
+        Self {
+            parts: parts.collect(),
+            author: author.cloned(),
+            candidate: Candidate {
+                author: author.map(|author| author.login.clone()),
+                url: Some(url.to_owned()),
+                ..self.candidate
+            },
+            ..self
+        }
+    }
+
     fn position(&self) -> usize {
         self.parts.last().map_or(0, |(position, _)| *position)
     }
@@ -228,7 +245,7 @@ impl Scan {
                 unconfirmed.push(ignored);
             }
         }
-        let mut search = choice::decide(found, thread, trigger, trust);
+        let mut search = choice::decide(found, &self.parsed, thread, trigger, trust);
         if let Some(inline) = self.inline {
             search.candidates.insert(0, inline);
             search.verdict = Verdict::Plan;
@@ -295,6 +312,7 @@ pub fn candidates(thread: &Conversation, trigger: &Trigger) -> Search {
 pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
     let mut left_out = Vec::new();
     let mut found: Vec<Found> = Vec::new();
+    let mut parsed = Vec::new();
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, url } => Some((*id, text, url)),
         Origin::Label { .. }
@@ -316,17 +334,19 @@ pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
     for (index, post) in posts::searched(thread, trigger, &mut left_out).0 {
         match unfit(post, trigger) {
             Some(why) => left_out.push(LeftOut::new(post, why)),
-            None if !is_named(post.id) => {}
-            None => found.extend(in_post(&post.body, post.id).into_iter().map(|one| Found {
-                parts: vec![(index, one.parts[0].1.clone())],
-                author: post.author.clone(),
-                candidate: Candidate {
-                    author: post.author.as_ref().map(|author| author.login.clone()),
-                    url: Some(post.url.clone()),
-                    ..one.candidate
-                },
-                ..one
-            })),
+            None => {
+                let elements = elements(&post.body);
+                if is_named(post.id) {
+                    let author = post.author.as_ref();
+                    let plans = in_post(&post.body, &elements, post.id);
+                    found.extend(
+                        plans
+                            .into_iter()
+                            .map(|one| one.at(index, author, &post.url)),
+                    );
+                }
+                parsed.push((index, elements));
+            }
         }
     }
     if !thread.hidden.is_empty() {
@@ -335,17 +355,9 @@ pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
     let own_counts = inline.is_none() && pointer.is_none();
     if let Some((id, text, url)) = own_comment.filter(|_| own_counts) {
         let text = without_commands(text);
-        let own = in_post(&text, Some(id));
-        found.extend(own.into_iter().map(|one| Found {
-            parts: vec![(thread.posts.len(), one.parts[0].1.clone())],
-            author: Some(trigger.actor.clone()),
-            candidate: Candidate {
-                author: Some(trigger.actor.login.clone()),
-                url: Some(url.clone()),
-                ..one.candidate
-            },
-            ..one
-        }));
+        let plans = in_post(&text, &elements(&text), Some(id)).into_iter();
+        let (position, author) = (thread.posts.len(), Some(&trigger.actor));
+        found.extend(plans.map(|one| one.at(position, author, url)));
     }
     let inline = inline.map(|text| {
         let mut candidate = titled(Source::Inline, text.clone());
@@ -356,6 +368,7 @@ pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
     });
     Scan {
         found: multipart::joined(found),
+        parsed,
         inline,
         left_out,
         requester: trigger.actor.id,
@@ -406,7 +419,8 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
     }
 }
 
-fn in_post(text: &str, post: Option<u64>) -> Vec<Found> {
+/// Finds the plans in the post `text`, which consists of `elements`.
+fn in_post(text: &str, elements: &[Element], post: Option<u64>) -> Vec<Found> {
     let found = |candidate: Candidate, span: Range<usize>, label: Option<String>| Found {
         parts: vec![(0, span)],
         author: None,
@@ -433,8 +447,8 @@ fn in_post(text: &str, post: Option<u64>) -> Vec<Found> {
             })
             .collect();
     }
-    let regions = region::regions(text);
-    let about = multipart::About::of(text, &regions);
+    let regions = region::regions(text, elements);
+    let about = multipart::About::of(elements, &regions);
     regions
         .into_iter()
         .enumerate()
@@ -500,7 +514,7 @@ fn quotes_blocks(text: &str) -> bool {
     let surrounded = has_heading(above, &|level, role| level == 1 || role == Role::Title)
         || has_heading(above, &|level, _| level <= 2) && has_heading(below, &|level, _| level <= 2);
     surrounded
-        && region::regions(&around)
+        && region::regions(&around, &elements(&around))
             .iter()
             .any(|region| region.points() >= MIN_SCORE)
 }

@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use super::context::score_context;
 use super::decision::{Case, FULL, UNSUPPORTED};
-use super::element::{ElementKind, elements};
+use super::element::{Element, ElementKind, elements};
 use super::reference::{
     Subject, by_name, from_quote, named, overlap, telling_lines, telling_words, unquoted,
 };
 use super::score::POSSIBLE;
 use super::series::split_sentences;
-use super::talk::{Heard, Standing, listen};
+use super::talk::{Heard, Standing, Statement, listen};
 use super::trust::Trust;
 use super::{Found, Search, Verdict, add, posts};
 use crate::engine::model::candidate::Candidate;
@@ -34,6 +34,7 @@ const SAME_PLAN: usize = 55;
 /// Rates the candidates of trusted authors and decides between them.
 pub(super) fn decide(
     mut found: Vec<Found>,
+    parsed: &[(usize, Vec<Element>)],
     thread: &Conversation,
     trigger: &Trigger,
     trust: &Trust,
@@ -52,8 +53,15 @@ pub(super) fn decide(
     good.sort_by_key(|it| (it.position(), it.parts.first().map(|(_, span)| span.start)));
     letters(&mut good);
     let subjects: Vec<Subject> = good.iter().map(|it| subject(it, thread)).collect();
-    let own = own_comment(trigger);
-    let heard = heard(&good, &subjects, thread, own.as_ref(), trigger, trust);
+    let own = own_comment(trigger).map(|post| (elements(&post.body), post));
+    let heard = heard(
+        &good,
+        &subjects,
+        (thread, parsed),
+        own.as_ref(),
+        trigger,
+        trust,
+    );
     let mut standing = heard.standing;
     revisions(&good, &subjects, &mut standing);
     let strengths: Vec<i32> = good
@@ -204,8 +212,8 @@ fn own_comment(trigger: &Trigger) -> Option<Post> {
 fn heard(
     good: &[Found],
     subjects: &[Subject],
-    thread: &Conversation,
-    own: Option<&Post>,
+    (thread, parsed): (&Conversation, &[(usize, Vec<Element>)]),
+    own: Option<&(Vec<Element>, Post)>,
     trigger: &Trigger,
     trust: &Trust,
 ) -> Heard {
@@ -228,22 +236,21 @@ fn heard(
                 || trust.allows(post.author.as_ref(), trigger.actor.id)
         }
     };
-    let mut left_out = Vec::new();
-    let mut all: Vec<(usize, &Post, Vec<Range<usize>>)> =
-        posts::searched(thread, trigger, &mut left_out)
-            .0
-            .into_iter()
-            .filter(|(_, post)| counts(post) && posts::unfit(post, trigger).is_none())
-            .map(|(position, post)| (position, post, parts_of(position)))
-            .collect();
-    if let Some(own) = own {
-        all.push((end, own, parts_of(end)));
-    }
-    let all: Vec<(usize, &Post, &[Range<usize>])> = all
-        .iter()
-        .map(|(position, post, parts)| (*position, *post, parts.as_slice()))
+    let read = parsed.iter().filter_map(|(position, elements)| {
+        let post = thread.posts.get(*position).filter(|post| counts(post))?;
+        Some((*position, elements, post))
+    });
+    let own = own.map(|(elements, post)| (end, elements, post));
+    let statements: Vec<Statement<'_>> = read
+        .chain(own)
+        .map(|(position, elements, post)| Statement {
+            position,
+            post,
+            elements,
+            plans: parts_of(position),
+        })
         .collect();
-    listen(&all, subjects, end)
+    listen(&statements, subjects, end)
 }
 
 /// Marks plans as replaced if there is a later version.
@@ -294,7 +301,7 @@ fn reactions(found: &Found, thread: &Conversation) -> i32 {
 /// Returns the candidate that the command refers to, in its guidance or by a quote above it.
 fn pointed(
     trigger: &Trigger,
-    own: Option<&Post>,
+    own: Option<&(Vec<Element>, Post)>,
     subjects: &[Subject],
     end: usize,
 ) -> Option<usize> {
@@ -339,8 +346,8 @@ fn pointed(
             return Some(one);
         }
     }
-    let own = own?;
-    elements(&own.body)
+    let (elements, own) = own?;
+    elements
         .iter()
         .rev()
         .filter(|element| element.kind == ElementKind::Quote)

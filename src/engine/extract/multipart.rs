@@ -23,13 +23,13 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Reads the statements of the post `text`, which contains the plans `regions`.
-    pub(super) fn of(text: &str, regions: &[Region]) -> Self {
+    /// Reads the statements of a post, which contains the plans `regions`.
+    pub(super) fn of(elements: &[Element], regions: &[Region]) -> Self {
         let mut about = Self::default();
         let Some(first) = regions.first() else {
             return about;
         };
-        for element in elements(text) {
+        for element in elements {
             let inside = regions.iter().any(|region| {
                 region.span.start < element.span.start && element.span.end <= region.span.end
             });
@@ -41,7 +41,7 @@ impl About {
             {
                 continue;
             }
-            about.replaces |= replaces(&element);
+            about.replaces |= replaces(element);
             if element.span.start <= first.span.start {
                 about.detail |= element.text.len() <= 200
                     && step_number(&element.text).is_none()
@@ -49,7 +49,7 @@ impl About {
                         let rest = element.text[step.end..].trim_start();
                         rest.starts_with(|c: char| c.is_ascii_digit())
                     });
-                about.part = about.part.or_else(|| part(&element));
+                about.part = about.part.or_else(|| part(element));
             }
             // The post announces another topic.
             about.detail |= !inside && element.phrases.has(Class::Aside);

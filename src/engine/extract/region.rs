@@ -51,19 +51,18 @@ impl Region {
     }
 }
 
-/// Returns the disjoint parts of a post that could be plans, in order.
-pub(super) fn regions(text: &str) -> Vec<Region> {
-    let elements = elements(text);
+/// Returns the disjoint parts of a post that could be plans, in order. `elements` are its blocks.
+pub(super) fn regions(text: &str, elements: &[Element]) -> Vec<Region> {
     if elements.is_empty() {
         return Vec::new();
     }
     if score::may_be_document(text) && is_success_document(text) {
-        return vec![finished(text, &elements, 0..elements.len(), None, true)];
+        return vec![finished(text, elements, 0..elements.len(), None, true)];
     }
     let search = Search {
         text,
-        elements: &elements,
-        series: series(&elements),
+        elements,
+        series: series(elements),
         all: true,
     };
     let mut found = search.fenced();

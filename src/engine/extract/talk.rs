@@ -5,7 +5,7 @@
 //! B`, "the second"), the name of an author, or words of a title that no other plan contains.
 //! Otherwise it refers to the preceding plan.
 
-use super::element::{Element, ElementKind, elements};
+use super::element::{Element, ElementKind};
 use super::reference::{Subject, by_name, from_quote, named, telling_words, unquoted, whole_word};
 use super::series::split_sentences;
 use crate::engine::model::conversation::Post;
@@ -50,14 +50,21 @@ impl Standing {
     }
 }
 
-/// Evaluates what `posts` say about `subjects`, which are in chronological order. Each post comes
-/// with the byte ranges of the plans in it, which are skipped. `command` is the position of the
-/// command's own comment.
-pub(super) fn listen(
-    posts: &[(usize, &Post, &[Range<usize>])],
-    subjects: &[Subject],
-    command: usize,
-) -> Heard {
+/// A post that may say something about plans.
+pub(super) struct Statement<'a> {
+    /// Position of the post in the conversation.
+    pub(super) position: usize,
+    /// The post.
+    pub(super) post: &'a Post,
+    /// Blocks of the post.
+    pub(super) elements: &'a [Element],
+    /// Byte ranges of the plans in the post, which are skipped.
+    pub(super) plans: Vec<Range<usize>>,
+}
+
+/// Evaluates what `statements` say about `subjects`, which are in chronological order. `command` is
+/// the position of the command's own comment.
+pub(super) fn listen(statements: &[Statement<'_>], subjects: &[Subject], command: usize) -> Heard {
     let mut talk = Talk {
         subjects,
         standing: vec![Standing::default(); subjects.len()],
@@ -71,10 +78,8 @@ pub(super) fn listen(
         .map(|subject| subject.first_post)
         .min()
         .unwrap_or(usize::MAX);
-    for (position, post, parts) in posts {
-        if *position >= first {
-            talk.hear(*position, post, parts);
-        }
+    for statement in statements.iter().filter(|it| it.position >= first) {
+        talk.hear(statement);
     }
     Heard {
         standing: talk.standing,
@@ -145,7 +150,8 @@ struct Talk<'s> {
 }
 
 impl Talk<'_> {
-    fn hear(&mut self, position: usize, post: &Post, parts: &[Range<usize>]) {
+    fn hear(&mut self, statement: &Statement<'_>) {
+        let (position, post) = (statement.position, statement.post);
         let author = post.author.as_ref().map(|author| author.id);
         // Apps have no say, except for authors of plans.
         let program = post.author.as_ref().is_some_and(|author| author.bot);
@@ -153,11 +159,11 @@ impl Talk<'_> {
             return;
         }
         let mut quoted: Option<(usize, bool)> = None;
-        for element in elements(&post.body) {
+        for element in statement.elements {
             let within = |part: &Range<usize>| {
                 part.start <= element.span.start && element.span.end <= part.end
             };
-            if parts.iter().any(within) {
+            if statement.plans.iter().any(within) {
                 quoted = None;
                 continue;
             }
