@@ -303,11 +303,6 @@ fn explain(best: Option<&Candidate>) -> String {
     }
 }
 
-/// Returns all candidates in `thread`, best first, regardless of their authors.
-pub fn candidates(thread: &Conversation, trigger: &Trigger) -> Search {
-    scan(thread, trigger).search(thread, trigger, &Trust::Everybody)
-}
-
 /// Finds all candidates in `thread`.
 pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
     let mut left_out = Vec::new();

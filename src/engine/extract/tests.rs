@@ -103,6 +103,10 @@ fn conversation(text: &str) -> (Conversation, Trigger) {
     (thread, trigger)
 }
 
+fn candidates(thread: &Conversation, trigger: &Trigger) -> Search {
+    scan(thread, trigger).search(thread, trigger, &Trust::Everybody)
+}
+
 fn chosen(thread: &Conversation, trigger: &Trigger) -> Result<Candidate, NoPlan> {
     match choose(candidates(thread, trigger), trigger)? {
         Choice::Plan(candidate) => Ok(*candidate),
@@ -361,7 +365,7 @@ fn a_person_may_quote_a_marker_of_the_bot_within_a_plan() {
 
 /// Returns all candidates in one text, best first.
 fn candidates_in_text(text: &str) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = in_post(text, None)
+    let mut found: Vec<Candidate> = in_post(text, &elements(text), None)
         .into_iter()
         .map(|found| Candidate {
             title: found.title(),
