@@ -180,7 +180,7 @@ fn as_json(judged: &Judged) -> serde_json::Value {
         "unclear": matches!(search.verdict, Verdict::Unclear { .. }),
         "minimum_score": MIN_SCORE,
         "candidates": shown,
-        "left_out": search.left_out,
+        "left_out": search.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "hidden": hidden,
     })
 }

@@ -18,10 +18,11 @@ use futures_util::future::BoxFuture;
 
 use super::effects::StepError;
 use super::forge::Reaction;
-use super::messages::{failures, replies};
+use super::messages::{self, failures, replies};
 use super::services::Services;
 use super::steps::authorise::Authorised;
 use super::steps::prepare::{self, Ready};
+use super::steps::report::Reporting;
 use super::steps::{Context, publish, report};
 use super::stop::StopFlag;
 use super::store::{AuditEntry, EffectState};
@@ -67,6 +68,14 @@ fn handler(command: Command) -> Handler {
         Command::Help => {
             Handler::Reply(|context| Box::pin(async { Ok(help::text(&context.settings.labels)) }))
         }
+    }
+}
+
+/// Returns how `command` reports.
+pub(super) fn reporting(command: Command) -> Reporting {
+    match command {
+        Command::CheckPlan => check_plan::REPORTING,
+        _ => Reporting::default(),
     }
 }
 
@@ -165,7 +174,9 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepErr
     let prepared = match prepare::unless_saved(run.context, ready).await? {
         Ready::Plan(prepared) => prepared,
         Ready::Known(known) => {
-            report::known(run.context, &known).await?;
+            let context = &mut *run.context;
+            let body = messages::known::already_saved(&context.trigger, context.run(), &known);
+            report::succeeded(context, &body).await?;
             run.context.audit("saved before", &known.issue.url).await?;
             return Ok(());
         }
@@ -175,7 +186,17 @@ async fn save(run: &mut CommandRun<'_>, work_out: WorkOut) -> Result<(), StepErr
         run.stop.check_cancelled()?;
     }
     let saved = publish::publish(run.context, &prepared, run.allowed).await?;
-    report::saved(run.context, &saved).await?;
+    let context = &mut *run.context;
+    let body = messages::saved(
+        &context.trigger,
+        context.run(),
+        &prepared,
+        &saved,
+        &messages::next_steps(&context.settings, &context.trigger.place, &saved),
+        report::seconds(context),
+        context.progress.spent().as_ref(),
+    );
+    report::succeeded(context, &body).await?;
     run.context.audit("saved", &saved.url).await?;
     Ok(())
 }

@@ -86,6 +86,7 @@ pub(super) fn context(parts: &Services, claimed: &Claimed) -> Context {
         settings: Arc::clone(&parts.settings),
         status_written: None,
         outsider: false,
+        reporting: commands::reporting(claimed.trigger.command),
     }
 }
 

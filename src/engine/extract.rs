@@ -1,12 +1,12 @@
 //! Selects the plan in a conversation without an agent and without I/O.
 //!
-//! 1. [`scan`] reads the posts and finds the parts of each post that could be a plan. It rates the
-//!    structure of a text independently of its language (`extract/region.rs`, `series.rs` and
-//!    `score.rs`).
+//! 1. [`scan`] reads the posts and finds the parts of each post that could be a plan
+//!    (`extract/region.rs`, `bounds.rs`). It rates the structure of a text independently of its
+//!    language (`series.rs`, `score.rs`) and joins multi-part plans (`multipart.rs`).
 //! 2. [`Scan::authors`] returns the accounts whose role has to be queried, and [`Trust`] defines
 //!    whose plans are considered.
-//! 3. [`Scan::search`] evaluates what people said about each plan (`extract/talk.rs`) and decides
-//!    (`extract/choice.rs`): one plan, none, or several if it is unclear which one is meant.
+//! 3. [`Scan::search`] rates the context of each plan (`extract/context.rs`), evaluates what people
+//!    said about it (`reference.rs`, `talk.rs`) and decides (`choice.rs`, `decision.rs`): one plan, none, or several if it is unclear which one is meant.
 //!
 //! A plan in the command's own comment is used without a search.
 //!
@@ -21,9 +21,15 @@
 //! Plans of other authors are ignored and listed in [`Search::unconfirmed`], unless the command
 //! names the author.
 
+mod bounds;
 mod choice;
+mod context;
+mod decision;
 mod element;
+mod heading;
+mod multipart;
 mod posts;
+mod reference;
 mod region;
 mod score;
 mod series;
@@ -32,7 +38,7 @@ mod talk;
 mod tests;
 mod trust;
 
-use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
+use crate::engine::model::candidate::{Candidate, Reason, Source, Unconfirmed};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -45,10 +51,11 @@ use crate::formats::block;
 use crate::formats::command::{Pointer, read_options, without_commands};
 use crate::formats::plan::document::strip_notes;
 use crate::formats::plan::title::own_title;
-use element::elements;
-use region::{Region, Role, Title};
+use element::{Element, elements};
+use heading::Role;
+use region::{Region, Title};
 
-pub use posts::unsearched;
+pub use posts::{Ignored, LeftOut, unsearched};
 pub(in crate::engine) use posts::{late, unfit};
 pub use score::MIN_SCORE;
 pub use trust::Trust;
@@ -66,9 +73,6 @@ pub const MAX_AUTHORS: usize = 20;
 /// Login that GitHub shows for posts of deleted accounts.
 pub const GHOST: &str = "ghost";
 
-/// Reason why the bot's own posts are ignored.
-pub const OWN: &str = "written by the bot itself";
-
 /// Returns the candidate for a plan from a session log.
 pub fn from_log(text: &str) -> Candidate {
     titled(Source::Log, text.to_owned())
@@ -81,8 +85,8 @@ pub struct Search {
     pub candidates: Vec<Candidate>,
     /// Decision between the candidates.
     pub verdict: Verdict,
-    /// Ignored posts with the reason, one sentence each.
-    pub left_out: Vec<String>,
+    /// Ignored posts with the reason.
+    pub left_out: Vec<LeftOut>,
     /// Posts with a plan whose authors are not trusted.
     pub unconfirmed: Vec<Unconfirmed>,
     /// Permalinks of later posts that may change the best candidate.
@@ -112,9 +116,11 @@ pub enum Verdict {
 #[derive(Debug, Clone)]
 pub struct Scan {
     found: Vec<Found>,
+    /// Blocks of the posts that are read, with the position of each post.
+    parsed: Vec<(usize, Vec<Element>)>,
     /// Plan in the command's own comment.
     inline: Option<Candidate>,
-    left_out: Vec<String>,
+    left_out: Vec<LeftOut>,
     requester: u64,
     /// The post that the command refers to, and why it cannot be read, if so.
     pointer: Option<(Pointer, Option<&'static str>)>,
@@ -150,6 +156,21 @@ enum Part {
 }
 
 impl Found {
+    /// Returns the candidate with the position, author and permalink of its post.
+    fn at(self, position: usize, author: Option<&Actor>, url: &str) -> Self {
+        let parts = self.parts.into_iter().map(|(_, span)| (position, span));
+        Self {
+            parts: parts.collect(),
+            author: author.cloned(),
+            candidate: Candidate {
+                author: author.map(|author| author.login.clone()),
+                url: Some(url.to_owned()),
+                ..self.candidate
+            },
+            ..self
+        }
+    }
+
     fn position(&self) -> usize {
         self.parts.last().map_or(0, |(position, _)| *position)
     }
@@ -164,6 +185,11 @@ impl Found {
 
     fn good(&self) -> bool {
         self.candidate.score >= MIN_SCORE
+    }
+
+    /// Returns whether one of the reasons for the score meets `condition`.
+    fn has_reason(&self, condition: impl Fn(&Reason) -> bool) -> bool {
+        self.candidate.reasons.iter().any(|(_, why)| condition(why))
     }
 }
 
@@ -219,7 +245,7 @@ impl Scan {
                 unconfirmed.push(ignored);
             }
         }
-        let mut search = choice::decide(found, thread, trigger, trust);
+        let mut search = choice::decide(found, &self.parsed, thread, trigger, trust);
         if let Some(inline) = self.inline {
             search.candidates.insert(0, inline);
             search.verdict = Verdict::Plan;
@@ -260,7 +286,7 @@ pub struct NoPlan {
     /// The best candidate below [`MIN_SCORE`].
     pub best: Option<Box<Candidate>>,
     /// Ignored posts with the reason.
-    pub left_out: Vec<String>,
+    pub left_out: Vec<LeftOut>,
     /// Posts with a plan whose authors are not trusted.
     pub unconfirmed: Vec<Unconfirmed>,
     /// Why the post that the command refers to cannot be read.
@@ -277,15 +303,11 @@ fn explain(best: Option<&Candidate>) -> String {
     }
 }
 
-/// Returns all candidates in `thread`, best first, regardless of their authors.
-pub fn candidates(thread: &Conversation, trigger: &Trigger) -> Search {
-    scan(thread, trigger).search(thread, trigger, &Trust::Everybody)
-}
-
 /// Finds all candidates in `thread`.
 pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
     let mut left_out = Vec::new();
     let mut found: Vec<Found> = Vec::new();
+    let mut parsed = Vec::new();
     let own_comment = match &trigger.origin {
         Origin::Comment { id, text, url } => Some((*id, text, url)),
         Origin::Label { .. }
@@ -306,51 +328,42 @@ pub fn scan(thread: &Conversation, trigger: &Trigger) -> Scan {
     };
     for (index, post) in posts::searched(thread, trigger, &mut left_out).0 {
         match unfit(post, trigger) {
-            Some(why) => left_out.push(format!("{}: {why}", posts::name(post))),
-            None if !is_named(post.id) => {}
-            None => found.extend(in_post(&post.body, post.id).into_iter().map(|one| Found {
-                parts: vec![(index, one.parts[0].1.clone())],
-                author: post.author.clone(),
-                candidate: Candidate {
-                    author: post.author.as_ref().map(|author| author.login.clone()),
-                    url: Some(post.url.clone()),
-                    ..one.candidate
-                },
-                ..one
-            })),
+            Some(why) => left_out.push(LeftOut::new(post, why)),
+            None => {
+                let elements = elements(&post.body);
+                if is_named(post.id) {
+                    let author = post.author.as_ref();
+                    let plans = in_post(&post.body, &elements, post.id);
+                    found.extend(
+                        plans
+                            .into_iter()
+                            .map(|one| one.at(index, author, &post.url)),
+                    );
+                }
+                parsed.push((index, elements));
+            }
         }
     }
-    match thread.hidden.len() {
-        0 => {}
-        1 => left_out.push("one comment: hidden on GitHub".to_owned()),
-        many => left_out.push(format!("{many} comments: hidden on GitHub")),
+    if !thread.hidden.is_empty() {
+        left_out.push(LeftOut::Hidden(thread.hidden.len()));
     }
     let own_counts = inline.is_none() && pointer.is_none();
     if let Some((id, text, url)) = own_comment.filter(|_| own_counts) {
         let text = without_commands(text);
-        let own = in_post(&text, Some(id));
-        found.extend(own.into_iter().map(|one| Found {
-            parts: vec![(thread.posts.len(), one.parts[0].1.clone())],
-            author: Some(trigger.actor.clone()),
-            candidate: Candidate {
-                author: Some(trigger.actor.login.clone()),
-                url: Some(url.clone()),
-                ..one.candidate
-            },
-            ..one
-        }));
+        let plans = in_post(&text, &elements(&text), Some(id)).into_iter();
+        let (position, author) = (thread.posts.len(), Some(&trigger.actor));
+        found.extend(plans.map(|one| one.at(position, author, url)));
     }
     let inline = inline.map(|text| {
         let mut candidate = titled(Source::Inline, text.clone());
-        candidate
-            .reasons
-            .push((0, "is in the command's own comment".to_owned()));
+        add(&mut candidate, 0, "is in the command's own comment");
         candidate.author = Some(trigger.actor.login.clone());
         candidate.url = own_comment.map(|(_, _, url)| url.clone());
         candidate
     });
     Scan {
-        found: choice::joined(found),
+        found: multipart::joined(found),
+        parsed,
         inline,
         left_out,
         requester: trigger.actor.id,
@@ -376,12 +389,9 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
     match search.verdict {
         Verdict::Plan if !candidates.is_empty() => {
             let mut best = candidates.swap_remove(0);
-            best.reasons.extend(
-                search
-                    .left_out
-                    .into_iter()
-                    .map(|why| (0, format!("not looked at: {why}"))),
-            );
+            for left_out in search.left_out {
+                add(&mut best, 0, format!("not looked at: {left_out}"));
+            }
             Ok(Choice::Plan(Box::new(best)))
         }
         Verdict::Unclear { among, why } => {
@@ -404,7 +414,8 @@ pub fn choose(search: Search, trigger: &Trigger) -> Result<Choice, NoPlan> {
     }
 }
 
-fn in_post(text: &str, post: Option<u64>) -> Vec<Found> {
+/// Finds the plans in the post `text`, which consists of `elements`.
+fn in_post(text: &str, elements: &[Element], post: Option<u64>) -> Vec<Found> {
     let found = |candidate: Candidate, span: Range<usize>, label: Option<String>| Found {
         parts: vec![(0, span)],
         author: None,
@@ -426,13 +437,13 @@ fn in_post(text: &str, post: Option<u64>) -> Vec<Found> {
             .into_iter()
             .map(|plan| {
                 let mut candidate = candidate(Source::Block { post }, plan);
-                add(&mut candidate, BLOCK, "is in a plan block");
+                add(&mut candidate, BLOCK, Reason::Block);
                 found(candidate, 0..text.len(), None)
             })
             .collect();
     }
-    let regions = region::regions(text);
-    let about = choice::About::of(text, &regions);
+    let regions = region::regions(text, elements);
+    let about = multipart::About::of(elements, &regions);
     regions
         .into_iter()
         .enumerate()
@@ -491,14 +502,14 @@ fn quotes_blocks(text: &str) -> bool {
     let has_heading = |text: &str, wanted: &dyn Fn(u8, Role) -> bool| {
         elements(text).iter().any(|it| {
             it.level()
-                .is_some_and(|level| wanted(level, region::role(it)))
+                .is_some_and(|level| wanted(level, heading::role(it)))
         })
     };
     let (above, below) = (&text[..first.span.start], &text[last.span.end..]);
     let surrounded = has_heading(above, &|level, role| level == 1 || role == Role::Title)
         || has_heading(above, &|level, _| level <= 2) && has_heading(below, &|level, _| level <= 2);
     surrounded
-        && region::regions(&around)
+        && region::regions(&around, &elements(&around))
             .iter()
             .any(|region| region.points() >= MIN_SCORE)
 }
@@ -523,9 +534,9 @@ fn titled(source: Source, text: String) -> Candidate {
     }
 }
 
-fn add(candidate: &mut Candidate, points: i32, why: &str) {
+fn add(candidate: &mut Candidate, points: i32, why: impl Into<Reason>) {
     candidate.score = candidate.score.saturating_add(points);
-    candidate.reasons.push((points, why.to_owned()));
+    candidate.reasons.push((points, why.into()));
 }
 
 /// Returns the plans in the blocks of a text, without the notes appended by the bot.

@@ -374,14 +374,7 @@ pub fn plain(text: &str) -> String {
 
 /// Formats text as an inline code span; it may contain backticks.
 pub fn code_span(text: &str) -> String {
-    let text = one_line(text);
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    if longest == 0 {
-        format!("`{text}`")
-    } else {
-        format!("{fence} {text} {fence}")
-    }
+    crate::formats::text::code_span(&one_line(text))
 }
 
 /// Replaces each run of white space by a single blank.

@@ -238,8 +238,7 @@ impl Settings {
     /// Returns the delay after the `fault`th fault, counted from 1. It doubles with each fault, up
     /// to `max_backoff`.
     pub fn backoff_after(&self, fault: u32) -> Duration {
-        let factor = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
-        self.backoff.saturating_mul(factor).min(self.max_backoff)
+        backoff_after(fault, self.backoff, self.max_backoff)
     }
 
     /// Returns the sum of the delays after the first `faults` faults.
@@ -257,6 +256,13 @@ impl Settings {
     pub fn still_waits(until: Millis, now: Millis, longest: Duration) -> Option<Millis> {
         (now < until && until <= now.plus(longest)).then_some(until)
     }
+}
+
+/// Returns the delay after the `fault`th fault, counted from 1: `first`, doubled with each fault up
+/// to `longest`.
+fn backoff_after(fault: u32, first: Duration, longest: Duration) -> Duration {
+    let factor = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
+    first.saturating_mul(factor).min(longest)
 }
 
 /// Time to wait before looking for the result of a write of unknown outcome: GitHub may still be
@@ -303,19 +309,14 @@ impl ResearchSettings {
     /// Returns the delay of a topic after its `fault`th consecutive fault, counted from 1. `chance`
     /// is the random number between 0 and 1 that determines the jitter.
     pub fn wait(&self, fault: u32, chance: f64) -> std::time::Duration {
-        let doubled = 2_u32.saturating_pow(fault.saturating_sub(1).min(16));
-        let wait = self
-            .backoff
-            .saturating_mul(doubled)
-            .min(self.max_backoff)
-            .as_secs_f64();
+        let wait = backoff_after(fault, self.backoff, self.max_backoff);
         // The jitter keeps topics that met the same overload from retrying at the same time.
         let chance = if chance.is_finite() {
             chance.clamp(0.0, 1.0)
         } else {
             0.0
         };
-        std::time::Duration::from_secs_f64(wait * (1.0 + chance / 2.0))
+        std::time::Duration::from_secs_f64(wait.as_secs_f64() * (1.0 + chance / 2.0))
     }
 }
 

@@ -55,6 +55,8 @@ pub struct Context {
     pub status_written: Option<Millis>,
     /// Whether the sender lacks triage permission. Such a sender gets one comment and one reaction.
     pub outsider: bool,
+    /// How the command reports.
+    pub reporting: report::Reporting,
 }
 
 impl Context {

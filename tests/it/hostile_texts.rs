@@ -3,7 +3,7 @@
 
 use comrak::Arena;
 use comrak::nodes::NodeValue;
-use planwright::engine::extract::{self, MAX_SEARCHED_BYTES};
+use planwright::engine::extract::{MAX_SEARCHED_BYTES, Search, Trust, scan};
 use planwright::engine::model::conversation::{Conversation, Post, Reactions};
 use planwright::engine::model::progress::Logs;
 use planwright::engine::model::time::Millis;
@@ -19,6 +19,10 @@ use crate::support::hostile::{Numbers, cooked, recipe, shapes};
 
 /// Shorter than a comment can be, so that the test is quick; the limits do not depend on it.
 const LENGTH: usize = 4_096;
+
+fn search(thread: &Conversation, trigger: &Trigger) -> Search {
+    scan(thread, trigger).search(thread, trigger, &Trust::Everybody)
+}
 
 /// Every shape, and texts put together at random from fixed seeds.
 fn texts() -> Vec<(String, String)> {
@@ -176,7 +180,7 @@ fn of_a_long_conversation_the_newest_posts_are_searched_and_the_rest_is_counted(
         .chain([plan("a new one")])
         .chain((0..newest).map(|_| filler.clone()));
     let (thread, trigger) = conversation(bodies);
-    let search = extract::candidates(&thread, &trigger);
+    let search = search(&thread, &trigger);
     assert_eq!(search.candidates[0].title.as_deref(), Some("a new one"));
     assert!(
         !search
@@ -198,9 +202,13 @@ fn of_a_long_conversation_the_newest_posts_are_searched_and_the_rest_is_counted(
 fn a_post_that_nests_too_deeply_is_no_plan_and_the_reason_is_told() {
     let deep = format!("{}\n\n{}\n", plan("hidden"), ">".repeat(1_000));
     let (thread, trigger) = conversation(["Text.".to_owned(), deep].into_iter());
-    let search = extract::candidates(&thread, &trigger);
+    let search = search(&thread, &trigger);
     assert_eq!(
-        search.left_out,
+        search
+            .left_out
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
         [
             "comment 1 by mira: nests quotes or lists too deeply, or leaves too many cells of a table out"
         ]

@@ -45,12 +45,20 @@ const MAX_FILES: usize = 50;
 /// Maximum number of annotations of one check run; they take twenty requests.
 const MAX_REMARKS: usize = 1_000;
 
+/// The label stays set on pull requests, so that new commits are checked as well, and one comment is
+/// kept up to date.
+pub(super) const REPORTING: reports::Reporting = reports::Reporting {
+    keeps_label_on_pull_request: true,
+    shares_comment: true,
+};
+
 pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
     let checked = check(run.context).await?;
     if let Some(failure) = failure(&checked) {
         return Err(StepError::Failed(failure));
     }
-    reports::passed(run.context, &checked).await?;
+    let body = sentences::passed(&run.context.trigger, run.context.run(), &checked);
+    reports::succeeded(run.context, &body).await?;
     run.context
         .audit("checked", "all plans can be executed")
         .await?;

@@ -6,7 +6,7 @@ use super::CommandRun;
 use crate::engine::agent::Agent;
 use crate::engine::effects::StepError;
 use crate::engine::extract::late;
-use crate::engine::messages::planning as sentences;
+use crate::engine::messages::{self, planning as sentences};
 use crate::engine::model::research::Research;
 use crate::engine::research as engine_research;
 use crate::engine::steps::research::{begin, checked, research};
@@ -19,7 +19,10 @@ pub(super) async fn run(run: &mut CommandRun<'_>) -> Result<(), StepError> {
         return Err(StepError::Failed(sentences::needs_agent(Command::Research)));
     };
     let research = reports(run.context, agent, run.stop).await?;
-    report::researched(run.context, &research).await?;
+    let context = &mut *run.context;
+    let seconds = report::seconds(context);
+    let body = messages::research::done(&context.trigger, context.run(), &research, seconds);
+    report::succeeded(context, &body).await?;
     run.context
         .audit("researched", "reports are posted")
         .await?;

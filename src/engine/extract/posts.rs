@@ -1,10 +1,71 @@
 //! Determines which posts of a conversation are read, and why others are ignored.
 
-use super::{MAX_SEARCHED_BYTES, OWN};
+use std::fmt;
+
+use super::MAX_SEARCHED_BYTES;
 use crate::engine::model::conversation::{Conversation, Post};
 use crate::engine::model::trigger::{Actor, Origin, Trigger, digest};
 use crate::formats::command::Pointer;
 use crate::formats::markdown::{self, BlockKind};
+
+/// Why a post is ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ignored {
+    /// The bot itself wrote the post.
+    Own,
+    /// The post was written after the command.
+    Late,
+    /// The post was edited after the command.
+    Edited,
+    /// The post is a status or error message of the bot, or a copy of one.
+    Marker,
+    /// The Markdown of the post is too complex to be rendered completely.
+    TooComplex,
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Own => "written by the bot itself",
+            Self::Late => "written after the command",
+            Self::Edited => "edited after the command",
+            Self::Marker => "carries a status or error marker of the bot",
+            Self::TooComplex => {
+                "nests quotes or lists too deeply, or leaves too many cells of a table out"
+            }
+        })
+    }
+}
+
+/// What a search leaves out, displayed with the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeftOut {
+    /// A post, described for people, that is ignored.
+    Post(String, Ignored),
+    /// This number of comments that are hidden on GitHub.
+    Hidden(usize),
+}
+
+impl LeftOut {
+    pub(super) fn new(post: &Post, why: Ignored) -> Self {
+        Self::Post(name(post), why)
+    }
+
+    /// Returns whether this is a post of the bot itself.
+    pub fn is_own(&self) -> bool {
+        matches!(self, Self::Post(_, Ignored::Own))
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Post(name, why) => write!(f, "{name}: {why}"),
+            Self::Hidden(1) => f.write_str("one comment: hidden on GitHub"),
+            Self::Hidden(many) => write!(f, "{many} comments: hidden on GitHub"),
+        }
+    }
+}
 
 /// Returns the posts to search with their positions, and the number of older posts left out because
 /// the total exceeds [`MAX_SEARCHED_BYTES`]. Posts of outsiders are left out first, so that they
@@ -12,7 +73,7 @@ use crate::formats::markdown::{self, BlockKind};
 pub(super) fn searched<'t>(
     thread: &'t Conversation,
     trigger: &Trigger,
-    left_out: &mut Vec<String>,
+    left_out: &mut Vec<LeftOut>,
 ) -> (Vec<(usize, &'t Post)>, usize) {
     let own_comment = match &trigger.origin {
         Origin::Comment { id, .. } => Some(*id),
@@ -21,13 +82,13 @@ pub(super) fn searched<'t>(
     let mut posts: Vec<(usize, &Post)> = Vec::new();
     for (index, post) in thread.posts.iter().enumerate() {
         let why = if post.own {
-            Some(OWN)
+            Some(Ignored::Own)
         } else {
             late(post, trigger)
         };
         match why {
             _ if own_comment.is_some() && post.id == own_comment => {}
-            Some(why) => left_out.push(format!("{}: {why}", name(post))),
+            Some(why) => left_out.push(LeftOut::new(post, why)),
             None => posts.push((index, post)),
         }
     }
@@ -66,26 +127,26 @@ pub fn unsearched(thread: &Conversation, trigger: &Trigger) -> usize {
 }
 
 /// Returns the reason why a post is ignored, if any.
-pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<&'static str> {
+pub(in crate::engine) fn unfit(post: &Post, trigger: &Trigger) -> Option<Ignored> {
     if post.own {
-        Some(OWN)
+        Some(Ignored::Own)
     } else if let Some(why) = late(post, trigger) {
         Some(why)
     } else if carries_marker(post) {
-        Some("carries a status or error marker of the bot")
+        Some(Ignored::Marker)
     } else if markdown::too_complex(&post.body) {
-        Some("nests quotes or lists too deeply, or leaves too many cells of a table out")
+        Some(Ignored::TooComplex)
     } else {
         None
     }
 }
 
 /// Returns the reason why a post does not show what the sender of the command saw, if any.
-pub(in crate::engine) fn late(post: &Post, trigger: &Trigger) -> Option<&'static str> {
+pub(in crate::engine) fn late(post: &Post, trigger: &Trigger) -> Option<Ignored> {
     if post.created > trigger.at {
-        Some("written after the command")
+        Some(Ignored::Late)
     } else if edited_since(post, trigger) {
-        Some("edited after the command")
+        Some(Ignored::Edited)
     } else {
         None
     }
@@ -129,7 +190,7 @@ fn carries_marker(post: &Post) -> bool {
     })
 }
 
-pub(super) fn name(post: &Post) -> String {
+fn name(post: &Post) -> String {
     let author = post.author.as_ref().map_or_else(
         || "a deleted account".to_owned(),
         |author| author.login.clone(),
@@ -160,10 +221,10 @@ pub(super) fn unreadable(
         }
         None => Some("is not in this conversation"),
         Some(post) => unfit(post, trigger).map(|why| match why {
-            OWN => "was written by the bot itself",
-            "written after the command" => "was written after the command",
-            "edited after the command" => "was edited after the command",
-            _ => "cannot be read as a plan",
+            Ignored::Own => "was written by the bot itself",
+            Ignored::Late => "was written after the command",
+            Ignored::Edited => "was edited after the command",
+            Ignored::Marker | Ignored::TooComplex => "cannot be read as a plan",
         }),
     }
 }

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use super::element::{Element, ElementKind, elements};
+use super::heading::{Role, label, role, short_label};
 use super::score::{self, MIN_SCORE, POSSIBLE};
-use super::series::{Form, Series, series, step_number};
+use super::series::{Form, Series, series};
+use crate::engine::model::candidate::Reason;
 use crate::formats::plan::document::is_success_document;
 use crate::formats::plan::title::{descriptive_title, own_title};
 use crate::formats::vocabulary::{Class, Phrases, fold};
@@ -12,7 +14,6 @@ use crate::formats::{front_matter, markdown};
 
 /// Maximum number of parts considered per post; if there are more, the last ones are used.
 const MAX_REGIONS: usize = 20;
-
 /// Maximum number of headings of a post that are compared with each other.
 const MAX_HEADS: usize = 200;
 
@@ -28,7 +29,7 @@ pub(super) struct Region {
     /// Label of a proposal among several, normalised: `a`, `2`.
     pub(super) label: Option<String>,
     /// Points and the reason for each.
-    pub(super) reasons: Vec<(i32, String)>,
+    pub(super) reasons: Vec<(i32, Reason)>,
     /// Source of the title.
     pub(super) title: Title,
 }
@@ -50,154 +51,18 @@ impl Region {
     }
 }
 
-/// The role of a heading in a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// The title of a plan.
-    Title,
-    /// The title of a section of a plan.
-    Section,
-    /// A numbered phase or step.
-    Phase,
-    /// A part of another kind of document.
-    Other,
-    /// The role cannot be determined.
-    Unknown,
-}
-
-/// Returns the role of a heading, or of a bold line that serves as one.
-pub(super) fn role(element: &Element) -> Role {
-    let level = element.level().unwrap_or(3);
-    let (text, words) = (&element.text, element.words());
-    if words.is_empty() {
-        return Role::Unknown;
-    }
-    let phrases = &element.phrases;
-    let covered = |class: Class, least: usize| {
-        phrases
-            .all(class)
-            .any(|found| (found.end - found.start) * 100 >= words.len() * least)
-    };
-    let asks = text.trim_end().ends_with(['?', '？']);
-    let other = covered(Class::Other, 75)
-        || phrases
-            .begins(Class::Other, words.start)
-            .is_some_and(|end| end >= words.start + 10);
-    if asks || other && !covered(Class::Plan, 60) {
-        return Role::Other;
-    }
-    let digits = text[words.start..].starts_with(|c: char| c.is_ascii_digit());
-    if step_number(text).is_some() && !digits {
-        return Role::Phase;
-    }
-    let proposal = phrases.is(Class::Proposal, words.clone())
-        || phrases.is(Class::Empty, words.clone())
-            && (phrases.has(Class::Plan) || phrases.has(Class::Proposal));
-    if level <= 3 && (names_plan(element) || proposal) {
-        return Role::Title;
-    }
-    let short = text[words.clone()].split_whitespace().count() <= 3;
-    if covered(Class::Section, 60) || short && phrases.begins(Class::Section, words.start).is_some()
-    {
-        return Role::Section;
-    }
-    if step_number(text).is_some() {
-        return Role::Phase;
-    }
-    Role::Unknown
-}
-
-/// Whether the heading is the title of a plan: `Plan: X`, `X plan`, `Plan for X`, but neither
-/// `Pricing plan limits` nor `Test plan`.
-fn names_plan(element: &Element) -> bool {
-    let words = element.words();
-    let part = |class: Class, start: usize, end: usize| {
-        element
-            .phrases
-            .all(class)
-            .any(|found| found.start < start && found.end >= end)
-    };
-    element.phrases.all(Class::Plan).any(|plan| {
-        let rest = element.text[plan.end..].trim_start();
-        let joined = rest.starts_with([':', '-', '–', '—', '(', '：', '（'])
-            || ["for ", "to ", "of ", "v2", "v3"]
-                .iter()
-                .any(|word| rest.starts_with(word));
-        !part(Class::Section, plan.start, plan.end)
-            && !part(Class::Other, plan.start, plan.end)
-            && (plan.start == words.start || plan.end >= words.end || joined)
-    })
-}
-
-/// Whether the text consists only of references such as `Closes #12, #13.`
-fn only_references(text: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
-        "refs", "ref", "see", "part", "and",
-    ];
-    let mut words = text
-        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '.'))
-        .filter(|word| !word.is_empty())
-        .peekable();
-    let is_reference = |word: &str| {
-        word.rsplit_once('#').is_some_and(|(_, number)| {
-            !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
-        })
-    };
-    words.peek().is_some_and(|first| WORDS.contains(first))
-        && text.contains('#')
-        && words.all(|word| word == "of" || WORDS.contains(&word) || is_reference(word))
-}
-
-/// Returns the label of a proposal among several: `Option A: …`, `Plan 2`, `案B`.
-pub(super) fn label(text: &str, element: &Element) -> Option<String> {
-    let words = element.words();
-    let begins = |class| element.phrases.begins(class, words.start);
-    let end = begins(Class::Proposal)
-        .into_iter()
-        .chain(begins(Class::Plan))
-        .max();
-    if let Some(end) = end {
-        return short_label(text[end..].trim_start_matches([' ', '#', ':', '"', '\u{a0}']));
-    }
-    // The noun may follow the letter, as in `A案`.
-    let rest = &text[words.start..];
-    let first = rest.chars().next()?;
-    let behind = rest[first.len_utf8()..].trim_start();
-    let at = text.len() - behind.len();
-    let named = element.phrases.begins(Class::Proposal, at).is_some();
-    (named && first.is_alphanumeric()).then(|| first.to_string())
-}
-
-fn short_label(rest: &str) -> Option<String> {
-    let label: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
-    let han = ["一", "二", "三", "四", "五"];
-    let letter = label.chars().count() == 1;
-    let numeral = han
-        .iter()
-        .position(|numeral| label.starts_with(numeral))
-        .map(|at| (at + 1).to_string());
-    let words = ["one", "two", "three", "four"];
-    let word = words
-        .iter()
-        .position(|word| *word == label)
-        .map(|at| (at + 1).to_string());
-    letter.then_some(label).or(numeral).or(word)
-}
-
-/// Returns the disjoint parts of a post that could be plans, in order.
-pub(super) fn regions(text: &str) -> Vec<Region> {
-    let elements = elements(text);
+/// Returns the disjoint parts of a post that could be plans, in order. `elements` are its blocks.
+pub(super) fn regions(text: &str, elements: &[Element]) -> Vec<Region> {
     if elements.is_empty() {
         return Vec::new();
     }
     if score::may_be_document(text) && is_success_document(text) {
-        return vec![finished(text, &elements, 0..elements.len(), None, true)];
+        return vec![finished(text, elements, 0..elements.len(), None, true)];
     }
     let search = Search {
         text,
-        elements: &elements,
-        series: series(&elements),
+        elements,
+        series: series(elements),
         all: true,
     };
     let mut found = search.fenced();
@@ -210,9 +75,9 @@ pub(super) fn regions(text: &str) -> Vec<Region> {
     found.split_off(found.len().saturating_sub(MAX_REGIONS))
 }
 
-struct Search<'a> {
-    text: &'a str,
-    elements: &'a [Element],
+pub(super) struct Search<'a> {
+    pub(super) text: &'a str,
+    pub(super) elements: &'a [Element],
     series: Vec<Series>,
     /// Whether `elements` are all elements of the post.
     all: bool,
@@ -257,7 +122,7 @@ fn heading_text(source: &str) -> String {
 }
 
 impl Search<'_> {
-    fn role(&self, at: usize) -> Role {
+    pub(super) fn role(&self, at: usize) -> Role {
         role(&self.elements[at])
     }
 
@@ -350,9 +215,7 @@ impl Search<'_> {
             if end > at + 1 || self.elements[*at].text.len() > 200 {
                 let mut region = self.region(*at..end, label.clone());
                 if label.is_some() {
-                    region
-                        .reasons
-                        .push((12, "is one of several proposals".to_owned()));
+                    region.reasons.push((12, Reason::Proposal));
                 }
                 found.push(region);
             }
@@ -683,222 +546,6 @@ impl Search<'_> {
         from = self.with_lead(from, within.start);
         let to = self.with_tail(to, within.end);
         Some(self.region(from..to, None))
-    }
-
-    /// Returns the start of the bold line or sentence that introduces the steps, or of a title
-    /// above it.
-    fn with_lead(&self, steps: usize, least: usize) -> usize {
-        let mut from = steps;
-        while from > least {
-            let above = &self.elements[from - 1];
-            let sentence = above.kind == ElementKind::Paragraph && {
-                let text = above.text.trim_end();
-                let chats = above.begins(Class::Before) && !above.phrases.has(Class::Lead);
-                let leads = text.ends_with([':', '：']) && !chats
-                    || above.phrases.has(Class::Lead)
-                    || above.begins(Class::Plan)
-                    || above.begins(Class::Marker);
-                let first = from == steps;
-                let label = above.bold > 0
-                    && above.text[above.bold..]
-                        .trim_start()
-                        .starts_with([':', '：']);
-                (leads && first || above.is_bold_line() || label || self.names(from - 1))
-                    && !self.is_command(from - 1)
-            };
-            if !sentence {
-                break;
-            }
-            from -= 1;
-        }
-        if from > least {
-            // There may be a goal between the title and the steps.
-            let title = (least..from)
-                .rev()
-                .take(3)
-                .find(|at| self.elements[*at].is_bold_line() || self.names(*at));
-            let kept = |at: usize| {
-                matches!(
-                    self.elements[at].kind,
-                    ElementKind::Paragraph | ElementKind::List { .. } | ElementKind::Code(_)
-                ) && !self.is_after(at)
-            };
-            if let Some(title) = title
-                && (title + 1..from).all(kept)
-            {
-                from = title;
-            }
-        }
-        from
-    }
-
-    /// Whether the block is a paragraph such as `Plan: X`.
-    fn names(&self, at: usize) -> bool {
-        let element = &self.elements[at];
-        let first = element.text.lines().next().unwrap_or_default();
-        let start = element.words().start;
-        let end = element.phrases.begins(Class::Marker, start);
-        element.kind == ElementKind::Paragraph
-            && first.len() <= 200
-            && end.is_some_and(|end| {
-                let rest = element.text[end..].trim_start_matches(['*', ' ', ')']);
-                rest.starts_with([':', '：'])
-            })
-    }
-
-    /// Returns the end of the text that follows the steps and belongs to them.
-    fn with_tail(&self, steps: usize, most: usize) -> usize {
-        let mut to = steps;
-        for at in steps..most {
-            if self.is_after(at) || self.elements[at].kind == ElementKind::DetailsClose {
-                break;
-            }
-            to = at + 1;
-        }
-        while to > steps
-            && matches!(
-                self.elements[to - 1].kind,
-                ElementKind::Rule | ElementKind::Html | ElementKind::Quote
-            )
-        {
-            to -= 1;
-        }
-        to
-    }
-
-    fn is_command(&self, at: usize) -> bool {
-        let text = self.elements[at].text.trim_start();
-        ["/save", "/erk:", "/plan", "/check"]
-            .iter()
-            .any(|command| text.starts_with(command))
-    }
-
-    /// Whether the block precedes a plan without being part of it: a greeting, an announcement, a
-    /// quote.
-    fn is_before(&self, at: usize, heading: usize) -> bool {
-        let element = &self.elements[at];
-        match element.kind {
-            ElementKind::Paragraph => {
-                self.is_command(at)
-                    || element.text.trim_start().starts_with('@')
-                    || element.text.len() <= 600
-                        && (element.begins(Class::Before)
-                            || element.phrases.has(Class::Lead) && heading < self.elements.len())
-            }
-            ElementKind::Quote | ElementKind::Rule => true,
-            _ => false,
-        }
-    }
-
-    /// Whether the block follows a plan without being part of it: a sign-off, a question to the
-    /// reader, a command.
-    fn is_after(&self, at: usize) -> bool {
-        let Some(element) = self.elements.get(at) else {
-            return false;
-        };
-        if element.kind != ElementKind::Paragraph || element.is_bold_line() {
-            return false;
-        }
-        let text = element.text.trim();
-        let length = text.chars().count();
-        let signed = (text.starts_with("-- ") || text.starts_with("— ") || text.starts_with("– "))
-            && length < 40;
-        let me = length <= 300
-            && element
-                .phrases
-                .all(Class::Me)
-                .any(|me| me.start <= element.words().start + 2 || length <= 100);
-        let shouts = length <= 100 && text.ends_with(['!', '！']) && text.lines().count() == 1;
-        let picture = text.is_empty() || element.words().is_empty();
-        let smiles = length <= 300
-            && (text.ends_with(|c: char| ('\u{1f300}'..='\u{1faff}').contains(&c))
-                || [":)", ":-)", ";)", ":d", "^^", "xd"]
-                    .iter()
-                    .any(|sign| text.ends_with(sign)));
-        let calls = length <= 250
-            && text.match_indices('@').any(|(at, _)| {
-                text[..at].ends_with([' ', '(', ','])
-                    && text[at + 1..].starts_with(char::is_alphabetic)
-            })
-            && !text
-                .lines()
-                .next()
-                .is_some_and(|line| line.contains([':', '：']));
-        // The request to the reader may be in a later sentence.
-        let later = length <= 300
-            && element.phrases.all(Class::After).any(|found| {
-                text.is_char_boundary(found.start)
-                    && text[..found.start.min(text.len())]
-                        .trim_end()
-                        .ends_with(['.', '!', '?', '。', '！', '？'])
-            });
-        picture
-            || calls
-            || later
-            || only_references(text)
-            || signed
-            || smiles
-            || me
-            || shouts
-            || element.begins(Class::Aside)
-            || element
-                .phrases
-                .all(Class::Aside)
-                .any(|it| it.start <= element.words().start + 6)
-            || self.is_command(at)
-            || text.starts_with('@')
-            || length <= 400
-                && (element.begins(Class::After)
-                    || element.phrases.has(Class::After) && text.ends_with(['?', '？'])
-                    || text.ends_with(['?', '？']) && text.lines().count() == 1)
-    }
-
-    /// Returns the end of a plan that begins at `from`, without sign-offs and the rules or closing
-    /// tags before them.
-    fn end_without_talk(&self, from: usize, to: usize) -> usize {
-        let asks = self.elements[from..to]
-            .iter()
-            .rev()
-            .find(|it| it.level().is_some());
-        let asks = asks.is_some_and(|heading| {
-            heading.text.contains("question")
-                || heading.text.contains('?')
-                || heading.text.contains('？')
-        });
-        let mut end = to;
-        while end > from + 1 {
-            let last = &self.elements[end - 1];
-            let closing = matches!(last.kind, ElementKind::Rule | ElementKind::DetailsClose)
-                || last.kind == ElementKind::Html
-                    && self.text[last.span.clone()].trim_start().starts_with("</");
-            let talk = !asks && self.is_after(end - 1);
-            if !(talk || closing && (end < to || last.kind != ElementKind::Rule)) {
-                break;
-            }
-            end -= 1;
-        }
-        end
-    }
-
-    /// Returns the end of the section at `at`. Following sections of the same level belong to it
-    /// unless they begin another plan or are part of another kind of document.
-    fn section_end(&self, at: usize, level: u8) -> usize {
-        // The section is preceded by others of the same level, so it is one of several.
-        let among = self.elements[..at]
-            .iter()
-            .any(|it| it.level() == Some(level));
-        let ends = |next: &usize| match self.elements[*next].level() {
-            Some(other) if other < level => true,
-            Some(other) if other == level => match self.role(*next) {
-                Role::Title | Role::Other => true,
-                Role::Unknown => level == 1 || among,
-                Role::Section | Role::Phase => false,
-            },
-            _ => false,
-        };
-        (at + 1..self.elements.len())
-            .find(ends)
-            .unwrap_or(self.elements.len())
     }
 }
 

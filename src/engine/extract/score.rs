@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::element::{Element, ElementKind};
-use super::region::{Role, role};
+use super::heading::{Role, role};
 use super::series::{Form, Series, series};
+use crate::engine::model::candidate::Reason;
 use crate::formats::plan::document::is_success_document;
 use crate::formats::plan::summary::as_path;
 use crate::formats::vocabulary::{Class, fold};
@@ -59,17 +60,25 @@ const TEMPLATES: [&str; 34] = [
     "thanks for opening your first",
 ];
 
+/// Points and the reason for each.
+#[derive(Default)]
+struct Reasons(Vec<(i32, Reason)>);
+
+impl Reasons {
+    /// Adds a reason unless it gives no points.
+    fn add(&mut self, points: i32, why: impl Into<Reason>) {
+        if points != 0 {
+            self.0.push((points, why.into()));
+        }
+    }
+}
+
 /// Returns the properties of a plan found in `text`, with points. `elements` are its blocks; their
 /// offsets refer to a larger text in which `text` begins at `start`.
-pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32, String)> {
-    let mut reasons = Vec::new();
-    let mut say = |points: i32, why: String| {
-        if points != 0 {
-            reasons.push((points, why));
-        }
-    };
+pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32, Reason)> {
+    let mut reasons = Reasons::default();
     if may_be_document(text) && is_success_document(text) {
-        say(60, "is a plan document".to_owned());
+        reasons.add(60, Reason::Document);
     }
     let headings = Headings::of(elements);
     if let Some(title) = headings.title {
@@ -84,14 +93,14 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
                 .to_owned()
         });
         let points = if headings.says_nothing { 10 } else { 22 };
-        say(points, format!("is titled \"{title}\""));
+        reasons.add(points, Reason::Title(title));
     } else if elements.iter().take(3).any(leads) {
-        say(12, "begins with the words of a plan".to_owned());
+        reasons.add(12, Reason::Introduction);
     } else if elements.len() > 1
         && elements[0].kind == ElementKind::Paragraph
         && elements[0].text.trim_end().ends_with([':', '：'])
     {
-        say(4, "begins with a sentence that leads to it".to_owned());
+        reasons.add(4, "begins with a sentence that leads to it");
     }
     if elements.first().is_some_and(|first| {
         let head = first.level().is_some()
@@ -99,26 +108,26 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
             || first.text.trim_end().ends_with([':', '：']);
         head && first.text.len() <= 120 && role(first) == Role::Other
     }) {
-        say(-25, "is part of some other document".to_owned());
+        reasons.add(-25, "is part of some other document");
     }
     let own_title = elements.len() > 1
         && elements.first().is_some_and(|first| {
             (first.level().is_some() || first.is_bold_line()) && role(first) == Role::Unknown
         });
     if own_title && headings.title.is_none() {
-        say(8, "has a title".to_owned());
+        reasons.add(8, "has a title");
     }
     if headings.titles > 1 {
-        say(-10, format!("holds {} plans", headings.titles));
+        reasons.add(-10, format!("holds {} plans", headings.titles));
     }
     if headings.title.is_none() && headings.below >= 3 {
-        say(20, format!("a title with {} sections", headings.below));
+        reasons.add(20, Reason::TitledSections(headings.below));
     }
-    say(
+    reasons.add(
         points(headings.sections, 6, 24),
-        counted(headings.sections, "section", "of a plan"),
+        Reason::PlanSections(headings.sections),
     );
-    say(
+    reasons.add(
         -points(headings.other, 14, 60),
         counted(headings.other, "section", "of some other document"),
     );
@@ -126,7 +135,7 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         .iter()
         .filter(|it| it.level().is_none() && is_other_label(it))
         .count();
-    say(
+    reasons.add(
         -points(labels, 14, 42),
         counted(labels, "line", "of some other document"),
     );
@@ -136,9 +145,9 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         .map(|it| (steps(it), it))
         .max_by_key(|(points, _)| *points);
     if let Some((worth, best)) = best {
-        say(worth, form(best));
+        reasons.add(worth, form(best));
         let leads = headings.title.is_some() || own_title || elements.iter().take(3).any(leads);
-        voice(best, &elements[best.blocks.clone()], leads, &mut say);
+        voice(best, &elements[best.blocks.clone()], leads, &mut reasons);
     }
     let mut files: Vec<&str> = elements
         .iter()
@@ -149,8 +158,8 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
     files.dedup();
     match files.len() {
         0 => {}
-        count @ 1..=2 => say(4, counted(count, "file", "named")),
-        count => say(8, counted(count, "file", "named")),
+        count @ 1..=2 => reasons.add(4, counted(count, "file", "named")),
+        count => reasons.add(8, counted(count, "file", "named")),
     }
     let length = text.trim().chars().count();
     // One character of these scripts carries about as much information as two Latin letters.
@@ -162,10 +171,10 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
     let dense = wide * 3 > length.min(400);
     let length = if dense { length * 2 } else { length };
     match length {
-        0..60 => say(-20, format!("only {length} characters")),
+        0..60 => reasons.add(-20, format!("only {length} characters")),
         60..300 => {}
-        300..500 => say(8, format!("{length} characters")),
-        _ => say(16, format!("{length} characters")),
+        300..500 => reasons.add(8, format!("{length} characters")),
+        _ => reasons.add(16, format!("{length} characters")),
     }
     let share = |wanted: fn(&ElementKind) -> bool| {
         let bytes: usize = elements
@@ -176,20 +185,20 @@ pub(super) fn score(text: &str, elements: &[Element], start: usize) -> Vec<(i32,
         bytes * 100 / text.len().max(1)
     };
     if share(|kind| matches!(kind, ElementKind::Code(_))) > 70 {
-        say(-15, "almost only code".to_owned());
+        reasons.add(-15, "almost only code");
     }
     if share(|kind| matches!(kind, ElementKind::Quote)) > 50 {
-        say(-20, "mostly quoted".to_owned());
+        reasons.add(-20, "mostly quoted");
     }
     if is_template(text) {
-        say(-60, "is a template that a program fills in".to_owned());
+        reasons.add(-60, "is a template that a program fills in");
     }
-    reasons
+    reasons.0
 }
 
 /// Returns points for the sentences that introduce a text: negative for advice to the reader and
 /// for reports of finished work.
-pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32, String)> {
+pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32, Reason)> {
     let leads = elements
         .get(blocks.start.saturating_sub(1)..(blocks.start + 2).min(blocks.end))
         .unwrap_or_default();
@@ -202,14 +211,14 @@ pub(super) fn announced(elements: &[Element], blocks: &Range<usize>) -> Vec<(i32
                 && element.phrases.has(class)
         })
     };
-    let mut reasons = Vec::new();
+    let mut reasons = Reasons::default();
     if says(Class::Advice, Class::Lead) {
-        reasons.push((ADVICE, "tells the reader what to do".to_owned()));
+        reasons.add(ADVICE, "tells the reader what to do");
     }
     if says(Class::Finished, Class::Plan) {
-        reasons.push((FINISHED, "reports what was done".to_owned()));
+        reasons.add(FINISHED, "reports what was done");
     }
-    reasons
+    reasons.0
 }
 
 /// Whether the paragraph is a labelled line of another kind of document, such as `Present: …`.
@@ -277,23 +286,23 @@ fn form(series: &Series) -> String {
     }
 }
 
-fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMut(i32, String)) {
+fn voice(series: &Series, elements: &[Element], leads: bool, reasons: &mut Reasons) {
     let voice = series.voice();
     let read = series.steps.len().clamp(1, 50);
     let share = |count: usize| count * 100 / read;
     if share(voice.actions) >= 50 {
-        say(4, format!("{} of {read} say what to do", voice.actions));
+        reasons.add(4, format!("{} of {read} say what to do", voice.actions));
     } else if share(voice.actions) >= 25 {
-        say(2, format!("{} of {read} say what to do", voice.actions));
+        reasons.add(2, format!("{} of {read} say what to do", voice.actions));
     }
     if share(voice.done) >= 40 && voice.done > voice.actions {
-        say(-24, format!("{} of {read} say what was done", voice.done));
+        reasons.add(-24, format!("{} of {read} say what was done", voice.done));
     }
     if share(voice.wants) >= 50 {
-        say(-24, format!("{} of {read} say what is wanted", voice.wants));
+        reasons.add(-24, format!("{} of {read} say what is wanted", voice.wants));
     }
     if series.ticked * 2 >= series.steps.len() && series.ticked > 0 {
-        say(-40, format!("{} of {read} are done", series.ticked));
+        reasons.add(-40, format!("{} of {read} are done", series.ticked));
     }
     let spans: usize = elements
         .iter()
@@ -301,31 +310,31 @@ fn voice(series: &Series, elements: &[Element], leads: bool, say: &mut impl FnMu
         .sum();
     let names_code = spans * 2 >= read;
     if series.form == Form::Bullets && share(voice.actions) < 25 && !leads && !names_code {
-        say(-8, "bullets without a word of what to do".to_owned());
+        reasons.add(-8, "bullets without a word of what to do");
     }
     if share(voice.questions) >= 40 {
-        say(-24, format!("{} of {read} are questions", voice.questions));
+        reasons.add(-24, format!("{} of {read} are questions", voice.questions));
     }
     if share(voice.figures) >= 50 {
-        say(
+        reasons.add(
             -24,
             format!("{} of {read} begin with a time or a price", voice.figures),
         );
     }
     if share(series.links) >= 50 {
-        say(-20, format!("{} of {read} are links", series.links));
+        reasons.add(-20, format!("{} of {read} are links", series.links));
     }
     if voice.characters / read < 14 && !series.steps.iter().any(|step| !step.is_ascii()) {
-        say(-10, "the steps are a few words".to_owned());
+        reasons.add(-10, "the steps are a few words");
     }
     if names_code && !matches!(series.form, Form::Sentences) {
-        say(8, "the steps name code".to_owned());
+        reasons.add(8, "the steps name code");
     }
     match voice.characters / read {
         _ if series.form == Form::Sentences => {}
         0..16 => {}
-        16..50 => say(4, "the steps are sentences".to_owned()),
-        _ => say(14, "the steps are long sentences".to_owned()),
+        16..50 => reasons.add(4, "the steps are sentences"),
+        _ => reasons.add(14, "the steps are long sentences"),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::element::{Element, ElementKind, Item};
+use crate::formats::plan::steps::{ends_number, numbered_start};
 use crate::formats::vocabulary::{Class, Phrases, words};
 
 /// The notation of a series of steps.
@@ -64,6 +65,19 @@ pub(super) struct Voice {
 }
 
 impl Series {
+    /// Creates a series with one step per text.
+    fn new(form: Form, blocks: Range<usize>, numbered: bool, steps: Vec<String>) -> Self {
+        Self {
+            form,
+            blocks,
+            count: steps.len(),
+            numbered,
+            steps,
+            links: 0,
+            ticked: 0,
+        }
+    }
+
     /// Returns statistics on the first fifty steps.
     pub(super) fn voice(&self) -> Voice {
         let mut voice = Voice::default();
@@ -132,15 +146,8 @@ fn terse((at, element): (usize, &Element)) -> Option<Series> {
     if element.kind != ElementKind::Paragraph || lines.len() < 3 {
         return None;
     }
-    let series = Series {
-        form: Form::Lines,
-        blocks: at..at + 1,
-        count: lines.len(),
-        numbered: false,
-        steps: lines.iter().map(|line| (*line).to_owned()).collect(),
-        links: 0,
-        ticked: 0,
-    };
+    let steps = lines.iter().map(|line| (*line).to_owned()).collect();
+    let series = Series::new(Form::Lines, at..at + 1, false, steps);
     (series.voice().actions * 5 >= lines.len() * 3).then_some(series)
 }
 
@@ -157,17 +164,9 @@ fn answers(elements: &[Element]) -> Option<Series> {
         })
         .collect();
     let (first, last) = (*pairs.first()?, *pairs.last()?);
-    (pairs.len() >= 3).then(|| Series {
-        form: Form::Lines,
-        blocks: first..last + 2,
-        count: pairs.len(),
-        numbered: true,
-        steps: pairs
-            .iter()
-            .map(|at| elements[at + 1].text.clone())
-            .collect(),
-        links: 0,
-        ticked: 0,
+    (pairs.len() >= 3).then(|| {
+        let steps = texts(elements, pairs.iter().map(|at| at + 1));
+        Series::new(Form::Lines, first..last + 2, true, steps)
     })
 }
 
@@ -208,15 +207,8 @@ fn lists(elements: &[Element]) -> Vec<Series> {
         if form == Form::Numbered {
             next_number = Some(start + items.len());
         }
-        let mut series = Series {
-            form,
-            blocks: at..at + 1,
-            count: items.len() + if form == Form::Numbered { 0 } else { nested },
-            numbered: form == Form::Numbered,
-            steps: Vec::new(),
-            links: 0,
-            ticked: 0,
-        };
+        let mut series = Series::new(form, at..at + 1, form == Form::Numbered, Vec::new());
+        series.count = items.len() + if form == Form::Numbered { 0 } else { nested };
         extend(&mut series, items);
         found.push(series);
     }
@@ -269,15 +261,8 @@ fn tables(elements: &[Element]) -> Vec<Series> {
             .iter()
             .filter_map(|row| row.get(column).cloned())
             .collect();
-        let series = Series {
-            form: Form::Table,
-            blocks: at..at + 1,
-            count: body.len(),
-            numbered: counted || numbers,
-            steps,
-            links: 0,
-            ticked: 0,
-        };
+        let mut series = Series::new(Form::Table, at..at + 1, counted || numbers, steps);
+        series.count = body.len();
         // Accept a column of tasks next to other columns, e.g. dates or names.
         let acts = || {
             let voice = series.voice();
@@ -289,6 +274,19 @@ fn tables(elements: &[Element]) -> Vec<Series> {
         (counted || numbers || named || acts()).then_some(series)
     };
     elements.iter().enumerate().filter_map(table).collect()
+}
+
+/// Returns the texts of the elements at `positions`.
+fn texts(elements: &[Element], positions: impl Iterator<Item = usize>) -> Vec<String> {
+    positions.map(|at| elements[at].text.clone()).collect()
+}
+
+/// Returns those of the positions in `group` whose elements begin with the number of a step.
+fn numbered(elements: &[Element], group: &[usize]) -> Vec<usize> {
+    let positions = group.iter().copied();
+    positions
+        .filter(|at| step_number(&elements[*at].text).is_some())
+        .collect()
 }
 
 /// Returns series of headings of the same level below a common heading: numbered ones, or at least
@@ -314,28 +312,14 @@ fn headings(elements: &[Element]) -> Vec<Series> {
 }
 
 fn heading_series(elements: &[Element], group: &[usize], end: usize) -> Option<Series> {
-    let numbered: Vec<usize> = group
-        .iter()
-        .copied()
-        .filter(|at| step_number(&elements[*at].text).is_some())
-        .collect();
+    let numbered = numbered(elements, group);
     let of = |members: &[usize], numbered: bool| {
         let first = *members.first()?;
         let last = *members.last()?;
         // The last step extends to the next heading of the same level, or to the end of the group.
         let next = group.iter().copied().find(|at| *at > last).unwrap_or(end);
-        Some(Series {
-            form: Form::Headings,
-            blocks: first..next,
-            count: members.len(),
-            numbered,
-            steps: members
-                .iter()
-                .map(|at| elements[*at].text.clone())
-                .collect(),
-            links: 0,
-            ticked: 0,
-        })
+        let steps = texts(elements, members.iter().copied());
+        Some(Series::new(Form::Headings, first..next, numbered, steps))
     };
     if numbered.len() >= 2 {
         return of(&numbered, true);
@@ -361,11 +345,7 @@ fn bold(elements: &[Element]) -> Vec<Series> {
     let mut found = Vec::new();
     let mut group: Vec<usize> = Vec::new();
     let close = |group: &mut Vec<usize>, end: usize, found: &mut Vec<Series>| {
-        let numbered: Vec<usize> = group
-            .iter()
-            .copied()
-            .filter(|at| step_number(&elements[*at].text).is_some())
-            .collect();
+        let numbered = numbered(elements, group);
         let numbered_enough = numbered.len() >= 2;
         let members = if numbered_enough {
             numbered
@@ -394,18 +374,9 @@ fn bold(elements: &[Element]) -> Vec<Series> {
         } else {
             under
         };
-        found.push(Series {
-            form: Form::Bold,
-            blocks: *first..last + 1 + under,
-            count: members.len(),
-            numbered: numbered_enough,
-            steps: members
-                .iter()
-                .map(|at| elements[*at].text.clone())
-                .collect(),
-            links: 0,
-            ticked: 0,
-        });
+        let blocks = *first..last + 1 + under;
+        let steps = texts(elements, members.iter().copied());
+        found.push(Series::new(Form::Bold, blocks, numbered_enough, steps));
     };
     for (at, element) in elements.iter().enumerate() {
         match element.kind {
@@ -453,15 +424,8 @@ fn lines(elements: &[Element]) -> Vec<Series> {
             }
             continue;
         }
-        let series = open.get_or_insert_with(|| Series {
-            form: Form::Lines,
-            blocks: at..at + 1,
-            count: 0,
-            numbered: true,
-            steps: Vec::new(),
-            links: 0,
-            ticked: 0,
-        });
+        let series =
+            open.get_or_insert_with(|| Series::new(Form::Lines, at..at + 1, true, Vec::new()));
         series.blocks.end = at + 1;
         series.count += marked.len();
         series.steps.extend(marked.into_iter().map(str::to_owned));
@@ -523,16 +487,8 @@ fn sentences(elements: &[Element]) -> Vec<Series> {
         }
         plain = None;
         let (series, words) = open.get_or_insert_with(|| {
-            let series = Series {
-                form: Form::Sentences,
-                blocks: at..at + 1,
-                count: 0,
-                // Set below if there are at least three ordering words.
-                numbered: false,
-                steps: Vec::new(),
-                links: 0,
-                ticked: 0,
-            };
+            // `numbered` is set below if there are at least three ordering words.
+            let series = Series::new(Form::Sentences, at..at + 1, false, Vec::new());
             (series, 0)
         });
         series.blocks.end = at + 1;
@@ -616,15 +572,7 @@ pub(super) fn split_sentences(text: &str) -> Vec<&str> {
 /// Returns the number of a heading, line or paragraph that begins like a step: `1. …`, `Step 2 -
 /// …`, `2️⃣ …`, `第三步`, `ステップ1：…`. Expects normalised text.
 pub(super) fn step_number(text: &str) -> Option<usize> {
-    let text = text.trim_start();
-    let start = text.find(|c: char| c.is_alphanumeric())?;
-    if text[..start].chars().count() > 4 {
-        return None;
-    }
-    let head = match text.char_indices().nth(40) {
-        Some((end, _)) => &text[start..end],
-        None => &text[start..],
-    };
+    let (_, head) = numbered_start(text.trim_start())?;
     let (head, ordinal) = match head.strip_prefix('第') {
         Some(rest) => (rest, true),
         None => (head, false),
@@ -641,11 +589,7 @@ pub(super) fn step_number(text: &str) -> Option<usize> {
         return Some(number);
     }
     let counter = Phrases::of(rest).begins(Class::Step, 0).is_some();
-    let keycap = rest.starts_with(['\u{fe0f}', '\u{20e3}']);
-    let mut after = rest.chars();
-    let mark = after.next().is_some_and(|c| ".):、：）．".contains(c))
-        && !after.next().is_some_and(|c| c.is_ascii_digit());
-    (number <= 50 && (counter || keycap || mark)).then_some(number)
+    (number <= 50 && (counter || ends_number(rest))).then_some(number)
 }
 
 /// Returns the number at the start of `text`, in digits, as a Chinese numeral or as an English

@@ -5,42 +5,18 @@
 //! B`, "the second"), the name of an author, or words of a title that no other plan contains.
 //! Otherwise it refers to the preceding plan.
 
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
-
-use super::element::{Element, ElementKind, elements};
+use super::element::{Element, ElementKind};
+use super::reference::{Subject, by_name, from_quote, named, telling_words, unquoted, whole_word};
 use super::series::split_sentences;
 use crate::engine::model::conversation::Post;
 use crate::formats::vocabulary::{Class, Match, Phrases, fold};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Maximum number of quotes that are looked up in the plans.
 const MAX_QUOTES: usize = 200;
-
 /// Maximum distance between a decision and its object, in bytes.
 const OBJECT: usize = 48;
-
-/// A plan that people can refer to.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Subject {
-    /// Position of its post; for a multi-part plan, of the last one.
-    pub(super) post: usize,
-    /// Position of its first post.
-    pub(super) first_post: usize,
-    /// Comment id of its post.
-    pub(super) id: Option<u64>,
-    /// Account id of its author.
-    pub(super) author: Option<u64>,
-    /// Normalised login of its author.
-    pub(super) login: String,
-    /// Normalised label among several proposals.
-    pub(super) label: Option<String>,
-    /// Distinctive words of its title.
-    pub(super) title: HashSet<String>,
-    /// Distinctive words of its text.
-    pub(super) words: HashSet<String>,
-    /// Its normalised lines, without punctuation at the ends.
-    pub(super) lines: HashSet<String>,
-}
 
 /// People's statements about a plan.
 #[derive(Debug, Clone, Default)]
@@ -74,52 +50,21 @@ impl Standing {
     }
 }
 
-/// Returns the distinctive words of normalised text. For scripts without spaces, returns pairs of
-/// characters.
-pub(super) fn telling_words(folded: &str) -> HashSet<String> {
-    let mut found = HashSet::new();
-    for word in folded.split(|c: char| !c.is_alphanumeric()) {
-        let chars: Vec<char> = word.chars().take(60).collect();
-        if chars.iter().any(|c| ('\u{3040}'..'\u{fb00}').contains(c)) {
-            found.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
-        } else if chars.len() >= 3 {
-            found.insert(word.to_owned());
-        }
-        if found.len() > 2_000 {
-            break;
-        }
-    }
-    found
+/// A post that may say something about plans.
+pub(super) struct Statement<'a> {
+    /// Position of the post in the conversation.
+    pub(super) position: usize,
+    /// The post.
+    pub(super) post: &'a Post,
+    /// Blocks of the post.
+    pub(super) elements: &'a [Element],
+    /// Byte ranges of the plans in the post, which are skipped.
+    pub(super) plans: Vec<Range<usize>>,
 }
 
-/// Returns the lines of normalised text, without punctuation at the ends.
-pub(super) fn telling_lines(folded: &str) -> HashSet<String> {
-    folded
-        .lines()
-        .map(|line| line.trim_matches(|c: char| !c.is_alphanumeric()).to_owned())
-        .filter(|line| line.chars().count() >= 8)
-        .take(500)
-        .collect()
-}
-
-/// Returns the share of the smaller set that is also in the larger one, in percent.
-pub(super) fn overlap(one: &HashSet<String>, other: &HashSet<String>) -> usize {
-    let (small, large) = if one.len() <= other.len() {
-        (one, other)
-    } else {
-        (other, one)
-    };
-    small.iter().filter(|word| large.contains(*word)).count() * 100 / small.len().max(1)
-}
-
-/// Evaluates what `posts` say about `subjects`, which are in chronological order. Each post comes
-/// with the byte ranges of the plans in it, which are skipped. `command` is the position of the
-/// command's own comment.
-pub(super) fn listen(
-    posts: &[(usize, &Post, &[Range<usize>])],
-    subjects: &[Subject],
-    command: usize,
-) -> Heard {
+/// Evaluates what `statements` say about `subjects`, which are in chronological order. `command` is
+/// the position of the command's own comment.
+pub(super) fn listen(statements: &[Statement<'_>], subjects: &[Subject], command: usize) -> Heard {
     let mut talk = Talk {
         subjects,
         standing: vec![Standing::default(); subjects.len()],
@@ -133,10 +78,8 @@ pub(super) fn listen(
         .map(|subject| subject.first_post)
         .min()
         .unwrap_or(usize::MAX);
-    for (position, post, parts) in posts {
-        if *position >= first {
-            talk.hear(*position, post, parts);
-        }
+    for statement in statements.iter().filter(|it| it.position >= first) {
+        talk.hear(statement);
     }
     Heard {
         standing: talk.standing,
@@ -207,7 +150,8 @@ struct Talk<'s> {
 }
 
 impl Talk<'_> {
-    fn hear(&mut self, position: usize, post: &Post, parts: &[Range<usize>]) {
+    fn hear(&mut self, statement: &Statement<'_>) {
+        let (position, post) = (statement.position, statement.post);
         let author = post.author.as_ref().map(|author| author.id);
         // Apps have no say, except for authors of plans.
         let program = post.author.as_ref().is_some_and(|author| author.bot);
@@ -215,11 +159,11 @@ impl Talk<'_> {
             return;
         }
         let mut quoted: Option<(usize, bool)> = None;
-        for element in elements(&post.body) {
+        for element in statement.elements {
             let within = |part: &Range<usize>| {
                 part.start <= element.span.start && element.span.end <= part.end
             };
-            if parts.iter().any(within) {
+            if statement.plans.iter().any(within) {
                 quoted = None;
                 continue;
             }
@@ -270,12 +214,7 @@ impl Talk<'_> {
 
     /// Returns the quoted plan, and whether only a part of it is quoted.
     fn quoted(&self, source: &str, position: usize) -> Option<(usize, bool)> {
-        let bare: String = source
-            .lines()
-            .map(|line| line.trim_start_matches(['>', ' ']))
-            .collect::<Vec<_>>()
-            .join("\n");
-        from_quote(&fold(&bare), self.subjects, position)
+        from_quote(&fold(&unquoted(source)), self.subjects, position)
     }
 
     fn sentence(
@@ -689,268 +628,6 @@ fn verbs(sentence: &str, phrases: &Phrases) -> Vec<(Verb, Match, bool)> {
     });
     found.sort_by_key(|(_, it, _)| it.start);
     found
-}
-
-/// Returns the plan quoted in normalised text without quote marks, and whether only a part of it is
-/// quoted.
-pub(super) fn from_quote(
-    folded: &str,
-    subjects: &[Subject],
-    position: usize,
-) -> Option<(usize, bool)> {
-    let lines: HashSet<String> = telling_lines(folded).into_iter().take(20).collect();
-    if lines.is_empty() {
-        return None;
-    }
-    let mut best: Option<(usize, usize)> = None;
-    for (at, subject) in subjects.iter().enumerate() {
-        if subject.post > position {
-            continue;
-        }
-        let hits = lines
-            .iter()
-            .filter(|line| {
-                subject.lines.contains(*line)
-                    || line.chars().count() >= 16
-                        && subject
-                            .lines
-                            .iter()
-                            .any(|other| other.contains(line.as_str()))
-            })
-            .count();
-        if hits > 0 && best.is_none_or(|(_, most)| hits >= most) {
-            best = Some((at, hits));
-        }
-    }
-    best.map(|(at, hits)| {
-        (
-            at,
-            hits * 3 < subjects[at].lines.len() && !is_head(&lines, &subjects[at]),
-        )
-    })
-}
-
-/// Whether the title of the plan is quoted.
-fn is_head(lines: &HashSet<String>, subject: &Subject) -> bool {
-    lines.iter().any(|line| {
-        let words = telling_words(line);
-        !words.is_empty() && overlap(&words, &subject.title) >= 80
-    })
-}
-
-/// Returns the plans that normalised text names by link, label or ordinal, with the offset of each
-/// name. `says`: the text makes a statement about a plan, so "the second" can mean one.
-pub(super) fn named(
-    text: &str,
-    phrases: &Phrases,
-    subjects: &[Subject],
-    position: usize,
-    says: bool,
-) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    for (at, _) in text.match_indices("issuecomment-") {
-        let digits: String = text[at + 13..]
-            .chars()
-            .take_while(char::is_ascii_digit)
-            .collect();
-        let id = digits.parse().ok();
-        if let Some(subject) = subjects
-            .iter()
-            .position(|it| it.id.is_some() && it.id == id)
-        {
-            found.push((at, subject));
-        }
-    }
-    let label_at = |label: &str| {
-        subjects
-            .iter()
-            .enumerate()
-            .rev()
-            .find(|(_, it)| it.post <= position && it.label.as_deref() == Some(label))
-            .map(|(at, _)| at)
-    };
-    for noun in phrases
-        .iter()
-        .filter(|it| matches!(it.class, Class::Plan | Class::Proposal))
-    {
-        let rest = text[noun.end..].trim_start_matches([' ', '#', '"', '\'', ':']);
-        let label: String = rest
-            .chars()
-            .take_while(|c| c.is_alphanumeric())
-            .take(3)
-            .collect();
-        let label = han_digit(&label).unwrap_or(label);
-        if let Some(subject) = label_at(&label) {
-            found.push((noun.start, subject));
-        }
-        // `B案`, `2番目の案`.
-        if let Some(before) = text[..noun.start].trim_end().chars().next_back()
-            && !before.is_ascii_punctuation()
-            && let Some(subject) = label_at(&before.to_string())
-            && text[..noun.start]
-                .trim_end()
-                .chars()
-                .rev()
-                .nth(1)
-                .is_none_or(|c| !c.is_ascii_alphanumeric())
-        {
-            found.push((noun.start, subject));
-        }
-    }
-    if says {
-        for (at, subject) in subjects.iter().enumerate() {
-            if let Some(label) = &subject.label
-                && subject.post <= position
-                && label_at(label) == Some(at)
-                && let Some(place) = lone_label(text, label)
-            {
-                found.push((place, at));
-            }
-        }
-        for (place, phrase) in ordinals(text, phrases) {
-            if let Some(subject) = nth(subjects, position, phrase.into()) {
-                found.push((place, subject));
-            }
-        }
-    }
-    found.sort_unstable();
-    found.dedup_by_key(|(_, subject)| *subject);
-    found
-}
-
-fn han_digit(label: &str) -> Option<String> {
-    let first = label.chars().next()?;
-    let at = "一二三四五".chars().position(|c| c == first)?;
-    Some((at + 1).to_string())
-}
-
-/// Returns the offset of a label that is a separate word and not an article: `B it is`, `going with
-/// a`.
-fn lone_label(text: &str, label: &str) -> Option<usize> {
-    let at = whole_word(text, label)?;
-    let rest = text[at + label.len()..].trim_start();
-    let ends = rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric());
-    let digit = label.starts_with(|c: char| c.is_ascii_digit());
-    let article = ["a", "i", "e", "o", "y", "u"].contains(&label);
-    let decided = ["it is", "is it", "please", "for me", "wins"]
-        .iter()
-        .any(|word| rest.starts_with(word));
-    (ends || decided || !article && !digit).then_some(at)
-}
-
-/// Returns ordinals that refer to a plan, either alone or followed by a noun for a plan.
-fn ordinals(text: &str, phrases: &Phrases) -> Vec<(usize, u8)> {
-    let mut found = Vec::new();
-    for phrase in phrases.iter() {
-        let Class::Ordinal(place) = phrase.class else {
-            continue;
-        };
-        let rest = text[phrase.end..].trim_start();
-        let word: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
-        let at = text.len() - rest.len();
-        let noun = phrases
-            .iter()
-            .any(|it| matches!(it.class, Class::Plan | Class::Proposal) && it.start == at);
-        let alone = word.is_empty() || word == "one" || !word.is_ascii();
-        // "First" begins many sentences, and "first run" is not a plan.
-        let decided = phrases
-            .all(Class::Choose)
-            .any(|verb| verb.end <= phrase.start && phrase.start - verb.end <= 12);
-        if noun || alone || (place > 0 || decided) && word.len() <= 4 {
-            found.push((phrase.start, place));
-        }
-    }
-    found
-}
-
-/// Returns the plan with the 0-based index `place` among those of the newest post with several
-/// plans, or otherwise among all plans.
-fn nth(subjects: &[Subject], position: usize, place: usize) -> Option<usize> {
-    let earlier: Vec<usize> = (0..subjects.len())
-        .filter(|at| subjects[*at].post <= position)
-        .collect();
-    let several = earlier
-        .iter()
-        .rev()
-        .map(|at| subjects[*at].post)
-        .find(|post| {
-            earlier
-                .iter()
-                .filter(|at| subjects[**at].post == *post)
-                .count()
-                > 1
-        });
-    let among: Vec<usize> = match several {
-        Some(post) => earlier
-            .into_iter()
-            .filter(|at| subjects[*at].post == post)
-            .collect(),
-        None => earlier,
-    };
-    if among.len() < 2 {
-        return None;
-    }
-    among.get(place).copied()
-}
-
-/// Returns the newest plan of each author who is named by login or by a part of it.
-pub(super) fn by_name(text: &str, subjects: &[Subject], position: usize) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    let mut seen: HashSet<&str> = HashSet::new();
-    for at in (0..subjects.len()).rev() {
-        let subject = &subjects[at];
-        if subject.post > position || !seen.insert(&subject.login) {
-            continue;
-        }
-        if let Some(place) = names(text, &subject.login) {
-            found.push((place, at));
-        }
-    }
-    // In `@ann I prefer bob's`, the addressee is not the subject.
-    if found.len() > 1 {
-        found.retain(|(place, _)| *place > 1);
-    }
-    found.sort_unstable();
-    found
-}
-
-/// Returns the offset of `login`, or of a name that is a part of it, in `text`.
-fn names(text: &str, login: &str) -> Option<usize> {
-    let login = login.strip_suffix("[bot]").unwrap_or(login);
-    let mut forms: Vec<&str> = vec![login];
-    forms.extend(login.split(['-', '_', '.']).filter(|part| part.len() >= 3));
-    if let Some(at) = forms.iter().find_map(|form| whole_word(text, form)) {
-        return Some(at);
-    }
-    // `maria` for `mariaflores`, `anja` for `anja85`.
-    let mut at = 0;
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
-        // Inflected forms: `Bjarnes`, `Amosem`.
-        let inflected = |form: &&str| {
-            form.len() >= 4 && word.starts_with(*form) && word.len() <= form.len() + 3
-        };
-        if word.len() >= 4 && login.starts_with(word) || forms.iter().any(inflected) {
-            return Some(at);
-        }
-        at += word.len();
-        at += text[at..].chars().next().map_or(0, char::len_utf8);
-    }
-    None
-}
-
-/// Returns the offset of `word` in `text`, ignoring occurrences inside longer words.
-fn whole_word(text: &str, word: &str) -> Option<usize> {
-    let wide = |c: char| ('\u{3040}'..'\u{fb00}').contains(&c);
-    text.match_indices(word).map(|(at, _)| at).find(|at| {
-        let apart = |c: Option<char>, edge: Option<char>| {
-            c.is_none_or(|c| !c.is_alphanumeric() || wide(c)) || edge.is_some_and(wide)
-        };
-        apart(text[..*at].chars().next_back(), word.chars().next())
-            && apart(
-                text[at + word.len()..].chars().next(),
-                word.chars().next_back(),
-            )
-    })
 }
 
 /// Whether `element` states that the plan in the same post replaces an earlier one.

@@ -10,21 +10,28 @@ use crate::engine::effects::{PostKind, Posted, StepError};
 use crate::engine::forge::{ForgeError, ReactTo, Reaction};
 use crate::engine::messages;
 use crate::engine::model::failure::Failure;
-use crate::engine::model::progress::{Checked, Known, Saved};
-use crate::engine::model::research::Research;
 use crate::engine::model::trigger::Origin;
-use crate::formats::command::Command;
 use std::time::Duration;
 
 /// Key of the effect that creates the status comment.
 const STATUS: &str = "status";
-/// Maximum number of earlier runs of a place that are searched for the comment of a check.
-const CHECKS: u32 = 20;
+/// Maximum number of earlier runs of a place that are searched for the comment that they share.
+const MAX_EARLIER_RUNS: u32 = 20;
 /// Number of consecutive failures after which a closing reaction is given up: about five minutes
 /// with the default pauses.
 const REACTION_TRIES: u32 = 6;
 /// Minimum interval between edits that show progress.
 pub(super) const EDIT_GAP: Duration = Duration::from_secs(15);
+
+/// How a command reports, apart from its messages.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reporting {
+    /// Whether the label that requests the command stays on pull requests, so that the command also
+    /// runs for new commits.
+    pub keeps_label_on_pull_request: bool,
+    /// Whether all runs of the command at one place update the same status comment.
+    pub shares_comment: bool,
+}
 
 /// Reaction target; `None` for pushes.
 fn target(context: &Context) -> Option<ReactTo> {
@@ -35,9 +42,8 @@ fn target(context: &Context) -> Option<ReactTo> {
     }
 }
 
-/// Adds the 👀 reaction and removes the label, so that it can be set again. Does nothing for people
-/// without triage permission. The label that requests checks of a pull request stays: as long as it
-/// is set, new commits are checked as well.
+/// Adds the 👀 reaction and removes the label, so that it can be set again, unless the command keeps
+/// it (see [`Reporting`]). Does nothing for people without triage permission.
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails. A failed reaction is ignored unless a rate limit
@@ -57,7 +63,7 @@ pub async fn acknowledge(context: &Context) -> Result<(), StepError> {
             done?;
         }
     }
-    let stays = context.trigger.command == Command::CheckPlan && place.pull_request;
+    let stays = context.reporting.keeps_label_on_pull_request && place.pull_request;
     if let Origin::Label { name } = &context.trigger.origin
         && !stays
     {
@@ -203,9 +209,9 @@ async fn write_once(context: &mut Context, stage: &str, body: &str) -> Result<()
     let made_by = status_key(context);
     if context.progress.status_comment.is_none()
         && context.progress.status_lost == 0
-        && context.trigger.command == Command::CheckPlan
+        && context.reporting.shares_comment
     {
-        context.progress.status_comment = last_check(context).await?;
+        context.progress.status_comment = last_comment(context).await?;
     }
     let mut earlier = context.progress.status_comment;
     if earlier.is_none() {
@@ -264,26 +270,19 @@ async fn unheard(context: &mut Context, error: &ForgeError) -> Result<(), StepEr
     context.remember().await
 }
 
-/// Returns the comment of the last check at this place, so that one comment is kept up to date.
-async fn last_check(context: &Context) -> Result<Option<u64>, StepError> {
+/// Returns the status comment of the last run of the same command at this place.
+async fn last_comment(context: &Context) -> Result<Option<u64>, StepError> {
     let place = context.trigger.place.key();
-    let runs = context.effects.store.runs_at(&place, CHECKS).await?;
-    let word = Command::CheckPlan.name();
+    let runs = context
+        .effects
+        .store
+        .runs_at(&place, MAX_EARLIER_RUNS)
+        .await?;
+    let word = context.trigger.command.name();
     let mut others = runs
         .into_iter()
         .filter(|run| run.command == word && run.id != *context.run());
     Ok(others.find_map(|run| run.progress?.status_comment))
-}
-
-/// Writes the final report of a check in which all plans can be executed.
-///
-/// # Errors
-/// Returns an error if GitHub or the store fails.
-pub async fn passed(context: &mut Context, checked: &Checked) -> Result<(), StepError> {
-    let body = messages::check::passed(&context.trigger, context.run(), checked);
-    finish(context, &body).await?;
-    close(context, Reaction::Rocket).await?;
-    tidy(context).await
 }
 
 /// Shows in the status comment that the run is queued and, in `waits`, which human input the run
@@ -483,56 +482,19 @@ pub async fn tidy(context: &mut Context) -> Result<(), StepError> {
     Ok(())
 }
 
-/// Writes the final report of research.
-///
-/// # Errors
-/// Returns an error if GitHub or the store fails.
-pub async fn researched(context: &mut Context, research: &Research) -> Result<(), StepError> {
-    let seconds = seconds(context);
-    let body = messages::research::done(&context.trigger, context.run(), research, seconds);
-    finish(context, &body).await?;
-    close(context, Reaction::Rocket).await?;
-    tidy(context).await
-}
-
 /// Returns the duration of the current round, in seconds.
-fn seconds(context: &Context) -> f64 {
+pub(in crate::engine) fn seconds(context: &Context) -> f64 {
     let started = context.progress.resumed.or(context.progress.started);
     let started = started.unwrap_or(context.trigger.at);
     context.effects.clock.now().since(started).as_secs_f64()
 }
 
-/// Writes the final report of a saved plan.
+/// Writes the final report of a run that succeeded.
 ///
 /// # Errors
 /// Returns an error if GitHub or the store fails.
-pub async fn saved(context: &mut Context, saved: &Saved) -> Result<(), StepError> {
-    let Some(prepared) = context.progress.prepared.clone() else {
-        return Ok(());
-    };
-    let seconds = seconds(context);
-    let used = context.progress.spent();
-    let body = messages::saved(
-        &context.trigger,
-        context.run(),
-        &prepared,
-        saved,
-        &messages::next_steps(&context.settings, &context.trigger.place, saved),
-        seconds,
-        used.as_ref(),
-    );
-    finish(context, &body).await?;
-    close(context, Reaction::Rocket).await?;
-    tidy(context).await
-}
-
-/// Writes the final report of a run whose plan is already saved.
-///
-/// # Errors
-/// Returns an error if GitHub or the store fails.
-pub async fn known(context: &mut Context, known: &Known) -> Result<(), StepError> {
-    let body = messages::known::already_saved(&context.trigger, context.run(), known);
-    finish(context, &body).await?;
+pub async fn succeeded(context: &mut Context, body: &str) -> Result<(), StepError> {
+    finish(context, body).await?;
     close(context, Reaction::Rocket).await?;
     tidy(context).await
 }

@@ -1,7 +1,7 @@
 //! Selection and validation of a plan and rendering of the document to save. Pure, but
 //! potentially slow: callers run it on a blocking thread.
 
-use crate::engine::extract::{self, Choice, NoPlan, OWN, Search};
+use crate::engine::extract::{self, Choice, NoPlan, Search};
 use crate::engine::messages::{self, failures, sources, trust, unclear};
 use crate::engine::model::candidate::{Candidate, Source, Unconfirmed};
 use crate::engine::model::conversation::{Conversation, Post};
@@ -197,8 +197,8 @@ fn looked(trigger: &Trigger, thread: &Conversation, none: NoPlan) -> Vec<String>
     looked.extend(
         none.left_out
             .into_iter()
-            .filter(|why| !why.ends_with(OWN))
-            .map(|why| format!("Left out: {why}")),
+            .filter(|left_out| !left_out.is_own())
+            .map(|left_out| format!("Left out: {left_out}")),
     );
     looked
 }

@@ -122,7 +122,7 @@ pub(super) fn fence_for(content: &str, min: usize) -> String {
 }
 
 /// Returns the length of the longest run of back-ticks.
-pub(super) fn longest_backticks(text: &str) -> usize {
+fn longest_backticks(text: &str) -> usize {
     let runs = text.split(|c| c != '`').map(str::len);
     runs.max().unwrap_or(0)
 }

@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 
 use super::action::{Action, ActionPlan, Prune, Read};
-use super::fences::{fence_for, longest_backticks};
+use super::fences::fence_for;
 use super::items;
 use super::path::{ProjectPath, Resource};
 use crate::block;
+use crate::text::code_span;
 
 /// Minimum length of a fence. Three would be rejected around Markdown.
 const MIN_FENCE: usize = 4;
@@ -150,16 +151,6 @@ fn resource(it: &Resource) -> String {
         Resource::Path(it) => path(it),
         Resource::Url(url) if url.contains(['[', '`', '*']) => code_span(url),
         Resource::Url(url) => url.clone(),
-    }
-}
-
-/// Renders `text`, a single line, as a code span.
-pub(super) fn code_span(text: &str) -> String {
-    let fence = "`".repeat(longest_backticks(text) + 1);
-    if text.contains('`') || text.starts_with(' ') {
-        format!("{fence} {text} {fence}")
-    } else {
-        format!("{fence}{text}{fence}")
     }
 }
 

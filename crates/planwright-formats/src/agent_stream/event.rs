@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{MAX_LISTED, MAX_NAME_BYTES, MAX_STRUCTURED_BYTES, MAX_WRITES, MAX_WRITTEN_BYTES};
 use crate::jsonl::{elements, json_members, members, string};
+use crate::text::truncate_bytes;
 
 /// One event of the stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -214,7 +215,7 @@ pub(super) fn parse(json: &str, with_tool_results: bool) -> Option<ParsedEvent> 
         (other, _) => {
             unknown = !KNOWN_TYPES.contains(&other);
             Event::Other {
-                kind: truncated(other).to_owned(),
+                kind: truncate_bytes(other, MAX_NAME_BYTES).to_owned(),
             }
         }
     };
@@ -346,11 +347,8 @@ fn id(json: &str) -> Option<String> {
 
 /// Returns the beginning of a string, or of the JSON text of any other value.
 fn name(json: &str) -> String {
-    truncated(&string(json).unwrap_or(Cow::Borrowed(json))).to_owned()
-}
-
-fn truncated(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_NAME_BYTES)]
+    let name = string(json).unwrap_or(Cow::Borrowed(json));
+    truncate_bytes(&name, MAX_NAME_BYTES).to_owned()
 }
 
 /// Parses a value of type `T`; `None` if `json` is of another type.

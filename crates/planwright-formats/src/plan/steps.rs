@@ -221,16 +221,32 @@ fn is_section_heading(text: &str) -> bool {
         || phrases.is(Class::Other, span)
 }
 
-/// Returns the end of the number of a step at the beginning of `folded`: `1. `, `2️⃣`, `Step 3`,
-/// `第一步`.
-fn number_end(folded: &str) -> Option<usize> {
+/// Returns the offset of the first letter or digit of `folded`, where the number of a step may
+/// begin, and the text from there that may belong to the number. Returns `None` if more than four
+/// characters, such as markup, precede it.
+pub fn numbered_start(folded: &str) -> Option<(usize, &str)> {
     let start = folded.find(char::is_alphanumeric)?;
     if folded[..start].chars().count() > 4 {
         return None;
     }
     let text = &folded[start..];
     let end = text.char_indices().nth(MAX_NUMBER_CHARS);
-    let head = &text[..end.map_or(text.len(), |(end, _)| end)];
+    Some((start, &text[..end.map_or(text.len(), |(end, _)| end)]))
+}
+
+/// Returns whether the text after some digits makes them the number of a step: a keycap, or
+/// punctuation as in `1.` and `1)`, but not as in `1.5`.
+pub fn ends_number(rest: &str) -> bool {
+    let mut after = rest.chars();
+    rest.starts_with(['\u{fe0f}', '\u{20e3}'])
+        || after.next().is_some_and(|c| ".):、：）．".contains(c))
+            && !after.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+/// Returns the end of the number of a step at the beginning of `folded`: `1. `, `2️⃣`, `Step 3`,
+/// `第一步`.
+fn number_end(folded: &str) -> Option<usize> {
+    let (start, head) = numbered_start(folded)?;
     if let Some(rest) = head.strip_prefix('第') {
         let end = rest.find(|c: char| !"一二三四五六七八九十0123456789".contains(c))?;
         return (end > 0).then(|| start + '第'.len_utf8() + end);
@@ -242,12 +258,7 @@ fn number_end(folded: &str) -> Option<usize> {
         return (many > 0).then_some(start + end + blanks + many);
     }
     let many = digits(head);
-    let rest = &head[many..];
-    let mut after = rest.chars();
-    let mark = rest.starts_with(['\u{fe0f}', '\u{20e3}'])
-        || after.next().is_some_and(|c| ".):、：）．".contains(c))
-            && !after.next().is_some_and(|c| c.is_ascii_digit());
-    ((1..=2).contains(&many) && mark).then_some(start + many)
+    ((1..=2).contains(&many) && ends_number(&head[many..])).then_some(start + many)
 }
 
 /// Returns true if the text is only the number of a step.

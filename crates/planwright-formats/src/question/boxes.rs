@@ -29,10 +29,11 @@ use comrak::Arena;
 use comrak::nodes::{AstNode, NodeValue};
 
 use super::answer::AnswerError;
-use super::marker::{MAX_OPTIONS, one_line, truncate};
+use super::marker::{MAX_OPTIONS, one_line};
 use super::{Answer, Question, letter};
 use crate::block;
 use crate::markdown::{self, Lines};
+use crate::text::truncate_chars;
 
 #[cfg(test)]
 mod tests;
@@ -269,7 +270,7 @@ pub fn answered(
         push_heading(&mut text, question, index + 1);
         let line = match answers.get(index).and_then(Option::as_ref) {
             Some(answer) => {
-                let words = shown(&truncate(&answer.words(question), MAX_ANSWER_CHARS));
+                let words = shown(&truncate_chars(&answer.words(question), MAX_ANSWER_CHARS));
                 let login = whose.get(index).and_then(Option::as_deref);
                 let by = login.map(|login| format!(" ({login})")).unwrap_or_default();
                 format!("Answer: {words}{by}")

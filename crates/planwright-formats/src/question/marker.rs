@@ -23,6 +23,7 @@ use serde_json::Value;
 use super::{Choice, Question};
 use crate::hidden::{self, InvisibleKind};
 use crate::markdown;
+use crate::text::truncate_chars;
 
 #[cfg(test)]
 mod tests;
@@ -132,7 +133,7 @@ impl DetectedQuestions {
     /// Parses one entry; `None` if it has no question.
     fn parse_question(&mut self, entry: &Value) -> Option<Question> {
         let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-        let question = truncate(&lines(text("question")), MAX_QUESTION_CHARS);
+        let question = truncate_chars(&lines(text("question")), MAX_QUESTION_CHARS);
         if question.is_empty() {
             return None;
         }
@@ -165,7 +166,7 @@ impl DetectedQuestions {
         }
         Some(Question {
             question,
-            header: truncate(&one_line(text("header")), MAX_HEADER_CHARS),
+            header: truncate_chars(&one_line(text("header")), MAX_HEADER_CHARS),
             choice: text("type") == "choice" && !options.is_empty(),
             multi: entry.get("multiSelect") == Some(&Value::Bool(true)) && !options.is_empty(),
             options,
@@ -184,8 +185,8 @@ fn parse_option(entry: &Value) -> Option<Choice> {
     let description = entry.get("description").and_then(Value::as_str);
     let description = one_line(description.unwrap_or_default());
     (!label.is_empty()).then(|| Choice {
-        label: truncate(&label, MAX_LABEL_CHARS),
-        description: truncate(&description, MAX_DESCRIPTION_CHARS),
+        label: truncate_chars(&label, MAX_LABEL_CHARS),
+        description: truncate_chars(&description, MAX_DESCRIPTION_CHARS),
     })
 }
 
@@ -380,7 +381,7 @@ fn is_step(name: &str) -> bool {
 
 /// Returns `text` on one line in quotation marks, truncated to [`MAX_QUOTED_CHARS`].
 pub(super) fn quoted(text: &str) -> String {
-    format!("“{}”", truncate(&one_line(text), MAX_QUOTED_CHARS))
+    format!("“{}”", truncate_chars(&one_line(text), MAX_QUOTED_CHARS))
 }
 
 /// Returns `text` on one line, with runs of white space as one space and without invisible
@@ -407,13 +408,4 @@ fn lines(text: &str) -> String {
 /// Returns whether `c` cannot be seen and is not a joiner, which words and emoji need.
 fn is_hidden(c: char) -> bool {
     hidden::invisible_kind(c).is_some_and(|kind| kind != InvisibleKind::Joiner)
-}
-
-/// Truncates `text` to `max` characters, the last of which is an ellipsis if something is cut off.
-pub(super) fn truncate(text: &str, max: usize) -> String {
-    if text.chars().nth(max).is_none() {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(max - 1).collect();
-    kept.trim_end().to_owned() + "…"
 }

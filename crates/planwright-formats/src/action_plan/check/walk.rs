@@ -4,10 +4,10 @@ use super::find::{self, Matches};
 use super::finding::{Finding, FindingKind};
 use super::overlay::{Overlay, normalize_line_breaks};
 use super::{PathState, ProjectFiles, diff, near, resource_paths};
-use crate::action_plan::render::code_span;
 use crate::action_plan::{
     Action, ActionPlan, Create, Edit, Execute, ProjectPath, Replacement, Span, Step,
 };
+use crate::text::code_span;
 
 /// The hint when two texts look the same.
 const ONLY_SPACES: &str =
