@@ -252,12 +252,7 @@ async fn a_retry_does_the_missing_topics_only() {
     good.store(true, std::sync::atomic::Ordering::SeqCst);
     rig.say(Command::Retry).await;
     rig.settle().await;
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(agent.prompts().len(), 5, "the first topic had its report");
     assert_eq!(topics(&rig, &run).await, [TopicState::Written; 3]);
     let reports = rig.forge.own_bodies(HERE);
@@ -320,12 +315,7 @@ async fn a_crash_loses_no_report_and_no_finished_topic_is_worked_on_again() {
             Outcome::Wait(until) => rig.clock.advance_to(until),
         }
     }
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
     assert_eq!(healed.prompts().len(), 1);
     assert!(healed.prompts()[0].contains("002-slow.md"));
 }
@@ -497,12 +487,7 @@ async fn a_run_that_waits_for_agents_asks_github_for_next_to_nothing() {
         .full
         .store(false, std::sync::atomic::Ordering::Relaxed);
     rig.settle().await;
-    assert_eq!(
-        rig.state(&run).await,
-        State::Succeeded,
-        "{}",
-        status(&rig)
-    );
+    assert_eq!(rig.state(&run).await, State::Succeeded, "{}", status(&rig));
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use planwright::engine::model::research::{Research, TopicState};
 use planwright::engine::model::run::RunId;
 use planwright::engine::prompt::{self, PromptContext};
 use planwright::engine::research::{ResearchDeps, ResearchHost, work};
-use planwright::engine::settings::ResearchSettings;
+use planwright::engine::settings::{Backoff, ResearchSettings};
 use planwright::engine::steps::research::{attempt, task};
 use planwright::engine::stop::StopFlag;
 use serde_json::{Value, json};
@@ -207,7 +207,10 @@ fn delays(input: &Value) -> Vec<u64> {
     let base = input["base_ms"].as_u64().unwrap();
     let settings = ResearchSettings {
         faults: u32::try_from(input["max"].as_u64().unwrap()).unwrap(),
-        backoff: Duration::from_millis(base),
+        backoff: Backoff {
+            first: Duration::from_millis(base),
+            ..Backoff::default()
+        },
         ..ResearchSettings::default()
     };
     let (_, waits) = works(&agent, settings);
